@@ -1,0 +1,126 @@
+//! Where configuration and data live.
+
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use crate::environment::variable;
+
+/// Overrides every folder: all of them become this one.
+pub const HOME_VARIABLE: &str = "TOOLROOM_HOME";
+
+/// Others on the machine have no business in these folders.
+const PRIVATE: u32 = 0o700;
+
+/// The folders of one user, by the XDG base directory specification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folders {
+    /// What the user writes.
+    pub config: PathBuf,
+    /// What must not be lost.
+    pub data: PathBuf,
+}
+
+/// A folder that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FoldersError {
+    /// Nothing says where the user's folders are.
+    #[error(
+        "neither `{HOME_VARIABLE}` nor `HOME` is set, so there is no place for data; set `{HOME_VARIABLE}`"
+    )]
+    NoHome,
+    /// A relative folder would be another one in each directory.
+    #[error("`{variable}` is `{}`, which is not an absolute path", path.display())]
+    Relative {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        path: PathBuf,
+    },
+    /// The folder could not be made.
+    #[error("cannot create the folder `{}`; set `{HOME_VARIABLE}` to a folder you may write to", path.display())]
+    Create {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Folders {
+    /// The folders this process's environment names. Creates nothing.
+    pub fn from_environment() -> Result<Self, FoldersError> {
+        Self::resolve(variable)
+    }
+
+    fn resolve(variable: impl Fn(&str) -> Option<String>) -> Result<Self, FoldersError> {
+        if let Some(home) = variable(HOME_VARIABLE) {
+            let home = absolute(HOME_VARIABLE, home)?;
+            return Ok(Self { config: home.clone(), data: home });
+        }
+        let folder = |name: &'static str, fallback: &str| match variable(name) {
+            // The specification says to ignore relative values of its own variables.
+            Some(value) if Path::new(&value).is_absolute() => Ok(PathBuf::from(value).join("toolroom")),
+            _ => {
+                let home = variable("HOME").ok_or(FoldersError::NoHome)?;
+                Ok(absolute("HOME", home)?.join(fallback).join("toolroom"))
+            }
+        };
+        Ok(Self {
+            config: folder("XDG_CONFIG_HOME", ".config")?,
+            data: folder("XDG_DATA_HOME", ".local/share")?,
+        })
+    }
+
+    /// Makes the data folder if it is missing, for its owner only.
+    #[expect(clippy::disallowed_methods, reason = "this is the door: our own folders")]
+    pub fn create_data(&self) -> Result<&Path, FoldersError> {
+        // Nearly always it is there; a look is cheaper than a failed attempt to create it.
+        if !self.data.is_dir() {
+            std::fs::DirBuilder::new()
+                .recursive(true)
+                .mode(PRIVATE)
+                .create(&self.data)
+                .map_err(|source| FoldersError::Create { path: self.data.clone(), source })?;
+        }
+        Ok(&self.data)
+    }
+}
+
+fn absolute(variable: &'static str, value: String) -> Result<PathBuf, FoldersError> {
+    let path = PathBuf::from(value);
+    if path.is_absolute() { Ok(path) } else { Err(FoldersError::Relative { variable, path }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(variables: &[(&str, &str)]) -> Result<Folders, FoldersError> {
+        Folders::resolve(|name| {
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn folders_follow_xdg_and_one_override() {
+        let check = |variables: &[(&str, &str)], config: &str, data: &str| {
+            let folders = resolve(variables).unwrap();
+            assert_eq!((folders.config.to_str(), folders.data.to_str()), (Some(config), Some(data)));
+        };
+        check(&[("HOME", "/home/ann")], "/home/ann/.config/toolroom", "/home/ann/.local/share/toolroom");
+        check(
+            &[("HOME", "/home/ann"), ("XDG_CONFIG_HOME", "/c"), ("XDG_DATA_HOME", "relative")],
+            "/c/toolroom",
+            "/home/ann/.local/share/toolroom",
+        );
+        check(&[("TOOLROOM_HOME", "/t"), ("HOME", "/home/ann"), ("XDG_DATA_HOME", "/d")], "/t", "/t");
+    }
+
+    #[test]
+    fn a_place_that_is_no_place_is_refused() {
+        assert!(matches!(resolve(&[]), Err(FoldersError::NoHome)));
+        let error = resolve(&[("TOOLROOM_HOME", "here")]).unwrap_err();
+        assert_eq!(error.to_string(), "`TOOLROOM_HOME` is `here`, which is not an absolute path");
+    }
+}

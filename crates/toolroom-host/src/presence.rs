@@ -1,0 +1,90 @@
+//! Which process this is, and whether another one still lives.
+//!
+//! Several processes share one database. A call that one of them began is lost only when that process is gone,
+//! and a process number alone cannot tell: numbers are used again, and mean something else in another container
+//! or after a restart of the machine.
+
+use std::io;
+
+/// This process, told apart from every other that ever ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Presence {
+    /// The start of this machine and the container in it. Two processes can be compared only inside one.
+    pub machine: String,
+    /// Number and start time of the process.
+    pub process: String,
+}
+
+impl Presence {
+    /// Who we are.
+    #[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's word about ourselves")]
+    pub fn of_this_process() -> io::Result<Self> {
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+        let namespace = std::fs::read_link("/proc/self/ns/pid")?;
+        let pid = std::process::id();
+        let started = start_time(pid)?;
+        Ok(Self {
+            machine: format!("{} {}", boot.trim(), namespace.display()),
+            process: format!("{pid} {started}"),
+        })
+    }
+
+    /// Whether a process of the same machine, named as in [`Presence::process`], still runs.
+    #[must_use]
+    pub fn is_alive(process: &str) -> bool {
+        let Some((pid, started)) = process.split_once(' ') else { return false };
+        let Ok(pid) = pid.parse() else { return false };
+        match start_time(pid) {
+            Ok(now) => now == started,
+            // Only a process that is certainly gone is dead: a refused look must not bury a living one.
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        }
+    }
+}
+
+/// When a process started, in the kernel's ticks since the machine started.
+#[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's word about a process")]
+fn start_time(pid: u32) -> io::Result<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    // Behind the command, which stands in parentheses and may hold anything: field 3 is the state, 22 the start.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let mut fields = fields.split_ascii_whitespace();
+    let state = fields.next();
+    let started = fields.nth(18);
+    match (state, started) {
+        // A zombie runs no code: it will never close its calls.
+        (Some("Z" | "X"), _) => Err(io::ErrorKind::NotFound.into()),
+        (_, Some(started)) => Ok(started.to_owned()),
+        (_, None) => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests start processes")]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_process_is_alive_until_it_ends() {
+        let me = Presence::of_this_process().unwrap();
+        assert!(Presence::is_alive(&me.process));
+
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let name = format!("{} {}", child.id(), start_time(child.id()).unwrap());
+        assert!(Presence::is_alive(&name));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!Presence::is_alive(&name));
+    }
+
+    #[test]
+    fn a_number_used_again_is_another_process() {
+        let pid = std::process::id();
+        assert!(!Presence::is_alive(&format!("{pid} 1")));
+        for text in ["", "x", "1", "99999999999 1"] {
+            assert!(!Presence::is_alive(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Exit codes: one table for every command.
+
+use std::io;
+
+use toolroom::call::Outcome;
+use toolroom::tool::{ErrorKind, RaisedBy};
+
+use super::output::Output;
+
+/// How the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exit {
+    Done,
+    Failed,
+    Usage,
+    Denied,
+    Pending,
+    NotFound,
+    Timeout,
+    Interrupted,
+}
+
+/// The command line was used wrongly. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Usage(pub(super) String);
+
+/// Something the user named does not exist.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Missing(pub(super) String);
+
+/// What the user wants is refused.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Refused(pub(super) String);
+
+impl Exit {
+    pub(super) const FAILED: u8 = 1;
+    pub(super) const USAGE: u8 = 2;
+
+    pub(super) const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => Self::FAILED,
+            Self::Usage => Self::USAGE,
+            Self::Denied => 3,
+            Self::Pending => 4,
+            Self::NotFound => 5,
+            Self::Timeout => 124,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// A tool's own `not_found` or `timeout` is a failure of the tool; only the kernel's have codes of their own.
+    pub(super) fn of_outcome(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Done(_) => Self::Done,
+            Outcome::Denied(_) => Self::Denied,
+            Outcome::Pending(_) => Self::Pending,
+            Outcome::Failed(error) => match (error.raised_by(), error.kind()) {
+                (_, ErrorKind::Cancelled) => Self::Interrupted,
+                (RaisedBy::Kernel, ErrorKind::NotFound) => Self::NotFound,
+                (RaisedBy::Kernel, ErrorKind::Timeout) => Self::Timeout,
+                _ => Self::Failed,
+            },
+        }
+    }
+
+    /// Says what went wrong, and how the process ends for it.
+    pub(super) fn of_error(error: &anyhow::Error, output: &Output) -> Self {
+        if let Some(error) = error.downcast_ref::<io::Error>()
+            && error.kind() == io::ErrorKind::BrokenPipe
+        {
+            // The reader has seen enough: `toolroom log | head`.
+            return Self::Done;
+        }
+        output.error(&format!("{error:#}"));
+        if error.is::<Usage>() {
+            Self::Usage
+        } else if error.is::<Missing>() {
+            Self::NotFound
+        } else if error.is::<Refused>() {
+            Self::Denied
+        } else {
+            Self::Failed
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! `toolroom log`: what was called, and what came of it.
+
+use clap::{Args, Subcommand};
+use jiff::tz::TimeZone;
+use serde_json::Value;
+use toolroom::clock::Timestamp;
+use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal};
+use toolroom::scope::Scope;
+use toolroom_host::environment;
+
+use super::complete;
+use super::exit::{Exit, Missing, Usage};
+use super::output::{BOLD, DIM, Output, one_line, style_of, table, visible};
+use super::span::{parse_since, parse_span};
+use crate::app::App;
+
+/// What fits on a screen without scrolling much.
+const DEFAULT_LINES: u32 = 20;
+
+/// Room for arguments and results beside the other columns.
+const SUMMARY_CHARS: usize = 48;
+
+/// Digits of an id that a listing shows: the random end, which is what tells two calls apart.
+const SHORT_ID: usize = 8;
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct LogArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Show one call: its id, the end of its id, or `last`
+    call: Option<String>,
+    /// Only calls of this tool
+    #[arg(long, add = complete::tools())]
+    tool: Option<String>,
+    /// Only calls with this status
+    #[arg(long, value_parser = status_names())]
+    status: Option<String>,
+    /// Only calls since then: 2h, 7d, 2026-11-15 or 2026-11-15T12:00
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_LINES)]
+    limit: u32,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Delete old calls and their results
+    Prune {
+        /// Delete closed calls older than this, e.g. 30d
+        #[arg(long, value_name = "SPAN", value_parser = parse_span)]
+        older_than: std::time::Duration,
+        /// Only say what would be deleted
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+fn status_names() -> clap::builder::PossibleValuesParser {
+    CallStatus::ALL.map(CallStatus::as_str).into()
+}
+
+pub(super) async fn run(app: &App, scope: Scope, args: LogArgs, output: &Output) -> anyhow::Result<Exit> {
+    let zone = environment::time_zone();
+    if let Some(Action::Prune { older_than, dry_run }) = args.action {
+        return prune(app, &scope, app.room.clock().now().before(older_than), dry_run, output).await;
+    }
+    if let Some(call) = &args.call {
+        let record = find(app, &scope, call).await?;
+        return show(&record, &zone, output);
+    }
+    let since = args
+        .since
+        .map(|text| parse_since(&text, app.room.clock().now(), &zone))
+        .transpose()
+        .map_err(Usage)?;
+    // A tool that no longer exists has still been called: its name is then taken as it is.
+    let tool = args.tool.map(|name| match app.room.catalog().find(&scope.project, &name) {
+        Ok(entry) => entry.spec().id.to_string(),
+        Err(_) => name,
+    });
+    let status = args.status.as_deref().and_then(CallStatus::from_name);
+    let filter = CallFilter { tool, status, since, limit: Some(args.limit), ..CallFilter::default() };
+    let filtered = filter.tool.is_some() || filter.status.is_some() || filter.since.is_some();
+    let records = app.store.calls(&scope, filter).await?;
+    if output.is_json() {
+        output.document(&records)?;
+    } else if records.is_empty() {
+        output.talk(match filtered {
+            true => "no call matches",
+            false => "nothing was called yet; try: toolroom call calculator expression='2 + 2 * 3'",
+        });
+    } else {
+        let rows: Vec<Vec<String>> = records.iter().map(|record| line(record, &zone)).collect();
+        output.data(&table(&rows))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result<CallRecord> {
+    if let Some(record) = app.store.call(scope, &CallId::from_text(name)).await? {
+        return Ok(record);
+    }
+    let suffix = (name != "last").then(|| name.to_owned());
+    let limit = if suffix.is_some() { 2 } else { 1 };
+    let filter = CallFilter { id_suffix: suffix, limit: Some(limit), ..CallFilter::default() };
+    let mut found = app.store.calls(scope, filter).await?;
+    match (found.pop(), found.pop()) {
+        (Some(only), None) => Ok(only),
+        (Some(_), Some(_)) => {
+            Err(Usage(format!("several calls end in `{name}`; give more of the id")).into())
+        }
+        (None, _) => Err(Missing(format!("there is no call `{name}`; see `toolroom log`")).into()),
+    }
+}
+
+fn line(record: &CallRecord, zone: &TimeZone) -> Vec<String> {
+    let style = style_of(record.status);
+    let summary = match (&record.error, &record.result) {
+        (Some(error), _) => error.clone(),
+        (None, Some(result)) => text_of(result),
+        (None, None) => String::new(),
+    };
+    vec![
+        format!("{DIM}{}{DIM:#}", time(record.asked_at, zone, "%m-%d %H:%M:%S")),
+        short(&record.id),
+        format!("{style}{}{style:#}", record.status),
+        format!("{BOLD}{}{BOLD:#}", one_line(&record.tool, SUMMARY_CHARS)),
+        took(record),
+        one_line(&text_of(&record.arguments), SUMMARY_CHARS),
+        one_line(&summary, SUMMARY_CHARS),
+    ]
+}
+
+fn short(id: &CallId) -> String {
+    let text = id.as_str();
+    text.chars().skip(text.chars().count().saturating_sub(SHORT_ID)).collect()
+}
+
+fn took(record: &CallRecord) -> String {
+    match record.duration_us {
+        _ if record.ended_at.is_none() => String::new(),
+        micros @ 0..1_000 => format!("{micros} µs"),
+        micros @ 1_000..1_000_000 => format!("{} ms", micros / 1_000),
+        micros => format!("{}.{} s", micros / 1_000_000, micros / 100_000 % 10),
+    }
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn time(at: Timestamp, zone: &TimeZone, format: &str) -> String {
+    jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(
+        |_| at.as_micros().to_string(),
+        |at| at.to_zoned(zone.clone()).strftime(format).to_string(),
+    )
+}
+
+fn show(record: &CallRecord, zone: &TimeZone, output: &Output) -> anyhow::Result<Exit> {
+    if output.is_json() {
+        output.document(record)?;
+        return Ok(Exit::Done);
+    }
+    let mut text = String::new();
+    let mut line =
+        |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<11}{DIM:#}{}\n", visible(value)));
+    let style = style_of(record.status);
+    line("call", record.id.as_str());
+    line("tool", &record.tool);
+    line(
+        "status",
+        &format!("{}{}", record.status, record.kind.map(|kind| format!(" ({kind})")).unwrap_or_default()),
+    );
+    let _ = style;
+    line("asked", &time(record.asked_at, zone, "%Y-%m-%d %H:%M:%S%.3f %Z"));
+    line("took", &took(record));
+    line("entrance", &record.entrance);
+    for (name, value) in [("rule", &record.rule), ("error", &record.error), ("cause", &record.detail)] {
+        if let Some(value) = value {
+            line(name, value);
+        }
+    }
+    line("arguments", &serde_json::to_string_pretty(&record.arguments)?);
+    if let Some(result) = &record.result {
+        let result = result
+            .as_str()
+            .map_or_else(|| serde_json::to_string_pretty(result), |text| Ok(text.to_owned()))?;
+        line("result", &result);
+    }
+    if let Some(artifact) = &record.artifact {
+        line(
+            "artifact",
+            &format!("{artifact} (whole result: toolroom call result_read artifact={artifact})"),
+        );
+    }
+    output.data(text.trim_end())?;
+    Ok(Exit::Done)
+}
+
+async fn prune(
+    app: &App,
+    scope: &Scope,
+    before: Timestamp,
+    dry_run: bool,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let report = match dry_run {
+        true => app.store.prune_preview(&scope.project, before).await?,
+        false => app.store.prune(&scope.project, before).await?,
+    };
+    if output.is_json() {
+        let (calls, artifacts, bytes) = (report.calls, report.artifacts, report.bytes);
+        let document =
+            serde_json::json!({"dry_run": dry_run, "calls": calls, "artifacts": artifacts, "bytes": bytes});
+        output.document(&document)?;
+    } else {
+        let verb = if dry_run { "would delete" } else { "deleted" };
+        output.talk(format_args!("{verb} {} calls and {} results", report.calls, report.artifacts));
+    }
+    Ok(Exit::Done)
+}

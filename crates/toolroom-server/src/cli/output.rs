@@ -1,0 +1,144 @@
+//! What is printed, and where: data to stdout, talk to stderr, colours on terminals only.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+
+use anstyle::{AnsiColor, Style};
+use clap::ColorChoice;
+use serde::Serialize;
+use serde_json::Value;
+use toolroom::ledger::CallStatus;
+
+/// The two streams of this process.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Output {
+    json: bool,
+}
+
+pub(super) const BOLD: Style = Style::new().bold();
+pub(super) const DIM: Style = Style::new().dimmed();
+const GREEN: Style = AnsiColor::Green.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+const RED: Style = AnsiColor::Red.on_default();
+
+impl Output {
+    pub(super) fn new(json: bool, color: ColorChoice) -> Self {
+        match color {
+            ColorChoice::Auto => anstream::ColorChoice::Auto,
+            ColorChoice::Always => anstream::ColorChoice::Always,
+            ColorChoice::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+        Self { json }
+    }
+
+    pub(super) const fn is_json(self) -> bool {
+        self.json
+    }
+
+    /// A line of data.
+    pub(super) fn data(self, text: &str) -> io::Result<()> {
+        writeln!(anstream::stdout().lock(), "{text}")
+    }
+
+    /// One JSON document.
+    pub(super) fn document(self, document: &impl Serialize) -> anyhow::Result<()> {
+        Ok(self.data(&serde_json::to_string_pretty(document)?)?)
+    }
+
+    /// A result: a scalar as plain text, everything else as JSON.
+    pub(super) fn result(self, value: &Value) -> anyhow::Result<()> {
+        match value {
+            Value::String(text) => Ok(self.data(&visible(text))?),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(self.data(&value.to_string())?),
+            Value::Array(_) | Value::Object(_) => self.document(value),
+        }
+    }
+
+    /// A line of talk. Whether anybody reads it does not matter to the command.
+    pub(super) fn talk(self, text: impl Display) {
+        let _unread = writeln!(anstream::stderr().lock(), "{text}");
+    }
+
+    pub(super) fn error(self, text: &str) {
+        self.talk(format_args!("{RED}error:{RED:#} {}", visible(text)));
+    }
+
+    pub(super) fn hint(self, text: &str) {
+        self.talk(format_args!("{YELLOW}hint:{YELLOW:#} {}", visible(text)));
+    }
+
+    /// Shows the latest word of a running tool on one line, where somebody is watching.
+    pub(super) fn progress(self, text: &str) {
+        if io::stderr().is_terminal() {
+            let _unread = write!(anstream::stderr().lock(), "\r\x1b[2K{DIM}{}{DIM:#}", visible(text));
+        }
+    }
+
+    pub(super) fn end_progress(self) {
+        if io::stderr().is_terminal() {
+            let _unread = write!(anstream::stderr().lock(), "\r\x1b[2K");
+        }
+    }
+}
+
+/// The colour a status is shown in.
+pub(super) const fn style_of(status: CallStatus) -> Style {
+    match status {
+        CallStatus::Done => GREEN,
+        CallStatus::Begun | CallStatus::Pending | CallStatus::Cancelled => YELLOW,
+        CallStatus::Failed | CallStatus::Denied | CallStatus::Unknown => RED,
+    }
+}
+
+/// Text from a tool must not move the cursor, ring, or rename the window: control characters are made visible.
+pub(super) fn visible(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' => c.to_string(),
+        c if c.is_control() => c.escape_default().to_string(),
+        // Marks that reorder the text around them can make it read as something else.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => c.escape_default().to_string(),
+        c => c.to_string(),
+    };
+    match text
+        .chars()
+        .any(|c| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
+    {
+        true => text.chars().map(shown).collect(),
+        false => text.to_owned(),
+    }
+}
+
+/// Columns as wide as their widest cell; the last one is not padded.
+pub(super) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| shown_width(cell)).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut lines = Vec::with_capacity(rows.len());
+    for row in rows {
+        let mut line = String::new();
+        for (position, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            line.push_str(cell);
+            if position + 1 < row.len() {
+                let padding = width.saturating_sub(shown_width(cell)) + 2;
+                line.extend(std::iter::repeat_n(' ', padding));
+            }
+        }
+        lines.push(line);
+    }
+    lines.join("\n")
+}
+
+/// Characters on the screen, colours not counted.
+fn shown_width(cell: &str) -> usize {
+    anstream::adapter::strip_str(cell).to_string().chars().count()
+}
+
+/// The first line, cut to `chars`.
+pub(super) fn one_line(text: &str, chars: usize) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let more = line.chars().count() > chars || text.lines().nth(1).is_some();
+    let cut: String = line.chars().take(chars).collect();
+    visible(&if more { format!("{cut}…") } else { cut })
+}

@@ -1,0 +1,116 @@
+//! `toolroom switch`: features that gate several tools at once.
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use toolroom::ledger::SwitchState;
+use toolroom::scope::Scope;
+
+use super::complete;
+use super::exit::{Exit, Missing};
+use super::output::{BOLD, Output, table};
+use crate::app::App;
+
+#[derive(Args)]
+pub(super) struct SwitchArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List features and whether they are on
+    List,
+    /// Switch a feature on
+    On {
+        /// Feature
+        #[arg(add = complete::features())]
+        feature: String,
+    },
+    /// Switch a feature off, and all its tools with it
+    Off {
+        /// Feature
+        #[arg(add = complete::features())]
+        feature: String,
+    },
+}
+
+#[derive(Serialize)]
+struct Line {
+    feature: &'static str,
+    state: SwitchState,
+    description: &'static str,
+    tools: Vec<String>,
+}
+
+pub(super) async fn run(app: &App, scope: Scope, args: SwitchArgs, output: &Output) -> anyhow::Result<Exit> {
+    match args.action {
+        None | Some(Action::List) => list(app, &scope, output).await,
+        Some(Action::On { feature }) => set(app, &scope, &feature, SwitchState::On, output).await,
+        Some(Action::Off { feature }) => set(app, &scope, &feature, SwitchState::Off, output).await,
+    }
+}
+
+async fn list(app: &App, scope: &Scope, output: &Output) -> anyhow::Result<Exit> {
+    let switches = app.room.switchboard().switches(&scope.project).await?;
+    let tools = app.room.catalog().list(&scope.project);
+    let lines: Vec<Line> = app
+        .room
+        .catalog()
+        .features()
+        .into_iter()
+        .map(|feature| {
+            let default = if feature.on_by_default { SwitchState::On } else { SwitchState::Off };
+            let gated =
+                tools.iter().filter(|entry| entry.spec().enablement.feature.as_deref() == Some(feature.name));
+            Line {
+                feature: feature.name,
+                state: switches.feature(feature.name).unwrap_or(default),
+                description: feature.description,
+                tools: gated.map(|entry| entry.spec().id.to_string()).collect(),
+            }
+        })
+        .collect();
+    if output.is_json() {
+        output.document(&lines)?;
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<Vec<String>> = lines
+        .iter()
+        .map(|line| {
+            let tools = match line.tools.len() {
+                0 => "no tool here uses it yet".to_owned(),
+                1 => "1 tool".to_owned(),
+                many => format!("{many} tools"),
+            };
+            vec![
+                format!("{BOLD}{}{BOLD:#}", line.feature),
+                line.state.to_string(),
+                line.description.into(),
+                tools,
+            ]
+        })
+        .collect();
+    output.data(&table(&rows))?;
+    Ok(Exit::Done)
+}
+
+async fn set(
+    app: &App,
+    scope: &Scope,
+    name: &str,
+    state: SwitchState,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let feature = app.room.catalog().feature(name).ok_or_else(|| {
+        let known: Vec<&str> =
+            app.room.catalog().features().into_iter().map(|feature| feature.name).collect();
+        Missing(format!("unknown feature `{name}`; there are {}", known.join(", ")))
+    })?;
+    app.store.set_feature_switch(&scope.project, feature.name, Some(state)).await?;
+    if output.is_json() {
+        output.document(&serde_json::json!({"feature": feature.name, "state": state}))?;
+    } else {
+        output.talk(format_args!("`{}` is {state}", feature.name));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,267 @@
+//! `toolroom tools`: which tools there are, and which are on.
+
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use toolroom::catalog::{Entry, NotFound, Off};
+use toolroom::ledger::{SwitchState, Switches};
+use toolroom::scope::Scope;
+use toolroom::tool::Timeout;
+
+use super::complete;
+use super::exit::{Exit, Missing, Refused};
+use super::output::{BOLD, DIM, Output, one_line, table, visible};
+use crate::app::App;
+
+/// Room for a description beside an id, on an ordinary terminal.
+const DESCRIPTION_CHARS: usize = 70;
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct ToolsArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Also list tools that are switched off
+    #[arg(long)]
+    all: bool,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List tools
+    List {
+        /// Also list tools that are switched off
+        #[arg(long)]
+        all: bool,
+    },
+    /// Show one tool with its parameters
+    Show {
+        /// Tool: id, alias or name
+        #[arg(add = complete::tools())]
+        tool: String,
+    },
+    /// Switch a tool on
+    Enable {
+        /// Tool: id, alias or name
+        #[arg(add = complete::tools())]
+        tool: String,
+    },
+    /// Switch a tool off
+    Disable {
+        /// Tool: id, alias or name
+        #[arg(add = complete::tools())]
+        tool: String,
+    },
+}
+
+pub(super) async fn run(app: &App, scope: Scope, args: ToolsArgs, output: &Output) -> anyhow::Result<Exit> {
+    match args.action {
+        None => list(app, &scope, args.all, output).await,
+        Some(Action::List { all }) => list(app, &scope, all, output).await,
+        Some(Action::Show { tool }) => show(app, &scope, &tool, output).await,
+        Some(Action::Enable { tool }) => toggle(app, &scope, &tool, SwitchState::On, output).await,
+        Some(Action::Disable { tool }) => toggle(app, &scope, &tool, SwitchState::Off, output).await,
+    }
+}
+
+/// A tool by the name a person typed.
+fn find(app: &App, scope: &Scope, name: &str) -> Result<Arc<Entry>, Missing> {
+    app.room.catalog().find(&scope.project, name).map_err(|NotFound { candidates, nearest }| {
+        let listed =
+            |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        Missing(match (candidates.is_empty(), nearest.is_empty()) {
+            (false, _) => {
+                format!("several tools are called `{name}`, use the full id: {}", listed(&candidates))
+            }
+            (true, false) => format!("unknown tool `{name}`; did you mean {}?", listed(&nearest)),
+            (true, true) => format!("unknown tool `{name}`; see `toolroom tools --all`"),
+        })
+    })
+}
+
+/// What one line of a listing says.
+#[derive(Serialize)]
+struct Line {
+    id: String,
+    title: String,
+    description: String,
+    enabled: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    off_because: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family: Option<String>,
+    effect: &'static str,
+    risk: &'static str,
+}
+
+impl Line {
+    fn of(app: &App, entry: &Entry, switches: &Switches) -> Self {
+        let spec = entry.spec();
+        let off = state(app, entry, switches).err();
+        Self {
+            id: spec.id.to_string(),
+            title: spec.title.clone(),
+            description: spec.description.clone(),
+            enabled: off.is_none(),
+            off_because: off.map(|off| off.to_string()),
+            category: spec.category.clone(),
+            family: spec.family.as_ref().map(|family| family.name.clone()),
+            effect: spec.effective_effect().as_str(),
+            risk: spec.risk.as_str(),
+        }
+    }
+}
+
+/// Whether a tool is on. What a client would have to send along is no matter of switches.
+fn state(app: &App, entry: &Entry, switches: &Switches) -> Result<(), Off> {
+    match app.room.catalog().check_enabled(entry.spec(), switches, &Map::new()) {
+        Err(Off::Context { .. }) => Ok(()),
+        other => other,
+    }
+}
+
+async fn list(app: &App, scope: &Scope, all: bool, output: &Output) -> anyhow::Result<Exit> {
+    let switches = app.room.switchboard().switches(&scope.project).await?;
+    let every: Vec<Line> =
+        app.room.catalog().list(&scope.project).iter().map(|entry| Line::of(app, entry, &switches)).collect();
+    let hidden = every.iter().filter(|line| !line.enabled).count();
+    let lines: Vec<Line> = every.into_iter().filter(|line| all || line.enabled).collect();
+    if output.is_json() {
+        output.document(&lines)?;
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<Vec<String>> = lines
+        .iter()
+        .map(|line| {
+            let state = if line.enabled { String::new() } else { format!("{DIM}off{DIM:#}") };
+            vec![format!("{BOLD}{}{BOLD:#}", line.id), one_line(&line.description, DESCRIPTION_CHARS), state]
+        })
+        .collect();
+    if rows.is_empty() {
+        output.talk("no tool is switched on");
+    } else {
+        output.data(&table(&rows))?;
+    }
+    if hidden > 0 && !all {
+        output.talk(format_args!("{hidden} more switched off: toolroom tools --all"));
+    }
+    Ok(Exit::Done)
+}
+
+async fn show(app: &App, scope: &Scope, name: &str, output: &Output) -> anyhow::Result<Exit> {
+    let entry = find(app, scope, name)?;
+    let switches = app.room.switchboard().switches(&scope.project).await?;
+    let off = state(app, &entry, &switches).err();
+    let spec = entry.spec();
+    if output.is_json() {
+        let mut document = serde_json::to_value(spec)?;
+        if let Some(object) = document.as_object_mut() {
+            object.insert("enabled".into(), off.is_none().into());
+            object.insert("definition_hash".into(), entry.definition_hash().as_ref().into());
+            object.insert("patterns_not_enforced".into(), entry.patterns_not_enforced().into());
+        }
+        output.document(&document)?;
+        return Ok(Exit::Done);
+    }
+    let mut text = format!("{BOLD}{}{BOLD:#}  {}\n{}\n", spec.id, spec.title, visible(&spec.description));
+    let mut line =
+        |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<13}{DIM:#}{}\n", visible(value)));
+    line("state", &off.map_or_else(|| "on".to_owned(), |off| format!("off: {off}; {}", off.remedy())));
+    if let Some(when) = &spec.when_to_use {
+        line("when to use", when);
+    }
+    line("effect", spec.effective_effect().as_str());
+    line("risk", spec.risk.as_str());
+    line("time limit", &time_limit(&spec.timeout));
+    for limit in &spec.rates {
+        line("rate limit", &limit.to_string());
+    }
+    for pattern in entry.patterns_not_enforced() {
+        line("not enforced", pattern);
+    }
+    output.data(text.trim_end())?;
+    parameters(&spec.parameters, output)?;
+    output.talk(format_args!(
+        "\n{DIM}call it:{DIM:#} toolroom call {}{}",
+        spec.id.bare(),
+        sample(&spec.parameters)
+    ));
+    Ok(Exit::Done)
+}
+
+fn time_limit(timeout: &Timeout) -> String {
+    match timeout {
+        Timeout::After(limit) => format!("{limit:?}"),
+        Timeout::FromArgument { name, default, max } => format!("{default:?}, `{name}` up to {max:?}"),
+        Timeout::Never => "none".to_owned(),
+    }
+}
+
+fn parameters(schema: &Value, output: &Output) -> anyhow::Result<()> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let rows: Vec<Vec<String>> = properties
+        .into_iter()
+        .flatten()
+        .map(|(name, property)| {
+            let text = |key: &str| property.get(key).and_then(Value::as_str).unwrap_or_default();
+            let kind = property.get("type").map_or_else(String::new, type_names);
+            let need = if is_required(schema, name) { "required" } else { "" };
+            let default =
+                property.get("default").map(|default| format!(" (default {default})")).unwrap_or_default();
+            vec![
+                format!("  {BOLD}{name}{BOLD:#}"),
+                kind,
+                need.into(),
+                visible(text("description")) + &default,
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        output.data("\nno parameters")?;
+    } else {
+        output.data(&format!("\nparameters\n{}", table(&rows)))?;
+    }
+    Ok(())
+}
+
+fn type_names(kind: &Value) -> String {
+    match kind {
+        Value::String(name) => name.clone(),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        other => other.to_string(),
+    }
+}
+
+fn is_required(schema: &Value, name: &str) -> bool {
+    schema
+        .get("required")
+        .and_then(Value::as_array)
+        .is_some_and(|names| names.iter().any(|other| other == name))
+}
+
+fn sample(schema: &Value) -> String {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.into_iter().flatten().filter_map(Value::as_str).map(|name| format!(" {name}=…")).collect()
+}
+
+async fn toggle(
+    app: &App,
+    scope: &Scope,
+    name: &str,
+    state: SwitchState,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let entry = find(app, scope, name)?;
+    let toggle = entry.toggle().map_err(|error| Refused(error.to_string()))?;
+    app.store.set_tool_toggle(&scope.project, toggle, Some(state)).await?;
+    if output.is_json() {
+        output.document(&serde_json::json!({"tool": entry.spec().id, "toggle": toggle, "state": state}))?;
+    } else {
+        output.talk(format_args!("`{toggle}` is {state}"));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,9 @@
+//! The `toolroom` command line, and the only place where the parts are joined ([`app`]).
+//!
+//! HTTP, MCP, AG-UI and the dashboard are planned rooms of this crate; all of them will talk to [`app::App`],
+//! never to each other.
+
+pub mod app;
+mod cli;
+
+pub use cli::run;

@@ -1,0 +1,7 @@
+//! The `toolroom` binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    toolroom_server::run(|_catalog| Ok(()))
+}

@@ -1,0 +1,49 @@
+//! How a connection is set up.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::ConnectOptions;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+
+use crate::StoreError;
+
+/// How long SQLite itself waits for a lock. Other processes hold it for milliseconds; the writer asks again
+/// (see `writer`), so this is not the end of patience.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Pages kept per connection, in KiB (negative for SQLite). The kernel's page cache holds the rest.
+const WRITER_CACHE: &str = "-2048";
+const READER_CACHE: &str = "-512";
+
+/// Pages in the write-ahead log before they move to the file: 8 MiB. A longer log means fewer pauses under
+/// load, and more to read when the next process starts after a crash.
+const CHECKPOINT_PAGES: &str = "2000";
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The one that writes; makes the file when there is none.
+    Write,
+    /// Reads, and cannot write.
+    Read,
+}
+
+/// Opens the database at `path`.
+pub(crate) async fn connect(path: &Path, purpose: Purpose) -> Result<SqliteConnection, StoreError> {
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .busy_timeout(BUSY_TIMEOUT)
+        .foreign_keys(true)
+        .pragma("temp_store", "memory")
+        .disable_statement_logging();
+    let options = match purpose {
+        Purpose::Write => options
+            .create_if_missing(true)
+            .pragma("cache_size", WRITER_CACHE)
+            .pragma("synchronous", "NORMAL")
+            .pragma("wal_autocheckpoint", CHECKPOINT_PAGES),
+        Purpose::Read => options.pragma("cache_size", READER_CACHE).pragma("query_only", "ON"),
+    };
+    options.connect().await.map_err(|error| StoreError::at(path, error))
+}

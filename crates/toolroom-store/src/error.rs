@@ -1,0 +1,145 @@
+//! What goes wrong with a database, and what to do about it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toolroom::ledger::{CallId, CallStatus};
+
+/// Why the store refused or failed. For the operator, never for a model.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The file cannot be opened or made.
+    #[error(
+        "the database `{}` cannot be opened; its folder has to exist, and both have to be writable",
+        path.display()
+    )]
+    CannotOpen {
+        /// The file.
+        path: PathBuf,
+        /// What the database said.
+        #[source]
+        source: Arc<sqlx::Error>,
+    },
+    /// The file is something else.
+    #[error("`{}` is not a Toolroom database; move it away or name another file", path.display())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file was last written by a newer version.
+    #[error(
+        "the database `{}` has schema {found}, this Toolroom knows up to {known}; use the newer Toolroom",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The newest schema known here.
+        known: i64,
+    },
+    /// The file system cannot do what several processes on one file need.
+    #[error("`{}` lies on a file system without shared memory; put the database on a local disk", path.display())]
+    NoWal {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Somebody else holds the lock for longer than we wait.
+    #[error("the database is locked by another process; end that process, then try again")]
+    Locked(#[source] Arc<sqlx::Error>),
+    /// The file or its folder does not allow writing.
+    #[error("the database is read-only; allow writing to the file and its folder")]
+    ReadOnly(#[source] Arc<sqlx::Error>),
+    /// No room left.
+    #[error("the disk of the database is full; make room, then try again")]
+    Full(#[source] Arc<sqlx::Error>),
+    /// The file is broken.
+    #[error("the database is damaged; restore a copy, then try again")]
+    Damaged(#[source] Arc<sqlx::Error>),
+    /// The call is there already, and not in a state that allows the change.
+    #[error("call `{0}` has already been recorded with a status that cannot change so")]
+    AlreadyRecorded(CallId),
+    /// The caller gave a row that does not belong to the state change.
+    #[error("a call with status `{status}` cannot be written by `{change}`")]
+    WrongStatus {
+        /// The method.
+        change: &'static str,
+        /// The status that was given.
+        status: CallStatus,
+    },
+    /// A row holds something this version cannot read.
+    #[error("column `{column}` of `{id}` holds `{value}`, which this Toolroom does not know")]
+    Unreadable {
+        /// Which row.
+        id: String,
+        /// Which column.
+        column: &'static str,
+        /// What it holds.
+        value: String,
+    },
+    /// [`crate::Store::shutdown`] was called before.
+    #[error("the store is closed")]
+    Closed,
+    /// Anything else the database says.
+    #[error("the database refused a statement")]
+    Database(#[source] Arc<sqlx::Error>),
+}
+
+/// SQLite's primary result codes, <https://sqlite.org/rescode.html>.
+mod code {
+    pub(super) const BUSY: i32 = 5;
+    pub(super) const LOCKED: i32 = 6;
+    pub(super) const READONLY: i32 = 8;
+    pub(super) const CORRUPT: i32 = 11;
+    pub(super) const FULL: i32 = 13;
+    pub(super) const CANTOPEN: i32 = 14;
+    pub(super) const NOTADB: i32 = 26;
+    /// Extended: a column that must not be NULL would have become NULL.
+    pub(super) const CONSTRAINT_NOTNULL: i32 = 1299;
+}
+
+/// The extended result code, if SQLite itself complained.
+fn sqlite_code(error: &sqlx::Error) -> Option<i32> {
+    error.as_database_error()?.code()?.parse().ok()
+}
+
+/// Extended codes carry the primary one in their low byte.
+fn primary(extended: i32) -> i32 {
+    extended & 0xff
+}
+
+impl StoreError {
+    /// What an error on the database at `path` means.
+    pub(crate) fn at(path: &Path, error: sqlx::Error) -> Self {
+        let primary = sqlite_code(&error).map(primary);
+        let source = Arc::new(error);
+        match primary {
+            Some(code::BUSY | code::LOCKED) => Self::Locked(source),
+            Some(code::READONLY) => Self::ReadOnly(source),
+            Some(code::CORRUPT) => Self::Damaged(source),
+            Some(code::FULL) => Self::Full(source),
+            Some(code::CANTOPEN) => Self::CannotOpen { path: path.to_owned(), source },
+            Some(code::NOTADB) => Self::NotOurs { path: path.to_owned() },
+            _ => Self::Database(source),
+        }
+    }
+
+    /// Whether one statement of a batch may be to blame, so that the others are worth trying alone. Trouble
+    /// with the file or its lock hits all of them.
+    pub(crate) fn may_be_one_unit(&self) -> bool {
+        matches!(self, Self::Database(source) if source.as_database_error().is_some())
+    }
+
+    /// Whether the connection is gone for good.
+    pub(crate) fn lost_connection(&self) -> bool {
+        matches!(self, Self::Database(source) if source.as_database_error().is_none())
+            || matches!(self, Self::Damaged(_))
+    }
+
+    /// Whether the rule "a final status never changes" stopped the statement; see `statements::UPSERT_CALLS`.
+    pub(crate) fn is_final_status(&self) -> bool {
+        matches!(self, Self::Database(source) if sqlite_code(source) == Some(code::CONSTRAINT_NOTNULL))
+    }
+}

@@ -1,0 +1,127 @@
+//! This process among those that share the database: its row, its heartbeat, and what the dead left behind.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::Row;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use toolroom::clock::{Clock, Timestamp};
+
+use crate::migrate::{MIGRATIONS, Schema};
+use crate::presence::Seen;
+use crate::{Presence, StoreError, statements};
+
+/// How often a process with open calls says that it lives.
+pub(crate) const HEARTBEAT_EVERY: Duration = Duration::from_secs(10);
+
+/// A batch that is written anyway carries the heartbeat along when the last one is this old.
+const REFRESH_AFTER: Duration = Duration::from_secs(5);
+
+/// This process.
+#[derive(Debug)]
+pub(crate) struct Instance {
+    pub(crate) id: String,
+    presence: Presence,
+    clock: Arc<dyn Clock>,
+    started_at: Timestamp,
+    /// Absent until the row exists: a process that only reads leaves none.
+    heartbeat_at: Option<Timestamp>,
+}
+
+impl Instance {
+    pub(crate) fn new(presence: Presence, clock: Arc<dyn Clock>) -> Self {
+        let id = format!("inst_{}", clock.random_id().simple());
+        let started_at = clock.now();
+        Self { id, presence, clock, started_at, heartbeat_at: None }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// A fresh id for a row that is nobody's call.
+    pub(crate) fn fresh_id(&self, prefix: &str) -> String {
+        format!("{prefix}_{}", self.clock.ordered_id().simple())
+    }
+
+    /// Whether a batch that leaves calls open has to write the row.
+    pub(crate) fn is_due(&self, now: Timestamp) -> bool {
+        self.heartbeat_at.is_none_or(|last| now.since(last) >= REFRESH_AFTER)
+    }
+
+    /// The row as of `now`, for `statements::BE_PRESENT`.
+    pub(crate) fn row(&self, now: Timestamp) -> (&str, &str, &str, i64, i64) {
+        (
+            &self.id,
+            &self.presence.machine,
+            &self.presence.process,
+            self.started_at.as_micros(),
+            now.as_micros(),
+        )
+    }
+
+    /// The row was committed.
+    pub(crate) fn was_seen(&mut self, now: Timestamp) {
+        self.heartbeat_at = Some(now);
+    }
+
+    /// Takes the row away at an orderly end. What is still open then will not be closed by anybody.
+    pub(crate) async fn sign_off(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+        if self.heartbeat_at.is_some() {
+            let ids = serde_json::json!([self.id]).to_string();
+            statements::SIGN_OFF.query().bind(ids).execute(connection).await?;
+        }
+        Ok(())
+    }
+
+    /// Marks what dead instances began as *unknown* and takes their rows away.
+    pub(crate) async fn bury_the_dead(
+        &self,
+        connection: &mut SqliteConnection,
+        seen: &[Seen],
+    ) -> Result<(), sqlx::Error> {
+        if self.dead_among(seen).is_empty() {
+            return Ok(());
+        }
+        // Looked at again with the write lock held: since the first look somebody may have come back.
+        let rows = statements::OPEN_AND_LIST_INSTANCES.query().fetch_all(&mut *connection).await?;
+        let seen = rows.iter().map(read_instance).collect::<Result<Vec<_>, _>>()?;
+        let dead = serde_json::Value::from(self.dead_among(&seen)).to_string();
+        statements::BURY_INSTANCES.query().bind(dead).execute(connection).await?;
+        Ok(())
+    }
+
+    fn dead_among(&self, seen: &[Seen]) -> Vec<String> {
+        let now = self.now();
+        seen.iter().filter(|row| self.presence.knows_dead(row, now)).map(|row| row.id.clone()).collect()
+    }
+}
+
+fn read_instance(row: &SqliteRow) -> Result<Seen, sqlx::Error> {
+    Ok(Seen {
+        id: row.try_get(0)?,
+        machine: row.try_get(1)?,
+        process: row.try_get(2)?,
+        heartbeat_at: Timestamp::from_micros(row.try_get(3)?),
+    })
+}
+
+/// The processes in a database whose schema is current, or `None` when it has to be migrated first.
+pub(crate) async fn look_around(
+    connection: &mut SqliteConnection,
+    path: &Path,
+) -> Result<Option<Vec<Seen>>, StoreError> {
+    // A file without our tables fails at the second half; what is wrong with it is for `migrate` to say.
+    let Ok(rows) = statements::SCHEMA_AND_INSTANCES.query().fetch_all(connection).await else {
+        return Ok(None);
+    };
+    let failed = |error| StoreError::at(path, error);
+    let Some((schema, instances)) = rows.split_first() else {
+        return Ok(None);
+    };
+    if !Schema::read(schema).map_err(failed)?.is_current(path, MIGRATIONS)? {
+        return Ok(None);
+    }
+    instances.iter().map(read_instance).collect::<Result<_, _>>().map(Some).map_err(failed)
+}

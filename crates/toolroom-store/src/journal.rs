@@ -1,0 +1,70 @@
+//! Reading the record of calls.
+
+use toolroom::BoxFuture;
+use toolroom::clock::Timestamp;
+use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal, LedgerError};
+use toolroom::scope::{Scope, UserId};
+
+use crate::reader::Reader;
+use crate::row::read_call;
+use crate::{Store, StoreError, statements};
+
+/// How many calls a listing shows when nobody says.
+const DEFAULT_LIMIT: u32 = 100;
+
+/// Sorts above every id.
+pub(crate) const ABOVE_ALL_IDS: &str = "~";
+
+impl Journal for Store {
+    fn calls<'a>(
+        &'a self,
+        scope: &'a Scope,
+        filter: CallFilter,
+    ) -> BoxFuture<'a, Result<Vec<CallRecord>, LedgerError>> {
+        Box::pin(async move {
+            let calls = list(self.reader(), scope, filter).await;
+            calls.map_err(|error| LedgerError::new("list calls", error))
+        })
+    }
+
+    fn call<'a>(
+        &'a self,
+        scope: &'a Scope,
+        id: &'a CallId,
+    ) -> BoxFuture<'a, Result<Option<CallRecord>, LedgerError>> {
+        Box::pin(async move {
+            let call = find(self.reader(), scope, id).await;
+            call.map_err(|error| LedgerError::new("read the call", error))
+        })
+    }
+}
+
+async fn list(reader: &Reader, scope: &Scope, filter: CallFilter) -> Result<Vec<CallRecord>, StoreError> {
+    let query = statements::CALLS
+        .query()
+        .bind(scope.project.as_str().to_owned())
+        .bind(user(scope))
+        .bind(filter.tool)
+        .bind(filter.status.map(CallStatus::as_str))
+        .bind(filter.since.map(Timestamp::as_micros))
+        .bind(filter.before.as_ref().map_or(ABOVE_ALL_IDS, CallId::as_str).to_owned())
+        .bind(filter.id_suffix)
+        .bind(i64::from(filter.limit.unwrap_or(DEFAULT_LIMIT)));
+    let rows = reader.rows(query).await?;
+    rows.iter().map(|row| read_call(row).map_err(|error| reader.failed(error))).collect()
+}
+
+async fn find(reader: &Reader, scope: &Scope, id: &CallId) -> Result<Option<CallRecord>, StoreError> {
+    let query = statements::CALL
+        .query()
+        .bind(id.as_str().to_owned())
+        .bind(scope.project.as_str().to_owned())
+        .bind(user(scope));
+    let row = reader.row(query).await?;
+    row.map(|row| read_call(&row).map_err(|error| reader.failed(error))).transpose()
+}
+
+/// The user whose rows alone may be seen.
+pub(crate) fn user(scope: &Scope) -> Option<String> {
+    scope.user.as_ref().map(UserId::as_str).map(str::to_owned)
+}

@@ -1,0 +1,52 @@
+//! The kernel's writes, handed to the writer in the order of the calls.
+
+use toolroom::BoxFuture;
+use toolroom::ledger::{
+    BeginCall, BeginError, CloseCall, DecideError, Decision, Ledger, LedgerError, ParkCall,
+};
+
+use crate::Store;
+use crate::writer::{Refusal, Work};
+
+impl Ledger for Store {
+    fn begin(&self, begin: BeginCall) -> BoxFuture<'static, Result<(), BeginError>> {
+        let answer = self.submit(Work::Begin(Box::new(begin)));
+        Box::pin(async move {
+            match answer.await {
+                Ok(_) => Ok(()),
+                Err(Refusal::RateLimited { limit, retry_after }) => {
+                    Err(BeginError::RateLimited { limit, retry_after })
+                }
+                Err(Refusal::GrantSpent) => Err(BeginError::GrantSpent),
+                Err(other) => Err(LedgerError::new("begin the call", other).into()),
+            }
+        })
+    }
+
+    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>> {
+        let answer = self.submit(Work::Park(Box::new(park)));
+        Box::pin(
+            async move { answer.await.map(drop).map_err(|error| LedgerError::new("park the call", error)) },
+        )
+    }
+
+    fn decide(&self, decision: Decision) -> BoxFuture<'static, Result<(), DecideError>> {
+        let call = decision.call.clone();
+        let answer = self.submit(Work::Decide(decision));
+        Box::pin(async move {
+            match answer.await {
+                Ok(_) => Ok(()),
+                Err(Refusal::NotWaiting) => Err(DecideError::NotWaiting(call)),
+                Err(Refusal::NotYours) => Err(DecideError::NotYours),
+                Err(other) => Err(LedgerError::new("take the answer", other).into()),
+            }
+        })
+    }
+
+    fn close(&self, close: CloseCall) -> BoxFuture<'static, Result<(), LedgerError>> {
+        let answer = self.submit(Work::Close(Box::new(close)));
+        Box::pin(
+            async move { answer.await.map(drop).map_err(|error| LedgerError::new("close the call", error)) },
+        )
+    }
+}

@@ -1,0 +1,74 @@
+//! A connection that only reads, opened when it is first needed.
+
+use std::path::PathBuf;
+
+use sqlx::Connection;
+use sqlx::query::Query;
+use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection, SqliteRow};
+use tokio::sync::Mutex;
+
+use crate::StoreError;
+use crate::connect::{Purpose, connect};
+
+/// One reader. Its readings wait for each other, never for the writer.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+enum State {
+    Idle,
+    Open(SqliteConnection),
+    Closed,
+}
+
+impl Reader {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self { path, state: Mutex::new(State::Idle) }
+    }
+
+    /// All rows of a query.
+    pub(crate) async fn rows(
+        &self,
+        query: Query<'static, Sqlite, SqliteArguments>,
+    ) -> Result<Vec<SqliteRow>, StoreError> {
+        let mut state = self.state.lock().await;
+        if matches!(*state, State::Idle) {
+            *state = State::Open(connect(&self.path, Purpose::Read).await?);
+        }
+        let State::Open(connection) = &mut *state else {
+            return Err(StoreError::Closed);
+        };
+        let result = query.fetch_all(connection).await.map_err(|error| StoreError::at(&self.path, error));
+        if result.as_ref().is_err_and(StoreError::lost_connection) {
+            *state = State::Idle;
+        }
+        result
+    }
+
+    /// A query with at most one row.
+    pub(crate) async fn row(
+        &self,
+        query: Query<'static, Sqlite, SqliteArguments>,
+    ) -> Result<Option<SqliteRow>, StoreError> {
+        Ok(self.rows(query).await?.into_iter().next())
+    }
+
+    /// Turns what a row could not be read for into what the store reports.
+    pub(crate) fn failed(&self, error: impl Into<crate::row::ReadError>) -> StoreError {
+        match error.into() {
+            crate::row::ReadError::Database(error) => StoreError::at(&self.path, error),
+            crate::row::ReadError::Unknown(error) => error,
+        }
+    }
+
+    /// Ends the connection; later readings fail.
+    pub(crate) async fn close(&self) {
+        if let State::Open(connection) = std::mem::replace(&mut *self.state.lock().await, State::Closed) {
+            // Nothing was written through it, so nothing can be lost.
+            drop(connection.close().await);
+        }
+    }
+}

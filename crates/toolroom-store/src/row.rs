@@ -1,0 +1,168 @@
+//! A call's record as a row, and back.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use serde::ser::{Serialize, SerializeTuple, Serializer};
+use serde_json::Value;
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+use toolroom::clock::Timestamp;
+use toolroom::ledger::{ArtifactId, CallId, CallRecord, CallStatus};
+use toolroom::scope::{ProjectId, Scope, UserId};
+use toolroom::tool::{Effect, ErrorKind};
+
+use crate::StoreError;
+
+/// One row of `calls`, written as a JSON array in the order of `call_columns!`.
+pub(crate) struct CallRow<'a> {
+    pub(crate) record: &'a CallRecord,
+    /// Who began it; `None` for a call that never began.
+    pub(crate) instance: Option<&'a str>,
+}
+
+const COLUMNS: usize = 25;
+
+impl Serialize for CallRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let record = self.record;
+        let mut row = serializer.serialize_tuple(COLUMNS)?;
+        row.serialize_element(record.id.as_str())?;
+        row.serialize_element(record.scope.project.as_str())?;
+        row.serialize_element(&record.scope.user.as_ref().map(UserId::as_str))?;
+        row.serialize_element(&Text(&record.tool))?;
+        row.serialize_element(&Text(&record.entrance))?;
+        row.serialize_element(&record.definition)?;
+        row.serialize_element(&record.effect.map(Effect::as_str))?;
+        row.serialize_element(record.status.as_str())?;
+        row.serialize_element(&record.kind.map(ErrorKind::as_str))?;
+        row.serialize_element(&Json(&record.arguments))?;
+        row.serialize_element(&count(record.arguments_bytes))?;
+        row.serialize_element(&record.result.as_ref().map(Json))?;
+        row.serialize_element(&count(record.result_chars))?;
+        row.serialize_element(&record.artifact.as_ref().map(ArtifactId::as_str))?;
+        row.serialize_element(&record.message.as_deref().map(Text))?;
+        row.serialize_element(&record.error.as_deref().map(Text))?;
+        row.serialize_element(&record.detail.as_deref().map(Text))?;
+        row.serialize_element(&record.rule.as_deref().map(Text))?;
+        row.serialize_element(&record.thread.as_deref().map(Text))?;
+        row.serialize_element(&record.run.as_deref().map(Text))?;
+        row.serialize_element(&record.asked_at.as_micros())?;
+        row.serialize_element(&record.begun_at.map(Timestamp::as_micros))?;
+        row.serialize_element(&record.ended_at.map(Timestamp::as_micros))?;
+        row.serialize_element(&count(record.duration_us))?;
+        row.serialize_element(&self.instance)?;
+        row.end()
+    }
+}
+
+/// A text without NUL, which SQLite would cut at and PostgreSQL refuse.
+pub(crate) struct Text<'a>(pub(crate) &'a str);
+
+impl Serialize for Text<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.contains('\0') {
+            serializer.serialize_str(&self.0.replace('\0', "\u{fffd}"))
+        } else {
+            serializer.serialize_str(self.0)
+        }
+    }
+}
+
+/// A JSON value as the text that is stored. JSON escapes NUL by itself.
+pub(crate) struct Json<'a>(pub(crate) &'a Value);
+
+impl Serialize for Json<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self.0)
+    }
+}
+
+/// Databases count in signed numbers. Nothing here gets near their end.
+pub(crate) fn count(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// The record in a row of `call_columns!`.
+pub(crate) fn read_call(row: &SqliteRow) -> Result<CallRecord, ReadError> {
+    let id: String = row.try_get(0)?;
+    let user: Option<String> = row.try_get(2)?;
+    Ok(CallRecord {
+        scope: Scope { project: ProjectId::new(row.try_get(1)?), user: user.as_deref().map(UserId::new) },
+        tool: shared(row, 3)?,
+        entrance: shared(row, 4)?,
+        definition: shared_option(row, 5)?,
+        effect: named_option(row, &id, "effect", 6, Effect::from_name)?,
+        status: named(&id, "status", row.try_get(7)?, CallStatus::from_name)?,
+        kind: named_option(row, &id, "kind", 8, ErrorKind::from_name)?,
+        arguments: json(&id, "arguments", row.try_get(9)?)?,
+        arguments_bytes: size(row, 10)?,
+        result: row.try_get::<Option<&str>, _>(11)?.map(|text| json(&id, "result", text)).transpose()?,
+        result_chars: size(row, 12)?,
+        artifact: row.try_get::<Option<&str>, _>(13)?.map(ArtifactId::from_text),
+        message: row.try_get(14)?,
+        error: row.try_get(15)?,
+        detail: row.try_get(16)?,
+        rule: row.try_get(17)?,
+        thread: shared_option(row, 18)?,
+        run: shared_option(row, 19)?,
+        asked_at: Timestamp::from_micros(row.try_get(20)?),
+        begun_at: row.try_get::<Option<i64>, _>(21)?.map(Timestamp::from_micros),
+        ended_at: row.try_get::<Option<i64>, _>(22)?.map(Timestamp::from_micros),
+        duration_us: size(row, 23)?,
+        id: CallId::from_text(&id),
+    })
+}
+
+/// Why a row could not be read: the database's fault, or a word this version does not know.
+#[derive(Debug)]
+pub(crate) enum ReadError {
+    Database(sqlx::Error),
+    Unknown(StoreError),
+}
+
+impl From<sqlx::Error> for ReadError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+fn shared(row: &SqliteRow, column: usize) -> Result<Arc<str>, sqlx::Error> {
+    Ok(row.try_get::<&str, _>(column)?.into())
+}
+
+fn shared_option(row: &SqliteRow, column: usize) -> Result<Option<Arc<str>>, sqlx::Error> {
+    Ok(row.try_get::<Option<&str>, _>(column)?.map(Arc::from))
+}
+
+fn size(row: &SqliteRow, column: usize) -> Result<u64, sqlx::Error> {
+    Ok(u64::try_from(row.try_get::<i64, _>(column)?).unwrap_or(0))
+}
+
+fn named_option<T>(
+    row: &SqliteRow,
+    id: &str,
+    name: &'static str,
+    column: usize,
+    from_name: fn(&str) -> Option<T>,
+) -> Result<Option<T>, ReadError> {
+    row.try_get::<Option<&str>, _>(column)?.map(|text| named(id, name, text, from_name)).transpose()
+}
+
+/// The value of a closed list; `from_name` knows the list.
+pub(crate) fn named<T>(
+    id: &str,
+    column: &'static str,
+    text: &str,
+    from_name: fn(&str) -> Option<T>,
+) -> Result<T, ReadError> {
+    from_name(text).ok_or_else(|| ReadError::Unknown(unreadable(id, column, text)))
+}
+
+fn json(id: &str, column: &'static str, text: &str) -> Result<Value, ReadError> {
+    serde_json::from_str(text).map_err(|_| ReadError::Unknown(unreadable(id, column, text)))
+}
+
+fn unreadable(id: &str, column: &'static str, value: impl Display) -> StoreError {
+    StoreError::Unreadable { id: id.to_owned(), column, value: value.to_string() }
+}

@@ -1,0 +1,310 @@
+//! Writing calls and what hangs on them.
+
+use super::registry;
+
+/// The columns of `calls`, in the order in which rows are written (`row::CallRow`) and read (`row::read_call`).
+/// A row that is read carries no instance: who began a call is nobody's business outside this crate.
+macro_rules! call_columns {
+    () => {
+        "id, project, user_id, tool, entrance, definition, effect, status, kind, arguments, \
+         arguments_bytes, result, result_chars, artifact_id, message, error, detail, rule, thread, run, \
+         asked_at, begun_at, ended_at, duration_us"
+    };
+}
+pub(super) use call_columns;
+
+/// What follows the rows. A call that exists may only be closed, and only until it has a final status;
+/// everything else would set its status to NULL, which the table forbids, so the statement fails and the unit
+/// that did it is undone alone. Who asked what, and when it began, stays as it was.
+macro_rules! on_conflict {
+    () => {
+        " ON CONFLICT (id) DO UPDATE SET status = CASE \
+         WHEN excluded.status NOT IN ('begun', 'pending') AND calls.status IN ('begun', 'pending', 'unknown') \
+         THEN excluded.status END, \
+         definition = excluded.definition, effect = excluded.effect, kind = excluded.kind, \
+         arguments = excluded.arguments, arguments_bytes = excluded.arguments_bytes, \
+         result = excluded.result, result_chars = excluded.result_chars, \
+         artifact_id = excluded.artifact_id, message = excluded.message, error = excluded.error, \
+         detail = excluded.detail, rule = excluded.rule, ended_at = excluded.ended_at, \
+         duration_us = excluded.duration_us"
+    };
+}
+
+macro_rules! upsert_calls {
+    ($rows:literal) => {
+        concat!(
+            "INSERT INTO calls (",
+            call_columns!(),
+            ", instance) SELECT \
+             value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, \
+             value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, \
+             value ->> 12, value ->> 13, value ->> 14, value ->> 15, value ->> 16, value ->> 17, \
+             value ->> 18, value ->> 19, value ->> 20, value ->> 21, value ->> 22, value ->> 23, \
+             value ->> 24 \
+             FROM jsonb_each(",
+            $rows,
+            ") WHERE true",
+            on_conflict!()
+        )
+    };
+}
+
+/// A parked call that was approved begins: the only way out of *pending* that is no close.
+macro_rules! resume_calls {
+    ($rows:literal) => {
+        concat!(
+            "UPDATE calls SET status = 'begun', begun_at = resumed.begun_at, instance = resumed.instance \
+             FROM (SELECT value ->> 0 AS id, value ->> 1 AS begun_at, value ->> 2 AS instance FROM jsonb_each(",
+            $rows,
+            ")) AS resumed WHERE calls.id = resumed.id AND calls.status = 'pending'"
+        )
+    };
+}
+
+/// A parked call that somebody said no to.
+macro_rules! deny_calls {
+    ($rows:literal) => {
+        concat!(
+            "UPDATE calls SET status = 'denied', ended_at = denied.ended_at, \
+             duration_us = denied.ended_at - calls.asked_at \
+             FROM (SELECT value ->> 0 AS id, value ->> 1 AS ended_at FROM jsonb_each(",
+            $rows,
+            ")) AS denied WHERE calls.id = denied.id AND calls.status = 'pending'"
+        )
+    };
+}
+
+macro_rules! insert_approvals {
+    ($rows:literal) => {
+        concat!(
+            "INSERT INTO approvals \
+             (call_id, arguments_hash, definition_hash, asks, reason, expires_at, state) \
+             SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, 'waiting' \
+             FROM jsonb_each(",
+            $rows,
+            ")"
+        )
+    };
+}
+
+macro_rules! answer_approvals {
+    ($rows:literal) => {
+        concat!(
+            "UPDATE approvals SET state = answered.state, answer = answered.answer, \
+             answered_by = answered.answered_by, answered_at = answered.answered_at \
+             FROM (SELECT value ->> 0 AS call_id, value ->> 1 AS state, value ->> 2 AS answer, \
+             value ->> 3 AS answered_by, value ->> 4 AS answered_at FROM jsonb_each(",
+            $rows,
+            ")) AS answered WHERE approvals.call_id = answered.call_id AND approvals.state = 'waiting'"
+        )
+    };
+}
+
+macro_rules! use_approvals {
+    ($rows:literal) => {
+        concat!(
+            "UPDATE approvals SET state = 'used', used_at = used.used_at \
+             FROM (SELECT value ->> 0 AS call_id, value ->> 1 AS used_at FROM jsonb_each(",
+            $rows,
+            ")) AS used WHERE approvals.call_id = used.call_id AND approvals.state = 'granted'"
+        )
+    };
+}
+
+macro_rules! insert_outbox {
+    ($rows:literal) => {
+        concat!(
+            "INSERT INTO outbox (id, project, call_id, kind, payload, state, created_at, next_at, attempts) \
+             SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, 'waiting', \
+             value ->> 5, value ->> 5, 0 FROM jsonb_each(",
+            $rows,
+            ")"
+        )
+    };
+}
+
+macro_rules! be_present {
+    ($rows:literal) => {
+        concat!(
+            "INSERT INTO instances (id, machine, process, started_at, heartbeat_at) \
+             SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM jsonb_each(",
+            $rows,
+            ") WHERE true ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at"
+        )
+    };
+}
+
+/// Everything a batch writes, one statement per change. Parameters: `be_present` $1, calls $2, resumed $3,
+/// denied $4, approvals $5, answers $6, used grants $7, outbox $8.
+macro_rules! write {
+    () => {
+        concat!(
+            be_present!("$1"),
+            "; ",
+            upsert_calls!("$2"),
+            "; ",
+            resume_calls!("$3"),
+            "; ",
+            deny_calls!("$4"),
+            "; ",
+            insert_approvals!("$5"),
+            "; ",
+            answer_approvals!("$6"),
+            "; ",
+            use_approvals!("$7"),
+            "; ",
+            insert_outbox!("$8")
+        )
+    };
+}
+
+/// What conditions are checked against. Each row starts with what it is.
+macro_rules! approvals_of {
+    ($ids:literal) => {
+        concat!(
+            "SELECT 'approval', approvals.call_id, approvals.arguments_hash, approvals.definition_hash, \
+             approvals.asks, approvals.expires_at, approvals.state, calls.status \
+             FROM approvals JOIN calls ON calls.id = approvals.call_id \
+             WHERE approvals.call_id IN (SELECT value FROM json_each(",
+            $ids,
+            "))"
+        )
+    };
+}
+
+/// For each window: how many calls began in the part all units share, when the oldest of them did, and when
+/// those before it did. Materialized, or each call that is counted would read the JSON again.
+macro_rules! windows_of {
+    ($limits:literal) => {
+        concat!(
+            "WITH asked AS MATERIALIZED (SELECT key, value ->> 0 AS project, value ->> 1 AS tool, \
+             value ->> 2 AS since, value ->> 3 AS latest_since, value ->> 4 AS users_apart, \
+             value ->> 5 AS user_id FROM jsonb_each(",
+            $limits,
+            ")) SELECT 'window', asked.key, \
+             count(calls.begun_at) FILTER (WHERE calls.begun_at > asked.latest_since), \
+             min(calls.begun_at) FILTER (WHERE calls.begun_at > asked.latest_since), \
+             json_group_array(calls.begun_at) FILTER (WHERE calls.begun_at <= asked.latest_since) \
+             FROM asked LEFT JOIN calls ON calls.project = asked.project AND calls.tool = asked.tool \
+             AND calls.begun_at > asked.since \
+             AND (asked.users_apart = 0 OR calls.user_id IS asked.user_id) GROUP BY asked.key"
+        )
+    };
+}
+
+macro_rules! look {
+    () => {
+        concat!(approvals_of!("$1"), "; ", windows_of!("$2"))
+    };
+}
+
+registry! {
+    /// $1 rows of calls. On its own it is the whole transaction of a batch of plain begins and closes.
+    UPSERT_CALLS = each(upsert_calls!("$1"), concat!(
+            "INSERT INTO calls (",
+            call_columns!(),
+            ", instance) SELECT \
+             value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, \
+             value ->> 6, value ->> 7, value ->> 8, value ->> 9, (value ->> 10)::bigint, value ->> 11, \
+             (value ->> 12)::bigint, value ->> 13, value ->> 14, value ->> 15, value ->> 16, \
+             value ->> 17, value ->> 18, value ->> 19, (value ->> 20)::bigint, (value ->> 21)::bigint, \
+             (value ->> 22)::bigint, (value ->> 23)::bigint, value ->> 24 \
+             FROM jsonb_array_elements($1::text::jsonb) AS rows (value)",
+            on_conflict!()
+        ));
+
+    /// $1 rows of id, begun_at, instance.
+    RESUME_CALLS = each(resume_calls!("$1"), "UPDATE calls SET status = 'begun', begun_at = resumed.begun_at, instance = resumed.instance \
+             FROM (SELECT value ->> 0 AS id, (value ->> 1)::bigint AS begun_at, value ->> 2 AS instance \
+             FROM jsonb_array_elements($1::text::jsonb) AS rows (value)) AS resumed \
+             WHERE calls.id = resumed.id AND calls.status = 'pending'");
+
+    /// $1 rows of id, ended_at.
+    DENY_CALLS = each(deny_calls!("$1"), "UPDATE calls SET status = 'denied', ended_at = denied.ended_at, \
+             duration_us = denied.ended_at - calls.asked_at \
+             FROM (SELECT value ->> 0 AS id, (value ->> 1)::bigint AS ended_at \
+             FROM jsonb_array_elements($1::text::jsonb) AS rows (value)) AS denied \
+             WHERE calls.id = denied.id AND calls.status = 'pending'");
+
+    /// $1 rows of call_id, arguments_hash, definition_hash, asks, reason, expires_at.
+    INSERT_APPROVALS = each(insert_approvals!("$1"), "INSERT INTO approvals \
+             (call_id, arguments_hash, definition_hash, asks, reason, expires_at, state) \
+             SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, (value ->> 5)::bigint, \
+             'waiting' FROM jsonb_array_elements($1::text::jsonb) AS rows (value)");
+
+    /// $1 rows of call_id, state, answer, answered_by, answered_at.
+    ANSWER_APPROVALS = each(answer_approvals!("$1"), "UPDATE approvals SET state = answered.state, answer = answered.answer, \
+             answered_by = answered.answered_by, answered_at = answered.answered_at \
+             FROM (SELECT value ->> 0 AS call_id, value ->> 1 AS state, value ->> 2 AS answer, \
+             value ->> 3 AS answered_by, (value ->> 4)::bigint AS answered_at \
+             FROM jsonb_array_elements($1::text::jsonb) AS rows (value)) AS answered \
+             WHERE approvals.call_id = answered.call_id AND approvals.state = 'waiting'");
+
+    /// $1 rows of call_id, used_at.
+    USE_APPROVALS = each(use_approvals!("$1"), "UPDATE approvals SET state = 'used', used_at = used.used_at \
+             FROM (SELECT value ->> 0 AS call_id, (value ->> 1)::bigint AS used_at \
+             FROM jsonb_array_elements($1::text::jsonb) AS rows (value)) AS used \
+             WHERE approvals.call_id = used.call_id AND approvals.state = 'granted'");
+
+    /// $1 rows of id, project, call_id, kind, payload, created_at.
+    INSERT_OUTBOX = each(insert_outbox!("$1"), "INSERT INTO outbox (id, project, call_id, kind, payload, state, created_at, next_at, attempts) \
+             SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, 'waiting', \
+             (value ->> 5)::bigint, (value ->> 5)::bigint, 0 \
+             FROM jsonb_array_elements($1::text::jsonb) AS rows (value)");
+
+    /// $1 rows of id, machine, process, started_at, heartbeat_at.
+    BE_PRESENT = each(be_present!("$1"), "INSERT INTO instances (id, machine, process, started_at, heartbeat_at) \
+             SELECT value ->> 0, value ->> 1, value ->> 2, (value ->> 3)::bigint, (value ->> 4)::bigint \
+             FROM jsonb_array_elements($1::text::jsonb) AS rows (value) \
+             ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at");
+
+    /// $1 ids of calls.
+    APPROVALS_OF = each(approvals_of!("$1"), "SELECT 'approval', approvals.call_id, approvals.arguments_hash, approvals.definition_hash, \
+             approvals.asks, approvals.expires_at, approvals.state, calls.status \
+             FROM approvals JOIN calls ON calls.id = approvals.call_id \
+             WHERE approvals.call_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))");
+
+    /// $1 rows of project, tool, since, latest since, whether users count apart, user.
+    WINDOWS_OF = each(windows_of!("$1"), "SELECT 'window', asked.key - 1, \
+         count(calls.begun_at) FILTER (WHERE calls.begun_at > (asked.value ->> 3)::bigint), \
+         min(calls.begun_at) FILTER (WHERE calls.begun_at > (asked.value ->> 3)::bigint), \
+         COALESCE(json_agg(calls.begun_at) FILTER (WHERE calls.begun_at <= (asked.value ->> 3)::bigint), \
+         '[]')::text \
+             FROM jsonb_array_elements($1::text::jsonb) WITH ORDINALITY AS asked (value, key) \
+             LEFT JOIN calls ON calls.project = asked.value ->> 0 AND calls.tool = asked.value ->> 1 \
+             AND calls.begun_at > (asked.value ->> 2)::bigint \
+             AND ((asked.value ->> 4)::bigint = 0 OR calls.user_id IS NOT DISTINCT FROM asked.value ->> 5) \
+             GROUP BY asked.key");
+
+    /// $1 project, $2 hash, $3 content, $4 id, $5 user, $6 call, $7 media type, $8 time.
+    KEEP_ARTIFACT = sqlite_only("INSERT INTO artifact_bytes (project, sha256, bytes) VALUES ($1, $2, $3) \
+                 ON CONFLICT (project, sha256) DO NOTHING; \
+                 INSERT INTO artifacts (project, sha256, id, user_id, call_id, media_type, kept_at) \
+                 VALUES ($1, $2, $4, $5, $6, $7, $8)");
+
+    /// The first half of `KEEP_ARTIFACT`.
+    INSERT_BYTES = both("INSERT INTO artifact_bytes (project, sha256, bytes) VALUES ($1, $2, $3) \
+                 ON CONFLICT (project, sha256) DO NOTHING");
+
+    /// The second half of `KEEP_ARTIFACT`.
+    INSERT_ARTIFACT = both("INSERT INTO artifacts (project, sha256, id, user_id, call_id, media_type, kept_at) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7)");
+
+    /// Parameters as [`WRITE`].
+    WRITE = sqlite_only(write!());
+
+    /// Parameters as [`WRITE`].
+    OPEN_AND_WRITE = sqlite_only(concat!("BEGIN IMMEDIATE; ", write!()));
+
+    /// Parameters as [`WRITE`].
+    COMMIT_WRITES = sqlite_only(concat!(write!(), "; COMMIT"));
+
+    /// Parameters as [`WRITE`].
+    OPEN_WRITE_COMMIT = sqlite_only(concat!("BEGIN IMMEDIATE; ", write!(), "; COMMIT"));
+
+    /// $1 ids of calls, $2 limits as in [`WINDOWS_OF`].
+    LOOK = sqlite_only(look!());
+
+    /// Parameters as [`LOOK`].
+    OPEN_AND_LOOK = sqlite_only(concat!("BEGIN IMMEDIATE; ", look!()));
+}

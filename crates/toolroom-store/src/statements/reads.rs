@@ -1,0 +1,82 @@
+//! Reading: the journal, whole results, switches, what could be pruned.
+
+use super::calls::call_columns;
+use super::registry;
+
+/// What [`super::PRUNE_CHUNK`] would take: calls that will not change any more.
+macro_rules! prunable {
+    () => {
+        "project = $1 AND asked_at < $2 AND status NOT IN ('begun', 'pending')"
+    };
+}
+pub(super) use prunable;
+
+registry! {
+    /// $1 project, $2 user, $3 tool, $4 status, $5 since, $6 below this id, $7 end of the id, $8 limit.
+    CALLS = each(concat!(
+            "SELECT ",
+            call_columns!(),
+            " FROM calls WHERE project = $1 AND ($2 IS NULL OR user_id = $2) AND ($3 IS NULL OR tool = $3) \
+             AND ($4 IS NULL OR status = $4) AND ($5 IS NULL OR asked_at >= $5) AND id < $6 \
+             AND ($7 IS NULL OR (length($7) <= length(id) AND substr(id, length(id) - length($7) + 1) = $7)) \
+             ORDER BY id DESC LIMIT $8"
+        ), concat!(
+            "SELECT ",
+            call_columns!(),
+            " FROM calls WHERE project = $1 AND ($2::text IS NULL OR user_id = $2) \
+             AND ($3::text IS NULL OR tool = $3) AND ($4::text IS NULL OR status = $4) \
+             AND ($5::bigint IS NULL OR asked_at >= $5) AND id < $6 \
+             AND ($7::text IS NULL OR right(id, length($7)) = $7) ORDER BY id DESC LIMIT $8"
+        ));
+
+    /// $1 id, $2 project, $3 user.
+    CALL = both(concat!(
+            "SELECT ",
+            call_columns!(),
+            " FROM calls WHERE id = $1 AND project = $2 AND (CAST($3 AS TEXT) IS NULL OR user_id = $3)"
+        ));
+
+    /// $1 id, $2 project, $3 user.
+    ARTIFACT = both("SELECT artifacts.user_id, artifacts.call_id, artifacts.media_type, artifacts.kept_at, \
+                 artifact_bytes.bytes FROM artifacts JOIN artifact_bytes \
+                 ON artifact_bytes.project = artifacts.project AND artifact_bytes.sha256 = artifacts.sha256 \
+                 WHERE artifacts.id = $1 AND artifacts.project = $2 \
+                 AND (CAST($3 AS TEXT) IS NULL OR artifacts.user_id = $3)");
+
+    /// How often switches have changed.
+    SWITCH_REVISION = both("SELECT value FROM revisions WHERE name = 'switches'");
+
+    /// $1 project.
+    SWITCHES = both("SELECT kind, name, state FROM switches WHERE project = $1");
+
+    /// $1 project, $2 time: the first call that is too young to be pruned. Ids sort by time, so no call above
+    /// it has to be looked at.
+    PRUNE_BOUND = both("SELECT id FROM calls WHERE project = $1 AND asked_at >= $2 ORDER BY id LIMIT 1");
+
+    /// $1 project, $2 time, $3 below this id.
+    PRUNE_PREVIEW_CALLS = both(concat!("SELECT count(*) FROM calls WHERE id < $3 AND ", prunable!()));
+
+    /// $1 project, $2 time, $3 below this id.
+    PRUNE_PREVIEW_ARTIFACTS = both(concat!(
+            "SELECT count(*) FROM artifacts WHERE call_id IN (SELECT id FROM calls WHERE id < $3 AND ",
+            prunable!(),
+            ")"
+        ));
+
+    /// $1 project, $2 time, $3 below this id: the size of contents that no other call holds.
+    PRUNE_PREVIEW_BYTES = both(concat!(
+            "SELECT CAST(COALESCE(sum(length(bytes)), 0) AS BIGINT) FROM artifact_bytes \
+             WHERE artifact_bytes.project = $1 AND sha256 IN (SELECT artifacts.sha256 FROM artifacts \
+             WHERE call_id IN (SELECT id FROM calls WHERE id < $3 AND ",
+            prunable!(),
+            ")) AND NOT EXISTS (SELECT 1 FROM artifacts WHERE artifacts.project = artifact_bytes.project \
+             AND artifacts.sha256 = artifact_bytes.sha256 AND call_id NOT IN \
+             (SELECT id FROM calls WHERE id < $3 AND ",
+            prunable!(),
+            "))"
+        ));
+
+    /// Version of SQLite, schema, size.
+    STATUS = sqlite_only("SELECT sqlite_version(), (SELECT user_version FROM pragma_user_version), \
+                 (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size)");
+}

@@ -1,0 +1,153 @@
+//! The store: one writer, two readers, one file.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sqlx::Row;
+use toolroom::clock::Clock;
+use toolroom::ledger::SwitchState;
+use toolroom::scope::ProjectId;
+
+use crate::connect::{Purpose, connect};
+use crate::instance::{Instance, look_around};
+use crate::migrate::{MIGRATIONS, migrate};
+use crate::reader::Reader;
+use crate::switchboard::{SwitchKind, SwitchReader};
+use crate::writer::{Outcome, Queue, Refusal, SwitchChange, Work};
+use crate::{Presence, StoreError, statements};
+
+/// A database, open. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    path: PathBuf,
+    queue: Queue,
+    reader: Reader,
+    switches: SwitchReader,
+}
+
+/// What a person wants to know of a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreStatus {
+    /// The file.
+    pub path: PathBuf,
+    /// The newest migration it has seen.
+    pub schema: i64,
+    /// Its size, without the write-ahead log.
+    pub bytes: u64,
+    /// The version of SQLite.
+    pub sqlite: String,
+}
+
+impl Store {
+    /// Opens the database at `path`, makes or migrates it where needed, and marks what dead processes left
+    /// open as *unknown*. The folder has to exist. Needs a tokio runtime: the writer is one of its tasks.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, is no database of ours, is newer than this version, or is locked.
+    pub async fn open(path: &Path, presence: Presence, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+        let failed = |error| StoreError::at(path, error);
+        let instance = Instance::new(presence, clock);
+        let mut connection = connect(path, Purpose::Write).await?;
+        let mut seen = look_around(&mut connection, path).await?;
+        if seen.is_none() {
+            migrate(&mut connection, path, MIGRATIONS).await?;
+            seen = look_around(&mut connection, path).await?;
+        }
+        instance.bury_the_dead(&mut connection, &seen.unwrap_or_default()).await.map_err(failed)?;
+        Ok(Self {
+            shared: Arc::new(Shared {
+                path: path.to_owned(),
+                queue: Queue::start(connection, path.to_owned(), instance),
+                reader: Reader::new(path.to_owned()),
+                switches: SwitchReader::start(path.to_owned()),
+            }),
+        })
+    }
+
+    /// Writes what is queued, signs off and ends all connections. Whatever is asked of the store later, through
+    /// any clone, fails with [`StoreError::Closed`].
+    ///
+    /// # Errors
+    /// When the last write fails.
+    pub async fn shutdown(&self) -> Result<(), StoreError> {
+        let stopped = self.shared.queue.stop().await;
+        self.shared.reader.close().await;
+        self.shared.switches.close().await;
+        stopped
+    }
+
+    /// Switches a tool, or a family of tools, on or off; `None` gives it its default back.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn set_tool_toggle(
+        &self,
+        project: &ProjectId,
+        name: &str,
+        state: Option<SwitchState>,
+    ) -> Result<(), StoreError> {
+        self.set_switch(SwitchKind::Tool, project, name, state).await
+    }
+
+    /// Switches a feature on or off; `None` gives it its default back.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn set_feature_switch(
+        &self,
+        project: &ProjectId,
+        name: &str,
+        state: Option<SwitchState>,
+    ) -> Result<(), StoreError> {
+        self.set_switch(SwitchKind::Feature, project, name, state).await
+    }
+
+    async fn set_switch(
+        &self,
+        kind: SwitchKind,
+        project: &ProjectId,
+        name: &str,
+        state: Option<SwitchState>,
+    ) -> Result<(), StoreError> {
+        let change = SwitchChange { project: project.clone(), kind, name: name.to_owned(), state };
+        self.submit(Work::Switch(change)).await?;
+        Ok(())
+    }
+
+    /// Where the database is, how large, and of which versions.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn status(&self) -> Result<StoreStatus, StoreError> {
+        let reader = self.reader();
+        let row = reader.row(statements::STATUS.query()).await?.ok_or(StoreError::Closed)?;
+        let read = || -> Result<_, sqlx::Error> {
+            Ok(StoreStatus {
+                path: self.shared.path.clone(),
+                sqlite: row.try_get(0)?,
+                schema: row.try_get(1)?,
+                bytes: u64::try_from(row.try_get::<i64, _>(2)?).unwrap_or(0),
+            })
+        };
+        read().map_err(|error| reader.failed(error))
+    }
+
+    /// Queues work for the writer at once; the future brings the answer.
+    pub(crate) fn submit(&self, work: Work) -> impl Future<Output = Result<Outcome, Refusal>> + Send + use<> {
+        self.shared.queue.submit(work)
+    }
+
+    pub(crate) fn reader(&self) -> &Reader {
+        &self.shared.reader
+    }
+
+    pub(crate) fn switch_reader(&self) -> &SwitchReader {
+        &self.shared.switches
+    }
+}

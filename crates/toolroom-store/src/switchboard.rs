@@ -1,0 +1,151 @@
+//! Reading switches, for every call, as of now.
+//!
+//! One task reads. Whoever asks while it reads waits for the next reading, and all of them share that one: the
+//! answer is never older than the question, and a crowd costs no more than one caller. A reading asks for one
+//! number; the rows are read again only when it has changed.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use sqlx::Row;
+use tokio::sync::{mpsc, oneshot};
+use toolroom::BoxFuture;
+use toolroom::ledger::{LedgerError, SwitchState, Switchboard, Switches};
+use toolroom::scope::ProjectId;
+
+use crate::reader::Reader;
+use crate::row::{ReadError, named};
+use crate::{Store, StoreError, statements};
+
+/// What a switch switches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SwitchKind {
+    Tool,
+    Feature,
+}
+
+impl SwitchKind {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Feature => "feature",
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        [Self::Tool, Self::Feature].into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+type Answer = Result<Arc<Switches>, StoreError>;
+
+#[derive(Debug)]
+struct Question {
+    project: ProjectId,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// The way to the reading task.
+#[derive(Debug)]
+pub(crate) struct SwitchReader {
+    questions: mpsc::UnboundedSender<Question>,
+    reader: Arc<Reader>,
+}
+
+impl SwitchReader {
+    /// Starts the task. It ends with the last handle to it.
+    pub(crate) fn start(path: PathBuf) -> Self {
+        let reader = Arc::new(Reader::new(path));
+        let (questions, asked) = mpsc::unbounded_channel();
+        tokio::spawn(answer_all(asked, Arc::clone(&reader)));
+        Self { questions, reader }
+    }
+
+    async fn ask(&self, project: &ProjectId) -> Answer {
+        let (answer, answered) = oneshot::channel();
+        let question = Question { project: project.clone(), answer };
+        self.questions.send(question).map_err(|_| StoreError::Closed)?;
+        answered.await.map_err(|_| StoreError::Closed)?
+    }
+
+    pub(crate) async fn close(&self) {
+        self.reader.close().await;
+    }
+}
+
+impl Switchboard for Store {
+    fn switches<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Switches>, LedgerError>> {
+        Box::pin(async move {
+            let switches = self.switch_reader().ask(project).await;
+            switches.map_err(|error| LedgerError::new("read switches", error))
+        })
+    }
+}
+
+async fn answer_all(mut asked: mpsc::UnboundedReceiver<Question>, reader: Arc<Reader>) {
+    let mut known = Known::default();
+    let mut questions = Vec::new();
+    while asked.recv_many(&mut questions, usize::MAX).await > 0 {
+        let refreshed = known.refresh(&reader).await;
+        for question in questions.drain(..) {
+            let answer = match &refreshed {
+                Ok(()) => known.switches(&reader, question.project).await,
+                Err(error) => Err(error.clone()),
+            };
+            // Whoever no longer waits does not need it.
+            drop(question.answer.send(answer));
+        }
+    }
+}
+
+/// Switches as of one revision.
+#[derive(Debug, Default)]
+struct Known {
+    revision: Option<i64>,
+    projects: HashMap<ProjectId, Arc<Switches>>,
+}
+
+impl Known {
+    /// Forgets everything that may have changed.
+    async fn refresh(&mut self, reader: &Reader) -> Result<(), StoreError> {
+        let row = reader.row(statements::SWITCH_REVISION.query()).await?;
+        let revision = row.map(|row| row.try_get(0)).transpose().map_err(|error| reader.failed(error))?;
+        if revision != self.revision || revision.is_none() {
+            self.projects.clear();
+            self.revision = revision;
+        }
+        Ok(())
+    }
+
+    async fn switches(&mut self, reader: &Reader, project: ProjectId) -> Answer {
+        if let Some(switches) = self.projects.get(&project) {
+            return Ok(Arc::clone(switches));
+        }
+        let switches = Arc::new(read(reader, &project).await?);
+        self.projects.insert(project, Arc::clone(&switches));
+        Ok(switches)
+    }
+}
+
+async fn read(reader: &Reader, project: &ProjectId) -> Result<Switches, StoreError> {
+    let query = statements::SWITCHES.query().bind(project.as_str().to_owned());
+    let mut switches = Switches::default();
+    for row in reader.rows(query).await? {
+        let read = || -> Result<_, ReadError> {
+            let name: &str = row.try_get(1)?;
+            let kind = named(name, "kind", row.try_get(0)?, SwitchKind::from_name)?;
+            let state = named(name, "state", row.try_get(2)?, state_from_name)?;
+            Ok((kind, name, state))
+        };
+        match read().map_err(|error| reader.failed(error))? {
+            (SwitchKind::Tool, name, state) => switches.set_tool(name, state),
+            (SwitchKind::Feature, name, state) => switches.set_feature(name, state),
+        }
+    }
+    Ok(switches)
+}
+
+fn state_from_name(name: &str) -> Option<SwitchState> {
+    [SwitchState::On, SwitchState::Off].into_iter().find(|state| state.as_str() == name)
+}

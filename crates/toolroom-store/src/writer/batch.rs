@@ -1,0 +1,74 @@
+//! Which units share a transaction.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use toolroom::ledger::CallId;
+
+use super::unit::{Durability, Unit, Work};
+
+/// Units per transaction: enough that a commit costs nothing per unit, and few enough that nobody waits long.
+const MAX_UNITS: usize = 1000;
+
+/// Units whose changes do not meet, in the order they were asked for.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    units: Vec<Unit>,
+    touched: HashMap<CallId, Touch>,
+    durability: Durability,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Touch {
+    /// Begun in this batch: its close may join, and both become one row.
+    Begun,
+    /// Anything else has to be seen by the next change of the same call.
+    Settled,
+}
+
+impl Batch {
+    /// Takes a unit in, or gives it back when it has to wait for the next transaction: one statement cannot
+    /// change the same row twice, and checks look at rows as they were when the transaction began.
+    pub(super) fn admit(&mut self, unit: Unit) -> Option<Unit> {
+        let joins = self.units.len() < MAX_UNITS
+            && unit.work.calls().all(|call| match self.touched.get(call) {
+                None => true,
+                Some(Touch::Begun) => matches!(unit.work, Work::Close(_)),
+                Some(Touch::Settled) => false,
+            });
+        if !joins {
+            return Some(unit);
+        }
+        for call in unit.work.calls() {
+            match self.touched.entry(call.clone()) {
+                Entry::Vacant(entry) => drop(entry.insert(Touch::after(&unit.work))),
+                Entry::Occupied(mut entry) => drop(entry.insert(Touch::Settled)),
+            }
+        }
+        self.durability = self.durability.max(unit.work.durability());
+        self.units.push(unit);
+        None
+    }
+
+    pub(super) fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    pub(super) fn into_units(self) -> Vec<Unit> {
+        self.units
+    }
+}
+
+impl Touch {
+    fn after(work: &Work) -> Self {
+        match work {
+            Work::Begin(begin) if begin.grant.is_none() => Self::Begun,
+            Work::Begin(_)
+            | Work::Park(_)
+            | Work::Decide(_)
+            | Work::Close(_)
+            | Work::Switch(_)
+            | Work::Prune(_) => Self::Settled,
+        }
+    }
+}

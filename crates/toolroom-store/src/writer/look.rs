@@ -1,0 +1,210 @@
+//! What has to be known before a batch can be decided: asked once for all its units, with the write lock held.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+use toolroom::clock::Timestamp;
+use toolroom::ledger::{Answerer, CallId, CallRecord, Grant, RateKey, RateLimit};
+use toolroom::scope::UserId;
+
+use super::plan::{Bound, rows};
+use super::unit::{Unit, Work};
+use crate::statements::Statement;
+
+/// What the units of a batch ask.
+#[derive(Debug, Default)]
+pub(super) struct Questions<'a> {
+    approvals: Vec<&'a str>,
+    windows: Vec<Window<'a>>,
+    /// For each limit of each unit, in their order: which window it looks at.
+    limits: Vec<usize>,
+}
+
+/// Whose calls a limit counts. Units of one batch that count the same calls share one window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Counted<'a> {
+    pub(super) project: &'a str,
+    pub(super) tool: &'a str,
+    /// `None` for all users together.
+    user: Option<Option<&'a UserId>>,
+    per: Duration,
+}
+
+impl<'a> Counted<'a> {
+    pub(super) fn of(record: &'a CallRecord, limit: &RateLimit) -> Self {
+        let user = match limit.key {
+            RateKey::User => Some(record.scope.user.as_ref()),
+            RateKey::Project => None,
+        };
+        Self { project: record.scope.project.as_str(), tool: &record.tool, user, per: limit.per }
+    }
+
+    /// Whether a call of the same project and tool is among them.
+    pub(super) fn includes(&self, user: Option<&UserId>) -> bool {
+        self.user.is_none_or(|counted| counted == user)
+    }
+}
+
+/// Calls that began after `since`. The units of a batch begin at slightly different times: what lies between
+/// the first one's and the last one's window is listed, the rest only counted.
+#[derive(Debug)]
+struct Window<'a> {
+    counted: Counted<'a>,
+    since: Timestamp,
+    latest_since: Timestamp,
+}
+
+/// A row of `statements::WINDOWS_OF`.
+impl Serialize for Window<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let users_apart = i64::from(self.counted.user.is_some());
+        let user = self.counted.user.flatten().map(UserId::as_str);
+        let (since, latest) = (self.since.as_micros(), self.latest_since.as_micros());
+        (self.counted.project, self.counted.tool, since, latest, users_apart, user).serialize(serializer)
+    }
+}
+
+impl<'a> Questions<'a> {
+    pub(super) fn of(units: &'a [Unit]) -> Self {
+        let mut questions = Self::default();
+        let mut places = HashMap::new();
+        for unit in units {
+            match &unit.work {
+                Work::Begin(begin) => {
+                    questions.approvals.extend(begin.grant.as_ref().map(|grant| grant.call.as_str()));
+                    let begun_at = begin.record.begun_at.unwrap_or(begin.record.asked_at);
+                    for limit in &begin.rates {
+                        let counted = Counted::of(&begin.record, limit);
+                        let place = *places.entry(counted).or_insert(questions.windows.len());
+                        questions.limits.push(place);
+                        questions.widen(place, counted, begun_at.before(limit.per));
+                    }
+                }
+                Work::Decide(decision) => questions.approvals.push(decision.call.as_str()),
+                Work::Park(_) | Work::Close(_) | Work::Switch(_) | Work::Prune(_) => {}
+            }
+        }
+        questions
+    }
+
+    fn widen(&mut self, place: usize, counted: Counted<'a>, since: Timestamp) {
+        match self.windows.get_mut(place) {
+            Some(window) => {
+                window.since = window.since.min(since);
+                window.latest_since = window.latest_since.max(since);
+            }
+            None => self.windows.push(Window { counted, since, latest_since: since }),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.approvals.is_empty() && self.windows.is_empty()
+    }
+
+    /// The window of a limit.
+    pub(super) fn window(&self, limit: usize) -> Option<usize> {
+        self.limits.get(limit).copied()
+    }
+
+    /// The questions as parameters of `statements::LOOK`.
+    pub(super) fn bind(&self, statement: Statement) -> Result<Bound, sqlx::Error> {
+        Ok(statement.query().bind(rows(&self.approvals)?).bind(rows(&self.windows)?))
+    }
+}
+
+/// What the database said.
+#[derive(Debug, Default)]
+pub(super) struct Replies {
+    approvals: HashMap<String, ApprovalSeen>,
+    windows: HashMap<usize, WindowSeen>,
+}
+
+/// The calls in a window.
+#[derive(Debug, Default)]
+struct WindowSeen {
+    counted: u64,
+    oldest: Option<Timestamp>,
+    /// Began before `latest_since`.
+    early: Vec<Timestamp>,
+}
+
+/// An approval as it stands.
+#[derive(Debug)]
+pub(super) struct ApprovalSeen {
+    arguments_hash: String,
+    definition_hash: String,
+    pub(super) asks: Answerer,
+    expires_at: Timestamp,
+    state: String,
+    /// The call itself; it may have been closed behind the approval's back.
+    call_status: String,
+}
+
+impl ApprovalSeen {
+    /// Whether an answer given at `at` is still wanted.
+    pub(super) fn waits(&self, at: Timestamp) -> bool {
+        self.state == "waiting" && self.call_status == "pending" && at < self.expires_at
+    }
+
+    /// Whether it is a yes to exactly this, not yet used.
+    pub(super) fn grants(&self, grant: &Grant) -> bool {
+        self.state == "granted"
+            && self.call_status == "pending"
+            && *self.arguments_hash == *grant.arguments_hash
+            && *self.definition_hash == *grant.definition_hash
+            && grant.at < self.expires_at
+    }
+}
+
+impl Replies {
+    /// From the rows of `statements::LOOK`, whose first column says what each is.
+    pub(super) fn read(rows: &[SqliteRow]) -> Result<Self, sqlx::Error> {
+        let mut replies = Self::default();
+        for row in rows {
+            if row.try_get::<&str, _>(0)? == "approval" {
+                // Whoever is written here by a version that knows more answerers: the strictest of ours.
+                let asks = match row.try_get::<&str, _>(4)? {
+                    "caller" => Answerer::Caller,
+                    _ => Answerer::Operator,
+                };
+                let approval = ApprovalSeen {
+                    arguments_hash: row.try_get(2)?,
+                    definition_hash: row.try_get(3)?,
+                    asks,
+                    expires_at: Timestamp::from_micros(row.try_get(5)?),
+                    state: row.try_get(6)?,
+                    call_status: row.try_get(7)?,
+                };
+                replies.approvals.insert(row.try_get(1)?, approval);
+            } else {
+                let place = usize::try_from(row.try_get::<i64, _>(1)?).unwrap_or(usize::MAX);
+                let early = serde_json::from_str(row.try_get(4)?);
+                let seen = WindowSeen {
+                    counted: u64::try_from(row.try_get::<i64, _>(2)?).unwrap_or(0),
+                    oldest: row.try_get::<Option<i64>, _>(3)?.map(Timestamp::from_micros),
+                    early: early.map_err(|error| sqlx::Error::Decode(error.into()))?,
+                };
+                replies.windows.insert(place, seen);
+            }
+        }
+        Ok(replies)
+    }
+
+    pub(super) fn approval(&self, call: &CallId) -> Option<&ApprovalSeen> {
+        self.approvals.get(call.as_str())
+    }
+
+    /// How many calls began after `since`, and when the oldest of them did.
+    pub(super) fn window(&self, place: usize, since: Timestamp) -> (u64, Option<Timestamp>) {
+        let Some(seen) = self.windows.get(&place) else {
+            return (0, None);
+        };
+        let early = seen.early.iter().copied().filter(|at| *at > since);
+        early.fold((seen.counted, seen.oldest), |(counted, oldest), at| {
+            (counted + 1, Some(oldest.map_or(at, |oldest| oldest.min(at))))
+        })
+    }
+}

@@ -1,0 +1,20 @@
+//! The one writer of this process.
+//!
+//! Work is queued in the order in which it is asked for. The writer takes everything that waits, writes it in
+//! one transaction, answers, and takes again: no timer, so a lone caller is not kept waiting, and a crowd
+//! shares one commit. How hard a commit is follows from what it holds ([`unit::Durability`]). If a transaction
+//! fails, its units run again, each undone on its own, so that only the one to blame fails.
+//!
+//! [`unit`] says what can be asked; [`batch`] which units share a transaction; [`plan`] turns a batch and what
+//! the database said ([`look`]) into rows; [`transaction`] talks to the database; [`task`] keeps it all going.
+
+mod batch;
+mod look;
+mod plan;
+mod queue;
+mod task;
+mod transaction;
+mod unit;
+
+pub(crate) use queue::Queue;
+pub(crate) use unit::{Outcome, Refusal, SwitchChange, Work};

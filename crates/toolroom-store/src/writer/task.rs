@@ -1,0 +1,224 @@
+//! The task that writes.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use sqlx::Connection;
+use sqlx::sqlite::SqliteConnection;
+use tokio::sync::mpsc;
+use toolroom::ledger::CallId;
+
+use super::batch::Batch;
+use super::queue::Entry;
+use super::transaction::{Frame, Written, run};
+use super::unit::{Answer, Durability, Refusal, Unit, Work};
+use crate::connect::{Purpose, connect};
+use crate::instance::{HEARTBEAT_EVERY, Instance};
+use crate::{StoreError, statements};
+
+/// How often a locked database is asked for again. Each time SQLite has already waited its own ten seconds.
+const LOCK_TRIES: u32 = 3;
+
+/// The writer's own state.
+#[derive(Debug)]
+pub(super) struct Writer {
+    /// Absent after it broke, until the next batch.
+    connection: Option<SqliteConnection>,
+    path: PathBuf,
+    instance: Instance,
+    /// How hard the connection commits at present.
+    level: Durability,
+    /// Begun by us and not yet closed: as long as there are any, we say that we live.
+    open: HashSet<CallId>,
+}
+
+impl Writer {
+    /// `connection` commits as [`Durability::Process`].
+    pub(super) fn new(connection: SqliteConnection, path: PathBuf, instance: Instance) -> Self {
+        Self {
+            connection: Some(connection),
+            path,
+            instance,
+            level: Durability::Process,
+            open: HashSet::new(),
+        }
+    }
+
+    /// Writes until the queue ends or somebody stops it.
+    pub(super) async fn run(mut self, mut queued: mpsc::UnboundedReceiver<Entry>) {
+        let mut waiting = None;
+        let mut stop = None;
+        while stop.is_none() {
+            let mut next = match waiting.take() {
+                Some(unit) => Some(Entry::Unit(unit)),
+                None => tokio::select! {
+                    entry = queued.recv() => entry,
+                    () = async { tokio::time::sleep(HEARTBEAT_EVERY).await }, if !self.open.is_empty() => {
+                        self.write(Batch::default()).await;
+                        continue;
+                    }
+                },
+            };
+            if next.is_none() {
+                break;
+            }
+            let mut batch = Batch::default();
+            while let Some(entry) = next.take() {
+                match entry {
+                    Entry::Unit(unit) => waiting = batch.admit(unit),
+                    Entry::Stop(stopped) => stop = Some(stopped),
+                }
+                if waiting.is_none() && stop.is_none() {
+                    next = queued.try_recv().ok();
+                }
+            }
+            self.write(batch).await;
+        }
+        let ended = self.end().await;
+        if let Some(stop) = stop {
+            // Whoever stopped us and left does not need to know.
+            drop(stop.send(ended));
+        }
+    }
+
+    async fn write(&mut self, batch: Batch) {
+        let durability = batch.durability();
+        let units = batch.into_units();
+        let answers = self.answers(&units, durability).await;
+        for (unit, answer) in units.into_iter().zip(answers) {
+            match (&unit.work, &answer) {
+                (Work::Begin(begin), Ok(_)) => drop(self.open.insert(begin.record.id.clone())),
+                (Work::Close(close), Ok(_)) => drop(self.open.remove(&close.record.id)),
+                _ => {}
+            }
+            // Whoever no longer waits does not need it.
+            drop(unit.answer.send(answer));
+        }
+    }
+
+    async fn answers(&mut self, units: &[Unit], durability: Durability) -> Vec<Answer> {
+        let mut tries = 1;
+        loop {
+            let result = match self.together(units, durability).await {
+                Err(error) if error.may_be_one_unit() => self.one_by_one(units, error).await,
+                result => result,
+            };
+            match result {
+                Ok(answers) => return answers,
+                Err(StoreError::Locked(_)) if tries < LOCK_TRIES => tries += 1,
+                Err(error) => {
+                    tracing::error!(path = %self.path.display(), %error, "nothing could be written");
+                    return units.iter().map(|_| Err(error.clone().into())).collect();
+                }
+            }
+        }
+    }
+
+    /// All units in one transaction.
+    async fn together(&mut self, units: &[Unit], durability: Durability) -> Result<Vec<Answer>, StoreError> {
+        self.prepare(durability).await?;
+        self.transact(units, Frame::Transaction).await
+    }
+
+    /// All units in one transaction, each undone alone if it fails.
+    async fn one_by_one(&mut self, units: &[Unit], first: StoreError) -> Result<Vec<Answer>, StoreError> {
+        if let [unit] = units {
+            return Ok(vec![Err(blame(unit, first))]);
+        }
+        self.execute(statements::BEGIN).await?;
+        let mut answers = Vec::with_capacity(units.len());
+        for unit in units {
+            match self.transact(std::slice::from_ref(unit), Frame::Savepoint).await {
+                Ok(answer) => answers.extend(answer),
+                Err(error) if error.may_be_one_unit() => answers.push(Err(blame(unit, error))),
+                Err(error) => {
+                    self.undo(Frame::Transaction).await;
+                    return Err(error);
+                }
+            }
+        }
+        match self.execute(statements::COMMIT).await {
+            Ok(()) => Ok(answers),
+            Err(error) => {
+                self.undo(Frame::Transaction).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Runs the units inside `frame`; leaves nothing of them when it fails.
+    async fn transact(&mut self, units: &[Unit], frame: Frame) -> Result<Vec<Answer>, StoreError> {
+        let connection = self.connection.as_mut().ok_or(StoreError::Closed)?;
+        match run(connection, &self.instance, units, frame, !self.open.is_empty()).await {
+            Ok(Written { answers, heartbeat_at }) => {
+                if let Some(at) = heartbeat_at {
+                    self.instance.was_seen(at);
+                }
+                Ok(answers)
+            }
+            Err(error) => {
+                self.undo(frame).await;
+                Err(self.failed(error))
+            }
+        }
+    }
+
+    /// A connection that commits as hard as asked.
+    async fn prepare(&mut self, durability: Durability) -> Result<(), StoreError> {
+        if self.connection.is_none() {
+            self.connection = Some(connect(&self.path, Purpose::Write).await?);
+            self.level = Durability::Process;
+        }
+        if self.level != durability {
+            let setting = match durability {
+                Durability::Process => statements::NORMAL_SYNC,
+                Durability::Power => statements::FULL_SYNC,
+            };
+            let connection = self.connection.as_mut().ok_or(StoreError::Closed)?;
+            let result = setting.setting().execute(connection).await;
+            result.map_err(|error| self.failed(error))?;
+            self.level = durability;
+        }
+        Ok(())
+    }
+
+    async fn execute(&mut self, statement: statements::Statement) -> Result<(), StoreError> {
+        let connection = self.connection.as_mut().ok_or(StoreError::Closed)?;
+        let result = statement.query().execute(connection).await;
+        result.map(drop).map_err(|error| self.failed(error))
+    }
+
+    /// Rolls back. Fails when there is nothing to roll back, which is as good.
+    async fn undo(&mut self, frame: Frame) {
+        let statement = match frame {
+            Frame::Transaction => statements::ROLLBACK,
+            Frame::Savepoint => statements::UNDO_UNIT,
+        };
+        drop(self.execute(statement).await);
+    }
+
+    fn failed(&mut self, error: sqlx::Error) -> StoreError {
+        let error = StoreError::at(&self.path, error);
+        if error.lost_connection() {
+            self.connection = None;
+        }
+        error
+    }
+
+    async fn end(mut self) -> Result<(), StoreError> {
+        let Some(mut connection) = self.connection.take() else {
+            return Ok(());
+        };
+        let signed_off = self.instance.sign_off(&mut connection).await;
+        let closed = connection.close().await;
+        signed_off.and(closed).map_err(|error| self.failed(error))
+    }
+}
+
+/// Says what is wrong with a unit that failed alone.
+fn blame(unit: &Unit, error: StoreError) -> Refusal {
+    match unit.work.calls().next() {
+        Some(call) if error.is_final_status() => StoreError::AlreadyRecorded(call.clone()).into(),
+        _ => error.into(),
+    }
+}

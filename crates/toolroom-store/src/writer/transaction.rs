@@ -1,0 +1,137 @@
+//! One transaction: look, decide, write, commit, in as few trips to the connection's thread as it takes.
+
+use sqlx::sqlite::SqliteConnection;
+use toolroom::clock::Timestamp;
+
+use super::look::{Questions, Replies};
+use super::plan::Plan;
+use super::unit::{Answer, Outcome, SwitchChange, Unit};
+use crate::instance::Instance;
+use crate::{artifact, prune, statements};
+
+/// What encloses the units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// A transaction of their own.
+    Transaction,
+    /// One unit inside an open transaction.
+    Savepoint,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) answers: Vec<Answer>,
+    /// When the heartbeat was written along.
+    pub(super) heartbeat_at: Option<Timestamp>,
+}
+
+/// Writes the units. After an error the frame is still open, and has to be undone by the caller.
+pub(super) async fn run(
+    connection: &mut SqliteConnection,
+    instance: &Instance,
+    units: &[Unit],
+    frame: Frame,
+    present: bool,
+) -> Result<Written, sqlx::Error> {
+    let now = instance.now();
+    if frame == Frame::Savepoint {
+        statements::SAVEPOINT_UNIT.query().execute(&mut *connection).await?;
+    }
+    let questions = Questions::of(units);
+    let replies = ask(connection, &questions, frame).await?;
+    let plan = Plan::new(units, &questions, &replies, instance, present);
+    let reports = write(connection, &plan, frame, !questions.is_empty(), now).await?;
+    let heartbeat_at = plan.is_present().then_some(now);
+    let mut answers: Vec<Answer> =
+        plan.verdicts.into_iter().map(|verdict| verdict.map(|()| Outcome::Written)).collect();
+    for (place, report) in reports {
+        if let Some(answer) = answers.get_mut(place) {
+            *answer = Ok(Outcome::Pruned(report));
+        }
+    }
+    Ok(Written { answers, heartbeat_at })
+}
+
+async fn ask(
+    connection: &mut SqliteConnection,
+    questions: &Questions<'_>,
+    frame: Frame,
+) -> Result<Replies, sqlx::Error> {
+    if questions.is_empty() {
+        return Ok(Replies::default());
+    }
+    let statement = match frame {
+        Frame::Transaction => statements::OPEN_AND_LOOK,
+        Frame::Savepoint => statements::LOOK,
+    };
+    Replies::read(&questions.bind(statement)?.fetch_all(connection).await?)
+}
+
+type Reports = Vec<(usize, prune::PruneReport)>;
+
+async fn write(
+    connection: &mut SqliteConnection,
+    plan: &Plan<'_>,
+    frame: Frame,
+    is_open: bool,
+    now: Timestamp,
+) -> Result<Reports, sqlx::Error> {
+    if frame == Frame::Transaction && !plan.has_single_statements() {
+        let bound = match is_open {
+            false if plan.is_calls_alone() => plan.calls_alone(statements::UPSERT_CALLS)?,
+            false => plan.bind(statements::OPEN_WRITE_COMMIT)?,
+            true => plan.bind(statements::COMMIT_WRITES)?,
+        };
+        bound.execute(connection).await?;
+        return Ok(Vec::new());
+    }
+    let opens = frame == Frame::Transaction && !is_open;
+    let script = if opens { statements::OPEN_AND_WRITE } else { statements::WRITE };
+    plan.bind(script)?.execute(&mut *connection).await?;
+    let reports = write_singly(connection, plan, now).await?;
+    let end = match frame {
+        Frame::Transaction => statements::COMMIT,
+        Frame::Savepoint => statements::RELEASE_UNIT,
+    };
+    end.query().execute(connection).await?;
+    Ok(reports)
+}
+
+async fn write_singly(
+    connection: &mut SqliteConnection,
+    plan: &Plan<'_>,
+    now: Timestamp,
+) -> Result<Reports, sqlx::Error> {
+    for artifact in &plan.artifacts {
+        artifact::keep(connection, artifact).await?;
+    }
+    for change in &plan.switches {
+        set_switch(connection, change, now).await?;
+    }
+    let mut reports = Vec::with_capacity(plan.prunes.len());
+    for (place, chunk) in &plan.prunes {
+        reports.push((*place, prune::forget(connection, chunk).await?));
+    }
+    Ok(reports)
+}
+
+async fn set_switch(
+    connection: &mut SqliteConnection,
+    change: &SwitchChange,
+    now: Timestamp,
+) -> Result<(), sqlx::Error> {
+    let statement = if change.state.is_some() { statements::SET_SWITCH } else { statements::CLEAR_SWITCH };
+    let query = statement
+        .query()
+        .bind(change.project.as_str().to_owned())
+        .bind(change.kind.as_str())
+        .bind(change.name.clone());
+    let query = match change.state {
+        Some(state) => query.bind(state.as_str()).bind(now.as_micros()),
+        None => query,
+    };
+    query.execute(&mut *connection).await?;
+    statements::BUMP_SWITCH_REVISION.query().execute(connection).await?;
+    Ok(())
+}

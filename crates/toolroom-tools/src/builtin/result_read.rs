@@ -1,0 +1,128 @@
+//! `result_read`: pages through a result that was too long to be given whole.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toolroom::call::CallContext;
+use toolroom::ledger::{Artifact, ArtifactId, Artifacts};
+use toolroom::tool::{Capability, Effect, ErrorKind, IdError, Tool, ToolError, tool_fn};
+
+/// One page is what a model may read of any result.
+const MAX_PAGE_CHARS: usize = 18_000;
+
+/// JSON may write one character as six; a page is bounded by its own limit and never shortened again.
+const RESULT_CAP: usize = MAX_PAGE_CHARS * 6 + 1_000;
+
+#[derive(Deserialize, JsonSchema)]
+struct Page {
+    /// Id from the marker in the shortened result, e.g. `art_…`
+    artifact: String,
+    /// First character of the page
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    offset: u64,
+    /// Characters per page
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 18_000))]
+    limit: u64,
+    /// JSON pointer to the part that is wanted, e.g. `/items/3/name`; the whole result when left out
+    pointer: Option<String>,
+}
+
+fn default_limit() -> u64 {
+    10_000
+}
+
+#[derive(Serialize)]
+struct Content {
+    content: String,
+    offset: u64,
+    /// Where the next page starts; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<u64>,
+    total_chars: u64,
+}
+
+pub(super) fn tool(artifacts: Arc<dyn Artifacts>) -> Result<Arc<dyn Tool>, IdError> {
+    let description = "Read a part of a tool result that was too long to be given whole";
+    let tool = tool_fn("builtin:result_read", description, move |context, page: Page| {
+        let artifacts = Arc::clone(&artifacts);
+        async move { read(artifacts.as_ref(), &context, &page).await }
+    })?;
+    Ok(Arc::new(tool.with(|spec| {
+        // What is read back may have come from anywhere, also from an untrusted tool.
+        let reads = [Capability::ReadsPrivate, Capability::ReadsUntrusted];
+        let mut spec = spec.title("Read Result").effect(Effect::Read).capabilities(&reads);
+        spec.when_to_use = Some("a result holds a marker that names an artifact".into());
+        spec.category = Some("results".into());
+        spec.result_cap = RESULT_CAP;
+        spec
+    })))
+}
+
+async fn read(artifacts: &dyn Artifacts, context: &CallContext, page: &Page) -> Result<Content, ToolError> {
+    let id = ArtifactId::from_text(&page.artifact);
+    let found = artifacts.artifact(context.scope(), &id).await.map_err(|error| {
+        ToolError::new(ErrorKind::Crashed, "the stored result could not be read").caused_by(error)
+    })?;
+    let artifact =
+        found.ok_or_else(|| ToolError::not_found(format!("there is no artifact `{}`", page.artifact)))?;
+    let text = text_of(&artifact, page.pointer.as_deref())?;
+    Ok(cut(&text, page.offset, page.limit))
+}
+
+fn text_of(artifact: &Artifact, pointer: Option<&str>) -> Result<String, ToolError> {
+    let crashed = |error: Box<dyn std::error::Error + Send + Sync>| {
+        ToolError::new(ErrorKind::Crashed, "the stored result is damaged").caused_by(error)
+    };
+    let Some(pointer) = pointer else {
+        return String::from_utf8(artifact.bytes.to_vec()).map_err(|error| crashed(error.into()));
+    };
+    if artifact.media_type != Artifact::JSON {
+        return Err(ToolError::invalid(
+            "this result is one text, so no `pointer` leads into it; leave it out",
+        ));
+    }
+    let value: Value = serde_json::from_slice(&artifact.bytes).map_err(|error| crashed(error.into()))?;
+    match value.pointer(pointer) {
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(part) => Ok(part.to_string()),
+        None => {
+            Err(ToolError::not_found(format!("nothing at `{pointer}`; pointers look like `/items/0/name`")))
+        }
+    }
+}
+
+fn cut(text: &str, offset: u64, limit: u64) -> Content {
+    let total_chars = text.chars().count() as u64;
+    let start = usize::try_from(offset).unwrap_or(usize::MAX);
+    let count = usize::try_from(limit).unwrap_or(usize::MAX).min(MAX_PAGE_CHARS);
+    let content: String = text.chars().skip(start).take(count).collect();
+    let end = offset.saturating_add(content.chars().count() as u64);
+    let next_offset = (end < total_chars && !content.is_empty()).then_some(end);
+    Content { content, offset, next_offset, total_chars }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_join_to_the_whole_text() {
+        let text = "añ🙂漢\n".repeat(1000);
+        for limit in [1, 7, 999, 18_000] {
+            let (mut joined, mut next) = (String::new(), Some(0));
+            while let Some(offset) = next {
+                let page = cut(&text, offset, limit);
+                assert_eq!(page.total_chars, 5000);
+                joined.push_str(&page.content);
+                next = page.next_offset;
+            }
+            assert_eq!(joined, text, "limit {limit}");
+        }
+        assert_eq!(cut(&text, u64::MAX, 10).content, "");
+        assert!(cut(&text, u64::MAX, 10).next_offset.is_none());
+    }
+}

@@ -1,0 +1,7 @@
+//! Every kind of tool. Today the built-in ones; tools made in the dashboard, of MCP servers, of extensions and
+//! of clients are planned rooms.
+//!
+//! A tool here knows the kernel and the doors of `toolroom-host`; it never writes SQL and never opens a raw
+//! socket, file or process.
+
+pub mod builtin;

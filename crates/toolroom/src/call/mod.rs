@@ -1,0 +1,52 @@
+//! The one path of a call.
+//!
+//! Every tool of every kind, from every entrance, runs through [`Toolroom::call`], which reads as a table of
+//! contents: a station is a file. Each station either hands on what the next one needs or ends the call; in
+//! both cases [`record`] closes it. Nothing here waits for a person: a call that asks is parked and reported
+//! as [`Outcome::Pending`].
+
+mod admit;
+mod approve;
+mod context;
+mod explain;
+mod permit;
+mod record;
+mod report;
+mod request;
+mod resolve;
+mod run;
+mod shape;
+mod shorten;
+mod validate;
+
+pub use context::CallContext;
+pub use explain::Explanation;
+pub use report::{CallReport, ClientResult, Denial, Done, Outcome, Pending};
+pub use request::{CallRequest, GivenArguments, Progress, ProgressSink};
+
+use record::OpenCall;
+use report::Exit;
+
+use crate::room::Toolroom;
+
+impl Toolroom {
+    /// Makes a call and reports how it ended. Whatever happens, the journal has a row for it.
+    pub async fn call(&self, request: CallRequest) -> CallReport {
+        let mut call = OpenCall::new(self, request);
+        let outcome = match self.walk(&mut call).await {
+            Ok(done) => Outcome::Done(done),
+            Err(exit) => exit.into(),
+        };
+        record::close(call, outcome).await
+    }
+
+    async fn walk(&self, call: &mut OpenCall) -> Result<Done, Exit> {
+        let entry = resolve::tool(&self.catalog, call)?;
+        let arguments = validate::arguments(&entry, call)?;
+        let verdict = permit::verdict(self, &entry, &arguments, call).await?;
+        approve::pass(self, &entry, &arguments, verdict, call).await?;
+        let place = admit::begin(&entry, &arguments, call).await?;
+        let output = run::tool(self, &entry, arguments, place, call).await?;
+        Ok(shape::result(self, &entry, output, call))
+    }
+}

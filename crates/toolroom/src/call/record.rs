@@ -1,0 +1,203 @@
+//! Station 8: the call is closed, whichever way it went.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::report::{CallReport, Exit, Outcome};
+use super::request::{CallRequest, GivenArguments};
+use super::shorten::{shorten, shorten_text};
+use crate::clock::{Clock, Timestamp};
+use crate::ledger::{Artifact, CallId, CallRecord, CallStatus, CloseCall, Ledger, LedgerError};
+use crate::room::Toolroom;
+use crate::tool::{Arguments, DEFAULT_RESULT_CAP, Effect, ErrorKind, ToolError};
+
+/// An error text is a sentence or two, not a page.
+const ERROR_CHARS: usize = 4_000;
+
+/// A call between its arrival and its last row. Should it be dropped in between, because its caller went away,
+/// it is closed all the same.
+pub(super) struct OpenCall {
+    pub(super) request: CallRequest,
+    pub(super) record: CallRecord,
+    pub(super) ledger: Arc<dyn Ledger>,
+    pub(super) rule: Option<Cow<'static, str>>,
+    pub(super) artifact: Option<Artifact>,
+    /// The *begun* row is on its way.
+    pub(super) begun: bool,
+    /// The row says all there is to say, or cannot be written.
+    pub(super) settled: bool,
+    clock: Arc<dyn Clock>,
+    arrived: Instant,
+}
+
+impl OpenCall {
+    pub(super) fn new(room: &Toolroom, request: CallRequest) -> Self {
+        let record = CallRecord {
+            id: CallId::fresh(room.clock.as_ref()),
+            scope: request.scope.clone(),
+            tool: request.tool.as_str().into(),
+            entrance: Arc::clone(&request.entrance),
+            definition: None,
+            effect: None,
+            status: CallStatus::Failed,
+            kind: None,
+            arguments: Value::Object(Map::new()),
+            arguments_bytes: 0,
+            result: None,
+            result_chars: 0,
+            artifact: None,
+            message: None,
+            error: None,
+            detail: None,
+            rule: None,
+            thread: request.thread.clone(),
+            run: request.run.clone(),
+            asked_at: room.clock.now(),
+            begun_at: None,
+            ended_at: None,
+            duration_us: 0,
+        };
+        Self {
+            request,
+            record,
+            ledger: Arc::clone(&room.ledger),
+            rule: None,
+            artifact: None,
+            begun: false,
+            settled: false,
+            clock: Arc::clone(&room.clock),
+            arrived: Instant::now(),
+        }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Puts the arguments into the row. Very long ones are kept in part: the row is for people to read.
+    pub(super) fn keep_arguments(&mut self, arguments: &Arguments) {
+        let whole = Value::Object(arguments.clone());
+        self.record.arguments_bytes = whole.to_string().len() as u64;
+        self.record.arguments = shorten(&whole, DEFAULT_RESULT_CAP, None).unwrap_or(whole);
+    }
+
+    /// Whether the tool was let loose and is of a kind that changes something.
+    pub(super) fn may_have_had_effect(&self) -> bool {
+        self.begun && self.record.effect.is_some_and(Effect::writes)
+    }
+
+    /// The caller stopped it.
+    pub(super) fn cancelled(&self) -> Exit {
+        let error = ToolError::new(ErrorKind::Cancelled, "cancelled by the caller").by_kernel();
+        Exit::Failed(match self.may_have_had_effect() {
+            true => error.with_hint("the effect may have happened: check before calling again"),
+            false => error,
+        })
+    }
+
+    /// The ledger failed, so nothing more can be written about this call.
+    pub(super) fn not_journaled(&mut self, error: LedgerError) -> Exit {
+        self.settled = true;
+        tracing::error!(call = %self.record.id, error = &error as &dyn std::error::Error, "a call is not journaled");
+        let text = "the call could not be journaled, so it does not count as made";
+        Exit::Failed(ToolError::new(ErrorKind::Crashed, text).caused_by(error).by_kernel())
+    }
+
+    fn stamp(&mut self) {
+        self.record.ended_at = Some(self.clock.now());
+        self.record.duration_us = u64::try_from(self.arrived.elapsed().as_micros()).unwrap_or(u64::MAX);
+    }
+
+    fn status_of_stopped(&self) -> CallStatus {
+        if self.may_have_had_effect() { CallStatus::Unknown } else { CallStatus::Cancelled }
+    }
+}
+
+pub(super) async fn close(mut call: OpenCall, outcome: Outcome) -> CallReport {
+    call.keep_unread_arguments();
+    call.stamp();
+    call.write_outcome(&outcome);
+    let mut outcome = outcome;
+    if !call.settled {
+        call.settled = true;
+        let close =
+            CloseCall { record: call.record.clone(), artifact: call.artifact.take(), enqueue: Vec::new() };
+        if let Err(error) = call.ledger.close(close).await {
+            outcome = call.not_journaled(error).into();
+        }
+    }
+    CallReport {
+        call_id: call.record.id.clone(),
+        tool: call.record.tool.to_string(),
+        outcome,
+        rule: call.rule.take(),
+        duration: call.arrived.elapsed(),
+    }
+}
+
+impl OpenCall {
+    /// A call that ended before its arguments were looked at still shows what it was asked to do.
+    fn keep_unread_arguments(&mut self) {
+        let given = std::mem::replace(&mut self.request.arguments, GivenArguments::Object(Map::new()));
+        match given {
+            GivenArguments::Object(arguments) if !arguments.is_empty() => self.keep_arguments(&arguments),
+            GivenArguments::Text(text) if !text.is_empty() => {
+                self.record.arguments_bytes = text.len() as u64;
+                self.record.arguments = Value::String(shorten_text(&text, ERROR_CHARS, None).unwrap_or(text));
+            }
+            GivenArguments::Object(_) | GivenArguments::Text(_) => {}
+        }
+    }
+
+    fn write_outcome(&mut self, outcome: &Outcome) {
+        let stopped = self.status_of_stopped();
+        let row = &mut self.record;
+        row.rule = self.rule.as_ref().map(ToString::to_string);
+        match outcome {
+            Outcome::Done(done) => {
+                row.status = CallStatus::Done;
+                row.result = Some(done.value.clone());
+                row.result_chars = done.chars as u64;
+                row.artifact = done.artifact.clone();
+                row.message = done.message.clone();
+            }
+            Outcome::Failed(error) => {
+                row.status = match error.kind() {
+                    ErrorKind::Cancelled => stopped,
+                    ErrorKind::Timeout if stopped == CallStatus::Unknown => stopped,
+                    _ => CallStatus::Failed,
+                };
+                row.kind = Some(error.kind());
+                row.error = Some(bounded(error.for_model()));
+                row.detail = error.for_operator().as_deref().map(bounded);
+            }
+            Outcome::Denied(denial) => {
+                row.status = CallStatus::Denied;
+                row.error = Some(bounded(&denial.reason));
+            }
+            Outcome::Pending(_) => row.status = CallStatus::Pending,
+        }
+    }
+}
+
+fn bounded(text: &str) -> String {
+    shorten_text(text, ERROR_CHARS, None).unwrap_or_else(|| text.to_owned())
+}
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        if self.settled || !self.begun {
+            return;
+        }
+        self.stamp();
+        self.record.status = self.status_of_stopped();
+        self.record.kind = Some(ErrorKind::Cancelled);
+        self.record.error = Some("the caller went away".to_owned());
+        let close = CloseCall { record: self.record.clone(), artifact: None, enqueue: Vec::new() };
+        // The write is queued by the call itself; nobody is left to wait for it.
+        drop(self.ledger.close(close));
+    }
+}

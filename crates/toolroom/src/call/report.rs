@@ -1,0 +1,172 @@
+//! How a call ended, and what each reader may see of it.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::clock::Timestamp;
+use crate::ledger::{Answerer, ArtifactId, CallId};
+use crate::tool::{ErrorKind, Origin, ToolError};
+
+/// A tool's result after it was shaped.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Done {
+    /// The result, shortened where it was too long.
+    pub value: Value,
+    /// A sentence the tool added.
+    pub message: Option<String>,
+    /// Size before shortening.
+    pub chars: usize,
+    /// Where the whole result is, if this one was shortened.
+    pub artifact: Option<ArtifactId>,
+    /// Whether this one was shortened.
+    pub truncated: bool,
+    /// Whether its content may be believed.
+    pub origin: Origin,
+}
+
+/// A call that was not allowed to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denial {
+    /// The rule that said so.
+    pub rule: Cow<'static, str>,
+    /// Why, in words a model may read.
+    pub reason: String,
+    /// What a person can do about it.
+    pub remedy: Option<String>,
+}
+
+/// A call that waits for a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pending {
+    /// The rule that asks.
+    pub rule: Cow<'static, str>,
+    /// Why.
+    pub reason: String,
+    /// Who may answer.
+    pub by: Answerer,
+    /// When the answer becomes no.
+    pub expires_at: Timestamp,
+}
+
+/// The four ways a call can end.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// The tool returned a result.
+    Done(Done),
+    /// The tool, or a station before it, returned an error.
+    Failed(ToolError),
+    /// It was not allowed to run.
+    Denied(Denial),
+    /// It waits for a person.
+    Pending(Pending),
+}
+
+/// How a station ends a call before it has a result.
+pub(super) enum Exit {
+    Failed(ToolError),
+    Denied(Denial),
+    Pending(Pending),
+}
+
+impl From<Exit> for Outcome {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Failed(error) => Self::Failed(error),
+            Exit::Denied(denial) => Self::Denied(denial),
+            Exit::Pending(pending) => Self::Pending(pending),
+        }
+    }
+}
+
+impl Outcome {
+    /// The name on every wire. A call stopped by its caller is `cancelled`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Done(_) => "done",
+            Self::Failed(error) if error.kind() == ErrorKind::Cancelled => "cancelled",
+            Self::Failed(_) => "failed",
+            Self::Denied(_) => "denied",
+            Self::Pending(_) => "pending",
+        }
+    }
+}
+
+/// What a call came to.
+#[derive(Debug, Clone)]
+pub struct CallReport {
+    /// The call's id in the journal.
+    pub call_id: CallId,
+    /// The tool's full id; for a tool that does not exist, the name that was asked for.
+    pub tool: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The rule that decided whether it may run, if it came so far.
+    pub rule: Option<Cow<'static, str>>,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+/// The form client code and the bench read: did it work, what came out, is there something to say?
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClientResult {
+    /// Whether the tool returned a result.
+    pub success: bool,
+    /// The result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// A sentence: the tool's own beside a result, the reason otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+impl CallReport {
+    /// What a model reads as the tool's result: the bare result, or `{"error", "hint"?}`. `None` for a pending
+    /// or cancelled call, which never becomes a tool result.
+    #[must_use]
+    pub fn for_model(&self) -> Option<Value> {
+        match &self.outcome {
+            Outcome::Done(done) => Some(done.value.clone()),
+            Outcome::Failed(error) if error.kind() == ErrorKind::Cancelled => None,
+            Outcome::Failed(error) => {
+                let mut value = json!({"error": error.for_model()});
+                if let (Some(hint), Some(object)) = (error.hint(), value.as_object_mut()) {
+                    object.insert("hint".into(), hint.into());
+                }
+                Some(value)
+            }
+            Outcome::Denied(denial) => Some(json!({
+                "error": format!("denied: {}", denial.reason),
+                "hint": "this call was refused; do not retry it",
+            })),
+            Outcome::Pending(_) => None,
+        }
+    }
+
+    /// What client code reads.
+    #[must_use]
+    pub fn for_client(&self) -> ClientResult {
+        match &self.outcome {
+            Outcome::Done(done) => ClientResult {
+                success: true,
+                result: Some(done.value.clone()),
+                message: done.message.clone(),
+            },
+            Outcome::Failed(error) => {
+                ClientResult { success: false, result: None, message: Some(error.for_model().to_owned()) }
+            }
+            Outcome::Denied(denial) => ClientResult {
+                success: false,
+                result: None,
+                message: Some(format!("denied: {}", denial.reason)),
+            },
+            Outcome::Pending(pending) => {
+                let message = format!("waits for approval: {}", pending.reason);
+                ClientResult { success: false, result: None, message: Some(message) }
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What an entrance hands to the kernel.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::scope::Scope;
+use crate::tool::Arguments;
+
+/// The arguments as they arrived.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GivenArguments {
+    /// The text a model wrote. Empty text means no arguments.
+    Text(String),
+    /// An object somebody parsed already.
+    Object(Arguments),
+}
+
+/// A sign of life from a running tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// What it is doing.
+    pub message: String,
+    /// How much of it is done, from 0 to 1, where that is known.
+    pub fraction: Option<f64>,
+}
+
+/// Takes the [`Progress`] of one call. Called from the tool's task: it must not block.
+pub type ProgressSink = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// A call to be made. Identity is set by the entrance that authenticated the caller.
+#[derive(Clone)]
+pub struct CallRequest {
+    /// Id, alias or unique bare name.
+    pub tool: String,
+    /// What to call it with.
+    pub arguments: GivenArguments,
+    /// Whose call it is.
+    pub scope: Scope,
+    /// Which entrance it came through.
+    pub entrance: Arc<str>,
+    /// The conversation.
+    pub thread: Option<Arc<str>>,
+    /// The run inside the conversation.
+    pub run: Option<Arc<str>>,
+    /// What the client says about its user and situation. Never trusted for rights.
+    pub context: Map<String, Value>,
+    /// The embedder's own facts about the call, for the tool to read.
+    pub metadata: Map<String, Value>,
+    /// Overrides the tool's own time limit.
+    pub timeout: Option<Duration>,
+    /// Stops the call.
+    pub cancellation: CancellationToken,
+    /// Where signs of life go.
+    pub progress: Option<ProgressSink>,
+}
+
+impl CallRequest {
+    /// A call without arguments, in the scope of the local project.
+    #[must_use]
+    pub fn new(tool: impl Into<String>) -> Self {
+        Self {
+            tool: tool.into(),
+            arguments: GivenArguments::Object(Map::new()),
+            scope: Scope::default(),
+            entrance: "embedded".into(),
+            thread: None,
+            run: None,
+            context: Map::new(),
+            metadata: Map::new(),
+            timeout: None,
+            cancellation: CancellationToken::new(),
+            progress: None,
+        }
+    }
+
+    /// Adds one argument.
+    #[must_use]
+    pub fn argument(mut self, name: &str, value: impl Into<Value>) -> Self {
+        match &mut self.arguments {
+            GivenArguments::Object(arguments) => {
+                arguments.insert(name.to_owned(), value.into());
+            }
+            GivenArguments::Text(_) => {
+                self.arguments = GivenArguments::Object(Map::from_iter([(name.to_owned(), value.into())]));
+            }
+        }
+        self
+    }
+
+    /// Uses these arguments.
+    #[must_use]
+    pub fn arguments(mut self, arguments: Arguments) -> Self {
+        self.arguments = GivenArguments::Object(arguments);
+        self
+    }
+
+    /// Uses the arguments a model wrote.
+    #[must_use]
+    pub fn arguments_text(mut self, text: impl Into<String>) -> Self {
+        self.arguments = GivenArguments::Text(text.into());
+        self
+    }
+
+    /// Says whose call it is.
+    #[must_use]
+    pub fn scope(mut self, scope: Scope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    /// Says which entrance it came through.
+    #[must_use]
+    pub fn entrance(mut self, entrance: &str) -> Self {
+        self.entrance = entrance.into();
+        self
+    }
+
+    /// Overrides the tool's own time limit.
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = Some(limit);
+        self
+    }
+}
+
+impl fmt::Debug for CallRequest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Arguments and context stay out of logs: they may hold what nobody has redacted yet.
+        formatter
+            .debug_struct("CallRequest")
+            .field("tool", &self.tool)
+            .field("scope", &self.scope)
+            .field("entrance", &self.entrance)
+            .finish_non_exhaustive()
+    }
+}

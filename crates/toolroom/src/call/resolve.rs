@@ -1,0 +1,39 @@
+//! Station 1: from a name to a tool.
+
+use std::sync::Arc;
+
+use super::record::OpenCall;
+use super::report::Exit;
+use crate::catalog::{Catalog, Entry, NotFound};
+use crate::tool::{ErrorKind, ToolError};
+
+/// A name that is no name is shown in part.
+const SHOWN_NAME_CHARS: usize = 100;
+
+pub(super) fn tool(catalog: &Catalog, call: &mut OpenCall) -> Result<Arc<Entry>, Exit> {
+    let entry = find(catalog, call).map_err(Exit::Failed)?;
+    call.record.tool = entry.spec().id.shared();
+    call.record.definition = Some(entry.definition_hash());
+    call.record.effect = Some(entry.spec().effective_effect());
+    Ok(entry)
+}
+
+pub(super) fn find(catalog: &Catalog, call: &OpenCall) -> Result<Arc<Entry>, ToolError> {
+    let name = &call.request.tool;
+    catalog.find(&call.request.scope.project, name).map_err(|missing| {
+        let shown: String = name.chars().take(SHOWN_NAME_CHARS).collect();
+        let error = ToolError::new(ErrorKind::NotFound, format!("unknown tool `{shown}`")).by_kernel();
+        match missing {
+            NotFound { candidates, .. } if !candidates.is_empty() => error
+                .with_hint(format!("several tools have that name, use the full id: {}", listed(&candidates))),
+            NotFound { nearest, .. } if !nearest.is_empty() => {
+                error.with_hint(format!("did you mean {}?", listed(&nearest)))
+            }
+            NotFound { .. } => error,
+        }
+    })
+}
+
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

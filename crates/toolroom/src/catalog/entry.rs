@@ -1,0 +1,121 @@
+//! One registered tool.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::places::Places;
+use crate::schema::{PatternRule, Schema, SchemaError};
+use crate::scope::ProjectId;
+use crate::tool::{IdError, Tool, ToolId, ToolSpec};
+
+/// A registered tool with what the call path needs beside it. Shared, never changed: a new definition is a new
+/// entry.
+pub struct Entry {
+    pub(crate) tool: Arc<dyn Tool>,
+    pub(crate) schema: Schema,
+    /// The project that owns it; `None` for a tool of every project.
+    pub(crate) project: Option<ProjectId>,
+    /// Free places, for a tool that limits how many of its calls run at a time.
+    pub(crate) places: Option<Places>,
+    definition: OnceLock<Arc<str>>,
+}
+
+impl Entry {
+    pub(super) fn new(tool: Arc<dyn Tool>, project: Option<ProjectId>) -> Result<Self, RegisterError> {
+        let spec = tool.spec();
+        let patterns = if spec.is_foreign() { PatternRule::Relax } else { PatternRule::Refuse };
+        let bad = |source| RegisterError::Schema { id: spec.id.clone(), source };
+        let schema = Schema::new(spec.parameters.clone(), patterns).map_err(bad)?;
+        if spec.enablement.feature_only && spec.enablement.feature.is_none() {
+            return Err(RegisterError::NoFeature(spec.id.clone()));
+        }
+        let places = spec.concurrency.map(Places::new);
+        Ok(Self { schema, project, places, definition: OnceLock::new(), tool })
+    }
+
+    /// What the tool is.
+    #[must_use]
+    pub fn spec(&self) -> &ToolSpec {
+        self.tool.spec()
+    }
+
+    /// The project that owns it; `None` for a tool of every project.
+    #[must_use]
+    pub const fn project(&self) -> Option<&ProjectId> {
+        self.project.as_ref()
+    }
+
+    /// JSON pointers of patterns in a foreign schema that cannot be checked in linear time and so are not.
+    #[must_use]
+    pub fn patterns_not_enforced(&self) -> &[String] {
+        self.schema.not_enforced()
+    }
+
+    /// Hash over everything that a rule, an approval or a model relies on. Presentation is left out.
+    #[must_use]
+    pub fn definition_hash(&self) -> Arc<str> {
+        let hash = self.definition.get_or_init(|| {
+            let spec = self.spec();
+            let mut relied_on = json!({
+                "id": spec.id,
+                "description": spec.description,
+                "parameters": spec.parameters,
+                "output": spec.output,
+                "effect": spec.effect,
+                "capabilities": spec.capabilities,
+                "risk": spec.risk,
+                "requires_confirmation": spec.requires_confirmation,
+            });
+            hash_of(&mut relied_on)
+        });
+        Arc::clone(hash)
+    }
+}
+
+/// Hash of a JSON value that does not depend on the order of its keys.
+pub(crate) fn hash_of(value: &mut Value) -> Arc<str> {
+    value.sort_all_objects();
+    format!("{:x}", Sha256::digest(value.to_string())).into()
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Entry").field("id", &self.spec().id).field("project", &self.project).finish()
+    }
+}
+
+/// Why a tool was not taken into the catalog.
+#[derive(Debug, thiserror::Error)]
+pub enum RegisterError {
+    /// The id is none.
+    #[error(transparent)]
+    Id(#[from] IdError),
+    /// Another tool has that id or alias already.
+    #[error("`{id}` is registered already; give the second tool another name")]
+    Duplicate {
+        /// The id or alias.
+        id: String,
+    },
+    /// The parameters are no JSON Schema of an object.
+    #[error("the parameters of `{id}` are no usable JSON Schema")]
+    Schema {
+        /// The tool.
+        id: ToolId,
+        /// What is wrong with them.
+        source: SchemaError,
+    },
+    /// The tool hangs on a feature nobody declared.
+    #[error("`{id}` needs the feature `{feature}`, which nobody declared; add it to the catalog first")]
+    UnknownFeature {
+        /// The tool.
+        id: ToolId,
+        /// The feature.
+        feature: String,
+    },
+    /// The tool has no switch at all.
+    #[error("`{0}` is switched by its feature only, but names none")]
+    NoFeature(ToolId),
+}

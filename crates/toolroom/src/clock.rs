@@ -1,0 +1,86 @@
+//! Time and identifiers, as a port. Tests pass a [`Clock`] of their own; [`SystemClock`] is the only place
+//! where the kernel looks at the wall clock. Timers are tokio's.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// An instant: microseconds since the Unix epoch, UTC. The form in which records store time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// From microseconds since the Unix epoch.
+    #[must_use]
+    pub const fn from_micros(micros: i64) -> Self {
+        Self(micros)
+    }
+
+    /// Microseconds since the Unix epoch.
+    #[must_use]
+    pub const fn as_micros(self) -> i64 {
+        self.0
+    }
+
+    /// This instant, `span` earlier. Saturates at the ends of time.
+    #[must_use]
+    pub fn before(self, span: Duration) -> Self {
+        Self(self.0.saturating_sub(micros(span)))
+    }
+
+    /// This instant, `span` later. Saturates at the ends of time.
+    #[must_use]
+    pub fn after(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(micros(span)))
+    }
+
+    /// How long ago `earlier` was; zero when it lies in the future.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+}
+
+fn micros(span: Duration) -> i64 {
+    i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// Where the kernel gets the time and fresh identifiers from.
+pub trait Clock: Send + Sync + fmt::Debug {
+    /// The current time.
+    fn now(&self) -> Timestamp;
+
+    /// A fresh identifier that sorts by creation time.
+    fn ordered_id(&self) -> Uuid;
+
+    /// A fresh identifier nobody can guess from another one.
+    fn random_id(&self) -> Uuid;
+}
+
+/// The machine's clock and random numbers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door: the kernel's one look at the wall clock"
+    )]
+    fn now(&self) -> Timestamp {
+        let since_epoch =
+            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Timestamp(micros(since_epoch))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the door: version 7 carries the time")]
+    fn ordered_id(&self) -> Uuid {
+        Uuid::now_v7()
+    }
+
+    fn random_id(&self) -> Uuid {
+        Uuid::new_v4()
+    }
+}

@@ -1,0 +1,47 @@
+//! The bounds of one expression, and the budget an evaluation spends.
+
+use super::error::ExpressionProblem;
+
+/// Longest expression text in characters; rules and sums of people and models stay far below it.
+pub const MAX_EXPRESSION_CHARACTERS: usize = 10_000;
+
+/// Most parentheses, calls, lists, indexes and pending operators that may be open around one value.
+///
+/// Parsing, evaluating and dropping recurse once per level, so this is what keeps them inside a small stack.
+pub const MAX_DEPTH: usize = 64;
+
+/// Most items of a list literal, and most arguments of a call.
+pub const MAX_LIST_ITEMS: usize = 1_000;
+
+/// Longest text that an operator or function may build, in characters.
+pub const MAX_PRODUCED_CHARACTERS: usize = 100_000;
+
+/// Most steps of one evaluation: a step is one part of the expression, one list item looked at, or 1 KiB of text.
+pub const MAX_STEPS: usize = 100_000;
+
+/// Text read or built costs a step for each of these, so that a long text in a variable is not free to scan.
+const BYTES_PER_STEP: usize = 1024;
+
+/// Deepest JSON that is compared or returned; JSON read from text is at most 128 deep.
+pub(super) const MAX_DATA_DEPTH: usize = 128;
+
+/// What is left to spend of one evaluation.
+#[derive(Debug)]
+pub(super) struct Budget {
+    steps: usize,
+}
+
+impl Budget {
+    pub(super) fn new() -> Self {
+        Self { steps: MAX_STEPS }
+    }
+
+    pub(super) fn spend(&mut self, steps: usize) -> Result<(), ExpressionProblem> {
+        self.steps = self.steps.checked_sub(steps).ok_or(ExpressionProblem::TooManySteps)?;
+        Ok(())
+    }
+
+    pub(super) fn spend_text(&mut self, text: &str) -> Result<(), ExpressionProblem> {
+        self.spend(text.len() / BYTES_PER_STEP)
+    }
+}

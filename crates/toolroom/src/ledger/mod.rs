@@ -1,0 +1,168 @@
+//! What is kept of a call, and the ports through which it is kept.
+//!
+//! [`Ledger`] is the storage port for writes, cut by transaction: each method is one state change that commits
+//! whole or not at all. Reads are narrow ports of their own ([`Journal`], [`Artifacts`], [`Switchboard`]), so
+//! that a tool which pages a result can be given exactly that and nothing else. This room holds no storage:
+//! `toolroom-store` implements the ports over SQLite, [`crate::testing::MemoryLedger`] in memory.
+
+mod approval;
+mod artifact;
+mod record;
+mod switches;
+
+pub use approval::{Answer, Answerer, Approval, Decision, Grant};
+pub use artifact::{Artifact, ArtifactId};
+pub use record::{CallFilter, CallId, CallRecord, CallStatus, RateKey, RateLimit};
+pub use switches::{SwitchState, Switches};
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::BoxFuture;
+use crate::scope::{ProjectId, Scope};
+
+/// Work that a closed call causes, committed together with it: a webhook, an email. The payload is opaque to
+/// the kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Action {
+    /// Which worker takes it.
+    pub kind: String,
+    /// What that worker needs.
+    pub payload: Value,
+}
+
+/// The *begun* row of a call, with what has to hold in the same transaction.
+#[derive(Debug, Clone)]
+pub struct BeginCall {
+    /// The row, status [`CallStatus::Begun`].
+    pub record: CallRecord,
+    /// Limits that the transaction counts and holds, so that they are exact across processes.
+    pub rates: Vec<RateLimit>,
+    /// The approval this call uses up.
+    pub grant: Option<Grant>,
+}
+
+/// The last row of a call and everything it causes.
+#[derive(Debug, Clone)]
+pub struct CloseCall {
+    /// The complete row with its final status. Inserted when the call never began.
+    pub record: CallRecord,
+    /// The whole result, when the row holds a shortened one.
+    pub artifact: Option<Artifact>,
+    /// Work to be done because of this call.
+    pub enqueue: Vec<Action>,
+}
+
+/// A call that waits for a person.
+#[derive(Debug, Clone)]
+pub struct ParkCall {
+    /// The row, status [`CallStatus::Pending`].
+    pub record: CallRecord,
+    /// What exactly is asked, and of whom.
+    pub approval: Approval,
+}
+
+/// Writes. The state change is queued when the method is called, in the order of the calls; the future
+/// resolves once it is committed. Dropping the future gives up the answer, not the write.
+///
+/// How hard a commit has to be follows from the record's effect class ([`crate::tool::Effect::must_sync`]):
+/// pure and read calls survive the death of the process, all others the loss of power.
+pub trait Ledger: Send + Sync {
+    /// Writes the *begun* row, holds its rate limits and consumes its grant.
+    fn begin(&self, begin: BeginCall) -> BoxFuture<'static, Result<(), BeginError>>;
+
+    /// Writes a *pending* row and the approval it waits for.
+    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>>;
+
+    /// Answers a waiting approval. A no closes the call as *denied* in the same transaction.
+    fn decide(&self, decision: Decision) -> BoxFuture<'static, Result<(), DecideError>>;
+
+    /// Closes a call, keeps its artifact and enqueues its actions.
+    fn close(&self, close: CloseCall) -> BoxFuture<'static, Result<(), LedgerError>>;
+}
+
+/// Reads the record of calls.
+pub trait Journal: Send + Sync {
+    /// The newest calls that `filter` lets through, newest first.
+    fn calls<'a>(
+        &'a self,
+        scope: &'a Scope,
+        filter: CallFilter,
+    ) -> BoxFuture<'a, Result<Vec<CallRecord>, LedgerError>>;
+
+    /// One call by its id.
+    fn call<'a>(
+        &'a self,
+        scope: &'a Scope,
+        id: &'a CallId,
+    ) -> BoxFuture<'a, Result<Option<CallRecord>, LedgerError>>;
+}
+
+/// Reads whole results.
+pub trait Artifacts: Send + Sync {
+    /// The artifact, if it exists and `scope` may see it.
+    fn artifact<'a>(
+        &'a self,
+        scope: &'a Scope,
+        id: &'a ArtifactId,
+    ) -> BoxFuture<'a, Result<Option<Artifact>, LedgerError>>;
+}
+
+/// Reads what has been switched on and off.
+pub trait Switchboard: Send + Sync {
+    /// The switches of a project as of now, changes by other processes included.
+    fn switches<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Switches>, LedgerError>>;
+}
+
+/// Storage refused or failed. The source says why; it is for the operator, never for a model.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("the ledger could not {action}")]
+pub struct LedgerError {
+    action: &'static str,
+    #[source]
+    source: Arc<dyn Error + Send + Sync>,
+}
+
+impl LedgerError {
+    /// `action` completes the sentence "the ledger could not …".
+    #[must_use]
+    pub fn new(action: &'static str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { action, source: Arc::from(source.into()) }
+    }
+}
+
+/// Why a call could not begin.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum BeginError {
+    /// A rate limit is used up.
+    #[error("rate limit of {limit} reached, free again in {} s", retry_after.as_secs().max(1))]
+    RateLimited {
+        /// The limit that was reached.
+        limit: RateLimit,
+        /// When the oldest counted call leaves the window.
+        retry_after: Duration,
+    },
+    /// The approval was used, answered with no, or has expired.
+    #[error("the approval is used up or has expired")]
+    GrantSpent,
+    /// The row could not be written.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+/// Why an answer was not taken.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum DecideError {
+    /// Nothing waits under that id.
+    #[error("no call waits for an answer under `{0}`")]
+    NotWaiting(CallId),
+    /// The rule asks for somebody else's answer.
+    #[error("this call has to be answered by the operator")]
+    NotYours,
+    /// The row could not be written.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}

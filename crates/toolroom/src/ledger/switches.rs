@@ -1,0 +1,70 @@
+//! What has been switched on and off in one project.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SwitchState {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+impl SwitchState {
+    /// The name used in records and on the command line.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
+
+    /// Whether it is on.
+    #[must_use]
+    pub const fn is_on(self) -> bool {
+        matches!(self, Self::On)
+    }
+}
+
+impl fmt::Display for SwitchState {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// Every switch that somebody has set. What nobody touched is absent and keeps its default.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Switches {
+    tools: HashMap<String, SwitchState>,
+    features: HashMap<String, SwitchState>,
+}
+
+impl Switches {
+    /// Records a tool's toggle; a family has one for all its variants.
+    pub fn set_tool(&mut self, name: &str, state: SwitchState) {
+        self.tools.insert(name.to_owned(), state);
+    }
+
+    /// Records a feature's switch.
+    pub fn set_feature(&mut self, name: &str, state: SwitchState) {
+        self.features.insert(name.to_owned(), state);
+    }
+
+    /// The toggle of a tool or family, if somebody set it.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<SwitchState> {
+        self.tools.get(name).copied()
+    }
+
+    /// The switch of a feature, if somebody set it.
+    #[must_use]
+    pub fn feature(&self, name: &str) -> Option<SwitchState> {
+        self.features.get(name).copied()
+    }
+}

@@ -1,0 +1,65 @@
+//! The kernel of Toolroom: what a tool is, and the one path every call takes.
+//!
+//! A tool is defined once and from then on guarded, executed, journaled and offered to any model and any
+//! client. This crate is what you embed: it opens nothing itself — no socket, no file, no process, no
+//! environment variable — and reaches storage and time through ports ([`ledger`], [`clock`]).
+//!
+//! ```
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//! use toolroom::tool::{Effect, ToolError, tool_fn};
+//! use toolroom::{Toolroom, call::CallRequest};
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Add {
+//!     /// First summand.
+//!     a: i64,
+//!     /// Second summand.
+//!     b: i64,
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let room = Toolroom::in_memory();
+//! room.catalog().register(
+//!     tool_fn("app:add", "Add two numbers", |_context, args: Add| async move {
+//!         Ok::<_, ToolError>(args.a + args.b)
+//!     })?
+//!     .with(|spec| spec.effect(Effect::Pure)),
+//! )?;
+//!
+//! let report = room.call(CallRequest::new("add").argument("a", 2).argument("b", 3)).await;
+//! assert_eq!(report.for_model(), Some(5.into()));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The rooms: [`tool`] what a tool is; [`catalog`] which tools exist and who sees them; [`call`] the path of a
+//! call, a file per station; [`policy`] verdicts; [`schema`] checks of arguments; [`expression`] the one
+//! evaluator of formulas and conditions; [`ledger`] what is kept; [`testing`] a bench for your own tools.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod call;
+pub mod catalog;
+pub mod clock;
+pub mod expression;
+pub mod ledger;
+pub mod policy;
+mod room;
+#[cfg(test)]
+#[path = "../tests/it/scale.rs"]
+mod scale;
+pub mod schema;
+pub mod scope;
+pub mod testing;
+pub mod tool;
+
+pub use room::{Toolroom, ToolroomBuilder};
+
+use std::future::Future;
+use std::pin::Pin;
+
+/// A boxed future, as the traits of this crate return them.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

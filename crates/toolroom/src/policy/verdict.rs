@@ -1,0 +1,84 @@
+//! What a guard says.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::ledger::Answerer;
+
+/// The three answers, from lenient to strict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ruling {
+    /// Runs.
+    Allow,
+    /// Waits for a person.
+    Ask,
+    /// Does not run.
+    Deny,
+}
+
+/// A tool's own opinion on a call's arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Judgement {
+    /// Nothing against it.
+    Allow,
+    /// A person should see it first, because…
+    Ask(String),
+    /// Not like this, because…
+    Deny(String),
+}
+
+/// What was decided, by which rule, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// The answer.
+    pub ruling: Ruling,
+    /// The rule that fired.
+    pub rule: Cow<'static, str>,
+    /// Why, for the person who asks; empty for an ordinary allow.
+    pub reason: String,
+    /// Who may answer, if it asks.
+    pub by: Answerer,
+}
+
+impl Verdict {
+    /// Runs, by this rule.
+    #[must_use]
+    pub fn allow(rule: &'static str) -> Self {
+        Self { ruling: Ruling::Allow, rule: Cow::Borrowed(rule), reason: String::new(), by: Answerer::Caller }
+    }
+
+    /// The stricter of this verdict and the tool's own judgement. A tool can never loosen a verdict.
+    #[must_use]
+    pub fn tightened(self, judgement: Judgement) -> Self {
+        let (ruling, reason) = match judgement {
+            Judgement::Allow => return self,
+            Judgement::Ask(reason) => (Ruling::Ask, reason),
+            Judgement::Deny(reason) => (Ruling::Deny, reason),
+        };
+        if ruling <= self.ruling {
+            return self;
+        }
+        Self { ruling, rule: Cow::Borrowed("tool.judge"), reason, by: self.by }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_can_only_tighten_a_verdict() {
+        let verdict = |ruling| Verdict { ruling, ..Verdict::allow("x") };
+        let judgements = [Judgement::Allow, Judgement::Ask("why".into()), Judgement::Deny("why".into())];
+        for ruling in [Ruling::Allow, Ruling::Ask, Ruling::Deny] {
+            for judgement in judgements.clone() {
+                let after = verdict(ruling).tightened(judgement.clone());
+                assert!(after.ruling >= ruling, "{ruling:?} loosened by {judgement:?}");
+            }
+        }
+        assert_eq!(verdict(Ruling::Allow).tightened(Judgement::Deny("no".into())).rule, "tool.judge");
+        assert_eq!(verdict(Ruling::Ask).tightened(Judgement::Ask("again".into())).rule, "x");
+    }
+}

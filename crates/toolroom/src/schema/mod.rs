@@ -1,0 +1,41 @@
+//! JSON Schema checks of tool arguments: is the schema sound, and do these arguments fit it.
+//!
+//! A [`Schema`] is checked when its tool is registered and compiled when it is first used; [`parse_object`]
+//! turns the argument text of a model into a value. Nothing here fetches a document, coerces a value, fills
+//! in a default or asserts `format`, which stays the annotation that the specification makes of it.
+//!
+//! What happens to the odd cases of argument text:
+//!
+//! | text | outcome |
+//! |---|---|
+//! | empty, blank or `null` | the empty object |
+//! | any other value that is no object | refused |
+//! | a key twice in one object, at any depth | refused, naming the key |
+//! | whole numbers up to 64 bits, also beyond 2^53 | kept digit for digit |
+//! | whole numbers beyond 64 bits | refused: they would lose digits |
+//! | `null` for a property that does not allow it | refused, never taken for "not given" |
+//! | nesting beyond 64 levels, more than 4 MiB | refused |
+
+mod arguments;
+mod check;
+mod dialect;
+mod error;
+mod keyword;
+mod message;
+mod pattern;
+mod problem;
+mod reference;
+mod relax;
+mod spread;
+mod text;
+mod trail;
+mod wellformed;
+mod work;
+
+#[cfg(test)]
+mod tests;
+
+pub use arguments::{ArgumentTextError, MAX_DEPTH, MAX_TEXT_BYTES, bounds, parse_object, parse_value};
+pub use check::{MAX_PROBLEMS, PatternRule, Schema};
+pub use error::SchemaError;
+pub use problem::Problem;

@@ -1,0 +1,168 @@
+//! Where references lead: into this document, or the schema is refused.
+
+use jsonschema::Draft;
+use serde_json::{Map, Value};
+
+use super::error::SchemaError;
+use super::keyword::{Position, read_pointer};
+use super::text;
+use super::wellformed::{ReferencePlace, Survey};
+
+/// Meta-schemas are built into the compiler and may be referred to.
+const BUILT_IN: [&str; 2] = ["https://json-schema.org/", "http://json-schema.org/"];
+
+/// A reference and one schema it may lead to.
+pub(super) struct Link<'s> {
+    pub(super) holder: &'s Map<String, Value>,
+    /// Of the reference itself.
+    pub(super) pointer: String,
+    pub(super) target: &'s Value,
+    pub(super) target_pointer: String,
+}
+
+struct Target<'s> {
+    schema: &'s Value,
+    pointer: String,
+    resource: usize,
+    elsewhere: bool,
+}
+
+/// Follows every reference; targets that are schemas only because of the reference are surveyed too.
+pub(super) fn links<'s>(survey: &mut Survey<'s>) -> Result<Vec<Link<'s>>, SchemaError> {
+    let mut links: Vec<Link<'s>> = Vec::new();
+    let mut done = 0;
+    while let Some(place) = survey.references.get(done) {
+        done += 1;
+        if !is_plain_pointer(place.text) {
+            survey.compile_now = true;
+        }
+        let (holder, pointer, draft) = (place.holder, place.pointer.clone(), place.draft);
+        for target in targets(survey, place)? {
+            let Target { schema, pointer: target_pointer, resource, elsewhere } = target;
+            if elsewhere && !links.iter().any(|link| link.target_pointer == target_pointer) {
+                survey.schema_elsewhere(schema, target_pointer.clone(), resource, draft)?;
+            }
+            links.push(Link { holder, pointer: pointer.clone(), target: schema, target_pointer });
+        }
+    }
+    Ok(links)
+}
+
+/// `#` or `#/...` in characters that a URI fragment may have; all else is left to the compiler to judge.
+fn is_plain_pointer(reference: &str) -> bool {
+    let Some(fragment) = reference.strip_prefix('#') else { return false };
+    (fragment.is_empty() || fragment.starts_with('/'))
+        && fragment
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?%".contains(&byte))
+}
+
+fn targets<'s>(survey: &Survey<'s>, place: &ReferencePlace<'s>) -> Result<Vec<Target<'s>>, SchemaError> {
+    let (uri, fragment) = place.text.split_once('#').unwrap_or((place.text, ""));
+    let Some(resource) = resource_of(survey, place, uri)? else { return Ok(Vec::new()) };
+    let Some(fragment) = percent_decoded(fragment) else { return Err(dangling(place)) };
+    if place.draft == Draft::Draft201909 && place.dynamic {
+        return Ok(recursive(survey, resource));
+    }
+    if fragment.is_empty() || fragment.starts_with('/') {
+        return at_pointer(survey, place, resource, &fragment).map(|target| vec![target]);
+    }
+    let same_resource = |index: usize| {
+        let uri = |index: usize| survey.resources.get(index).map(|resource| resource.uri.as_str());
+        index == resource || uri(index) == uri(resource)
+    };
+    let found: Vec<Target<'s>> = survey
+        .anchors
+        .iter()
+        .filter(|anchor| anchor.name == fragment)
+        .filter(|anchor| same_resource(anchor.resource) || (place.dynamic && anchor.dynamic))
+        .map(|anchor| Target {
+            schema: anchor.schema,
+            pointer: anchor.pointer.clone(),
+            resource: anchor.resource,
+            elsewhere: false,
+        })
+        .collect();
+    if found.is_empty() { Err(dangling(place)) } else { Ok(found) }
+}
+
+/// The part of the document that a reference without its fragment names; none for a meta-schema.
+fn resource_of(
+    survey: &Survey<'_>,
+    place: &ReferencePlace<'_>,
+    uri: &str,
+) -> Result<Option<usize>, SchemaError> {
+    if uri.is_empty() {
+        return Ok(Some(place.resource));
+    }
+    let base = survey.resources.get(place.resource).ok_or_else(|| dangling(place))?;
+    let uri = jsonschema::uri::resolve_against(&base.uri.borrow(), uri).map_err(|_| dangling(place))?;
+    match survey.resources.iter().position(|resource| resource.uri == uri) {
+        Some(resource) => Ok(Some(resource)),
+        None if BUILT_IN.iter().any(|prefix| uri.as_str().starts_with(prefix)) => Ok(None),
+        None => Err(SchemaError::RemoteReference {
+            pointer: text::shown_path(&place.pointer),
+            reference: text::shortened(place.text),
+        }),
+    }
+}
+
+fn at_pointer<'s>(
+    survey: &Survey<'s>,
+    place: &ReferencePlace<'s>,
+    resource: usize,
+    pointer: &str,
+) -> Result<Target<'s>, SchemaError> {
+    let root = survey.resources.get(resource).ok_or_else(|| dangling(place))?;
+    let schema = root.root.pointer(pointer).ok_or_else(|| dangling(place))?;
+    let (_, position) = read_pointer(pointer, place.draft);
+    if position == Position::NoSchema || !(schema.is_object() || schema.is_boolean()) {
+        return Err(dangling(place));
+    }
+    let pointer = format!("{}{pointer}", root.pointer);
+    Ok(Target { schema, pointer, resource, elsewhere: position == Position::Elsewhere })
+}
+
+/// `$recursiveRef` may end at the root it names or at any root that says `$recursiveAnchor`.
+fn recursive<'s>(survey: &Survey<'s>, named: usize) -> Vec<Target<'s>> {
+    survey
+        .resources
+        .iter()
+        .enumerate()
+        .filter(|(index, resource)| {
+            *index == named || resource.root.get("$recursiveAnchor") == Some(&Value::Bool(true))
+        })
+        .map(|(index, resource)| Target {
+            schema: resource.root,
+            pointer: resource.pointer.clone(),
+            resource: index,
+            elsewhere: false,
+        })
+        .collect()
+}
+
+fn dangling(place: &ReferencePlace<'_>) -> SchemaError {
+    SchemaError::DanglingReference {
+        pointer: text::shown_path(&place.pointer),
+        reference: text::shortened(place.text),
+    }
+}
+
+/// The text behind `%41` and the like; none when it is not well-formed or no UTF-8.
+pub(super) fn percent_decoded(text: &str) -> Option<String> {
+    if !text.contains('%') {
+        return Some(text.to_owned());
+    }
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            decoded.push(byte);
+            continue;
+        }
+        let mut digit = || char::from(bytes.next()?).to_digit(16);
+        let (high, low) = (digit()?, digit()?);
+        decoded.push(u8::try_from(high * 16 + low).ok()?);
+    }
+    String::from_utf8(decoded).ok()
+}

@@ -1,0 +1,176 @@
+//! Values and names as short, one-line text: bounded, with nothing in it that could rearrange a terminal.
+
+use std::io;
+
+use jsonschema::JsonType;
+use serde_json::Value;
+
+/// Characters of a value, a name or a pattern that are shown before it is cut.
+const SHOWN_CHARS: usize = 60;
+
+/// Characters of a path that are shown before it is cut.
+const SHOWN_PATH_CHARS: usize = 200;
+
+/// Names or values listed before "and N more".
+const LISTED: usize = 10;
+
+/// Names that are compared when one is mistyped; a map of ten thousand names must not cost a millisecond.
+const COMPARED: usize = 200;
+
+/// Longest name worth comparing.
+const COMPARED_CHARS: usize = 64;
+
+/// Appends one step to a JSON pointer.
+pub(super) fn push_step(pointer: &mut String, step: &str) {
+    pointer.push('/');
+    for character in step.chars() {
+        match character {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            other => pointer.push(other),
+        }
+    }
+}
+
+/// The steps of a JSON pointer, unescaped.
+pub(super) fn steps(pointer: &str) -> impl Iterator<Item = String> {
+    pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
+}
+
+/// A text with its control and direction characters written as escapes.
+pub(super) fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        let hidden = character.is_control()
+            || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if hidden {
+            shown.extend(character.escape_unicode());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
+fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        None => escaped(text),
+        Some((end, _)) => format!("{}…", escaped(text.get(..end).unwrap_or_default())),
+    }
+}
+
+/// A text cut to what is shown.
+pub(super) fn shortened(text: &str) -> String {
+    cut(text, SHOWN_CHARS)
+}
+
+/// A JSON pointer cut to what is shown.
+pub(super) fn shown_path(path: &str) -> String {
+    cut(path, SHOWN_PATH_CHARS)
+}
+
+/// A value as JSON, cut to what is shown.
+pub(super) fn preview(value: &Value) -> String {
+    let mut head = Head(Vec::new());
+    // Stops early with an error when the head is full, which is what is wanted.
+    let whole = serde_json::to_writer(&mut head, value).is_ok();
+    let text = String::from_utf8_lossy(&head.0);
+    if whole {
+        return shortened(&text);
+    }
+    format!("{}…", escaped(&text.chars().take(SHOWN_CHARS).collect::<String>()))
+}
+
+/// Keeps what is written until there is enough to show, so that a preview of megabytes costs nothing.
+struct Head(Vec<u8>);
+
+impl io::Write for Head {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let most_bytes_per_char = 4;
+        if self.0.len() > SHOWN_CHARS * most_bytes_per_char {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        self.0.extend(bytes.iter().take(SHOWN_CHARS * most_bytes_per_char + 1));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A given value with its kind: `the string "x"`.
+pub(super) fn given(value: &Value) -> String {
+    let kind = match value {
+        Value::Null => return "null".to_owned(),
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    format!("the {kind} {}", preview(value))
+}
+
+/// A type as it is asked for: `an integer`.
+pub(super) fn kind(kind: JsonType) -> &'static str {
+    match kind {
+        JsonType::Array => "an array",
+        JsonType::Boolean => "a boolean",
+        JsonType::Integer => "an integer",
+        JsonType::Null => "null",
+        JsonType::Number => "a number",
+        JsonType::Object => "an object",
+        JsonType::String => "a string",
+    }
+}
+
+/// A name in backticks.
+pub(super) fn name(name: &str) -> String {
+    format!("`{}`", shortened(name))
+}
+
+/// Names in backticks, the first ones of many.
+pub(super) fn names<'a>(all: impl IntoIterator<Item = &'a str>) -> String {
+    listed(all.into_iter().map(name))
+}
+
+/// Texts with commas, the first ones of many.
+pub(super) fn listed(all: impl IntoIterator<Item = String>) -> String {
+    let mut all = all.into_iter();
+    let mut shown = all.by_ref().take(LISTED).collect::<Vec<_>>().join(", ");
+    let more = all.count();
+    if more > 0 {
+        shown.push_str(&format!(" and {more} more"));
+    }
+    shown
+}
+
+/// Texts with "or" before the last.
+pub(super) fn alternatives(all: &[&str]) -> String {
+    match all {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [head @ .., last] => format!("{} or {last}", head.join(", ")),
+    }
+}
+
+/// The known name that a mistyped one was probably meant to be.
+pub(super) fn nearest<'a>(mistyped: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let length = mistyped.chars().count();
+    if length > COMPARED_CHARS {
+        return None;
+    }
+    let plain = |name: &str| name.to_lowercase().replace(['-', '_', ' '], "");
+    let wanted = plain(mistyped);
+    // One slip in three characters is still the same word; in `id` or `to` every other name would be near.
+    let slips = length / 3;
+    known
+        .into_iter()
+        .take(COMPARED)
+        .filter(|name| name.len() <= COMPARED_CHARS)
+        .map(|name| (strsim::osa_distance(&wanted, &plain(name)), name))
+        .filter(|(distance, _)| *distance <= slips)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}

@@ -1,0 +1,451 @@
+//! Is this a schema: one walk over it by the table of keywords.
+//!
+//! This stands in for validation against the meta-schema, which costs several times as much and is left to
+//! the first use. What the table leaves open (identifiers, anchors, old drafts) is marked for compiling at
+//! once, so that a schema which passes here does compile later.
+
+use jsonschema::{Draft, Uri};
+use serde_json::{Map, Value};
+
+use super::dialect;
+use super::error::SchemaError;
+use super::keyword::{Shape, shape};
+use super::text;
+
+/// Subschemas inside each other. Far above real schemas, far below what would cost stack.
+const MAX_NESTING: usize = 64;
+
+/// JSON values in a schema.
+const MAX_NODES: usize = 10_000;
+
+/// Bytes of all texts and names in a schema; one of this size would fill the context of most models.
+const MAX_TEXT_BYTES: usize = 256 << 10;
+
+/// Patterns in a schema: each may take a megabyte when it is compiled.
+const MAX_PATTERNS: usize = 64;
+
+/// Base of references where the schema has no `$id`; the compiler's own choice of a scheme nobody fetches.
+const NO_BASE: &str = "json-schema:///";
+
+/// What the walk found beside mistakes.
+pub(super) struct Survey<'s> {
+    pub(super) draft: Draft,
+    /// Every schema that is an object.
+    pub(super) schemas: Vec<&'s Map<String, Value>>,
+    pub(super) references: Vec<ReferencePlace<'s>>,
+    pub(super) patterns: Vec<PatternPlace<'s>>,
+    /// The document itself first, then every part with an `$id`.
+    pub(super) resources: Vec<Resource<'s>>,
+    pub(super) anchors: Vec<AnchorPlace<'s>>,
+    /// The schema uses what only the compiler can judge.
+    pub(super) compile_now: bool,
+    nodes: usize,
+    text_bytes: usize,
+    /// Where the walk began; empty for the document itself.
+    start: String,
+    path: Vec<Step<'s>>,
+    resource: usize,
+}
+
+pub(super) struct ReferencePlace<'s> {
+    /// The schema with the reference in it.
+    pub(super) holder: &'s Map<String, Value>,
+    pub(super) pointer: String,
+    pub(super) text: &'s str,
+    pub(super) resource: usize,
+    pub(super) draft: Draft,
+    pub(super) dynamic: bool,
+}
+
+pub(super) struct PatternPlace<'s> {
+    pub(super) pointer: String,
+    pub(super) text: &'s str,
+    pub(super) draft: Draft,
+    /// A key of `patternProperties`, not the value of `pattern`.
+    pub(super) is_key: bool,
+}
+
+pub(super) struct Resource<'s> {
+    pub(super) uri: Uri<String>,
+    pub(super) root: &'s Value,
+    pub(super) pointer: String,
+}
+
+pub(super) struct AnchorPlace<'s> {
+    pub(super) name: &'s str,
+    pub(super) resource: usize,
+    pub(super) schema: &'s Value,
+    pub(super) pointer: String,
+    pub(super) dynamic: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'s> {
+    Name(&'s str),
+    Index(usize),
+}
+
+/// Surveys the schema of a tool's parameters.
+pub(super) fn survey(root: &Value) -> Result<Survey<'_>, SchemaError> {
+    describes_object(root)?;
+    let draft = dialect::of_root(root)?;
+    let uri = jsonschema::uri::from_str(NO_BASE).map_err(|error| uncompiled(&error))?;
+    let mut survey = Survey {
+        draft,
+        schemas: Vec::new(),
+        references: Vec::new(),
+        patterns: Vec::new(),
+        resources: vec![Resource { uri, root, pointer: String::new() }],
+        anchors: Vec::new(),
+        compile_now: matches!(draft, Draft::Draft4 | Draft::Draft6),
+        nodes: 0,
+        text_bytes: 0,
+        start: String::new(),
+        path: Vec::new(),
+        resource: 0,
+    };
+    survey.schema(root, draft, 0)?;
+    Ok(survey)
+}
+
+/// Arguments are an object, so a schema that allows none, or anything else as well, is a mistake.
+fn describes_object(root: &Value) -> Result<(), SchemaError> {
+    let found = match (root, root.get("type")) {
+        (Value::Object(_), None) => return Ok(()),
+        (Value::Object(_), Some(Value::String(kind))) if kind == "object" => return Ok(()),
+        (Value::Object(_), Some(kind)) => format!("the type {}", text::preview(kind)),
+        (other, _) => text::given(other),
+    };
+    Err(SchemaError::NotAnObject { found })
+}
+
+fn uncompiled(error: &dyn std::error::Error) -> SchemaError {
+    SchemaError::Compile { reason: text::shortened(&error.to_string()) }
+}
+
+impl<'s> Survey<'s> {
+    /// Walks a place that only a reference makes a schema, such as one under an unknown keyword.
+    pub(super) fn schema_elsewhere(
+        &mut self,
+        schema: &'s Value,
+        pointer: String,
+        resource: usize,
+        draft: Draft,
+    ) -> Result<(), SchemaError> {
+        self.start = pointer;
+        self.resource = resource;
+        self.schema(schema, draft, 0)
+    }
+
+    fn pointer(&self) -> String {
+        let mut pointer = self.start.clone();
+        for step in &self.path {
+            match step {
+                Step::Name(name) => text::push_step(&mut pointer, name),
+                Step::Index(index) => text::push_step(&mut pointer, &index.to_string()),
+            }
+        }
+        pointer
+    }
+
+    fn malformed(&self, found: &Value, allowed: &'static str) -> SchemaError {
+        let pointer = text::shown_path(&self.pointer());
+        SchemaError::Malformed { pointer, found: text::given(found), allowed }
+    }
+
+    fn within<T>(
+        &mut self,
+        step: Step<'s>,
+        visit: impl FnOnce(&mut Self) -> Result<T, SchemaError>,
+    ) -> Result<T, SchemaError> {
+        self.path.push(step);
+        let visited = visit(self)?;
+        self.path.pop();
+        Ok(visited)
+    }
+
+    fn count(&mut self, text: &str) -> Result<(), SchemaError> {
+        self.nodes += 1;
+        self.text_bytes += text.len();
+        if self.nodes > MAX_NODES {
+            return Err(SchemaError::TooBig { what: "values", limit: MAX_NODES });
+        }
+        if self.text_bytes > MAX_TEXT_BYTES {
+            return Err(SchemaError::TooBig { what: "bytes of text", limit: MAX_TEXT_BYTES });
+        }
+        Ok(())
+    }
+
+    fn schema(&mut self, schema: &'s Value, around: Draft, nesting: usize) -> Result<(), SchemaError> {
+        let keywords = match schema {
+            Value::Object(keywords) => keywords,
+            Value::Bool(_) => return self.count(""),
+            other => return Err(self.malformed(other, "a schema: an object or a boolean")),
+        };
+        if nesting > MAX_NESTING {
+            return Err(SchemaError::TooBig { what: "levels of nesting", limit: MAX_NESTING });
+        }
+        let draft = self.draft_of(schema, keywords, around, nesting)?;
+        let outer = self.resource;
+        self.enter_resource(schema, keywords, draft, nesting)?;
+        self.schemas.push(keywords);
+        for (keyword, value) in keywords {
+            self.count(keyword)?;
+            self.path.push(Step::Name(keyword));
+            self.keyword(schema, keywords, shape(keyword, draft), value, draft, nesting)?;
+            self.path.pop();
+        }
+        self.resource = outer;
+        Ok(())
+    }
+
+    /// Only a part with an identifier of its own may change the draft.
+    fn draft_of(
+        &mut self,
+        schema: &'s Value,
+        keywords: &Map<String, Value>,
+        around: Draft,
+        nesting: usize,
+    ) -> Result<Draft, SchemaError> {
+        if nesting == 0 || !keywords.contains_key("$schema") {
+            return Ok(around);
+        }
+        self.compile_now = true;
+        let draft =
+            dialect::named(schema, around, || text::shown_path(&format!("{}/$schema", self.pointer())))?;
+        Ok(if keywords.contains_key("$id") || keywords.contains_key("id") { draft } else { around })
+    }
+
+    fn enter_resource(
+        &mut self,
+        schema: &'s Value,
+        keywords: &'s Map<String, Value>,
+        draft: Draft,
+        nesting: usize,
+    ) -> Result<(), SchemaError> {
+        let Some(id) = keywords.get(draft.id_keyword()).and_then(Value::as_str) else { return Ok(()) };
+        self.compile_now = true;
+        let legacy = matches!(draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7);
+        if legacy && keywords.contains_key("$ref") {
+            return Ok(());
+        }
+        let (uri, name) = id.split_once('#').unwrap_or((id, ""));
+        if legacy && uri.is_empty() && !name.is_empty() {
+            self.anchor(schema, name, false);
+            return Ok(());
+        }
+        let Some(base) = self.resources.get(self.resource) else { return Ok(()) };
+        let Ok(uri) = jsonschema::uri::resolve_against(&base.uri.borrow(), uri) else {
+            let found = Value::String(id.to_owned());
+            return Err(self.malformed(&found, "a URI reference as identifier"));
+        };
+        let pointer = self.pointer();
+        if nesting == 0 && pointer.is_empty() {
+            self.resources.clear();
+        }
+        self.resource = self.resources.len();
+        self.resources.push(Resource { uri, root: schema, pointer });
+        Ok(())
+    }
+
+    fn anchor(&mut self, schema: &'s Value, name: &'s str, dynamic: bool) {
+        let (resource, pointer) = (self.resource, self.pointer());
+        self.anchors.push(AnchorPlace { name, resource, schema, pointer, dynamic });
+    }
+
+    fn keyword(
+        &mut self,
+        schema: &'s Value,
+        holder: &'s Map<String, Value>,
+        shape: Shape,
+        value: &'s Value,
+        draft: Draft,
+        nesting: usize,
+    ) -> Result<(), SchemaError> {
+        match (shape, value) {
+            (Shape::Text | Shape::Dialect | Shape::Identifier, Value::String(text)) => self.count(text),
+            (Shape::Types, _) => self.types(value),
+            (Shape::Schema, _) => self.schema(value, draft, nesting + 1),
+            (Shape::SchemaOrList, Value::Object(_) | Value::Bool(_)) => {
+                self.schema(value, draft, nesting + 1)
+            }
+            (Shape::SchemaList | Shape::SchemaOrList, Value::Array(items)) if !items.is_empty() => {
+                self.list(items, |survey, item| survey.schema(item, draft, nesting + 1))
+            }
+            (Shape::SchemaMap, Value::Object(map)) => {
+                self.map(map, |survey, _, item| survey.schema(item, draft, nesting + 1))
+            }
+            (Shape::PatternMap, Value::Object(map)) => self.map(map, |survey, pattern, item| {
+                survey.pattern(pattern, draft, true)?;
+                survey.schema(item, draft, nesting + 1)
+            }),
+            (Shape::Dependencies, Value::Object(map)) => self.map(map, |survey, _, item| match item {
+                Value::Array(names) => survey.distinct_texts(names),
+                other => survey.schema(other, draft, nesting + 1),
+            }),
+            (Shape::TextListMap, Value::Object(map)) => self.map(map, |survey, _, item| match item {
+                Value::Array(names) => survey.distinct_texts(names),
+                other => Err(survey.malformed(other, "an array of different texts")),
+            }),
+            (Shape::TextList, Value::Array(names)) => self.distinct_texts(names),
+            (Shape::Pattern, Value::String(pattern)) => {
+                self.count(pattern)?;
+                self.pattern(pattern, draft, false)
+            }
+            (Shape::Reference | Shape::DynamicReference, Value::String(text)) => {
+                self.count(text)?;
+                let dynamic = shape == Shape::DynamicReference;
+                let (pointer, resource) = (self.pointer(), self.resource);
+                self.references.push(ReferencePlace { holder, pointer, text, resource, draft, dynamic });
+                Ok(())
+            }
+            (Shape::Anchor, Value::String(name)) => {
+                self.compile_now = true;
+                // The anchor names the schema, so its pointer is the one without this keyword.
+                let keyword = self.path.pop();
+                self.anchor(schema, name, holder.get("$dynamicAnchor") == Some(value));
+                self.path.extend(keyword);
+                self.count(name)
+            }
+            (Shape::Rare, _) => {
+                self.compile_now = true;
+                self.data(value, nesting)
+            }
+            (Shape::Boolean, Value::Bool(_)) | (Shape::Number, Value::Number(_)) => self.count(""),
+            (Shape::PositiveNumber, Value::Number(number)) if number.as_f64().is_some_and(|n| n > 0.0) => {
+                self.count("")
+            }
+            (Shape::NonNegativeInteger, Value::Number(number)) if counts(number) => self.count(""),
+            (Shape::DataList, Value::Array(_)) | (Shape::Data | Shape::Unknown, _) => {
+                self.data(value, nesting)
+            }
+            (wrong, _) => Err(self.malformed(value, allowed(wrong))),
+        }
+    }
+
+    fn types(&mut self, value: &'s Value) -> Result<(), SchemaError> {
+        let known = |value: &Value| {
+            matches!(
+                value.as_str(),
+                Some("string" | "object" | "integer" | "number" | "boolean" | "array" | "null")
+            )
+        };
+        self.count("")?;
+        match value {
+            Value::String(_) if known(value) => Ok(()),
+            Value::Array(names)
+                if !names.is_empty() && names.iter().all(known) && names.len() <= 7 && all_differ(names) =>
+            {
+                Ok(())
+            }
+            other => Err(self.malformed(other, allowed(Shape::Types))),
+        }
+    }
+
+    fn pattern(&mut self, text: &'s str, draft: Draft, is_key: bool) -> Result<(), SchemaError> {
+        if self.patterns.len() >= MAX_PATTERNS {
+            return Err(SchemaError::TooBig { what: "patterns", limit: MAX_PATTERNS });
+        }
+        let pointer = self.pointer();
+        self.patterns.push(PatternPlace { pointer, text, draft, is_key });
+        Ok(())
+    }
+
+    fn distinct_texts(&mut self, names: &'s [Value]) -> Result<(), SchemaError> {
+        self.list(names, |survey, name| match name {
+            Value::String(text) => survey.count(text),
+            other => Err(survey.malformed(other, "a text")),
+        })?;
+        if all_differ(names) {
+            return Ok(());
+        }
+        let pointer = text::shown_path(&self.pointer());
+        let found = "the same text twice".to_owned();
+        Err(SchemaError::Malformed { pointer, found, allowed: "an array of different texts" })
+    }
+
+    fn list(
+        &mut self,
+        items: &'s [Value],
+        mut visit: impl FnMut(&mut Self, &'s Value) -> Result<(), SchemaError>,
+    ) -> Result<(), SchemaError> {
+        for (index, item) in items.iter().enumerate() {
+            self.within(Step::Index(index), |survey| visit(survey, item))?;
+        }
+        Ok(())
+    }
+
+    fn map(
+        &mut self,
+        map: &'s Map<String, Value>,
+        mut visit: impl FnMut(&mut Self, &'s str, &'s Value) -> Result<(), SchemaError>,
+    ) -> Result<(), SchemaError> {
+        for (name, item) in map {
+            self.count(name)?;
+            self.within(Step::Name(name), |survey| visit(survey, name, item))?;
+        }
+        Ok(())
+    }
+
+    /// Counts what is no schema, so that an `enum` cannot smuggle in what the bounds forbid.
+    fn data(&mut self, value: &'s Value, nesting: usize) -> Result<(), SchemaError> {
+        if nesting > MAX_NESTING {
+            return Err(SchemaError::TooBig { what: "levels of nesting", limit: MAX_NESTING });
+        }
+        match value {
+            Value::String(text) => self.count(text),
+            Value::Array(items) => items.iter().try_for_each(|item| self.data(item, nesting + 1)),
+            Value::Object(map) => map.iter().try_for_each(|(name, item)| {
+                self.count(name)?;
+                self.data(item, nesting + 1)
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.count(""),
+        }
+    }
+}
+
+fn all_differ(values: &[Value]) -> bool {
+    // Lists of names are short; hashing pays only for long ones.
+    const SHORT: usize = 16;
+    if values.len() <= SHORT {
+        return values
+            .iter()
+            .enumerate()
+            .all(|(index, value)| !values.iter().take(index).any(|v| v == value));
+    }
+    let mut seen = std::collections::HashSet::with_capacity(values.len());
+    values.iter().all(|value| seen.insert(value.as_str()))
+}
+
+/// `2.0` counts like `2`.
+fn counts(number: &serde_json::Number) -> bool {
+    number.is_u64() || number.as_f64().is_some_and(|n| n >= 0.0 && n.fract() == 0.0)
+}
+
+fn allowed(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Schema => "a schema: an object or a boolean",
+        Shape::SchemaMap | Shape::PatternMap => "an object of schemas",
+        Shape::SchemaList => "an array of at least one schema",
+        Shape::SchemaOrList => "a schema, or an array of at least one",
+        Shape::Dependencies => "an object of schemas or arrays of names",
+        Shape::TextListMap => "an object of arrays of different texts",
+        Shape::NonNegativeInteger => "a whole number from 0 on",
+        Shape::Number => "a number",
+        Shape::PositiveNumber => "a number above 0",
+        Shape::Boolean => "a boolean",
+        Shape::TextList => "an array of different texts",
+        Shape::Types => {
+            "one of `string`, `number`, `integer`, `boolean`, `object`, `array`, `null`, or an array of different ones"
+        }
+        Shape::DataList => "an array",
+        Shape::Text
+        | Shape::Pattern
+        | Shape::Reference
+        | Shape::DynamicReference
+        | Shape::Identifier
+        | Shape::Anchor
+        | Shape::Dialect => "a text",
+        Shape::Data | Shape::Rare | Shape::Unknown => "any value",
+    }
+}

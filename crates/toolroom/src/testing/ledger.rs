@@ -1,0 +1,227 @@
+//! A ledger in memory.
+
+use std::collections::{BTreeMap, HashMap};
+use std::future::ready;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::BoxFuture;
+use crate::clock::Timestamp;
+use crate::ledger::{
+    Action, Approval, Artifact, ArtifactId, Artifacts, BeginCall, BeginError, CallFilter, CallId, CallRecord,
+    CallStatus, CloseCall, DecideError, Decision, Grant, Journal, Ledger, LedgerError, ParkCall, RateKey,
+    RateLimit, SwitchState, Switchboard, Switches,
+};
+use crate::scope::{ProjectId, Scope};
+
+/// How many calls are remembered: enough for any test, and an embedder without a database does not grow
+/// without end.
+const KEPT_CALLS: usize = 10_000;
+
+/// How many calls a listing shows when nobody says.
+const DEFAULT_LISTING: u32 = 100;
+
+/// All ports over one map. What a real store does in a transaction happens here under one lock.
+#[derive(Debug, Default)]
+pub struct MemoryLedger {
+    rows: Mutex<Rows>,
+}
+
+#[derive(Debug, Default)]
+struct Rows {
+    calls: BTreeMap<CallId, CallRecord>,
+    approvals: HashMap<CallId, (Approval, Asked)>,
+    artifacts: HashMap<ArtifactId, Artifact>,
+    actions: Vec<(CallId, Action)>,
+    switches: HashMap<ProjectId, Arc<Switches>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Waiting,
+    Granted,
+    Over,
+}
+
+impl MemoryLedger {
+    /// An empty ledger.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Switches a tool or family.
+    pub fn set_tool(&self, project: &ProjectId, name: &str, state: SwitchState) {
+        self.lock().change_switches(project, |switches| switches.set_tool(name, state));
+    }
+
+    /// Switches a feature.
+    pub fn set_feature(&self, project: &ProjectId, name: &str, state: SwitchState) {
+        self.lock().change_switches(project, |switches| switches.set_feature(name, state));
+    }
+
+    /// The actions that closed calls have caused, oldest first.
+    #[must_use]
+    pub fn actions(&self) -> Vec<(CallId, Action)> {
+        self.lock().actions.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Rows> {
+        // A panic under this lock would be in a map operation; what was written before it still holds.
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Rows {
+    fn change_switches(&mut self, project: &ProjectId, change: impl FnOnce(&mut Switches)) {
+        change(Arc::make_mut(self.switches.entry(project.clone()).or_default()));
+    }
+
+    fn keep(&mut self, record: CallRecord) {
+        if self.calls.len() >= KEPT_CALLS && !self.calls.contains_key(&record.id) {
+            self.calls.pop_first();
+        }
+        self.calls.insert(record.id.clone(), record);
+    }
+
+    fn begin(&mut self, begin: BeginCall) -> Result<(), BeginError> {
+        for limit in &begin.rates {
+            self.hold(limit, &begin.record)?;
+        }
+        if let Some(grant) = &begin.grant {
+            self.consume(grant)?;
+        }
+        self.keep(begin.record);
+        Ok(())
+    }
+
+    fn hold(&self, limit: &RateLimit, record: &CallRecord) -> Result<(), BeginError> {
+        let now = record.begun_at.unwrap_or(record.asked_at);
+        let begun: Vec<Timestamp> = self
+            .calls
+            .values()
+            .filter(|call| call.tool == record.tool && call.scope.project == record.scope.project)
+            .filter(|call| limit.key == RateKey::Project || call.scope.user == record.scope.user)
+            .filter_map(|call| call.begun_at.filter(|at| *at > now.before(limit.per)))
+            .collect();
+        let full = begun.len() >= usize::try_from(limit.max).unwrap_or(usize::MAX);
+        match begun.iter().min() {
+            Some(oldest) if full => Err(BeginError::RateLimited {
+                limit: *limit,
+                retry_after: oldest.after(limit.per).since(now),
+            }),
+            None if full => Err(BeginError::RateLimited { limit: *limit, retry_after: limit.per }),
+            _ => Ok(()),
+        }
+    }
+
+    fn consume(&mut self, grant: &Grant) -> Result<(), BeginError> {
+        let (approval, asked) = self.approvals.get_mut(&grant.call).ok_or(BeginError::GrantSpent)?;
+        let holds = *asked == Asked::Granted
+            && approval.expires_at > grant.at
+            && approval.arguments_hash == grant.arguments_hash
+            && approval.definition_hash == grant.definition_hash;
+        if !holds {
+            return Err(BeginError::GrantSpent);
+        }
+        *asked = Asked::Over;
+        Ok(())
+    }
+
+    fn decide(&mut self, decision: &Decision) -> Result<(), DecideError> {
+        let not_waiting = || DecideError::NotWaiting(decision.call.clone());
+        let (approval, asked) = self.approvals.get_mut(&decision.call).ok_or_else(not_waiting)?;
+        if *asked != Asked::Waiting || approval.expires_at <= decision.at {
+            return Err(not_waiting());
+        }
+        if !decision.by.may_answer_for(approval.by) {
+            return Err(DecideError::NotYours);
+        }
+        *asked = if decision.answer.is_yes() { Asked::Granted } else { Asked::Over };
+        if !decision.answer.is_yes()
+            && let Some(call) = self.calls.get_mut(&decision.call)
+        {
+            call.status = CallStatus::Denied;
+            call.ended_at = Some(decision.at);
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, close: CloseCall) {
+        if let Some(artifact) = close.artifact {
+            self.artifacts.insert(artifact.id.clone(), artifact);
+        }
+        let call = close.record.id.clone();
+        self.actions.extend(close.enqueue.into_iter().map(|action| (call.clone(), action)));
+        self.keep(close.record);
+    }
+}
+
+impl Ledger for MemoryLedger {
+    fn begin(&self, begin: BeginCall) -> BoxFuture<'static, Result<(), BeginError>> {
+        Box::pin(ready(self.lock().begin(begin)))
+    }
+
+    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>> {
+        let mut rows = self.lock();
+        rows.approvals.insert(park.approval.call.clone(), (park.approval, Asked::Waiting));
+        rows.keep(park.record);
+        Box::pin(ready(Ok(())))
+    }
+
+    fn decide(&self, decision: Decision) -> BoxFuture<'static, Result<(), DecideError>> {
+        Box::pin(ready(self.lock().decide(&decision)))
+    }
+
+    fn close(&self, close: CloseCall) -> BoxFuture<'static, Result<(), LedgerError>> {
+        self.lock().close(close);
+        Box::pin(ready(Ok(())))
+    }
+}
+
+impl Journal for MemoryLedger {
+    fn calls<'a>(
+        &'a self,
+        scope: &'a Scope,
+        filter: CallFilter,
+    ) -> BoxFuture<'a, Result<Vec<CallRecord>, LedgerError>> {
+        let rows = self.lock();
+        let limit = usize::try_from(filter.limit.unwrap_or(DEFAULT_LISTING)).unwrap_or(usize::MAX);
+        let found =
+            rows.calls.values().rev().filter(|call| scope.covers(&call.scope) && passes(&filter, call));
+        Box::pin(ready(Ok(found.take(limit).cloned().collect())))
+    }
+
+    fn call<'a>(
+        &'a self,
+        scope: &'a Scope,
+        id: &'a CallId,
+    ) -> BoxFuture<'a, Result<Option<CallRecord>, LedgerError>> {
+        let found = self.lock().calls.get(id).filter(|call| scope.covers(&call.scope)).cloned();
+        Box::pin(ready(Ok(found)))
+    }
+}
+
+fn passes(filter: &CallFilter, call: &CallRecord) -> bool {
+    filter.tool.as_deref().is_none_or(|tool| *call.tool == *tool)
+        && filter.status.is_none_or(|status| call.status == status)
+        && filter.since.is_none_or(|since| call.asked_at >= since)
+        && filter.before.as_ref().is_none_or(|before| call.id < *before)
+        && filter.id_suffix.as_deref().is_none_or(|suffix| call.id.as_str().ends_with(suffix))
+}
+
+impl Artifacts for MemoryLedger {
+    fn artifact<'a>(
+        &'a self,
+        scope: &'a Scope,
+        id: &'a ArtifactId,
+    ) -> BoxFuture<'a, Result<Option<Artifact>, LedgerError>> {
+        let found = self.lock().artifacts.get(id).filter(|artifact| scope.covers(&artifact.scope)).cloned();
+        Box::pin(ready(Ok(found)))
+    }
+}
+
+impl Switchboard for MemoryLedger {
+    fn switches<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Switches>, LedgerError>> {
+        Box::pin(ready(Ok(self.lock().switches.get(project).cloned().unwrap_or_default())))
+    }
+}

@@ -1,0 +1,11 @@
+//! For tests, ours and yours: a ledger in memory, a clock you set, and a bench for one tool.
+//!
+//! Nothing here is a mock of the call path: a [`Bench`] makes real calls through every station.
+
+mod bench;
+mod clock;
+mod ledger;
+
+pub use bench::Bench;
+pub use clock::ManualClock;
+pub use ledger::MemoryLedger;

@@ -1,0 +1,232 @@
+//! Why a call did not work, told twice: to the model, and to the operator.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// The closed list of what can go wrong. Surfaces branch on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// The arguments do not fit.
+    InvalidArguments,
+    /// The tool, or the thing it was asked for, does not exist.
+    NotFound,
+    /// The outside world said no.
+    PermissionDenied,
+    /// Took too long.
+    Timeout,
+    /// The caller stopped it.
+    Cancelled,
+    /// Too many calls.
+    RateLimited,
+    /// The other side could not be reached.
+    Unreachable,
+    /// The other side answered with an error.
+    Upstream,
+    /// A defect: the tool panicked, or Toolroom itself failed.
+    Crashed,
+    /// Any other failure of the tool.
+    Tool,
+}
+
+impl ErrorKind {
+    /// Every kind.
+    pub const ALL: [Self; 10] = [
+        Self::InvalidArguments,
+        Self::NotFound,
+        Self::PermissionDenied,
+        Self::Timeout,
+        Self::Cancelled,
+        Self::RateLimited,
+        Self::Unreachable,
+        Self::Upstream,
+        Self::Crashed,
+        Self::Tool,
+    ];
+
+    /// The name used in records and on every wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidArguments => "invalid_arguments",
+            Self::NotFound => "not_found",
+            Self::PermissionDenied => "permission_denied",
+            Self::Timeout => "timeout",
+            Self::Cancelled => "cancelled",
+            Self::RateLimited => "rate_limited",
+            Self::Unreachable => "unreachable",
+            Self::Upstream => "upstream",
+            Self::Crashed => "crashed",
+            Self::Tool => "tool",
+        }
+    }
+
+    /// The kind of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// What a model is told when the same call can only fail again.
+    #[must_use]
+    pub const fn hint(self) -> Option<&'static str> {
+        match self {
+            Self::InvalidArguments => {
+                Some("correct the arguments before calling again; unchanged they fail again")
+            }
+            Self::NotFound => Some("do not retry unchanged: it does not exist"),
+            Self::PermissionDenied => Some("do not retry unchanged: access is refused"),
+            Self::Timeout
+            | Self::Cancelled
+            | Self::RateLimited
+            | Self::Unreachable
+            | Self::Upstream
+            | Self::Crashed
+            | Self::Tool => None,
+        }
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// Who raised an error: decides what an exit code or an HTTP status says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RaisedBy {
+    /// The tool itself.
+    Tool,
+    /// A station of the call path.
+    Kernel,
+}
+
+/// Why a call failed.
+#[derive(Debug, Clone)]
+pub struct ToolError {
+    kind: ErrorKind,
+    for_model: String,
+    hint: Option<String>,
+    retry_after: Option<Duration>,
+    raised_by: RaisedBy,
+    /// For the operator alone: it may name hosts, paths and upstream texts.
+    source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl ToolError {
+    /// An error with the text a model may read.
+    #[must_use]
+    pub fn new(kind: ErrorKind, for_model: impl Into<String>) -> Self {
+        Self {
+            kind,
+            for_model: for_model.into(),
+            hint: None,
+            retry_after: None,
+            raised_by: RaisedBy::Tool,
+            source: None,
+        }
+    }
+
+    /// The tool could not do it.
+    #[must_use]
+    pub fn tool(for_model: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Tool, for_model)
+    }
+
+    /// The arguments make no sense together.
+    #[must_use]
+    pub fn invalid(for_model: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidArguments, for_model)
+    }
+
+    /// What was asked for does not exist.
+    #[must_use]
+    pub fn not_found(for_model: impl Into<String>) -> Self {
+        Self::new(ErrorKind::NotFound, for_model)
+    }
+
+    /// Adds the cause, for the operator only.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(Arc::from(source.into()));
+        self
+    }
+
+    /// Replaces the hint that follows from the kind.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Says when another try makes sense.
+    #[must_use]
+    pub fn with_retry_after(mut self, span: Duration) -> Self {
+        self.retry_after = Some(span);
+        self
+    }
+
+    pub(crate) fn by_kernel(mut self) -> Self {
+        self.raised_by = RaisedBy::Kernel;
+        self
+    }
+
+    /// The kind.
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The text a model may read.
+    #[must_use]
+    pub fn for_model(&self) -> &str {
+        &self.for_model
+    }
+
+    /// What to do about it: the tool's own hint, or the one of the kind.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref().or_else(|| self.kind.hint())
+    }
+
+    /// When another try makes sense.
+    #[must_use]
+    pub const fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+
+    /// Who raised it.
+    #[must_use]
+    pub const fn raised_by(&self) -> RaisedBy {
+        self.raised_by
+    }
+
+    /// The causes, outermost first, for the operator.
+    #[must_use]
+    pub fn for_operator(&self) -> Option<String> {
+        let mut causes = Vec::new();
+        let mut next: Option<&(dyn Error + 'static)> = self.source.as_deref().map(|source| source as _);
+        while let Some(cause) = next {
+            causes.push(cause.to_string());
+            next = cause.source();
+        }
+        (!causes.is_empty()).then(|| causes.join(": "))
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.for_model)
+    }
+}
+
+impl Error for ToolError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}

@@ -1,0 +1,103 @@
+//! A typed async function becomes a tool.
+
+use std::future::Future;
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Arguments, ErrorKind, IdError, Tool, ToolError, ToolOutput, ToolSpec};
+use crate::BoxFuture;
+use crate::call::CallContext;
+
+/// Turns an async function into a tool. The argument struct's fields become the parameters, their doc comments
+/// the descriptions.
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use toolroom::tool::{Effect, ToolError, tool_fn};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Greet {
+///     /// Whom to greet.
+///     name: String,
+/// }
+///
+/// let greet = tool_fn("app:greet", "Greet somebody", |_context, args: Greet| async move {
+///     Ok::<_, ToolError>(format!("hello {}", args.name))
+/// })
+/// .unwrap()
+/// .with(|spec| spec.effect(Effect::Pure));
+/// ```
+pub fn tool_fn<A, R, F, Fut>(id: &str, description: &str, function: F) -> Result<FnTool<A, R, F>, IdError>
+where
+    A: DeserializeOwned + JsonSchema + Send + Sync,
+    R: Serialize,
+    F: Fn(CallContext, A) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<R, ToolError>> + Send,
+{
+    let mut schema = schemars::schema_for!(A).to_value();
+    if let Some(object) = schema.as_object_mut() {
+        // The struct's Rust name and the dialect say nothing to a model.
+        object.remove("title");
+        object.remove("$schema");
+        object.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
+        // A misspelt optional argument would otherwise be dropped in silence.
+        object.entry("additionalProperties").or_insert(Value::Bool(false));
+    }
+    let spec = ToolSpec::new(id, description)?.parameters(schema);
+    Ok(FnTool { spec, function, types: PhantomData })
+}
+
+/// The argument type of a tool that takes none.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+pub struct NoArguments {}
+
+/// A tool made by [`tool_fn`].
+pub struct FnTool<A, R, F> {
+    spec: ToolSpec,
+    function: F,
+    types: PhantomData<fn(A) -> R>,
+}
+
+impl<A, R, F> FnTool<A, R, F> {
+    /// Changes the definition: effect, risk, timeout, tags…
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(ToolSpec) -> ToolSpec) -> Self {
+        self.spec = change(self.spec);
+        self
+    }
+}
+
+impl<A, R, F, Fut> Tool for FnTool<A, R, F>
+where
+    A: DeserializeOwned + Send + Sync,
+    R: Serialize,
+    F: Fn(CallContext, A) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<R, ToolError>> + Send,
+{
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn run<'a>(
+        &'a self,
+        context: &'a CallContext,
+        arguments: Arguments,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            // The schema is derived from the same type, so this fails only where the type checks more.
+            let typed: A = serde_json::from_value(Value::Object(arguments)).map_err(|error| {
+                ToolError::new(ErrorKind::InvalidArguments, format!("invalid arguments: {error}"))
+            })?;
+            let result = (self.function)(context.clone(), typed).await?;
+            let value = serde_json::to_value(result).map_err(|error| {
+                ToolError::new(ErrorKind::Crashed, "the result is no JSON").caused_by(error)
+            })?;
+            Ok(ToolOutput::new(value))
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! What a tool is.
+//!
+//! A [`Tool`] is a [`ToolSpec`] and an async `run`. Everything a catalog, a policy, a dashboard or a model
+//! needs to know about it is data in the spec, so the trait stays small. [`tool_fn`] makes a tool from a typed
+//! async function. This room does not run anything: a tool is started only by [`crate::Toolroom::call`],
+//! because only the kernel can make the [`CallContext`](crate::call::CallContext) that `run` wants.
+
+mod effect;
+mod error;
+mod function;
+mod id;
+mod output;
+mod spec;
+
+pub use effect::{Capabilities, Capability, Effect, Risk};
+pub use error::{ErrorKind, RaisedBy, ToolError};
+pub use function::{FnTool, NoArguments, tool_fn};
+pub use id::{IdError, Source, ToolId};
+pub use output::{Origin, ToolOutput};
+pub use spec::{
+    DEFAULT_RESULT_CAP, DEFAULT_TIMEOUT, Display, Enablement, Family, LocalText, Pool, Timeout, ToolSpec,
+};
+
+use serde_json::{Map, Value};
+
+use crate::BoxFuture;
+use crate::call::CallContext;
+use crate::policy::Judgement;
+use crate::schema::Problem;
+
+/// A call's arguments: a JSON object that has passed the tool's schema.
+pub type Arguments = Map<String, Value>;
+
+/// Something a model or a person can call.
+///
+/// ```
+/// use toolroom::tool::{Arguments, Effect, Tool, ToolError, ToolOutput, ToolSpec};
+/// use toolroom::{BoxFuture, call::CallContext};
+///
+/// struct Roll(ToolSpec);
+///
+/// impl Tool for Roll {
+///     fn spec(&self) -> &ToolSpec {
+///         &self.0
+///     }
+///     fn run<'a>(
+///         &'a self,
+///         _context: &'a CallContext,
+///         _arguments: Arguments,
+///     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+///         Box::pin(async { Ok(ToolOutput::new(4)) })
+///     }
+/// }
+///
+/// let roll = Roll(ToolSpec::new("app:roll", "Roll a die").unwrap().effect(Effect::Pure));
+/// assert_eq!(roll.spec().id.bare(), "roll");
+/// ```
+pub trait Tool: Send + Sync {
+    /// What the tool is. The same value every time: a changed tool is registered anew.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Does the work. The arguments have passed the schema and [`Tool::check`].
+    fn run<'a>(
+        &'a self,
+        context: &'a CallContext,
+        arguments: Arguments,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
+
+    /// Checks the arguments beyond what the schema can say. All problems at once.
+    fn check(&self, arguments: &Arguments) -> Vec<Problem> {
+        let _ = arguments;
+        Vec::new()
+    }
+
+    /// Says whether these arguments may run at all. Can only make the policy's verdict stricter.
+    fn judge(&self, arguments: &Arguments) -> Judgement {
+        let _ = arguments;
+        Judgement::Allow
+    }
+}

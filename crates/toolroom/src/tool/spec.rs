@@ -1,0 +1,302 @@
+//! Everything there is to know about a tool before it runs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{Arguments, Capabilities, Capability, Effect, IdError, Origin, Risk, Source, ToolId};
+use crate::ledger::RateLimit;
+
+/// How long a tool may run when it does not say.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How many characters of a result a caller gets when the tool does not say.
+pub const DEFAULT_RESULT_CAP: usize = 20_000;
+
+/// How long a tool may run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Timeout {
+    /// Always this long.
+    After(Duration),
+    /// As long as an argument says, in seconds.
+    FromArgument {
+        /// The argument's name.
+        name: String,
+        /// When it is absent.
+        default: Duration,
+        /// Whatever it says.
+        max: Duration,
+    },
+    /// As long as it takes.
+    Never,
+}
+
+impl Timeout {
+    /// The limit for these arguments.
+    #[must_use]
+    pub fn limit(&self, arguments: &Arguments) -> Option<Duration> {
+        match self {
+            Self::After(limit) => Some(*limit),
+            Self::FromArgument { name, default, max } => {
+                let asked = arguments.get(name).and_then(Value::as_f64);
+                let limit =
+                    asked.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(*default);
+                Some(limit.min(*max))
+            }
+            Self::Never => None,
+        }
+    }
+}
+
+/// Where `run` is polled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pool {
+    /// On the caller's task: for tools that wait.
+    #[default]
+    Inline,
+    /// On a thread of its own: for tools that compute.
+    Blocking,
+}
+
+/// How a tool is switched on and off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enablement {
+    /// Whether it is on until somebody switches it off.
+    pub on_by_default: bool,
+    /// The feature that has to be on as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feature: Option<String>,
+    /// Whether the feature's switch is the only one.
+    pub feature_only: bool,
+}
+
+/// The family a tool is a variant of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Family {
+    /// The name its toggle and its rules go by.
+    pub name: String,
+    /// Whether models are offered this variant rather than another.
+    pub preferred: bool,
+}
+
+/// Title and description in one language.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LocalText {
+    /// Title.
+    pub title: String,
+    /// Description.
+    pub description: String,
+}
+
+/// A tool's definition. Built with the methods below; every field has a default that does no harm except
+/// effect and capabilities, where silence means the worst.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ToolSpec {
+    /// `source:name`.
+    pub id: ToolId,
+    /// Name for people.
+    pub title: String,
+    /// What it does, for models and people.
+    pub description: String,
+    /// When a model should pick it; read by the selector only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when_to_use: Option<String>,
+    /// JSON Schema (2020-12) of the arguments; an object schema.
+    pub parameters: Value,
+    /// JSON Schema of the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    /// Other names it is found by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+    /// Grouping in listings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// Variants of one capability share a family: one toggle, one name in rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family: Option<Family>,
+    /// Words it is found by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Requests it answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub usage_examples: Vec<String>,
+    /// Keys the client has to send along for the tool to be offered.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub required_context: Vec<String>,
+    /// Shown while it runs, per language; the key `""` is the default.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub loading_message: BTreeMap<String, String>,
+    /// The embedder's own data.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub custom_data: Map<String, Value>,
+    /// Title and description per language.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub texts: BTreeMap<String, LocalText>,
+    /// What it does to the world; silence counts as destructive.
+    pub effect: Option<Effect>,
+    /// What it is able to do; silence counts as everything.
+    pub capabilities: Option<Capabilities>,
+    /// How much harm a wrong call can do.
+    pub risk: Risk,
+    /// Whether a person has to confirm each call.
+    pub requires_confirmation: bool,
+    /// Whether its calls of one model response run one after another.
+    pub serial: bool,
+    /// Where it is polled.
+    pub pool: Pool,
+    /// How long it may run.
+    pub timeout: Timeout,
+    /// How many characters of its result a caller gets.
+    pub result_cap: usize,
+    /// How it is switched.
+    pub enablement: Enablement,
+    /// How often it may be called.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<RateLimit>,
+    /// How many calls of it one process runs at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<usize>,
+}
+
+/// What a settings page shows of a tool, enabled or not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Display {
+    /// The tool.
+    pub id: ToolId,
+    /// Title in the wanted language.
+    pub title: String,
+    /// Description in the wanted language.
+    pub description: String,
+}
+
+impl ToolSpec {
+    /// A tool without parameters. The title is made from the id until [`ToolSpec::title`] gives one.
+    pub fn new(id: &str, description: impl Into<String>) -> Result<Self, IdError> {
+        let id = ToolId::parse(id)?;
+        let title = title_from(id.bare());
+        Ok(Self {
+            id,
+            title,
+            description: description.into(),
+            when_to_use: None,
+            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}),
+            output: None,
+            aliases: Vec::new(),
+            category: None,
+            family: None,
+            tags: Vec::new(),
+            usage_examples: Vec::new(),
+            required_context: Vec::new(),
+            loading_message: BTreeMap::new(),
+            custom_data: Map::new(),
+            texts: BTreeMap::new(),
+            effect: None,
+            capabilities: None,
+            risk: Risk::Low,
+            requires_confirmation: false,
+            serial: false,
+            pool: Pool::Inline,
+            timeout: Timeout::After(DEFAULT_TIMEOUT),
+            result_cap: DEFAULT_RESULT_CAP,
+            enablement: Enablement { on_by_default: true, feature: None, feature_only: false },
+            rates: Vec::new(),
+            concurrency: None,
+        })
+    }
+
+    /// Sets the title.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Sets the parameters' schema.
+    #[must_use]
+    pub fn parameters(mut self, schema: Value) -> Self {
+        self.parameters = schema;
+        self
+    }
+
+    /// Sets the result's schema.
+    #[must_use]
+    pub fn output(mut self, schema: Value) -> Self {
+        self.output = Some(schema);
+        self
+    }
+
+    /// Says what the tool does to the world. A pure tool is able to do nothing else, so this also settles its
+    /// capabilities unless they were given.
+    #[must_use]
+    pub fn effect(mut self, effect: Effect) -> Self {
+        self.effect = Some(effect);
+        if effect == Effect::Pure && self.capabilities.is_none() {
+            self.capabilities = Some(Capabilities::NONE);
+        }
+        self
+    }
+
+    /// Says what the tool is able to do.
+    #[must_use]
+    pub fn capabilities(mut self, list: &[Capability]) -> Self {
+        self.capabilities = Some(Capabilities::of(list));
+        self
+    }
+
+    /// The effect class that guards count with.
+    #[must_use]
+    pub fn effective_effect(&self) -> Effect {
+        self.effect.unwrap_or(Effect::Destructive)
+    }
+
+    /// The capabilities that guards count with.
+    #[must_use]
+    pub fn effective_capabilities(&self) -> Capabilities {
+        self.capabilities.unwrap_or(Capabilities::ALL)
+    }
+
+    /// The name its toggle and its rules go by: the family's, or its own id.
+    #[must_use]
+    pub fn switch_name(&self) -> &str {
+        self.family.as_ref().map_or(self.id.as_str(), |family| &family.name)
+    }
+
+    /// Whether somebody outside this installation wrote the definition.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.id.source(), Source::Mcp(_))
+    }
+
+    /// Whether its results may be believed.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        let untrusted = self.is_foreign() || self.effective_capabilities().has(Capability::ReadsUntrusted);
+        if untrusted { Origin::Untrusted } else { Origin::Trusted }
+    }
+
+    /// What a settings page shows, in `language` where the tool has that.
+    #[must_use]
+    pub fn display(&self, language: &str) -> Display {
+        let local = self.texts.get(language);
+        Display {
+            id: self.id.clone(),
+            title: local.map_or(&self.title, |text| &text.title).clone(),
+            description: local.map_or(&self.description, |text| &text.description).clone(),
+        }
+    }
+}
+
+/// `get_local_time` → `Get Local Time`.
+fn title_from(name: &str) -> String {
+    let words = name.split(['_', '-', '.', '/']).filter(|word| !word.is_empty());
+    let capitalised = words.map(|word| {
+        let mut chars = word.chars();
+        chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    });
+    capitalised.collect::<Vec<String>>().join(" ")
+}

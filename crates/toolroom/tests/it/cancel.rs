@@ -1,0 +1,156 @@
+//! Deadlines, cancellation, panics, and callers that go away.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::oneshot;
+use toolroom::call::{CallContext, Outcome};
+use toolroom::ledger::CallStatus;
+use toolroom::testing::Bench;
+use toolroom::tool::{Effect, ErrorKind, Pool, RaisedBy, Timeout, Tool, ToolError, ToolOutput};
+
+use crate::room::{error_of, kind_of, scripted, spec};
+
+fn endless(effect: Effect) -> impl Tool {
+    let mut spec = spec(effect);
+    spec.timeout = Timeout::Never;
+    scripted(spec, |_context, _arguments| std::future::pending())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_gets_the_time_it_declares() {
+    let mut limited = spec(Effect::Pure);
+    limited.timeout = Timeout::FromArgument {
+        name: "timeout".into(),
+        default: Duration::from_secs(30),
+        max: Duration::from_secs(120),
+    };
+    let tool = scripted(limited, |context: CallContext, _arguments| async move {
+        let left = context.deadline().unwrap() - tokio::time::Instant::now();
+        Ok(ToolOutput::new(left.as_secs()))
+    });
+    let bench = Bench::new(tool).unwrap();
+    // Two seconds more than asked, so that a tool which ends by itself can still hand over what it has.
+    assert_eq!(bench.run(json!({})).await.result, Some(json!(32)));
+    assert_eq!(bench.run(json!({"timeout": 5})).await.result, Some(json!(7)));
+    assert_eq!(bench.run(json!({"timeout": 500})).await.result, Some(json!(122)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_default_limit_is_thirty_seconds() {
+    let bench =
+        Bench::new(scripted(spec(Effect::Pure), |_context, _arguments| std::future::pending())).unwrap();
+    let report = bench.report(json!({})).await;
+    assert_eq!((kind_of(&report), error_of(&report).raised_by()), (ErrorKind::Timeout, RaisedBy::Kernel));
+    assert_eq!(error_of(&report).for_model(), "timed out after 30s");
+    assert_eq!(report.duration.as_secs(), 30);
+    assert_eq!(bench.journal().await[0].status, CallStatus::Failed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timed_out_write_is_unknown_in_the_journal() {
+    let bench = Bench::new(endless(Effect::OnceOnlyWrite)).unwrap();
+    let report = bench.room().call(bench.request().timeout(Duration::from_secs(1))).await;
+    assert_eq!(kind_of(&report), ErrorKind::Timeout);
+    assert!(error_of(&report).hint().unwrap().contains("check before calling again"));
+    assert_eq!(bench.journal().await[0].status, CallStatus::Unknown);
+}
+
+#[tokio::test]
+async fn cancellation_is_never_a_result() {
+    for (effect, status) in
+        [(Effect::Read, CallStatus::Cancelled), (Effect::Destructive, CallStatus::Unknown)]
+    {
+        let bench = Bench::new(endless(effect)).unwrap();
+        let request = bench.request();
+        request.cancellation.cancel();
+        let report = bench.room().call(request).await;
+        assert_eq!(kind_of(&report), ErrorKind::Cancelled);
+        assert_eq!(bench.journal().await[0].status, CallStatus::Cancelled, "stopped before it began");
+
+        let request = bench.request();
+        let stop = request.cancellation.clone();
+        let (report, ()) = tokio::join!(bench.room().call(request), async {
+            tokio::task::yield_now().await;
+            stop.cancel();
+        });
+        assert_eq!(report.for_model(), None);
+        assert_eq!(report.outcome.name(), "cancelled");
+        assert_eq!(bench.journal().await[0].status, status, "{effect}");
+    }
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_away_leaves_a_closed_row() {
+    for (effect, status) in
+        [(Effect::Pure, CallStatus::Cancelled), (Effect::OnceOnlyWrite, CallStatus::Unknown)]
+    {
+        let bench = Bench::new(endless(effect)).unwrap();
+        let call = bench.room().call(bench.request());
+        assert!(tokio::time::timeout(Duration::ZERO, call).await.is_err());
+        let rows = bench.journal().await;
+        assert_eq!((rows.len(), rows[0].status), (1, status));
+        assert!(rows[0].ended_at.is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_panic_stays_inside_the_call() {
+    for pool in [Pool::Inline, Pool::Blocking] {
+        let mut shaky = spec(Effect::Pure);
+        shaky.pool = pool;
+        let bench = Bench::new(scripted(shaky, |_context, _arguments| async {
+            panic!("the secret reason");
+        }))
+        .unwrap();
+        let report = bench.report(json!({})).await;
+        assert_eq!(kind_of(&report), ErrorKind::Crashed);
+        assert_eq!(report.for_model(), Some(json!({"error": "the tool crashed"})), "{pool:?}");
+        let row = bench.journal().await.remove(0);
+        assert!(row.detail.unwrap().contains("the secret reason"), "the operator reads why");
+        assert!(!row.error.unwrap().contains("the secret reason"), "a model does not");
+    }
+}
+
+#[tokio::test]
+async fn a_blocking_tool_does_not_hold_up_others() {
+    let (release, wait) = std::sync::mpsc::channel::<()>();
+    let wait = std::sync::Mutex::new(wait);
+    let mut slow = spec(Effect::Pure);
+    slow.pool = Pool::Blocking;
+    // On the only thread of this runtime the channel would be waited for without end.
+    let bench = Bench::new(scripted(slow, move |_context, _arguments| {
+        wait.lock().unwrap().recv().unwrap();
+        async { Ok(ToolOutput::new("released")) }
+    }))
+    .unwrap();
+    let (report, ()) = tokio::join!(bench.report(json!({})), async { release.send(()).unwrap() });
+    assert_eq!(report.for_model(), Some(json!("released")));
+}
+
+#[tokio::test]
+async fn a_stopped_blocking_tool_is_told() {
+    let (told, heard) = oneshot::channel();
+    let told = std::sync::Mutex::new(Some(told));
+    let mut busy = spec(Effect::Pure);
+    busy.pool = Pool::Blocking;
+    let bench = Bench::new(scripted(busy, move |context: CallContext, _arguments| {
+        let told = told.lock().unwrap().take();
+        async move {
+            while !context.is_cancelled() {
+                std::thread::yield_now();
+            }
+            told.unwrap().send(()).unwrap();
+            Err(ToolError::tool("stopped"))
+        }
+    }))
+    .unwrap();
+    let request = bench.request();
+    let stop = request.cancellation.clone();
+    let (report, ()) = tokio::join!(bench.room().call(request), async {
+        tokio::task::yield_now().await;
+        stop.cancel();
+    });
+    assert!(matches!(report.outcome, Outcome::Failed(error) if error.kind() == ErrorKind::Cancelled));
+    heard.await.unwrap();
+}

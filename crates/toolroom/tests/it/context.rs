@@ -1,0 +1,82 @@
+//! T10: what a tool knows about its call; progress.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Map, json};
+use toolroom::call::{CallContext, Progress};
+use toolroom::clock::Timestamp;
+use toolroom::scope::Scope;
+use toolroom::testing::{Bench, ManualClock, MemoryLedger};
+use toolroom::tool::{Effect, ToolOutput};
+use toolroom::{Toolroom, ledger::CallFilter, ledger::Journal};
+
+use crate::room::{echo, scripted, spec};
+
+#[tokio::test]
+async fn the_context_carries_identity_and_facts() {
+    let tool = scripted(spec(Effect::Pure), |context: CallContext, _arguments| async move {
+        Ok(ToolOutput::new(json!({
+            "call": context.call_id().as_str(),
+            "project": context.scope().project.as_str(),
+            "user": context.scope().user.as_ref().map(|user| user.as_str().to_owned()),
+            "thread": context.thread_id(),
+            "run": context.run_id(),
+            "metadata": context.metadata(),
+            "client": context.client_context(),
+            "cancelled": context.is_cancelled(),
+        })))
+    });
+    let bench = Bench::new(tool).unwrap();
+    let mut request = bench.request().scope(Scope::user("local", "ann"));
+    request.thread = Some("t1".into());
+    request.run = Some("r1".into());
+    request.metadata = Map::from_iter([("trace".to_owned(), json!(7))]);
+    request.context = Map::from_iter([("email".to_owned(), json!("ann@example.com"))]);
+    let report = bench.room().call(request).await;
+    assert_eq!(
+        report.for_model().unwrap(),
+        json!({
+            "call": report.call_id.as_str(), "project": "local", "user": "ann", "thread": "t1", "run": "r1",
+            "metadata": {"trace": 7}, "client": {"email": "ann@example.com"}, "cancelled": false,
+        })
+    );
+    let row = bench.journal().await.remove(0);
+    assert_eq!((row.thread.as_deref(), row.run.as_deref()), (Some("t1"), Some("r1")));
+}
+
+#[tokio::test]
+async fn progress_reaches_the_caller_bounded() {
+    let tool = scripted(spec(Effect::Pure), |context: CallContext, _arguments| async move {
+        context.progress("half", Some(0.5));
+        context.progress("x".repeat(10_000), Some(7.0));
+        context.progress("odd", Some(f64::NAN));
+        Ok(ToolOutput::new("done"))
+    });
+    let bench = Bench::new(tool).unwrap();
+    let seen: Arc<Mutex<Vec<Progress>>> = Arc::default();
+    let sink = Arc::clone(&seen);
+    let mut request = bench.request();
+    request.progress = Some(Arc::new(move |progress| sink.lock().unwrap().push(progress)));
+    bench.room().call(request).await;
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen[0], Progress { message: "half".into(), fraction: Some(0.5) });
+    assert_eq!((seen[1].message.len(), seen[1].fraction), (500, Some(1.0)));
+    assert_eq!(seen[2].fraction, None);
+}
+
+#[tokio::test]
+async fn all_time_comes_from_the_clock_port() {
+    let clock = Arc::new(ManualClock::at(Timestamp::from_micros(1_000_000)));
+    let ledger = Arc::new(MemoryLedger::new());
+    let room = Toolroom::builder(Arc::clone(&ledger) as _, Arc::clone(&ledger) as _)
+        .clock(Arc::clone(&clock) as _)
+        .build();
+    room.catalog().register(echo()).unwrap();
+    room.call(toolroom::call::CallRequest::new("probe")).await;
+    clock.advance(Duration::from_secs(5));
+    room.call(toolroom::call::CallRequest::new("probe")).await;
+    let rows = ledger.calls(&Scope::default(), CallFilter::default()).await.unwrap();
+    let times: Vec<i64> = rows.iter().map(|row| row.asked_at.as_micros()).collect();
+    assert_eq!(times, [6_000_000, 1_000_000]);
+}

@@ -1,0 +1,20 @@
+//! The kernel through its public API: every station of the call path, the catalog, and the limits.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests read files, and a wrong guess should stop them"
+)]
+
+mod arguments;
+mod cancel;
+mod catalog;
+mod context;
+mod fuzz;
+mod limits;
+mod outcomes;
+mod results;
+mod room;
+mod scale;
+mod spec;

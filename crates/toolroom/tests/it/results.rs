@@ -1,0 +1,121 @@
+//! T7: results that are too long, and where the whole of them stays.
+
+use proptest::prelude::{Strategy, any, prop_assert, prop_assert_eq};
+use serde_json::{Value, json};
+use toolroom::call::Outcome;
+use toolroom::ledger::Artifacts;
+use toolroom::scope::Scope;
+use toolroom::testing::Bench;
+use toolroom::tool::{Capability, Effect, Origin, ToolOutput};
+
+use crate::room::{scripted, spec};
+use crate::scale::cases;
+
+fn bench(value: &Value) -> Bench {
+    let value = value.clone();
+    let tool = scripted(spec(Effect::Pure), move |_context, _arguments| {
+        let value = value.clone();
+        async move { Ok(ToolOutput::new(value)) }
+    });
+    Bench::new(tool).unwrap()
+}
+
+#[tokio::test]
+async fn a_long_text_keeps_both_ends_and_the_whole_is_kept() {
+    let whole = format!("HEAD{}TAIL", "é".repeat(50_000));
+    let bench = bench(&json!(whole));
+    let report = bench.report(json!({})).await;
+    let Outcome::Done(done) = &report.outcome else { panic!("{report:?}") };
+    let short = done.value.as_str().unwrap();
+    assert!(short.starts_with("HEAD") && short.ends_with("TAIL"), "{short}");
+    assert!(short.contains("50008 characters"), "the marker names the original length");
+    assert!(short.chars().count() <= 20_000);
+    assert!(done.truncated);
+
+    let id = done.artifact.clone().unwrap();
+    assert!(short.contains(id.as_str()), "a model finds the artifact");
+    let kept = bench.ledger().artifact(&Scope::default(), &id).await.unwrap().unwrap();
+    assert_eq!(&*kept.bytes, whole.as_bytes());
+    let row = bench.journal().await.remove(0);
+    assert_eq!((row.artifact, row.result_chars), (Some(id), 50_008));
+}
+
+#[tokio::test]
+async fn a_long_object_stays_json_and_keeps_its_small_parts() {
+    let value =
+        json!({"status": "ok", "body": "x".repeat(100_000), "items": vec!["item"; 10_000], "end": true});
+    let bench = bench(&value);
+    let Outcome::Done(done) = bench.report(json!({})).await.outcome else { panic!("not done") };
+    assert_eq!((&done.value["status"], &done.value["end"]), (&json!("ok"), &json!(true)));
+    assert!(done.value.to_string().chars().count() <= 20_000);
+    let kept = bench.ledger().artifact(&Scope::default(), &done.artifact.unwrap()).await.unwrap().unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&kept.bytes).unwrap(), value);
+}
+
+#[tokio::test]
+async fn nobody_else_reads_an_artifact() {
+    let bench = bench(&json!("x".repeat(30_000)));
+    let request = bench.request().scope(Scope::user("local", "ann"));
+    let Outcome::Done(done) = bench.room().call(request).await.outcome else { panic!("not done") };
+    let id = done.artifact.unwrap();
+    let sees = async |scope: Scope| bench.ledger().artifact(&scope, &id).await.unwrap().is_some();
+    assert!(sees(Scope::user("local", "ann")).await);
+    assert!(sees(Scope::project("local")).await, "the owner of the project does");
+    assert!(!sees(Scope::user("local", "bob")).await);
+    assert!(!sees(Scope::project("other")).await);
+}
+
+#[tokio::test]
+async fn a_result_that_fits_is_given_as_it_is() {
+    let value = json!({"b": 1, "a": [null, 1.5, "é"], "not found": "not found"});
+    let bench = bench(&value);
+    let Outcome::Done(done) = bench.report(json!({})).await.outcome else { panic!("not done") };
+    assert_eq!(done.value, value, "nothing is added to a document that speaks of errors");
+    assert_eq!(done.value.to_string(), value.to_string(), "the order of keys stays");
+    assert!(!done.truncated && done.artifact.is_none());
+    assert_eq!(done.origin, Origin::Trusted);
+}
+
+#[tokio::test]
+async fn a_cap_of_its_own_and_untrusted_content() {
+    let mut capped = spec(Effect::Read).capabilities(&[Capability::ReadsUntrusted]);
+    capped.result_cap = 1_000;
+    let bench = Bench::new(scripted(capped, |_context, _arguments| async {
+        Ok(ToolOutput::new("y".repeat(5_000)).with_message("a page"))
+    }))
+    .unwrap();
+    let report = bench.report(json!({})).await;
+    assert_eq!(report.for_client().message.as_deref(), Some("a page"), "a message may accompany success");
+    let Outcome::Done(done) = report.outcome else { panic!("not done") };
+    assert!(done.value.as_str().unwrap().chars().count() <= 1_000);
+    assert_eq!(done.origin, Origin::Untrusted);
+}
+
+#[test]
+fn whatever_a_tool_returns_a_reader_gets_json_that_fits() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let leaf = proptest::prop_oneof![
+        any::<String>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (1usize..60_000).prop_map(|length| Value::from("\u{1}é🙂".repeat(length / 3))),
+    ];
+    let value = leaf.prop_recursive(4, 64, 16, |inner| {
+        proptest::prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..16).prop_map(Value::from),
+            proptest::collection::vec((any::<String>(), inner), 0..16)
+                .prop_map(|pairs| pairs.into_iter().collect()),
+        ]
+    });
+    proptest::test_runner::TestRunner::new(cases(64))
+        .run(&value, |value| {
+            let report = runtime.block_on(bench(&value).report(json!({})));
+            let Outcome::Done(done) = report.outcome else { panic!("not done") };
+            let text = done.value.as_str().map_or_else(|| done.value.to_string(), str::to_owned);
+            prop_assert!(text.chars().count() <= 20_000);
+            prop_assert_eq!(done.truncated, done.value != value);
+            prop_assert_eq!(done.truncated, done.artifact.is_some());
+            prop_assert_eq!(serde_json::from_str::<Value>(&done.value.to_string()).unwrap(), done.value);
+            Ok(())
+        })
+        .unwrap();
+}

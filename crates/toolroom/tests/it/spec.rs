@@ -1,0 +1,90 @@
+//! T1, T14: a tool's definition, and tools made from functions.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use toolroom::catalog::Catalog;
+use toolroom::scope::ProjectId;
+use toolroom::testing::Bench;
+use toolroom::tool::{
+    Capabilities, Capability, Effect, LocalText, NoArguments, Risk, Timeout, Tool, ToolError, ToolSpec,
+    tool_fn,
+};
+
+/// Where to go.
+#[derive(Deserialize, JsonSchema)]
+struct Trip {
+    /// City to travel to
+    city: String,
+    /// Nights to stay
+    #[serde(default)]
+    nights: Option<u32>,
+}
+
+#[tokio::test]
+async fn a_typed_function_is_a_tool_in_one_line() {
+    let tool = tool_fn("app:book_trip", "Book a trip", |_context, trip: Trip| async move {
+        Ok::<_, ToolError>(json!({"city": trip.city, "nights": trip.nights.unwrap_or(1)}))
+    })
+    .unwrap();
+    assert_eq!(tool.spec().title, "Book Trip");
+    assert_eq!(tool.spec().parameters["properties"]["city"]["description"], "City to travel to");
+    assert_eq!(tool.spec().parameters["required"], json!(["city"]));
+    let bench = Bench::new(tool).unwrap();
+    assert_eq!(bench.run(json!({"city": "Rome"})).await.result, Some(json!({"city": "Rome", "nights": 1})));
+    assert_eq!(bench.run(json!({"city": "Rome", "nights": 3})).await.result.unwrap()["nights"], 3);
+    assert!(!bench.run(json!({"city": 5})).await.success);
+    assert!(!bench.run(json!({"nights": 3})).await.success);
+    assert!(
+        !bench.run(json!({"city": "Rome", "nihgts": 3})).await.success,
+        "a misspelt argument is not dropped"
+    );
+}
+
+#[test]
+fn silence_about_effects_counts_as_the_worst() {
+    let spec = ToolSpec::new("app:mystery", "").unwrap();
+    assert_eq!(spec.effective_effect(), Effect::Destructive);
+    assert_eq!(spec.effective_capabilities(), Capabilities::ALL);
+    assert!(Capability::ALL.into_iter().all(|capability| spec.effective_capabilities().has(capability)));
+    let pure = spec.effect(Effect::Pure);
+    assert_eq!(pure.effective_capabilities(), Capabilities::NONE);
+}
+
+#[test]
+fn defaults_are_those_of_the_ledger() {
+    let spec = ToolSpec::new("app:x", "").unwrap();
+    assert_eq!(spec.timeout, Timeout::After(std::time::Duration::from_secs(30)));
+    assert_eq!((spec.result_cap, spec.risk), (20_000, Risk::Low));
+    assert!(spec.enablement.on_by_default && !spec.requires_confirmation && !spec.serial);
+}
+
+#[test]
+fn display_texts_come_in_the_users_language() {
+    let mut spec = ToolSpec::new("app:x", "Does x").unwrap().title("X");
+    spec.texts.insert("de".into(), LocalText { title: "Iks".into(), description: "Macht x".into() });
+    assert_eq!(spec.display("de").title, "Iks");
+    assert_eq!((spec.display("fr").title.as_str(), spec.display("fr").description.as_str()), ("X", "Does x"));
+}
+
+#[test]
+fn a_definition_hash_moves_with_what_is_relied_on_only() {
+    let hash = |change: fn(ToolSpec) -> ToolSpec| {
+        let catalog = Catalog::default();
+        let tool =
+            tool_fn("app:x", "Does x", |_context, _: NoArguments| async { Ok::<_, ToolError>(1) }).unwrap();
+        catalog.register(tool.with(change)).unwrap();
+        catalog.find(&ProjectId::default(), "app:x").unwrap().definition_hash()
+    };
+    let base = hash(|spec| spec);
+    assert_eq!(base, hash(|spec| spec.title("Another title")));
+    assert_ne!(base, hash(|spec| spec.effect(Effect::Pure)));
+    assert_ne!(
+        base,
+        hash(|mut spec| {
+            spec.description = "Does y".into();
+            spec
+        })
+    );
+    assert_ne!(base, hash(|spec| spec.parameters(json!({"type": "object"}))));
+}
