@@ -14,7 +14,7 @@ use toolroom_host::environment;
 
 use super::exit::{Exit, Usage};
 use super::output::Output;
-use super::{Cli, runtime};
+use super::{Cli, runtime, words};
 use crate::app::App;
 
 /// The variable by which the scripts ask for candidates.
@@ -111,17 +111,11 @@ fn called_tool<'a>(words: &[&'a str]) -> Option<&'a str> {
 
 /// Names of arguments, and behind `name=` the values its schema lists.
 fn candidates(schema: &Value, word: &str) -> Vec<CompletionCandidate> {
-    let properties = schema.get("properties").and_then(Value::as_object);
     if let Some((name, _)) = word.split_once('=') {
-        let property = properties.and_then(|properties| properties.get(name)).unwrap_or(&Value::Null);
-        let values = match (property.get("enum").and_then(Value::as_array), property.get("type")) {
-            (Some(values), _) => values.iter().map(text_of).collect(),
-            (None, Some(kind)) if kind == "boolean" => vec!["true".to_owned(), "false".to_owned()],
-            _ => Vec::new(),
-        };
-        let pairs = values.into_iter().map(|value| format!("{name}={value}"));
+        let pairs = words::choices(schema, name).into_iter().map(|value| format!("{name}={value}"));
         return pairs.filter(|pair| pair.starts_with(word)).map(CompletionCandidate::new).collect();
     }
+    let properties = schema.get("properties").and_then(Value::as_object);
     let names = properties.into_iter().flatten().filter(|(name, _)| name.starts_with(word));
     names
         .map(|(name, property)| {
@@ -129,8 +123,4 @@ fn candidates(schema: &Value, word: &str) -> Vec<CompletionCandidate> {
             CompletionCandidate::new(format!("{name}=")).help(help.map(|help| help.to_owned().into()))
         })
         .collect()
-}
-
-fn text_of(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

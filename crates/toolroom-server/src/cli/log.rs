@@ -2,7 +2,6 @@
 
 use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
-use serde_json::Value;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal};
 use toolroom::scope::Scope;
@@ -12,6 +11,7 @@ use super::complete;
 use super::exit::{Exit, Missing, Usage};
 use super::output::{BOLD, DIM, Output, one_line, style_of, table, visible};
 use super::span::{parse_since, parse_span};
+use super::words::plain;
 use crate::app::App;
 
 /// What fits on a screen without scrolling much.
@@ -119,7 +119,7 @@ fn line(record: &CallRecord, zone: &TimeZone) -> Vec<String> {
     let style = style_of(record.status);
     let summary = match (&record.error, &record.result) {
         (Some(error), _) => error.clone(),
-        (None, Some(result)) => text_of(result),
+        (None, Some(result)) => plain(result),
         (None, None) => String::new(),
     };
     vec![
@@ -128,7 +128,7 @@ fn line(record: &CallRecord, zone: &TimeZone) -> Vec<String> {
         format!("{style}{}{style:#}", record.status),
         format!("{BOLD}{}{BOLD:#}", one_line(&record.tool, SUMMARY_CHARS)),
         took(record),
-        one_line(&text_of(&record.arguments), SUMMARY_CHARS),
+        one_line(&plain(&record.arguments), SUMMARY_CHARS),
         one_line(&summary, SUMMARY_CHARS),
     ]
 }
@@ -147,10 +147,6 @@ fn took(record: &CallRecord) -> String {
     }
 }
 
-fn text_of(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
 fn time(at: Timestamp, zone: &TimeZone, format: &str) -> String {
     jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(
         |_| at.as_micros().to_string(),
@@ -166,14 +162,12 @@ fn show(record: &CallRecord, zone: &TimeZone, output: &Output) -> anyhow::Result
     let mut text = String::new();
     let mut line =
         |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<11}{DIM:#}{}\n", visible(value)));
-    let style = style_of(record.status);
     line("call", record.id.as_str());
     line("tool", &record.tool);
     line(
         "status",
         &format!("{}{}", record.status, record.kind.map(|kind| format!(" ({kind})")).unwrap_or_default()),
     );
-    let _ = style;
     line("asked", &time(record.asked_at, zone, "%Y-%m-%d %H:%M:%S%.3f %Z"));
     line("took", &took(record));
     line("entrance", &record.entrance);

@@ -125,7 +125,7 @@ pub(super) fn table(rows: &[Vec<String>]) -> String {
                 line.extend(std::iter::repeat_n(' ', padding));
             }
         }
-        lines.push(line);
+        lines.push(line.trim_end().to_owned());
     }
     lines.join("\n")
 }

@@ -13,6 +13,7 @@ use toolroom::tool::Timeout;
 use super::complete;
 use super::exit::{Exit, Missing, Refused};
 use super::output::{BOLD, DIM, Output, one_line, table, visible};
+use super::words;
 use crate::app::App;
 
 /// Room for a description beside an id, on an ordinary terminal.
@@ -208,7 +209,11 @@ fn parameters(schema: &Value, output: &Output) -> anyhow::Result<()> {
         .flatten()
         .map(|(name, property)| {
             let text = |key: &str| property.get(key).and_then(Value::as_str).unwrap_or_default();
-            let kind = property.get("type").map_or_else(String::new, type_names);
+            let choices = words::choices(schema, name);
+            let kind = match property.get("type") {
+                Some(kind) => type_names(kind),
+                None => choices.join(" | "),
+            };
             let need = if is_required(schema, name) { "required" } else { "" };
             let default =
                 property.get("default").map(|default| format!(" (default {default})")).unwrap_or_default();

@@ -100,11 +100,22 @@ fn property<'a>(schema: &'a Value, key: &str) -> &'a Value {
     schema.get("properties").and_then(|properties| properties.get(key)).unwrap_or(&Value::Null)
 }
 
+/// The values a parameter is limited to, as they are typed; empty when it is free.
+pub(super) fn choices(schema: &Value, key: &str) -> Vec<String> {
+    let property = followed(property(schema, key), schema);
+    let listed = property.get("enum").and_then(Value::as_array).into_iter().flatten();
+    // Documented variants of a Rust enum come as one constant each.
+    let variants = property.get("oneOf").and_then(Value::as_array).into_iter().flatten();
+    let constants = variants.filter_map(|variant| variant.get("const"));
+    let booleans: &[&str] = if allows(property, schema, "boolean") { &["true", "false"] } else { &[] };
+    listed.chain(constants).map(plain).chain(booleans.iter().map(|text| (*text).to_owned())).collect()
+}
+
 /// Reads a text as the type its schema wants.
 fn read(text: &str, schema: &Value, root: &Value) -> Value {
     let schema = followed(schema, root);
-    let choices = schema.get("enum").and_then(Value::as_array);
-    if let Some(choice) = choices.into_iter().flatten().find(|choice| plain(choice) == text) {
+    let listed = schema.get("enum").and_then(Value::as_array);
+    if let Some(choice) = listed.into_iter().flatten().find(|choice| plain(choice) == text) {
         return choice.clone();
     }
     let parsed = || parse_value(text).ok();
@@ -136,7 +147,7 @@ fn read(text: &str, schema: &Value, root: &Value) -> Value {
     Value::String(text.to_owned())
 }
 
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
@@ -214,6 +225,15 @@ mod tests {
         check(&["unknown=5"], json!({"unknown": "5"}));
         check(&["{\"count\": 1}", "text=x"], json!({"count": 1, "text": "x"}));
         check(&["-", "count=1"], json!({"text": "piped", "count": 1}));
+    }
+
+    #[test]
+    fn choices_are_what_a_parameter_is_limited_to() {
+        assert_eq!(choices(&schema(), "level"), ["1", "2", "max"]);
+        assert_eq!(choices(&schema(), "on"), ["true", "false"]);
+        assert!(choices(&schema(), "text").is_empty() && choices(&schema(), "unknown").is_empty());
+        let documented = json!({"properties": {"x": {"oneOf": [{"const": "a"}, {"const": "b"}]}}});
+        assert_eq!(choices(&documented, "x"), ["a", "b"]);
     }
 
     #[test]

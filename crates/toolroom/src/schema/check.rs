@@ -14,8 +14,9 @@ use super::problem::Problem;
 use super::reference;
 use super::relax;
 use super::spread;
+use super::survey::PatternPlace;
 use super::text;
-use super::wellformed::{self, PatternPlace};
+use super::wellformed;
 use super::work;
 
 /// Problems listed at once: enough to mend a call in one go, few enough to be read.
@@ -50,8 +51,9 @@ impl Schema {
     /// [`PatternRule::Refuse`], has a pattern that cannot be matched in linear time.
     pub fn new(schema: impl Into<Arc<Value>>, patterns: PatternRule) -> Result<Self, SchemaError> {
         let schema = schema.into();
-        let mut survey = wellformed::survey(&schema)?;
-        let links = reference::links(&mut survey)?;
+        let mut walk = wellformed::walk(&schema)?;
+        let links = reference::links(&mut walk)?;
+        let survey = walk.found;
         if !links.is_empty() {
             spread::check(&survey, &links)?;
         }

@@ -4,8 +4,6 @@
 
 use jsonschema::Draft;
 
-use super::text;
-
 /// What the value of a keyword is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -45,6 +43,37 @@ pub(super) enum Shape {
     Rare,
     /// Not a keyword of this draft.
     Unknown,
+}
+
+impl Shape {
+    /// What may be there, for a refusal.
+    pub(super) fn allowed(self) -> &'static str {
+        match self {
+            Self::Schema => "a schema: an object or a boolean",
+            Self::SchemaMap | Self::PatternMap => "an object of schemas",
+            Self::SchemaList => "an array of at least one schema",
+            Self::SchemaOrList => "a schema, or an array of at least one",
+            Self::Dependencies => "an object of schemas or arrays of names",
+            Self::TextListMap => "an object of arrays of different texts",
+            Self::NonNegativeInteger => "a whole number from 0 on",
+            Self::Number => "a number",
+            Self::PositiveNumber => "a number above 0",
+            Self::Boolean => "a boolean",
+            Self::TextList => "an array of different texts",
+            Self::Types => {
+                "one of `string`, `number`, `integer`, `boolean`, `object`, `array`, `null`, or an array of different ones"
+            }
+            Self::DataList => "an array",
+            Self::Text
+            | Self::Pattern
+            | Self::Reference
+            | Self::DynamicReference
+            | Self::Identifier
+            | Self::Anchor
+            | Self::Dialect => "a text",
+            Self::Data | Self::Rare | Self::Unknown => "any value",
+        }
+    }
 }
 
 /// The shape of `keyword` in `draft`; the common ones come first, because a match is tried in order.
@@ -99,66 +128,4 @@ fn since_2019(keyword: &str) -> Shape {
         "$anchor" => Shape::Anchor,
         _ => Shape::Unknown,
     }
-}
-
-/// Where a JSON pointer into a schema ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Position {
-    /// At a schema.
-    Schema,
-    /// Below a keyword that this draft does not know; a reference may make a schema of it.
-    Elsewhere,
-    /// At something that can be no schema: in a `const`, or at a map of schemas.
-    NoSchema,
-}
-
-/// A keyword that a JSON pointer passes.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Passed {
-    /// Pointer of the schema that holds the keyword.
-    pub(super) holder: String,
-    pub(super) keyword: String,
-}
-
-/// Reads a JSON pointer step by step as a way through schemas.
-pub(super) fn read_pointer(pointer: &str, draft: Draft) -> (Vec<Passed>, Position) {
-    enum At {
-        Schema,
-        /// `items` before 2020-12: an index may follow, or a keyword.
-        SchemaOrList,
-        Container,
-        Elsewhere,
-        NoSchema,
-    }
-    let mut passed = Vec::new();
-    let mut at = At::Schema;
-    let mut walked = String::new();
-    for step in text::steps(pointer) {
-        at = match at {
-            At::SchemaOrList if step.parse::<usize>().is_ok() => At::Schema,
-            At::Container => At::Schema,
-            At::Elsewhere => At::Elsewhere,
-            At::NoSchema => At::NoSchema,
-            At::Schema | At::SchemaOrList => {
-                let next = match shape(&step, draft) {
-                    Shape::Schema => At::Schema,
-                    Shape::SchemaOrList => At::SchemaOrList,
-                    Shape::SchemaMap | Shape::SchemaList | Shape::PatternMap | Shape::Dependencies => {
-                        At::Container
-                    }
-                    Shape::Unknown | Shape::Rare => At::Elsewhere,
-                    _ => At::NoSchema,
-                };
-                passed.push(Passed { holder: walked.clone(), keyword: step.clone() });
-                next
-            }
-        };
-        text::push_step(&mut walked, &step);
-    }
-    let position = match at {
-        At::Schema | At::SchemaOrList => Position::Schema,
-        At::Elsewhere => Position::Elsewhere,
-        At::Container | At::NoSchema => Position::NoSchema,
-    };
-    (passed, position)
 }

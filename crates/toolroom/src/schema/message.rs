@@ -49,30 +49,26 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Takes errors until `limit` problems are told. Missing properties of one object become one problem.
     fn told<'e>(&self, errors: &mut slice::Iter<'e, ValidationError<'e>>, limit: usize) -> Vec<Problem> {
-        let mut told: Vec<(Problem, Option<Vec<&'e str>>, &'e ValidationError<'e>)> = Vec::new();
+        let mut groups: Vec<(&'e ValidationError<'e>, Vec<&'e str>)> = Vec::new();
         while let Some(error) = errors.as_slice().first() {
             let missing = match error.kind() {
                 ValidationErrorKind::Required { property: Value::String(name) } => Some(name.as_str()),
                 _ => None,
             };
-            if let (Some(name), Some((problem, Some(names), first))) = (missing, told.last_mut())
-                && first.instance_path() == error.instance_path()
-                && first.evaluation_path() == error.evaluation_path()
-            {
-                names.push(name);
-                problem.message = self.message(first, names);
-                errors.next();
-                continue;
-            }
-            if told.len() >= limit {
-                break;
+            let full = groups.len() >= limit;
+            match (missing, groups.last_mut()) {
+                (Some(name), Some((first, names))) if !names.is_empty() && same_place(first, error) => {
+                    names.push(name);
+                }
+                _ if full => break,
+                _ => groups.push((error, missing.into_iter().collect())),
             }
             errors.next();
-            let names = missing.map(|name| vec![name]);
-            let message = self.message(error, names.as_deref().unwrap_or_default());
-            told.push((Problem::new(error.instance_path().as_str(), message), names, error));
         }
-        told.into_iter().map(|(problem, ..)| problem).collect()
+        let told = |(error, missing): (&ValidationError<'_>, Vec<&str>)| {
+            Problem::new(error.instance_path().as_str(), self.message(error, &missing))
+        };
+        groups.into_iter().map(told).collect()
     }
 
     fn message(&self, error: &ValidationError<'_>, missing: &[&str]) -> String {
@@ -198,6 +194,10 @@ impl Reader<'_> {
 }
 
 type Path = jsonschema::paths::Location;
+
+fn same_place(one: &ValidationError<'_>, other: &ValidationError<'_>) -> bool {
+    one.instance_path() == other.instance_path() && one.evaluation_path() == other.evaluation_path()
+}
 
 fn only_type(errors: &[ValidationError<'static>], path: &Path) -> Option<Vec<&'static str>> {
     match errors {

@@ -4,9 +4,10 @@ use jsonschema::Draft;
 use serde_json::{Map, Value};
 
 use super::error::SchemaError;
-use super::keyword::{Position, read_pointer};
+use super::pointer::{Position, read_pointer};
+use super::survey::{ReferencePlace, Survey};
 use super::text;
-use super::wellformed::{ReferencePlace, Survey};
+use super::wellformed::Walk;
 
 /// Meta-schemas are built into the compiler and may be referred to.
 const BUILT_IN: [&str; 2] = ["https://json-schema.org/", "http://json-schema.org/"];
@@ -16,6 +17,8 @@ pub(super) struct Link<'s> {
     pub(super) holder: &'s Map<String, Value>,
     /// Of the reference itself.
     pub(super) pointer: String,
+    /// Bytes of that pointer up to where the walk began.
+    pub(super) start: usize,
     pub(super) target: &'s Value,
     pub(super) target_pointer: String,
 }
@@ -28,21 +31,21 @@ struct Target<'s> {
 }
 
 /// Follows every reference; targets that are schemas only because of the reference are surveyed too.
-pub(super) fn links<'s>(survey: &mut Survey<'s>) -> Result<Vec<Link<'s>>, SchemaError> {
+pub(super) fn links<'s>(walk: &mut Walk<'s>) -> Result<Vec<Link<'s>>, SchemaError> {
     let mut links: Vec<Link<'s>> = Vec::new();
     let mut done = 0;
-    while let Some(place) = survey.references.get(done) {
+    while let Some(place) = walk.found.references.get(done) {
         done += 1;
         if !is_plain_pointer(place.text) {
-            survey.compile_now = true;
+            walk.found.compile_now = true;
         }
-        let (holder, pointer, draft) = (place.holder, place.pointer.clone(), place.draft);
-        for target in targets(survey, place)? {
+        let (holder, pointer, start, draft) = (place.holder, place.pointer.clone(), place.start, place.draft);
+        for target in targets(&walk.found, place)? {
             let Target { schema, pointer: target_pointer, resource, elsewhere } = target;
             if elsewhere && !links.iter().any(|link| link.target_pointer == target_pointer) {
-                survey.schema_elsewhere(schema, target_pointer.clone(), resource, draft)?;
+                walk.schema_elsewhere(schema, target_pointer.clone(), resource, draft)?;
             }
-            links.push(Link { holder, pointer: pointer.clone(), target: schema, target_pointer });
+            links.push(Link { holder, pointer: pointer.clone(), start, target: schema, target_pointer });
         }
     }
     Ok(links)

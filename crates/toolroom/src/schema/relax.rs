@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use jsonschema::Draft;
 use serde_json::{Map, Value};
 
-use super::keyword::{Passed, read_pointer};
+use super::pointer::{Passed, read_pointer};
 use super::reference::Link;
-use super::wellformed::PatternPlace;
+use super::survey::PatternPlace;
 
 /// A pattern that matches every name.
 const EVERY_NAME: &str = "";
@@ -61,12 +61,14 @@ fn leave_out(schema: &mut Value, pattern: &PatternPlace<'_>) {
 /// Keywords on the way to a pattern that turn "allows more" into "allows less".
 fn reversing(draft: Draft, patterns: &[&PatternPlace<'_>], links: &[Link<'_>]) -> Vec<Passed> {
     let mut found: Vec<Passed> = Vec::new();
-    let mut open: Vec<&str> = patterns.iter().map(|pattern| pattern.pointer.as_str()).collect();
-    let mut seen: BTreeSet<&str> = open.iter().copied().collect();
-    while let Some(pointer) = open.pop() {
-        let (passed, _) = read_pointer(pointer, draft);
-        for step in passed {
+    let mut open: Vec<(&str, usize)> =
+        patterns.iter().map(|pattern| (pattern.pointer.as_str(), pattern.start)).collect();
+    let mut seen: BTreeSet<&str> = open.iter().map(|(pointer, _)| *pointer).collect();
+    while let Some((pointer, start)) = open.pop() {
+        let (before, inner) = pointer.split_at_checked(start).unwrap_or(("", pointer));
+        for step in read_pointer(inner, draft).0 {
             let reverses = matches!(step.keyword.as_str(), "not" | "if" | "oneOf" | "contains");
+            let step = Passed { holder: format!("{before}{}", step.holder), keyword: step.keyword };
             if reverses && !found.contains(&step) {
                 found.push(step);
             }
@@ -76,7 +78,7 @@ fn reversing(draft: Draft, patterns: &[&PatternPlace<'_>], links: &[Link<'_>]) -
             if inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
                 && seen.insert(&link.pointer)
             {
-                open.push(&link.pointer);
+                open.push((&link.pointer, link.start));
             }
         }
     }

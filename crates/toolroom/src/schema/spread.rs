@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::error::SchemaError;
 use super::reference::Link;
+use super::survey::Survey;
 use super::text;
-use super::wellformed::Survey;
 
 /// Schemas that may judge one value together. Compiling `unevaluatedProperties` takes the square of it.
 const MAX_SPREAD: usize = 1_000;

@@ -4,12 +4,13 @@
 //! the first use. What the table leaves open (identifiers, anchors, old drafts) is marked for compiling at
 //! once, so that a schema which passes here does compile later.
 
-use jsonschema::{Draft, Uri};
+use jsonschema::Draft;
 use serde_json::{Map, Value};
 
 use super::dialect;
 use super::error::SchemaError;
 use super::keyword::{Shape, shape};
+use super::survey::{AnchorPlace, PatternPlace, ReferencePlace, Resource, Survey};
 use super::text;
 
 /// Subschemas inside each other. Far above real schemas, far below what would cost stack.
@@ -27,56 +28,16 @@ const MAX_PATTERNS: usize = 64;
 /// Base of references where the schema has no `$id`; the compiler's own choice of a scheme nobody fetches.
 const NO_BASE: &str = "json-schema:///";
 
-/// What the walk found beside mistakes.
-pub(super) struct Survey<'s> {
-    pub(super) draft: Draft,
-    /// Every schema that is an object.
-    pub(super) schemas: Vec<&'s Map<String, Value>>,
-    pub(super) references: Vec<ReferencePlace<'s>>,
-    pub(super) patterns: Vec<PatternPlace<'s>>,
-    /// The document itself first, then every part with an `$id`.
-    pub(super) resources: Vec<Resource<'s>>,
-    pub(super) anchors: Vec<AnchorPlace<'s>>,
-    /// The schema uses what only the compiler can judge.
-    pub(super) compile_now: bool,
+/// A walk and what it has found so far.
+pub(super) struct Walk<'s> {
+    pub(super) found: Survey<'s>,
     nodes: usize,
     text_bytes: usize,
     /// Where the walk began; empty for the document itself.
     start: String,
     path: Vec<Step<'s>>,
+    /// The resource that the walk is in.
     resource: usize,
-}
-
-pub(super) struct ReferencePlace<'s> {
-    /// The schema with the reference in it.
-    pub(super) holder: &'s Map<String, Value>,
-    pub(super) pointer: String,
-    pub(super) text: &'s str,
-    pub(super) resource: usize,
-    pub(super) draft: Draft,
-    pub(super) dynamic: bool,
-}
-
-pub(super) struct PatternPlace<'s> {
-    pub(super) pointer: String,
-    pub(super) text: &'s str,
-    pub(super) draft: Draft,
-    /// A key of `patternProperties`, not the value of `pattern`.
-    pub(super) is_key: bool,
-}
-
-pub(super) struct Resource<'s> {
-    pub(super) uri: Uri<String>,
-    pub(super) root: &'s Value,
-    pub(super) pointer: String,
-}
-
-pub(super) struct AnchorPlace<'s> {
-    pub(super) name: &'s str,
-    pub(super) resource: usize,
-    pub(super) schema: &'s Value,
-    pub(super) pointer: String,
-    pub(super) dynamic: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -85,12 +46,12 @@ enum Step<'s> {
     Index(usize),
 }
 
-/// Surveys the schema of a tool's parameters.
-pub(super) fn survey(root: &Value) -> Result<Survey<'_>, SchemaError> {
+/// Walks over the schema of a tool's parameters.
+pub(super) fn walk(root: &Value) -> Result<Walk<'_>, SchemaError> {
     describes_object(root)?;
     let draft = dialect::of_root(root)?;
     let uri = jsonschema::uri::from_str(NO_BASE).map_err(|error| uncompiled(&error))?;
-    let mut survey = Survey {
+    let found = Survey {
         draft,
         schemas: Vec::new(),
         references: Vec::new(),
@@ -98,14 +59,11 @@ pub(super) fn survey(root: &Value) -> Result<Survey<'_>, SchemaError> {
         resources: vec![Resource { uri, root, pointer: String::new() }],
         anchors: Vec::new(),
         compile_now: matches!(draft, Draft::Draft4 | Draft::Draft6),
-        nodes: 0,
-        text_bytes: 0,
-        start: String::new(),
-        path: Vec::new(),
-        resource: 0,
     };
-    survey.schema(root, draft, 0)?;
-    Ok(survey)
+    let mut walk =
+        Walk { found, nodes: 0, text_bytes: 0, start: String::new(), path: Vec::new(), resource: 0 };
+    walk.schema(root, draft, 0)?;
+    Ok(walk)
 }
 
 /// Arguments are an object, so a schema that allows none, or anything else as well, is a mistake.
@@ -123,7 +81,7 @@ fn uncompiled(error: &dyn std::error::Error) -> SchemaError {
     SchemaError::Compile { reason: text::shortened(&error.to_string()) }
 }
 
-impl<'s> Survey<'s> {
+impl<'s> Walk<'s> {
     /// Walks a place that only a reference makes a schema, such as one under an unknown keyword.
     pub(super) fn schema_elsewhere(
         &mut self,
@@ -188,7 +146,7 @@ impl<'s> Survey<'s> {
         let draft = self.draft_of(schema, keywords, around, nesting)?;
         let outer = self.resource;
         self.enter_resource(schema, keywords, draft, nesting)?;
-        self.schemas.push(keywords);
+        self.found.schemas.push(keywords);
         for (keyword, value) in keywords {
             self.count(keyword)?;
             self.path.push(Step::Name(keyword));
@@ -210,7 +168,7 @@ impl<'s> Survey<'s> {
         if nesting == 0 || !keywords.contains_key("$schema") {
             return Ok(around);
         }
-        self.compile_now = true;
+        self.found.compile_now = true;
         let draft =
             dialect::named(schema, around, || text::shown_path(&format!("{}/$schema", self.pointer())))?;
         Ok(if keywords.contains_key("$id") || keywords.contains_key("id") { draft } else { around })
@@ -224,7 +182,7 @@ impl<'s> Survey<'s> {
         nesting: usize,
     ) -> Result<(), SchemaError> {
         let Some(id) = keywords.get(draft.id_keyword()).and_then(Value::as_str) else { return Ok(()) };
-        self.compile_now = true;
+        self.found.compile_now = true;
         let legacy = matches!(draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7);
         if legacy && keywords.contains_key("$ref") {
             return Ok(());
@@ -234,23 +192,23 @@ impl<'s> Survey<'s> {
             self.anchor(schema, name, false);
             return Ok(());
         }
-        let Some(base) = self.resources.get(self.resource) else { return Ok(()) };
+        let Some(base) = self.found.resources.get(self.resource) else { return Ok(()) };
         let Ok(uri) = jsonschema::uri::resolve_against(&base.uri.borrow(), uri) else {
             let found = Value::String(id.to_owned());
             return Err(self.malformed(&found, "a URI reference as identifier"));
         };
         let pointer = self.pointer();
         if nesting == 0 && pointer.is_empty() {
-            self.resources.clear();
+            self.found.resources.clear();
         }
-        self.resource = self.resources.len();
-        self.resources.push(Resource { uri, root: schema, pointer });
+        self.resource = self.found.resources.len();
+        self.found.resources.push(Resource { uri, root: schema, pointer });
         Ok(())
     }
 
     fn anchor(&mut self, schema: &'s Value, name: &'s str, dynamic: bool) {
         let (resource, pointer) = (self.resource, self.pointer());
-        self.anchors.push(AnchorPlace { name, resource, schema, pointer, dynamic });
+        self.found.anchors.push(AnchorPlace { name, resource, schema, pointer, dynamic });
     }
 
     fn keyword(
@@ -270,22 +228,22 @@ impl<'s> Survey<'s> {
                 self.schema(value, draft, nesting + 1)
             }
             (Shape::SchemaList | Shape::SchemaOrList, Value::Array(items)) if !items.is_empty() => {
-                self.list(items, |survey, item| survey.schema(item, draft, nesting + 1))
+                self.list(items, |walk, item| walk.schema(item, draft, nesting + 1))
             }
             (Shape::SchemaMap, Value::Object(map)) => {
-                self.map(map, |survey, _, item| survey.schema(item, draft, nesting + 1))
+                self.map(map, |walk, _, item| walk.schema(item, draft, nesting + 1))
             }
-            (Shape::PatternMap, Value::Object(map)) => self.map(map, |survey, pattern, item| {
-                survey.pattern(pattern, draft, true)?;
-                survey.schema(item, draft, nesting + 1)
+            (Shape::PatternMap, Value::Object(map)) => self.map(map, |walk, pattern, item| {
+                walk.pattern(pattern, draft, true)?;
+                walk.schema(item, draft, nesting + 1)
             }),
-            (Shape::Dependencies, Value::Object(map)) => self.map(map, |survey, _, item| match item {
-                Value::Array(names) => survey.distinct_texts(names),
-                other => survey.schema(other, draft, nesting + 1),
+            (Shape::Dependencies, Value::Object(map)) => self.map(map, |walk, _, item| match item {
+                Value::Array(names) => walk.distinct_texts(names),
+                other => walk.schema(other, draft, nesting + 1),
             }),
-            (Shape::TextListMap, Value::Object(map)) => self.map(map, |survey, _, item| match item {
-                Value::Array(names) => survey.distinct_texts(names),
-                other => Err(survey.malformed(other, "an array of different texts")),
+            (Shape::TextListMap, Value::Object(map)) => self.map(map, |walk, _, item| match item {
+                Value::Array(names) => walk.distinct_texts(names),
+                other => Err(walk.malformed(other, "an array of different texts")),
             }),
             (Shape::TextList, Value::Array(names)) => self.distinct_texts(names),
             (Shape::Pattern, Value::String(pattern)) => {
@@ -295,12 +253,20 @@ impl<'s> Survey<'s> {
             (Shape::Reference | Shape::DynamicReference, Value::String(text)) => {
                 self.count(text)?;
                 let dynamic = shape == Shape::DynamicReference;
-                let (pointer, resource) = (self.pointer(), self.resource);
-                self.references.push(ReferencePlace { holder, pointer, text, resource, draft, dynamic });
+                let (pointer, start, resource) = (self.pointer(), self.start.len(), self.resource);
+                self.found.references.push(ReferencePlace {
+                    holder,
+                    pointer,
+                    start,
+                    text,
+                    resource,
+                    draft,
+                    dynamic,
+                });
                 Ok(())
             }
             (Shape::Anchor, Value::String(name)) => {
-                self.compile_now = true;
+                self.found.compile_now = true;
                 // The anchor names the schema, so its pointer is the one without this keyword.
                 let keyword = self.path.pop();
                 self.anchor(schema, name, holder.get("$dynamicAnchor") == Some(value));
@@ -308,7 +274,7 @@ impl<'s> Survey<'s> {
                 self.count(name)
             }
             (Shape::Rare, _) => {
-                self.compile_now = true;
+                self.found.compile_now = true;
                 self.data(value, nesting)
             }
             (Shape::Boolean, Value::Bool(_)) | (Shape::Number, Value::Number(_)) => self.count(""),
@@ -319,7 +285,7 @@ impl<'s> Survey<'s> {
             (Shape::DataList, Value::Array(_)) | (Shape::Data | Shape::Unknown, _) => {
                 self.data(value, nesting)
             }
-            (wrong, _) => Err(self.malformed(value, allowed(wrong))),
+            (wrong, _) => Err(self.malformed(value, wrong.allowed())),
         }
     }
 
@@ -338,23 +304,23 @@ impl<'s> Survey<'s> {
             {
                 Ok(())
             }
-            other => Err(self.malformed(other, allowed(Shape::Types))),
+            other => Err(self.malformed(other, Shape::Types.allowed())),
         }
     }
 
     fn pattern(&mut self, text: &'s str, draft: Draft, is_key: bool) -> Result<(), SchemaError> {
-        if self.patterns.len() >= MAX_PATTERNS {
+        if self.found.patterns.len() >= MAX_PATTERNS {
             return Err(SchemaError::TooBig { what: "patterns", limit: MAX_PATTERNS });
         }
-        let pointer = self.pointer();
-        self.patterns.push(PatternPlace { pointer, text, draft, is_key });
+        let (pointer, start) = (self.pointer(), self.start.len());
+        self.found.patterns.push(PatternPlace { pointer, start, text, draft, is_key });
         Ok(())
     }
 
     fn distinct_texts(&mut self, names: &'s [Value]) -> Result<(), SchemaError> {
-        self.list(names, |survey, name| match name {
-            Value::String(text) => survey.count(text),
-            other => Err(survey.malformed(other, "a text")),
+        self.list(names, |walk, name| match name {
+            Value::String(text) => walk.count(text),
+            other => Err(walk.malformed(other, "a text")),
         })?;
         if all_differ(names) {
             return Ok(());
@@ -370,7 +336,7 @@ impl<'s> Survey<'s> {
         mut visit: impl FnMut(&mut Self, &'s Value) -> Result<(), SchemaError>,
     ) -> Result<(), SchemaError> {
         for (index, item) in items.iter().enumerate() {
-            self.within(Step::Index(index), |survey| visit(survey, item))?;
+            self.within(Step::Index(index), |walk| visit(walk, item))?;
         }
         Ok(())
     }
@@ -382,7 +348,7 @@ impl<'s> Survey<'s> {
     ) -> Result<(), SchemaError> {
         for (name, item) in map {
             self.count(name)?;
-            self.within(Step::Name(name), |survey| visit(survey, name, item))?;
+            self.within(Step::Name(name), |walk| visit(walk, name, item))?;
         }
         Ok(())
     }
@@ -420,32 +386,4 @@ fn all_differ(values: &[Value]) -> bool {
 /// `2.0` counts like `2`.
 fn counts(number: &serde_json::Number) -> bool {
     number.is_u64() || number.as_f64().is_some_and(|n| n >= 0.0 && n.fract() == 0.0)
-}
-
-fn allowed(shape: Shape) -> &'static str {
-    match shape {
-        Shape::Schema => "a schema: an object or a boolean",
-        Shape::SchemaMap | Shape::PatternMap => "an object of schemas",
-        Shape::SchemaList => "an array of at least one schema",
-        Shape::SchemaOrList => "a schema, or an array of at least one",
-        Shape::Dependencies => "an object of schemas or arrays of names",
-        Shape::TextListMap => "an object of arrays of different texts",
-        Shape::NonNegativeInteger => "a whole number from 0 on",
-        Shape::Number => "a number",
-        Shape::PositiveNumber => "a number above 0",
-        Shape::Boolean => "a boolean",
-        Shape::TextList => "an array of different texts",
-        Shape::Types => {
-            "one of `string`, `number`, `integer`, `boolean`, `object`, `array`, `null`, or an array of different ones"
-        }
-        Shape::DataList => "an array",
-        Shape::Text
-        | Shape::Pattern
-        | Shape::Reference
-        | Shape::DynamicReference
-        | Shape::Identifier
-        | Shape::Anchor
-        | Shape::Dialect => "a text",
-        Shape::Data | Shape::Rare | Shape::Unknown => "any value",
-    }
 }

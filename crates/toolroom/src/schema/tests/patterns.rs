@@ -101,6 +101,19 @@ fn leaving_a_pattern_out_never_forbids_more() {
 }
 
 #[test]
+fn a_pattern_under_an_unknown_keyword_is_found_by_its_reference() {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": { "value": { "$ref": "#/$defs/a" } },
+        "$defs": { "a": { "not": { "pattern": LOOK_AHEAD } } }
+    });
+    let schema = Schema::new(schema, PatternRule::Relax).unwrap();
+    assert_eq!(schema.not_enforced(), ["/$defs/a/not/pattern", "/$defs/a/not"]);
+    assert_eq!(schema.check(&json!({ "value": "x" })), Ok(vec![]));
+}
+
+#[test]
 fn matching_takes_linear_time() {
     let schema = Schema::new(wrapped(&json!({ "pattern": "^(a+)+$" })), PatternRule::Refuse).unwrap();
     let value = json!({ "value": format!("{}!", "a".repeat(50_000)) });

@@ -1,0 +1,110 @@
+//! A toolroom of its own for each test, and the commands to use it.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A data folder that nobody else uses.
+pub(crate) struct Home {
+    folder: TempDir,
+}
+
+/// What a command printed, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        Self { folder: TempDir::new().unwrap() }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The `toolroom` binary, here.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        self.program(&binary(), arguments)
+    }
+
+    /// The example with tools of its own, here.
+    pub(crate) fn own_tools(&self, arguments: &[&str]) -> Command {
+        self.program(&example("own_tools"), arguments)
+    }
+
+    fn program(&self, program: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(arguments).env("TOOLROOM_HOME", self.path()).env("TZ", "UTC").env_remove("CLICOLOR_FORCE");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        ran(self.command(arguments).output().unwrap())
+    }
+
+    pub(crate) fn run_own(&self, arguments: &[&str]) -> Ran {
+        ran(self.own_tools(arguments).output().unwrap())
+    }
+
+    pub(crate) fn run_with_stdin(&self, arguments: &[&str], stdin: &str) -> Ran {
+        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+        ran(child.wait_with_output().unwrap())
+    }
+
+    /// What the journal says, newest first.
+    pub(crate) fn journal(&self) -> Vec<Value> {
+        let listed = self.run(&["log", "--json", "--limit", "100000"]);
+        assert_eq!(listed.code, 0, "{listed:?}");
+        serde_json::from_str(&listed.out).unwrap()
+    }
+}
+
+impl Ran {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// Fails unless the command ended with this code.
+    #[track_caller]
+    pub(crate) fn ended(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{self:?}");
+        self
+    }
+}
+
+pub(crate) fn ran(output: Output) -> Ran {
+    use std::os::unix::process::ExitStatusExt;
+    Ran {
+        code: output.status.code().unwrap_or_else(|| -output.status.signal().unwrap()),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+pub(crate) fn finished(child: Child) -> Ran {
+    ran(child.wait_with_output().unwrap())
+}
+
+pub(crate) fn binary() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_toolroom"))
+}
+
+/// Cargo builds a package's examples together with its tests.
+fn example(name: &str) -> PathBuf {
+    let path = binary().parent().unwrap().join("examples").join(name);
+    assert!(path.exists(), "{} is missing: run the tests of the whole package", path.display());
+    path
+}
+
+pub(crate) fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().parent().unwrap().to_owned()
+}
