@@ -143,3 +143,6 @@ impl StoreError {
         matches!(self, Self::Database(source) if sqlite_code(source) == Some(code::CONSTRAINT_NOTNULL))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -158,3 +158,6 @@ fn copy_path(path: &Path, version: i64, number: u32) -> PathBuf {
     }
     PathBuf::from(name)
 }
+
+#[cfg(test)]
+mod tests;

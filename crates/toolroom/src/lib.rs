@@ -63,3 +63,12 @@ use std::pin::Pin;
 
 /// A boxed future, as the traits of this crate return them.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Compiles and runs the Rust examples of the documents.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    mod readme {}
+    #[doc = include_str!("../../../docs/own-tools.md")]
+    mod own_tools {}
+}

@@ -16,5 +16,8 @@ mod task;
 mod transaction;
 mod unit;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use queue::Queue;
 pub(crate) use unit::{Outcome, Refusal, SwitchChange, Work};

@@ -81,7 +81,8 @@ impl Writer {
         }
     }
 
-    async fn write(&mut self, batch: Batch) {
+    /// Writes a batch and answers its units.
+    pub(super) async fn write(&mut self, batch: Batch) {
         let durability = batch.durability();
         let units = batch.into_units();
         let answers = self.answers(&units, durability).await;
@@ -212,6 +213,13 @@ impl Writer {
         let signed_off = self.instance.sign_off(&mut connection).await;
         let closed = connection.close().await;
         signed_off.and(closed).map_err(|error| self.failed(error))
+    }
+}
+
+#[cfg(test)]
+impl Writer {
+    pub(super) fn connection(&mut self) -> Option<&mut SqliteConnection> {
+        self.connection.as_mut()
     }
 }
 

@@ -9,6 +9,7 @@ mod admit;
 mod approve;
 mod context;
 mod explain;
+mod fence;
 mod permit;
 mod record;
 mod report;

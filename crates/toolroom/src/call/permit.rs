@@ -1,9 +1,10 @@
 //! Station 3: may it run?
 
+use super::fence::caught;
 use super::record::OpenCall;
 use super::report::{Denial, Exit};
 use crate::catalog::{Entry, Off};
-use crate::policy::{self, Ruling, Verdict};
+use crate::policy::{self, Judgement, Ruling, Verdict};
 use crate::room::Toolroom;
 use crate::tool::Arguments;
 
@@ -40,7 +41,11 @@ pub(super) async fn decide(
     })?;
     room.catalog.check_enabled(entry.spec(), &switches, &call.request.context).map_err(|off| denied(&off))?;
 
-    let verdict = policy::verdict(entry.spec(), arguments).tightened(entry.tool.judge(arguments));
+    let judgement = caught(|| entry.tool.judge(arguments)).unwrap_or_else(|error| {
+        tracing::error!(tool = %entry.spec().id, cause = error.for_operator(), "a judgement crashed, the call is denied");
+        Judgement::Deny("the tool's own judgement crashed".to_owned())
+    });
+    let verdict = policy::verdict(entry.spec(), arguments).tightened(judgement);
     if verdict.ruling == Ruling::Deny {
         return Err(Denial { rule: verdict.rule, reason: verdict.reason, remedy: None });
     }

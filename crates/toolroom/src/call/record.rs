@@ -85,17 +85,14 @@ impl OpenCall {
     }
 
     /// Whether the tool was let loose and is of a kind that changes something.
-    pub(super) fn may_have_had_effect(&self) -> bool {
+    fn may_have_had_effect(&self) -> bool {
         self.begun && self.record.effect.is_some_and(Effect::writes)
     }
 
     /// The caller stopped it.
     pub(super) fn cancelled(&self) -> Exit {
-        let error = ToolError::new(ErrorKind::Cancelled, "cancelled by the caller").by_kernel();
-        Exit::Failed(match self.may_have_had_effect() {
-            true => error.with_hint("the effect may have happened: check before calling again"),
-            false => error,
-        })
+        let error = ToolError::new(ErrorKind::Cancelled, "cancelled by the caller");
+        Exit::Failed(self.with_doubt(error.by_kernel()))
     }
 
     /// The ledger failed, so nothing more can be written about this call.
@@ -103,7 +100,16 @@ impl OpenCall {
         self.settled = true;
         tracing::error!(call = %self.record.id, error = &error as &dyn std::error::Error, "a call is not journaled");
         let text = "the call could not be journaled, so it does not count as made";
-        Exit::Failed(ToolError::new(ErrorKind::Crashed, text).caused_by(error).by_kernel())
+        let error = ToolError::new(ErrorKind::Crashed, text).caused_by(error);
+        Exit::Failed(self.with_doubt(error.by_kernel()))
+    }
+
+    /// Adds the warning that belongs to a call which may have changed something before it was broken off.
+    pub(super) fn with_doubt(&self, error: ToolError) -> ToolError {
+        match self.may_have_had_effect() {
+            true => error.with_hint("the effect may have happened: check before calling again"),
+            false => error,
+        }
     }
 
     fn stamp(&mut self) {

@@ -1,27 +1,17 @@
 //! Station 6: the tool runs, fenced.
 
-use std::any::Any;
-use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
 
 use super::admit::Place;
 use super::context::CallContext;
+use super::fence::{caught, fenced};
 use super::record::OpenCall;
 use super::report::Exit;
 use crate::catalog::Entry;
 use crate::room::Toolroom;
 use crate::tool::{Arguments, ErrorKind, Pool, ToolError, ToolOutput};
-
-type RunResult = Result<ToolOutput, ToolError>;
-
-/// A panic message of a tool, for the operator.
-#[derive(Debug, thiserror::Error)]
-#[error("panicked: {0}")]
-struct Panic(String);
 
 pub(super) async fn tool(
     room: &Toolroom,
@@ -36,7 +26,7 @@ pub(super) async fn tool(
     let run = async {
         match entry.spec().pool {
             Pool::Inline => {
-                let result = fenced(entry.tool.run(&context, arguments)).await;
+                let result = start(entry, &context, arguments).await;
                 drop(permit);
                 result
             }
@@ -46,7 +36,7 @@ pub(super) async fn tool(
                 // caller has stopped waiting for it.
                 let work = move || {
                     let _permit = permit;
-                    runtime.block_on(fenced(entry.tool.run(&context, arguments)))
+                    runtime.block_on(start(&entry, &context, arguments))
                 };
                 tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
                     Err(ToolError::new(ErrorKind::Crashed, "the tool was stopped").caused_by(error))
@@ -69,34 +59,13 @@ pub(super) async fn tool(
         Some(result) => result.map_err(Exit::Failed),
         None => {
             let limit = limit.unwrap_or_default();
-            let error = ToolError::new(ErrorKind::Timeout, format!("timed out after {limit:?}")).by_kernel();
-            let error = match call.may_have_had_effect() {
-                true => error.with_hint("the effect may have happened: check before calling again"),
-                false => error,
-            };
-            Err(Exit::Failed(error))
+            let error = ToolError::new(ErrorKind::Timeout, format!("timed out after {limit:?}"));
+            Err(Exit::Failed(call.with_doubt(error.by_kernel())))
         }
     }
 }
 
-/// Turns a panic of the tool into an error. The caller's own frames are not unwound.
-async fn fenced(run: impl Future<Output = RunResult>) -> RunResult {
-    let mut run = pin!(run);
-    poll_fn(|task| {
-        // The future is dropped, not polled again, after a panic: no broken state can be seen.
-        catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(task))).unwrap_or_else(|payload| {
-            let error =
-                ToolError::new(ErrorKind::Crashed, "the tool crashed").caused_by(Panic(text_of(&*payload)));
-            std::task::Poll::Ready(Err(error))
-        })
-    })
-    .await
-}
-
-fn text_of(payload: &(dyn Any + Send)) -> String {
-    let text = payload
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("without a message").to_owned()
+/// `run` itself may panic before it has made a future.
+async fn start(entry: &Entry, context: &CallContext, arguments: Arguments) -> Result<ToolOutput, ToolError> {
+    fenced(caught(|| entry.tool.run(context, arguments))?).await
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::fence::caught;
 use super::record::OpenCall;
 use super::report::Exit;
 use super::request::GivenArguments;
@@ -45,7 +46,7 @@ pub(super) fn check(entry: &Entry, arguments: Arguments) -> Result<Arguments, To
     let mut problems = entry.schema.check(&value).map_err(crashed)?;
     let Value::Object(arguments) = value else { return Err(refusal(&problems)) };
     if problems.is_empty() {
-        problems = entry.tool.check(&arguments);
+        problems = caught(|| entry.tool.check(&arguments))?;
     }
     if problems.is_empty() { Ok(arguments) } else { Err(refusal(&problems)) }
 }

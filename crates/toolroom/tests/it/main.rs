@@ -12,6 +12,7 @@ mod cancel;
 mod catalog;
 mod context;
 mod fuzz;
+mod guards;
 mod limits;
 mod outcomes;
 mod results;

@@ -1,0 +1,64 @@
+//! Calls without end, until somebody kills it: `crowd <database> <process>`. Prints the id of each call once
+//! its close is committed. The crash test runs several of these on one file.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use toolroom::clock::{Clock, SystemClock};
+use toolroom::ledger::{BeginCall, CallId, CallRecord, CallStatus, CloseCall, Ledger};
+use toolroom::scope::Scope;
+use toolroom::tool::Effect;
+use toolroom_store::{Presence, Store};
+
+#[tokio::main(flavor = "current_thread")]
+#[expect(clippy::disallowed_methods, reason = "an example is told by its arguments what to do")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let path = PathBuf::from(arguments.next().ok_or("which database?")?);
+    let process = arguments.next().ok_or("as which process?")?;
+    let presence = Presence { machine: "here".to_owned(), process, is_alive: Arc::new(|_| true) };
+    let store = Store::open(&path, presence, Arc::new(SystemClock)).await?;
+    let mut out = std::io::stdout().lock();
+    // One call that stays open: it has to be found as unknown.
+    let left_open = record();
+    store.begin(BeginCall { record: left_open.clone(), rates: Vec::new(), grant: None }).await?;
+    writeln!(out, "{}", left_open.id)?;
+    loop {
+        let record = record();
+        drop(store.begin(BeginCall { record: record.clone(), rates: Vec::new(), grant: None }));
+        let record = CallRecord { status: CallStatus::Done, ended_at: record.begun_at, ..record };
+        let id = record.id.clone();
+        store.close(CloseCall { record, artifact: None, enqueue: Vec::new() }).await?;
+        writeln!(out, "{id}")?;
+    }
+}
+
+fn record() -> CallRecord {
+    let now = SystemClock.now();
+    CallRecord {
+        id: CallId::fresh(&SystemClock),
+        scope: Scope::default(),
+        tool: "example:crowd".into(),
+        entrance: "example".into(),
+        definition: None,
+        effect: Some(Effect::Pure),
+        status: CallStatus::Begun,
+        kind: None,
+        arguments: serde_json::Value::Null,
+        arguments_bytes: 4,
+        result: None,
+        result_chars: 0,
+        artifact: None,
+        message: None,
+        error: None,
+        detail: None,
+        rule: None,
+        thread: None,
+        run: None,
+        asked_at: now,
+        begun_at: Some(now),
+        ended_at: None,
+        duration_us: 0,
+    }
+}

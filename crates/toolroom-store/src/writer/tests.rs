@@ -1,0 +1,146 @@
+//! How hard a commit is, and who shares it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+use sqlx::Row;
+use tokio::sync::oneshot;
+use toolroom::clock::{Clock, Timestamp};
+use toolroom::ledger::{
+    Action, Answer, Answerer, BeginCall, CallId, CallRecord, CallStatus, CloseCall, Decision,
+};
+use toolroom::scope::{ProjectId, Scope};
+use toolroom::testing::ManualClock;
+use toolroom::tool::Effect;
+
+use super::batch::Batch;
+use super::task::Writer;
+use super::unit::{Durability, SwitchChange, Unit, Work};
+use crate::Presence;
+use crate::connect::{Purpose, connect};
+use crate::instance::Instance;
+use crate::migrate::{MIGRATIONS, migrate};
+use crate::switchboard::SwitchKind;
+
+fn record(id: &str, effect: Option<Effect>, status: CallStatus) -> CallRecord {
+    let now = Timestamp::from_micros(1);
+    CallRecord {
+        id: CallId::from_text(id),
+        scope: Scope::default(),
+        tool: "t".into(),
+        entrance: "cli".into(),
+        definition: None,
+        effect,
+        status,
+        kind: None,
+        arguments: Value::Null,
+        arguments_bytes: 0,
+        result: None,
+        result_chars: 0,
+        artifact: None,
+        message: None,
+        error: None,
+        detail: None,
+        rule: None,
+        thread: None,
+        run: None,
+        asked_at: now,
+        begun_at: Some(now),
+        ended_at: None,
+        duration_us: 0,
+    }
+}
+
+fn begin(id: &str, effect: Effect) -> Work {
+    let record = record(id, Some(effect), CallStatus::Begun);
+    Work::Begin(Box::new(BeginCall { record, rates: Vec::new(), grant: None }))
+}
+
+fn close(id: &str, effect: Option<Effect>, enqueue: Vec<Action>) -> Work {
+    let record = record(id, effect, CallStatus::Done);
+    Work::Close(Box::new(CloseCall { record, artifact: None, enqueue }))
+}
+
+fn decide(id: &str) -> Work {
+    let at = Timestamp::from_micros(1);
+    Work::Decide(Decision { call: CallId::from_text(id), answer: Answer::No, by: Answerer::Operator, at })
+}
+
+fn switch() -> Work {
+    let project = ProjectId::default();
+    Work::Switch(SwitchChange { project, kind: SwitchKind::Tool, name: "t".to_owned(), state: None })
+}
+
+fn unit(work: Work) -> Unit {
+    Unit { work, answer: oneshot::channel().0 }
+}
+
+/// The works that share the first transaction, by their place.
+fn together(works: Vec<Work>) -> (usize, Durability) {
+    let mut batch = Batch::default();
+    for work in works {
+        if batch.admit(unit(work)).is_some() {
+            break;
+        }
+    }
+    let durability = batch.durability();
+    (batch.into_units().len(), durability)
+}
+
+#[test]
+fn a_commit_is_as_hard_as_its_hardest_unit() {
+    let check = |work: Work, expected| {
+        let name = format!("{work:?}");
+        assert_eq!(together(vec![close("other", None, Vec::new()), work]), (2, expected), "{name}");
+    };
+    for effect in Effect::ALL {
+        let expected = if effect.must_sync() { Durability::Power } else { Durability::Process };
+        check(begin("a", effect), expected);
+        check(close("a", Some(effect), Vec::new()), expected);
+    }
+    check(close("a", None, Vec::new()), Durability::Process);
+    let action = Action { kind: "webhook".to_owned(), payload: Value::Null };
+    check(close("a", Some(Effect::Pure), vec![action]), Durability::Power);
+    check(decide("a"), Durability::Power);
+    check(switch(), Durability::Power);
+}
+
+#[test]
+fn only_a_begin_and_its_close_may_meet_in_one_transaction() {
+    let check = |works: Vec<Work>, expected: usize| {
+        let names = format!("{works:?}");
+        assert_eq!(together(works).0, expected, "{names}");
+    };
+    let pure = Effect::Pure;
+    check(vec![begin("a", pure), begin("b", pure), close("a", None, Vec::new())], 3);
+    check(vec![begin("a", pure), begin("a", pure)], 1);
+    check(vec![begin("a", pure), close("a", None, Vec::new()), close("a", None, Vec::new())], 2);
+    check(vec![close("a", None, Vec::new()), begin("a", pure)], 1);
+    check(vec![decide("a"), close("a", None, Vec::new())], 1);
+    check(vec![decide("a"), decide("b"), switch(), switch()], 4);
+    check((0..2000).map(|id| begin(&id.to_string(), pure)).collect(), 1000);
+}
+
+#[tokio::test]
+async fn the_connection_commits_as_hard_as_the_batch_asks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path: PathBuf = folder.path().join("t.db");
+    let mut connection = connect(&path, Purpose::Write).await.unwrap();
+    migrate(&mut connection, &path, MIGRATIONS).await.unwrap();
+    let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(Timestamp::from_micros(1)));
+    let presence =
+        Presence { machine: "here".to_owned(), process: "me".to_owned(), is_alive: Arc::new(|_| true) };
+    let mut writer = Writer::new(connection, path, Instance::new(presence, clock));
+    // There and back again: a setting that is prepared once and reused would not take effect twice.
+    for round in 0..3 {
+        for (effect, synchronous) in [(Effect::Pure, 1), (Effect::Destructive, 2)] {
+            let mut batch = Batch::default();
+            assert!(batch.admit(unit(begin(&format!("{effect} {round}"), effect))).is_none());
+            writer.write(batch).await;
+            let connection = writer.connection().expect("it is open");
+            let row = sqlx::query("PRAGMA synchronous").fetch_one(connection).await.unwrap();
+            assert_eq!(row.get::<i64, _>(0), synchronous, "{effect}, round {round}");
+        }
+    }
+}

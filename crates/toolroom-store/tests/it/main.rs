@@ -1,0 +1,22 @@
+//! What the store promises, tested through its public face.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "tests read files and start processes, and a wrong guess should stop them"
+)]
+
+mod conformance;
+mod crash;
+mod instances;
+mod opening;
+mod place;
+mod postgres;
+mod pruning;
+mod sharing;
+mod statements;
+mod writing;

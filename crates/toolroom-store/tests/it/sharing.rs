@@ -1,0 +1,144 @@
+//! Several stores on one file, as several processes would.
+
+use std::time::Duration;
+
+use sqlx::ConnectOptions;
+use sqlx::sqlite::SqliteConnectOptions;
+use toolroom::ledger::{
+    BeginCall, BeginError, CallFilter, CallStatus, Journal, Ledger, RateKey, RateLimit, SwitchState,
+    Switchboard,
+};
+use toolroom::scope::{ProjectId, Scope};
+
+use crate::place::{Place, begin, done};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_stores_write_at_once_and_lose_nothing() {
+    let place = Place::new();
+    let scope = Scope::default();
+    let mut tasks = Vec::new();
+    for store in [place.open().await, place.open().await] {
+        for _ in 0..8 {
+            let records: Vec<_> = (0..50).map(|_| place.call(&scope)).collect();
+            let store = store.clone();
+            tasks.push(tokio::spawn(async move {
+                for record in records {
+                    drop(store.begin(begin(&record)));
+                    store.close(done(&record)).await.unwrap();
+                }
+            }));
+        }
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let store = place.open().await;
+    let filter = CallFilter { status: Some(CallStatus::Done), limit: Some(10_000), ..CallFilter::default() };
+    assert_eq!(store.calls(&scope, filter).await.unwrap().len(), 800);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn limits_are_exact_across_stores() {
+    let place = Place::new();
+    let limit = RateLimit { max: 37, per: Duration::from_secs(60), key: RateKey::User };
+    let mut tasks = Vec::new();
+    for store in [place.open().await, place.open().await] {
+        for _ in 0..50 {
+            let record = place.call(&Scope::default());
+            let begin = store.begin(BeginCall { record, rates: vec![limit], grant: None });
+            tasks.push(tokio::spawn(begin));
+        }
+    }
+    let mut begun = 0;
+    for task in tasks {
+        match task.await.unwrap() {
+            Ok(()) => begun += 1,
+            Err(BeginError::RateLimited { retry_after, .. }) => assert_eq!(retry_after, limit.per),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(begun, limit.max);
+}
+
+#[tokio::test]
+async fn limits_look_at_each_call_at_its_own_time() {
+    let place = Place::new();
+    let store = place.open().await;
+    let limit = RateLimit { max: 1, per: Duration::from_secs(60), key: RateKey::Project };
+    // Queued together, a minute apart: one transaction, two windows.
+    let answers: Vec<_> = (0..3)
+        .map(|_| {
+            let record = place.call(&Scope::default());
+            place.clock.advance(Duration::from_secs(40));
+            store.begin(BeginCall { record, rates: vec![limit], grant: None })
+        })
+        .collect();
+    let mut begun = Vec::new();
+    for answer in answers {
+        begun.push(answer.await.is_ok());
+    }
+    assert_eq!(begun, [true, false, true]);
+}
+
+#[tokio::test]
+async fn a_lock_held_by_somebody_else_is_waited_for() {
+    let place = Place::new();
+    let store = place.open().await;
+    let mut other = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let record = place.call(&Scope::default());
+    let answer = tokio::spawn(store.begin(begin(&record)));
+    assert_eq!(store.call(&record.scope, &record.id).await.unwrap(), None, "reading does not wait");
+    assert!(!answer.is_finished());
+    sqlx::query("COMMIT").execute(&mut other).await.unwrap();
+    answer.await.unwrap().unwrap();
+    assert_eq!(store.call(&record.scope, &record.id).await.unwrap(), Some(record));
+}
+
+#[tokio::test]
+async fn a_switch_is_seen_by_the_next_call_of_another_store() {
+    let place = Place::new();
+    let (here, there) = (place.open().await, place.open().await);
+    let project = ProjectId::new("p");
+    for state in [Some(SwitchState::Off), Some(SwitchState::On), None, Some(SwitchState::Off)] {
+        here.set_tool_toggle(&project, "builtin:shell", state).await.unwrap();
+        here.set_feature_switch(&project, "code-mode", state).await.unwrap();
+        for store in [&there, &here] {
+            let switches = store.switches(&project).await.unwrap();
+            assert_eq!(switches.tool("builtin:shell"), state);
+            assert_eq!(switches.feature("code-mode"), state);
+            assert_eq!(switches.feature("builtin:shell"), None);
+            assert_eq!(store.switches(&ProjectId::new("q")).await.unwrap().tool("builtin:shell"), None);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crowd_never_sees_a_switch_older_than_its_question() {
+    let place = Place::new();
+    let (here, there) = (place.open().await, place.open().await);
+    let project = ProjectId::default();
+    for round in 0..20 {
+        let state = if round % 2 == 0 { SwitchState::Off } else { SwitchState::On };
+        // Some readings are under way while the switch changes; whoever asks afterwards sees it.
+        let early: Vec<_> = (0..8)
+            .map(|_| {
+                let (store, project) = (there.clone(), project.clone());
+                tokio::spawn(async move { store.switches(&project).await.unwrap() })
+            })
+            .collect();
+        here.set_tool_toggle(&project, "t", Some(state)).await.unwrap();
+        let late: Vec<_> = (0..8)
+            .map(|_| {
+                let (store, project) = (there.clone(), project.clone());
+                tokio::spawn(async move { store.switches(&project).await.unwrap() })
+            })
+            .collect();
+        for answer in late {
+            assert_eq!(answer.await.unwrap().tool("t"), Some(state));
+        }
+        for answer in early {
+            drop(answer.await.unwrap());
+        }
+    }
+}

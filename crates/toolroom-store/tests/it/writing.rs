@@ -1,0 +1,190 @@
+//! Batches: what fails, fails alone; what is final, stays.
+
+use serde_json::json;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Row};
+use toolroom::ledger::{
+    Action, Answer, Answerer, Approval, Artifact, ArtifactId, Artifacts, BeginCall, CallRecord, CallStatus,
+    CloseCall, DecideError, Decision, Journal, Ledger, LedgerError, ParkCall,
+};
+use toolroom::scope::Scope;
+
+use crate::place::{Place, begin, done};
+
+fn why(error: &LedgerError) -> String {
+    let source = std::error::Error::source(error).expect("a ledger error has a cause");
+    source.to_string()
+}
+
+fn with_status(record: &CallRecord, status: CallStatus) -> CloseCall {
+    CloseCall { record: CallRecord { status, ..done(record).record }, ..done(record) }
+}
+
+async fn column(place: &Place, sql: &'static str) -> Vec<String> {
+    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    let rows = sqlx::query(sql).fetch_all(&mut connection).await.unwrap();
+    rows.iter().map(|row| row.get(0)).collect()
+}
+
+#[tokio::test]
+async fn a_unit_that_fails_is_undone_alone() {
+    let place = Place::new();
+    let store = place.open().await;
+    let scope = Scope::default();
+    let known = place.call(&scope);
+    store.begin(begin(&known)).await.unwrap();
+
+    // Queued without waiting, so they share a transaction.
+    let good: Vec<_> = (0..20).map(|_| place.call(&scope)).collect();
+    let before: Vec<_> = good[..10].iter().map(|record| store.begin(begin(record))).collect();
+    let twice = store.begin(begin(&known));
+    let artifact = Artifact {
+        id: ArtifactId::fresh(&*place.clock),
+        call: known.id.clone(),
+        scope: scope.clone(),
+        media_type: Artifact::TEXT,
+        bytes: (*b"lost").into(),
+        kept_at: known.asked_at,
+    };
+    let after: Vec<_> = good[10..].iter().map(|record| store.close(done(record))).collect();
+    for answer in before {
+        answer.await.unwrap();
+    }
+    let error = twice.await.unwrap_err();
+    assert!(format!("{error:?}").contains("AlreadyRecorded"), "{error:?}");
+    for answer in after {
+        answer.await.unwrap();
+    }
+    for record in &good {
+        assert!(store.call(&scope, &record.id).await.unwrap().is_some());
+    }
+
+    // Everything of a unit that fails is undone: its artifact and its work, too.
+    store.close(done(&known)).await.unwrap();
+    let action = Action { kind: "webhook".to_owned(), payload: json!({}) };
+    let neighbour = store.close(done(&place.call(&scope)));
+    let late = store.close(CloseCall {
+        artifact: Some(artifact.clone()),
+        enqueue: vec![action],
+        ..with_status(&known, CallStatus::Failed)
+    });
+    neighbour.await.unwrap();
+    assert!(why(&late.await.unwrap_err()).contains("has already been recorded"));
+    assert_eq!(store.call(&scope, &known.id).await.unwrap().unwrap().status, CallStatus::Done);
+    assert_eq!(store.artifact(&scope, &artifact.id).await.unwrap(), None);
+    assert_eq!(column(&place, "SELECT id FROM outbox").await, Vec::<String>::new());
+    assert_eq!(column(&place, "SELECT sha256 FROM artifact_bytes").await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_final_status_stays_and_an_open_one_does_not() {
+    use CallStatus::{Cancelled, Denied, Done, Failed, Unknown};
+    let place = Place::new();
+    let store = place.open().await;
+    let scope = Scope::default();
+    for first in [Done, Failed, Denied, Cancelled] {
+        let record = place.call(&scope);
+        store.begin(begin(&record)).await.unwrap();
+        store.close(with_status(&record, first)).await.unwrap();
+        for second in [Done, Failed, Denied, Cancelled, Unknown] {
+            let error = store.close(with_status(&record, second)).await.unwrap_err();
+            assert!(why(&error).contains("has already been recorded"), "{error:?}");
+        }
+        assert!(store.begin(begin(&record)).await.is_err());
+        assert_eq!(store.call(&scope, &record.id).await.unwrap().unwrap().status, first);
+    }
+    let record = place.call(&scope);
+    store.begin(begin(&record)).await.unwrap();
+    store.close(with_status(&record, Unknown)).await.unwrap();
+    store.close(with_status(&record, Done)).await.unwrap();
+    assert_eq!(store.call(&scope, &record.id).await.unwrap().unwrap().status, Done);
+}
+
+#[tokio::test]
+async fn a_row_that_does_not_fit_the_change_is_refused() {
+    let place = Place::new();
+    let store = place.open().await;
+    let record = place.call(&Scope::default());
+    let begun = store.close(with_status(&record, CallStatus::Begun)).await.unwrap_err();
+    assert!(why(&begun).contains("`begun` cannot be written by `close`"), "{begun:?}");
+    let pending = store.close(with_status(&record, CallStatus::Pending)).await.unwrap_err();
+    assert!(why(&pending).contains("`pending` cannot be written by `close`"), "{pending:?}");
+    assert!(store.begin(begin(&done(&record).record)).await.is_err());
+    assert_eq!(store.call(&record.scope, &record.id).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_call_closed_while_it_waits_cannot_be_answered_or_begun() {
+    let place = Place::new();
+    let store = place.open().await;
+    let record = CallRecord { status: CallStatus::Pending, ..place.call(&Scope::default()) };
+    let approval = Approval {
+        call: record.id.clone(),
+        arguments_hash: "a".into(),
+        definition_hash: "d".into(),
+        by: Answerer::Caller,
+        reason: String::new(),
+        expires_at: record.asked_at.after(std::time::Duration::from_secs(9)),
+    };
+    store.park(ParkCall { record: record.clone(), approval: approval.clone() }).await.unwrap();
+    assert!(store.park(ParkCall { record: record.clone(), approval }).await.is_err(), "parked twice");
+    let ungranted = BeginCall {
+        record: CallRecord { status: CallStatus::Begun, ..record.clone() },
+        rates: Vec::new(),
+        grant: None,
+    };
+    assert!(store.begin(ungranted).await.is_err(), "a parked call begins only with a grant");
+    store.close(with_status(&record, CallStatus::Denied)).await.unwrap();
+    let decision = Decision {
+        call: record.id.clone(),
+        answer: Answer::Once,
+        by: Answerer::Operator,
+        at: record.asked_at,
+    };
+    assert!(matches!(store.decide(decision).await, Err(DecideError::NotWaiting(_))));
+}
+
+#[tokio::test]
+async fn work_is_queued_with_the_call_that_causes_it() {
+    let place = Place::new();
+    let store = place.open().await;
+    let record = place.call(&Scope::default());
+    let enqueue = ["webhook", "email"].map(|kind| Action { kind: kind.to_owned(), payload: json!({"n": 1}) });
+    store.close(CloseCall { enqueue: enqueue.to_vec(), ..done(&record) }).await.unwrap();
+    let rows = column(
+        &place,
+        "SELECT kind || ' ' || payload || ' ' || state || ' ' || attempts FROM outbox ORDER BY id",
+    );
+    assert_eq!(rows.await, ["webhook {\"n\":1} waiting 0", "email {\"n\":1} waiting 0"]);
+}
+
+#[tokio::test]
+async fn a_text_with_nul_is_kept_whole() {
+    let place = Place::new();
+    let store = place.open().await;
+    let mut close = done(&place.call(&Scope::default()));
+    close.record.error = Some("before\0after".to_owned());
+    store.close(close.clone()).await.unwrap();
+    let kept = store.call(&close.record.scope, &close.record.id).await.unwrap().unwrap();
+    assert_eq!(kept.error.as_deref(), Some("before\u{fffd}after"));
+}
+
+#[tokio::test]
+async fn equal_contents_are_kept_once_per_project() {
+    let place = Place::new();
+    let store = place.open().await;
+    for project in ["one", "one", "two"] {
+        let record = place.call(&Scope::project(project));
+        let artifact = Artifact {
+            id: ArtifactId::fresh(&*place.clock),
+            call: record.id.clone(),
+            scope: record.scope.clone(),
+            media_type: Artifact::TEXT,
+            bytes: (*b"the same").into(),
+            kept_at: record.asked_at,
+        };
+        store.close(CloseCall { artifact: Some(artifact), ..done(&record) }).await.unwrap();
+    }
+    assert_eq!(column(&place, "SELECT project FROM artifact_bytes ORDER BY project").await, ["one", "two"]);
+    assert_eq!(column(&place, "SELECT project FROM artifacts ORDER BY project").await, ["one", "one", "two"]);
+}

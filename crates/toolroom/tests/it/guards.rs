@@ -1,0 +1,133 @@
+//! Guards and storage that fail: nothing runs unseen, and nothing counts that is not written.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+use toolroom::call::{CallReport, CallRequest, Outcome};
+use toolroom::ledger::{
+    BeginCall, BeginError, CallStatus, CloseCall, DecideError, Decision, Ledger, LedgerError, ParkCall, Switchboard,
+    Switches,
+};
+use toolroom::policy::Judgement;
+use toolroom::scope::ProjectId;
+use toolroom::testing::{Bench, MemoryLedger};
+use toolroom::tool::{Effect, ErrorKind, ToolOutput};
+use toolroom::{BoxFuture, Toolroom};
+
+use crate::room::{error_of, kind_of, scripted, spec};
+
+/// A ledger that breaks in one place.
+struct Broken {
+    place: Place,
+    whole: MemoryLedger,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Switches,
+    Begin,
+    Close,
+    Park,
+}
+
+fn broken<T>() -> Result<T, LedgerError> {
+    Err(LedgerError::new("write", "disk full"))
+}
+
+impl Ledger for Broken {
+    fn begin(&self, begin: BeginCall) -> BoxFuture<'static, Result<(), BeginError>> {
+        match self.place {
+            Place::Begin => Box::pin(async { Ok(broken()?) }),
+            _ => self.whole.begin(begin),
+        }
+    }
+
+    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>> {
+        match self.place {
+            Place::Park => Box::pin(async { broken() }),
+            _ => self.whole.park(park),
+        }
+    }
+
+    fn decide(&self, decision: Decision) -> BoxFuture<'static, Result<(), DecideError>> {
+        self.whole.decide(decision)
+    }
+
+    fn close(&self, close: CloseCall) -> BoxFuture<'static, Result<(), LedgerError>> {
+        match self.place {
+            Place::Close => Box::pin(async { broken() }),
+            _ => self.whole.close(close),
+        }
+    }
+}
+
+impl Switchboard for Broken {
+    fn switches<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Switches>, LedgerError>> {
+        match self.place {
+            Place::Switches => Box::pin(async { broken() }),
+            _ => self.whole.switches(project),
+        }
+    }
+}
+
+/// Calls a writing tool over a ledger that breaks, and tells whether it ran.
+async fn call_over(place: Place) -> (CallReport, bool) {
+    let ledger = Arc::new(Broken { place, whole: MemoryLedger::new() });
+    let room = Toolroom::builder(Arc::clone(&ledger) as _, ledger).build();
+    let ran = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&ran);
+    let mut tool = scripted(spec(Effect::OnceOnlyWrite), move |_context, _arguments| {
+        flag.store(true, Ordering::SeqCst);
+        async { Ok(ToolOutput::new("effect")) }
+    });
+    if place == Place::Park {
+        tool.judge = |_| Judgement::Ask("sure?".into());
+    }
+    room.catalog().register(tool).unwrap();
+    let report = room.call(CallRequest::new("probe")).await;
+    (report, ran.load(Ordering::SeqCst))
+}
+
+#[tokio::test]
+async fn a_guard_that_cannot_decide_denies() {
+    let (report, ran) = call_over(Place::Switches).await;
+    assert!(matches!(&report.outcome, Outcome::Denied(denial) if denial.rule == "switches.unreadable"), "{report:?}");
+    assert!(!ran);
+
+    let mut tool = scripted(spec(Effect::Pure), |_context, _arguments| async { Ok(ToolOutput::new("ran")) });
+    tool.judge = |_| panic!("a broken judge");
+    let bench = Bench::new(tool).unwrap();
+    let report = bench.report(json!({})).await;
+    assert!(matches!(report.outcome, Outcome::Denied(_)), "{report:?}");
+    assert_eq!(bench.journal().await[0].status, CallStatus::Denied);
+}
+
+#[tokio::test]
+async fn a_check_that_crashes_lets_nothing_through() {
+    let mut tool = scripted(spec(Effect::Pure), |_context, _arguments| async { Ok(ToolOutput::new("ran")) });
+    tool.check = |_| panic!("a broken check");
+    let report = Bench::new(tool).unwrap().report(json!({})).await;
+    assert_eq!(kind_of(&report), ErrorKind::Crashed);
+}
+
+#[tokio::test]
+async fn no_effect_without_its_begun_row() {
+    let (report, ran) = call_over(Place::Begin).await;
+    assert_eq!(kind_of(&report), ErrorKind::Crashed);
+    assert!(!ran, "the row could not be written, so the tool must not run");
+    assert!(error_of(&report).for_operator().unwrap().contains("disk full"));
+    assert!(!report.for_model().unwrap().to_string().contains("disk full"));
+}
+
+#[tokio::test]
+async fn what_cannot_be_recorded_is_not_reported_as_done() {
+    let (report, ran) = call_over(Place::Close).await;
+    assert!(ran);
+    assert_eq!(kind_of(&report), ErrorKind::Crashed);
+    assert!(error_of(&report).hint().unwrap().contains("check before calling again"), "{report:?}");
+
+    let (report, ran) = call_over(Place::Park).await;
+    assert_eq!(kind_of(&report), ErrorKind::Crashed, "{report:?}");
+    assert!(!ran);
+}
