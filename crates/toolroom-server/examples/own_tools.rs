@@ -20,15 +20,20 @@ fn main() -> ExitCode {
 }
 
 fn register(catalog: &Catalog) -> Result<(), RegisterError> {
-    catalog.register(tool_fn("app:append_note", "Append a line to a file", append_note)?.with(|spec| {
-        spec.effect(Effect::OnceOnlyWrite).capabilities(&[Capability::Writes])
-    }))?;
-    catalog.register(tool_fn("app:repeat", "Say something many times", repeat)?.with(|spec| spec.effect(Effect::Pure)))?;
-    catalog.register(tool_fn("app:countdown", "Wait, and say how long it still takes", countdown)?.with(|spec| {
-        let mut spec = spec.effect(Effect::Read).capabilities(&[]);
-        spec.timeout = Timeout::After(Duration::from_secs(60));
-        spec
-    }))?;
+    catalog.register(
+        tool_fn("app:append_note", "Append a line to a file", append_note)?
+            .with(|spec| spec.effect(Effect::OnceOnlyWrite).capabilities(&[Capability::Writes])),
+    )?;
+    catalog.register(
+        tool_fn("app:repeat", "Say something many times", repeat)?.with(|spec| spec.effect(Effect::Pure)),
+    )?;
+    catalog.register(tool_fn("app:countdown", "Wait, and say how long it still takes", countdown)?.with(
+        |spec| {
+            let mut spec = spec.effect(Effect::Read).capabilities(&[]);
+            spec.timeout = Timeout::After(Duration::from_secs(60));
+            spec
+        },
+    ))?;
     catalog.register(tool_fn("app:lottery", "Draw a number, three times an hour", lottery)?.with(|spec| {
         let mut spec = spec.effect(Effect::Read).capabilities(&[]);
         spec.rates = vec![RateLimit::per_hour(3)];
@@ -48,9 +53,14 @@ struct Note {
 async fn append_note(context: CallContext, note: Note) -> Result<&'static str, ToolError> {
     let line = format!("{} {}\n", context.call_id(), note.text);
     let mut options = std::fs::OpenOptions::new();
-    let written = options.create(true).append(true).open(&note.path).and_then(|mut file| file.write_all(line.as_bytes()));
+    let written = options
+        .create(true)
+        .append(true)
+        .open(&note.path)
+        .and_then(|mut file| file.write_all(line.as_bytes()));
     written.map_err(|error| {
-        ToolError::new(ErrorKind::PermissionDenied, format!("cannot write to `{}`", note.path)).caused_by(error)
+        ToolError::new(ErrorKind::PermissionDenied, format!("cannot write to `{}`", note.path))
+            .caused_by(error)
     })?;
     Ok("noted")
 }

@@ -37,28 +37,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn record() -> CallRecord {
     let now = SystemClock.now();
     CallRecord {
-        id: CallId::fresh(&SystemClock),
-        scope: Scope::default(),
-        tool: "example:crowd".into(),
-        entrance: "example".into(),
-        definition: None,
         effect: Some(Effect::Pure),
         status: CallStatus::Begun,
-        kind: None,
-        arguments: serde_json::Value::Null,
-        arguments_bytes: 4,
-        result: None,
-        result_chars: 0,
-        artifact: None,
-        message: None,
-        error: None,
-        detail: None,
-        rule: None,
-        thread: None,
-        run: None,
-        asked_at: now,
         begun_at: Some(now),
-        ended_at: None,
-        duration_us: 0,
+        ..CallRecord::arrived(CallId::fresh(&SystemClock), Scope::default(), "example:crowd", now)
     }
 }

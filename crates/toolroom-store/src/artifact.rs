@@ -41,7 +41,7 @@ fn read(row: &SqliteRow, scope: &Scope, id: &ArtifactId) -> Result<Artifact, sql
     };
     Ok(Artifact {
         id: id.clone(),
-        call: CallId::from_text(row.try_get(1)?),
+        call: CallId::new(row.try_get(1)?),
         scope: Scope {
             project: scope.project.clone(),
             user: row.try_get::<Option<&str>, _>(0)?.map(UserId::new),

@@ -145,4 +145,5 @@ impl StoreError {
 }
 
 #[cfg(test)]
+#[path = "error_tests.rs"]
 mod tests;

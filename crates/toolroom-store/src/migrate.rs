@@ -160,4 +160,5 @@ fn copy_path(path: &Path, version: i64, number: u32) -> PathBuf {
 }
 
 #[cfg(test)]
+#[path = "migrate_tests.rs"]
 mod tests;

@@ -99,7 +99,7 @@ pub(crate) fn read_call(row: &SqliteRow) -> Result<CallRecord, ReadError> {
         arguments_bytes: size(row, 10)?,
         result: row.try_get::<Option<&str>, _>(11)?.map(|text| json(&id, "result", text)).transpose()?,
         result_chars: size(row, 12)?,
-        artifact: row.try_get::<Option<&str>, _>(13)?.map(ArtifactId::from_text),
+        artifact: row.try_get::<Option<&str>, _>(13)?.map(ArtifactId::new),
         message: row.try_get(14)?,
         error: row.try_get(15)?,
         detail: row.try_get(16)?,
@@ -110,7 +110,7 @@ pub(crate) fn read_call(row: &SqliteRow) -> Result<CallRecord, ReadError> {
         begun_at: row.try_get::<Option<i64>, _>(21)?.map(Timestamp::from_micros),
         ended_at: row.try_get::<Option<i64>, _>(22)?.map(Timestamp::from_micros),
         duration_us: size(row, 23)?,
-        id: CallId::from_text(&id),
+        id: CallId::new(&id),
     })
 }
 

@@ -54,6 +54,7 @@ mod scale;
 pub mod schema;
 pub mod scope;
 pub mod testing;
+mod text_id;
 pub mod tool;
 
 pub use room::{Toolroom, ToolroomBuilder};

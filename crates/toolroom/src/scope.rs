@@ -1,67 +1,26 @@
 //! Whose data something is. Every record has a [`Scope`], and every read takes one: there is no query that
 //! sees another project's rows.
 
-use std::fmt;
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
+
+use crate::text_id::text_id;
 
 /// The project a fresh installation works in.
 pub const LOCAL_PROJECT: &str = "local";
 
-/// A project: the wall between two owners' tools, calls and data.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ProjectId(Arc<str>);
+text_id! {
+    /// A project: the wall between two owners' tools, calls and data.
+    ProjectId
+}
 
-impl ProjectId {
-    /// The project with this id.
-    #[must_use]
-    pub fn new(id: &str) -> Self {
-        Self(id.into())
-    }
-
-    /// The id as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+text_id! {
+    /// A user inside a project, as the surface that authenticated them knows them.
+    UserId
 }
 
 impl Default for ProjectId {
     fn default() -> Self {
         Self::new(LOCAL_PROJECT)
-    }
-}
-
-impl fmt::Display for ProjectId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-/// A user inside a project, as the surface that authenticated them knows them.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct UserId(Arc<str>);
-
-impl UserId {
-    /// The user with this id.
-    #[must_use]
-    pub fn new(id: &str) -> Self {
-        Self(id.into())
-    }
-
-    /// The id as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for UserId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
     }
 }
 

@@ -219,7 +219,7 @@ impl Document {
                     Some(Failure { kind: "permission_denied", message, hint, retry_after: None });
             }
             Outcome::Pending(pending) => {
-                document.message = Some(format!("waits for approval: {}", pending.reason))
+                document.message = Some(format!("waits for approval: {}", pending.reason));
             }
         }
         document

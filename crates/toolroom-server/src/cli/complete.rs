@@ -42,7 +42,12 @@ pub(super) fn print_script(args: &CompletionsArgs, output: &Output) -> anyhow::R
         shells.completer(&args.shell).ok_or_else(|| Usage(format!("unknown shell `{}`", args.shell)))?;
     let mut script = Vec::new();
     shell.write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)?;
-    output.data(String::from_utf8_lossy(&script).trim_end())?;
+    let script = String::from_utf8_lossy(&script);
+    if output.is_json() {
+        output.document(&serde_json::json!({"shell": args.shell, "script": script}))?;
+    } else {
+        output.data(script.trim_end())?;
+    }
     Ok(Exit::Done)
 }
 

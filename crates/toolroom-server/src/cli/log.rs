@@ -99,7 +99,7 @@ pub(super) async fn run(app: &App, scope: Scope, args: LogArgs, output: &Output)
 }
 
 async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result<CallRecord> {
-    if let Some(record) = app.store.call(scope, &CallId::from_text(name)).await? {
+    if let Some(record) = app.store.call(scope, &CallId::new(name)).await? {
         return Ok(record);
     }
     let suffix = (name != "last").then(|| name.to_owned());

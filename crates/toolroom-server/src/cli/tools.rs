@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use serde::Serialize;
-use serde_json::{Map, Value};
-use toolroom::catalog::{Entry, NotFound, Off};
-use toolroom::ledger::{SwitchState, Switches};
+use serde_json::Value;
+use toolroom::catalog::{Display, Entry, NotFound};
+use toolroom::ledger::SwitchState;
 use toolroom::scope::Scope;
 use toolroom::tool::Timeout;
 
@@ -18,6 +17,9 @@ use crate::app::App;
 
 /// Room for a description beside an id, on an ordinary terminal.
 const DESCRIPTION_CHARS: usize = 70;
+
+/// The command line speaks the tools' own language.
+const OWN_LANGUAGE: &str = "";
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -82,64 +84,20 @@ fn find(app: &App, scope: &Scope, name: &str) -> Result<Arc<Entry>, Missing> {
     })
 }
 
-/// What one line of a listing says.
-#[derive(Serialize)]
-struct Line {
-    id: String,
-    title: String,
-    description: String,
-    enabled: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    off_because: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    category: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    family: Option<String>,
-    effect: &'static str,
-    risk: &'static str,
-}
-
-impl Line {
-    fn of(app: &App, entry: &Entry, switches: &Switches) -> Self {
-        let spec = entry.spec();
-        let off = state(app, entry, switches).err();
-        Self {
-            id: spec.id.to_string(),
-            title: spec.title.clone(),
-            description: spec.description.clone(),
-            enabled: off.is_none(),
-            off_because: off.map(|off| off.to_string()),
-            category: spec.category.clone(),
-            family: spec.family.as_ref().map(|family| family.name.clone()),
-            effect: spec.effective_effect().as_str(),
-            risk: spec.risk.as_str(),
-        }
-    }
-}
-
-/// Whether a tool is on. What a client would have to send along is no matter of switches.
-fn state(app: &App, entry: &Entry, switches: &Switches) -> Result<(), Off> {
-    match app.room.catalog().check_enabled(entry.spec(), switches, &Map::new()) {
-        Err(Off::Context { .. }) => Ok(()),
-        other => other,
-    }
-}
-
 async fn list(app: &App, scope: &Scope, all: bool, output: &Output) -> anyhow::Result<Exit> {
     let switches = app.room.switchboard().switches(&scope.project).await?;
-    let every: Vec<Line> =
-        app.room.catalog().list(&scope.project).iter().map(|entry| Line::of(app, entry, &switches)).collect();
-    let hidden = every.iter().filter(|line| !line.enabled).count();
-    let lines: Vec<Line> = every.into_iter().filter(|line| all || line.enabled).collect();
+    let every = app.room.catalog().display(&scope.project, &switches, OWN_LANGUAGE);
+    let hidden = every.iter().filter(|tool| !tool.enabled).count();
+    let tools: Vec<Display> = every.into_iter().filter(|tool| all || tool.enabled).collect();
     if output.is_json() {
-        output.document(&lines)?;
+        output.document(&tools)?;
         return Ok(Exit::Done);
     }
-    let rows: Vec<Vec<String>> = lines
+    let rows: Vec<Vec<String>> = tools
         .iter()
-        .map(|line| {
-            let state = if line.enabled { String::new() } else { format!("{DIM}off{DIM:#}") };
-            vec![format!("{BOLD}{}{BOLD:#}", line.id), one_line(&line.description, DESCRIPTION_CHARS), state]
+        .map(|tool| {
+            let state = if tool.enabled { String::new() } else { format!("{DIM}off{DIM:#}") };
+            vec![format!("{BOLD}{}{BOLD:#}", tool.id), one_line(&tool.description, DESCRIPTION_CHARS), state]
         })
         .collect();
     if rows.is_empty() {
@@ -156,7 +114,8 @@ async fn list(app: &App, scope: &Scope, all: bool, output: &Output) -> anyhow::R
 async fn show(app: &App, scope: &Scope, name: &str, output: &Output) -> anyhow::Result<Exit> {
     let entry = find(app, scope, name)?;
     let switches = app.room.switchboard().switches(&scope.project).await?;
-    let off = state(app, &entry, &switches).err();
+    let shown = app.room.catalog().display(&scope.project, &switches, OWN_LANGUAGE);
+    let off = shown.into_iter().find(|tool| tool.id == entry.spec().id).and_then(|tool| tool.off);
     let spec = entry.spec();
     if output.is_json() {
         let mut document = serde_json::to_value(spec)?;

@@ -13,7 +13,10 @@ fn a_call_prints_the_result_alone_and_leaves_a_row() {
     let ran = home.run(&["call", "calculator", "expression=2 + 2 * 3"]).ended(0);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("8\n", ""));
     let row = &home.journal()[0];
-    assert_eq!((&row["tool"], &row["status"], &row["result"]), (&json!("builtin:calculator"), &json!("done"), &json!(8)));
+    assert_eq!(
+        (&row["tool"], &row["status"], &row["result"]),
+        (&json!("builtin:calculator"), &json!("done"), &json!(8))
+    );
     assert_eq!((&row["arguments"], &row["entrance"]), (&json!({"expression": "2 + 2 * 3"}), &json!("cli")));
 }
 
@@ -58,7 +61,10 @@ fn json_output_has_the_stated_form() {
     assert!(done.get("error").is_none() && done.get("artifact").is_none());
 
     let failed = home.run(&["call", "calculator", "--json"]).ended(1).json();
-    assert_eq!((&failed["outcome"], &failed["error"]["kind"]), (&json!("failed"), &json!("invalid_arguments")));
+    assert_eq!(
+        (&failed["outcome"], &failed["error"]["kind"]),
+        (&json!("failed"), &json!("invalid_arguments"))
+    );
     assert!(failed["error"]["message"].as_str().unwrap().contains("missing `expression`"));
     assert!(failed["error"]["hint"].is_string() && failed.get("result").is_none());
 
@@ -77,7 +83,11 @@ fn arguments_come_as_words_json_or_stdin() {
     assert_eq!(sum(&[r#"{"expression": "2 + 1"}"#]).ended(0).out, "3\n");
     assert_eq!(sum(&[r#"expression:="2 + 2""#]).ended(0).out, "4\n");
     assert_eq!(sum(&["-"]).ended(0).out, "2\n");
-    assert_eq!(home.run_own(&["call", "repeat", "text=7", "times=2"]).ended(0).out, "77\n", "a text stays a text");
+    assert_eq!(
+        home.run_own(&["call", "repeat", "text=7", "times=2"]).ended(0).out,
+        "77\n",
+        "a text stays a text"
+    );
 }
 
 #[test]
@@ -118,7 +128,8 @@ fn an_interrupt_is_code_130_and_outcome_cancelled() {
         let mut command = home.own_tools(&["call", "countdown", "seconds=100", "--json"]);
         let child = command.spawn().unwrap();
         wait_for_status(&home, "begun");
-        let kill = std::process::Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status();
+        let kill =
+            std::process::Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status();
         assert!(kill.unwrap().success());
         let ran = finished(child).ended(130);
         assert_eq!(ran.json()["outcome"], "cancelled");
@@ -142,7 +153,8 @@ fn a_dry_run_checks_everything_and_runs_nothing() {
     let ran = home.run_own(&["call", "append_note", &path, "text=x", "--dry-run"]).ended(0);
     assert!(ran.out.is_empty() && ran.err.contains("nothing was run"), "{ran:?}");
     assert!(ran.err.contains("once_only_write") && ran.err.contains("allow (rule default)"), "{ran:?}");
-    let judged = home.run_own(&["call", "append_note", &path, "text=x", "--dry-run", "--json"]).ended(0).json();
+    let judged =
+        home.run_own(&["call", "append_note", &path, "text=x", "--dry-run", "--json"]).ended(0).json();
     assert_eq!((&judged["would_be"], &judged["explain"]["ruling"]), (&json!("done"), &json!("allow")));
     home.run_own(&["call", "append_note", "--dry-run"]).ended(1);
     home.run_own(&["call", "apend_note", "--dry-run"]).ended(5);
@@ -207,7 +219,10 @@ fn a_place_that_cannot_hold_data_is_a_clear_error() {
     std::fs::write(&file, "not a folder").unwrap();
     let check = |place: &std::path::Path, says: &str| {
         let ran = crate::home::ran(
-            home.command(&["call", "calculator", "expression=1"]).env("TOOLROOM_HOME", place).output().unwrap(),
+            home.command(&["call", "calculator", "expression=1"])
+                .env("TOOLROOM_HOME", place)
+                .output()
+                .unwrap(),
         );
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
         assert!(ran.err.contains(says), "{ran:?}");

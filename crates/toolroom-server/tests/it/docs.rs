@@ -31,7 +31,8 @@ fn examples_do_what_they_show() {
 }
 
 fn markdown_below(folder: &Path, files: &mut Vec<PathBuf>) {
-    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
@@ -82,8 +83,12 @@ fn matches(expected: &str, printed: &str) -> bool {
 fn lines_match(expected: &[&str], printed: &[&str]) -> bool {
     match (expected.split_first(), printed.split_first()) {
         (None, None) => true,
-        (Some((&"…", rest)), _) => (0..=printed.len()).any(|skipped| lines_match(rest, &printed[skipped..])),
-        (Some((want, wants)), Some((got, gots))) => line_matches(want, got.trim_end()) && lines_match(wants, gots),
+        (Some((&"…", rest)), _) => {
+            (0..=printed.len()).any(|skipped| lines_match(rest, &printed[skipped..]))
+        }
+        (Some((want, wants)), Some((got, gots))) => {
+            line_matches(want, got.trim_end()) && lines_match(wants, gots)
+        }
         _ => false,
     }
 }

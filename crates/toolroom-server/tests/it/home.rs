@@ -41,7 +41,11 @@ impl Home {
 
     fn program(&self, program: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
-        command.args(arguments).env("TOOLROOM_HOME", self.path()).env("TZ", "UTC").env_remove("CLICOLOR_FORCE");
+        command
+            .args(arguments)
+            .env("TOOLROOM_HOME", self.path())
+            .env("TZ", "UTC")
+            .env_remove("CLICOLOR_FORCE");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

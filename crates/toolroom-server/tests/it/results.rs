@@ -11,11 +11,14 @@ fn a_long_result_is_shortened_and_can_be_paged() {
     assert_eq!(report["truncated"], true);
     let artifact = report["artifact"].as_str().unwrap();
     let short = report["result"].as_str().unwrap();
-    assert!(short.chars().count() <= 20_000 && short.contains("50000 characters") && short.contains(artifact));
+    assert!(
+        short.chars().count() <= 20_000 && short.contains("50000 characters") && short.contains(artifact)
+    );
 
     let read = |extra: &[&str]| {
         let id = format!("artifact={artifact}");
-        let words: Vec<&str> = ["call", "result_read", &id, "--json"].into_iter().chain(extra.iter().copied()).collect();
+        let words: Vec<&str> =
+            ["call", "result_read", &id, "--json"].into_iter().chain(extra.iter().copied()).collect();
         home.run_own(&words)
     };
     let page = read(&["offset=12", "limit=5"]).ended(0).json()["result"].clone();
@@ -33,16 +36,21 @@ fn a_long_result_is_shortened_and_can_be_paged() {
     assert_eq!(read(&["limit=0"]).ended(1).json()["error"]["kind"], "invalid_arguments");
     assert_eq!(read(&["pointer=/0"]).ended(1).json()["error"]["kind"], "invalid_arguments");
     let missing = home.run(&["call", "result_read", "artifact=art_none", "--json"]).ended(1).json();
-    assert_eq!(missing["error"]["kind"], "not_found", "a tool's own not_found is a failure, not an unknown tool");
+    assert_eq!(
+        missing["error"]["kind"], "not_found",
+        "a tool's own not_found is a failure, not an unknown tool"
+    );
 }
 
 #[test]
 fn a_pointer_leads_into_a_long_list() {
     let home = Home::new();
-    let report = home.run_own(&["call", "repeat", "text=abc", "times=9000", "shape=list", "--json"]).ended(0).json();
+    let report =
+        home.run_own(&["call", "repeat", "text=abc", "times=9000", "shape=list", "--json"]).ended(0).json();
     assert!(report["result"].is_array() && report["result"].to_string().chars().count() <= 20_000);
     let id = format!("artifact={}", report["artifact"].as_str().unwrap());
-    let read = |pointer: &str| home.run(&["call", "result_read", &id, &format!("pointer={pointer}"), "--json"]);
+    let read =
+        |pointer: &str| home.run(&["call", "result_read", &id, &format!("pointer={pointer}"), "--json"]);
     assert_eq!(read("/8999").ended(0).json()["result"]["content"], "abc");
     assert_eq!(read("/9000").ended(1).json()["error"]["kind"], "not_found");
     assert_eq!(read("nonsense").ended(1).json()["error"]["kind"], "not_found");

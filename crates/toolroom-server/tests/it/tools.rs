@@ -22,7 +22,8 @@ fn tools_are_listed_shown_and_switched() {
     home.run(&["tools", "disable", "calculator"]).ended(0);
     assert!(!home.run(&["tools"]).ended(0).out.contains("calculator"));
     assert!(home.run(&["tools"]).err.contains("1 more switched off"));
-    let all: Vec<Value> = serde_json::from_str(&home.run(&["tools", "--all", "--json"]).ended(0).out).unwrap();
+    let all: Vec<Value> =
+        serde_json::from_str(&home.run(&["tools", "--all", "--json"]).ended(0).out).unwrap();
     assert_eq!((&all[0]["id"], &all[0]["enabled"]), (&json!("builtin:calculator"), &json!(false)));
 
     let denied = home.run(&["call", "calculator", "expression=1"]).ended(3);
@@ -39,7 +40,8 @@ fn tools_are_listed_shown_and_switched() {
 #[test]
 fn features_are_listed_and_switched() {
     let home = Home::new();
-    let listed: Vec<Value> = serde_json::from_str(&home.run(&["switch", "list", "--json"]).ended(0).out).unwrap();
+    let listed: Vec<Value> =
+        serde_json::from_str(&home.run(&["switch", "list", "--json"]).ended(0).out).unwrap();
     let names: Vec<&str> = listed.iter().map(|line| line["feature"].as_str().unwrap()).collect();
     assert_eq!(names, ["email", "memory", "scheduling"]);
     assert!(listed.iter().all(|line| line["state"] == "on"));

@@ -211,13 +211,17 @@ pub(super) fn rows<T: Serialize>(rows: &[T]) -> Result<String, sqlx::Error> {
     serde_json::to_string(rows).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
+/// Who began, and when.
+type Begun<'a> = (Option<&'a UserId>, Timestamp);
+
 /// Rate limits inside one transaction: what the database counted, and what this batch let through since.
 struct Rates<'a, 'q> {
     questions: &'q Questions<'a>,
     replies: &'q Replies,
     /// Of limits, in the order they were asked.
     next: usize,
-    begun: HashMap<(&'a str, &'a str), Vec<(Option<&'a UserId>, Timestamp)>>,
+    /// By project and tool.
+    begun: HashMap<(&'a str, &'a str), Vec<Begun<'a>>>,
 }
 
 impl<'a, 'q> Rates<'a, 'q> {

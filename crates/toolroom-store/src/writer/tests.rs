@@ -26,29 +26,10 @@ use crate::switchboard::SwitchKind;
 fn record(id: &str, effect: Option<Effect>, status: CallStatus) -> CallRecord {
     let now = Timestamp::from_micros(1);
     CallRecord {
-        id: CallId::from_text(id),
-        scope: Scope::default(),
-        tool: "t".into(),
-        entrance: "cli".into(),
-        definition: None,
         effect,
         status,
-        kind: None,
-        arguments: Value::Null,
-        arguments_bytes: 0,
-        result: None,
-        result_chars: 0,
-        artifact: None,
-        message: None,
-        error: None,
-        detail: None,
-        rule: None,
-        thread: None,
-        run: None,
-        asked_at: now,
         begun_at: Some(now),
-        ended_at: None,
-        duration_us: 0,
+        ..CallRecord::arrived(CallId::new(id), Scope::default(), "t", now)
     }
 }
 
@@ -64,7 +45,7 @@ fn close(id: &str, effect: Option<Effect>, enqueue: Vec<Action>) -> Work {
 
 fn decide(id: &str) -> Work {
     let at = Timestamp::from_micros(1);
-    Work::Decide(Decision { call: CallId::from_text(id), answer: Answer::No, by: Answerer::Operator, at })
+    Work::Decide(Decision { call: CallId::new(id), answer: Answer::No, by: Answerer::Operator, at })
 }
 
 fn switch() -> Work {

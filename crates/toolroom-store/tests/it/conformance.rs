@@ -217,7 +217,7 @@ async fn a_grant_holds_only_for_what_was_asked(ledger: &impl Ledger, clock: &Man
     assert!(matches!(other_arguments, Err(BeginError::GrantSpent)), "{other_arguments:?}");
     let other_definition = change_grant(|grant| grant.definition_hash = "other".into()).await;
     assert!(matches!(other_definition, Err(BeginError::GrantSpent)), "{other_definition:?}");
-    let other_call = change_grant(|grant| grant.call = CallId::from_text("call_of_nobody")).await;
+    let other_call = change_grant(|grant| grant.call = CallId::new("call_of_nobody")).await;
     assert!(matches!(other_call, Err(BeginError::GrantSpent)), "{other_call:?}");
     let too_late = change_grant(|grant| grant.at = grant.at.after(Duration::from_secs(60))).await;
     assert!(matches!(too_late, Err(BeginError::GrantSpent)), "{too_late:?}");
@@ -310,5 +310,5 @@ async fn artifacts_belong_to_their_scope(ledger: &(impl Ledger + Artifacts), clo
     }
     assert_eq!(ledger.artifact(&ana, &same.id).await.unwrap(), None, "another user's");
     assert_eq!(ledger.artifact(&Scope::project("other"), &json.id).await.unwrap(), None, "another project's");
-    assert_eq!(ledger.artifact(&ana, &ArtifactId::from_text("art_of_nobody")).await.unwrap(), None);
+    assert_eq!(ledger.artifact(&ana, &ArtifactId::new("art_of_nobody")).await.unwrap(), None);
 }

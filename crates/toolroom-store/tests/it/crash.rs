@@ -42,7 +42,7 @@ async fn what_was_answered_survives_and_what_was_not_is_unknown() {
     let mut closed = Vec::new();
     for mut crowd in crowds {
         let lines = BufReader::new(crowd.0.stdout.take().unwrap()).lines();
-        let mut ids = lines.take(100).map(|line| CallId::from_text(&line.unwrap()));
+        let mut ids = lines.take(100).map(|line| CallId::new(&line.unwrap()));
         open.extend(ids.next());
         closed.extend(ids);
         crowd.0.kill().unwrap();

@@ -56,29 +56,13 @@ impl Place {
 
 pub(crate) fn call(clock: &dyn Clock, scope: &Scope) -> CallRecord {
     CallRecord {
-        id: CallId::fresh(clock),
-        scope: scope.clone(),
-        tool: "builtin:calculator".into(),
-        entrance: "cli".into(),
         definition: Some("d".into()),
         effect: Some(Effect::Pure),
         status: CallStatus::Begun,
-        kind: None,
         arguments: json!({"expression": "2 + 3"}),
         arguments_bytes: 22,
-        result: None,
-        result_chars: 0,
-        artifact: None,
-        message: None,
-        error: None,
-        detail: None,
-        rule: None,
-        thread: None,
-        run: None,
-        asked_at: clock.now(),
         begun_at: Some(clock.now()),
-        ended_at: None,
-        duration_us: 0,
+        ..CallRecord::arrived(CallId::fresh(clock), scope.clone(), "builtin:calculator", clock.now())
     }
 }
 

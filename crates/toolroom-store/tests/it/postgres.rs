@@ -97,6 +97,16 @@ fn must(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {said}");
 }
 
+#[test]
+fn migrations_come_in_pairs() {
+    let names = |folder: &str| -> BTreeSet<_> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(folder);
+        folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
+    assert!(!names("sqlite").is_empty());
+    assert_eq!(names("sqlite"), names("postgres"));
+}
+
 #[tokio::test]
 async fn postgres_takes_every_statement_and_has_the_same_schema() {
     let cluster = Cluster::start();

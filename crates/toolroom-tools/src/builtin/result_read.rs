@@ -63,7 +63,7 @@ pub(super) fn tool(artifacts: Arc<dyn Artifacts>) -> Result<Arc<dyn Tool>, IdErr
 }
 
 async fn read(artifacts: &dyn Artifacts, context: &CallContext, page: &Page) -> Result<Content, ToolError> {
-    let id = ArtifactId::from_text(&page.artifact);
+    let id = ArtifactId::new(&page.artifact);
     let found = artifacts.artifact(context.scope(), &id).await.map_err(|error| {
         ToolError::new(ErrorKind::Crashed, "the stored result could not be read").caused_by(error)
     })?;

@@ -26,7 +26,10 @@ pub(super) async fn fenced<T>(run: impl Future<Output = Result<T, ToolError>>) -
 }
 
 fn crashed(payload: &(dyn Any + Send)) -> ToolError {
-    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let text = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     let panic = Panic(text.unwrap_or("without a message").to_owned());
     ToolError::new(ErrorKind::Crashed, "the tool crashed").caused_by(panic)
 }

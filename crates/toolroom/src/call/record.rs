@@ -35,31 +35,11 @@ pub(super) struct OpenCall {
 
 impl OpenCall {
     pub(super) fn new(room: &Toolroom, request: CallRequest) -> Self {
-        let record = CallRecord {
-            id: CallId::fresh(room.clock.as_ref()),
-            scope: request.scope.clone(),
-            tool: request.tool.as_str().into(),
-            entrance: Arc::clone(&request.entrance),
-            definition: None,
-            effect: None,
-            status: CallStatus::Failed,
-            kind: None,
-            arguments: Value::Object(Map::new()),
-            arguments_bytes: 0,
-            result: None,
-            result_chars: 0,
-            artifact: None,
-            message: None,
-            error: None,
-            detail: None,
-            rule: None,
-            thread: request.thread.clone(),
-            run: request.run.clone(),
-            asked_at: room.clock.now(),
-            begun_at: None,
-            ended_at: None,
-            duration_us: 0,
-        };
+        let id = CallId::fresh(room.clock.as_ref());
+        let mut record = CallRecord::arrived(id, request.scope.clone(), &request.tool, room.clock.now());
+        record.entrance = Arc::clone(&request.entrance);
+        record.thread = request.thread.clone();
+        record.run = request.run.clone();
         Self {
             request,
             record,

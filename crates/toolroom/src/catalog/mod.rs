@@ -5,6 +5,7 @@
 //! an [`Offer`] is what a model gets to see, in a stable order, with [`WireNames`]. The catalog does not run
 //! tools, and it stores nothing: tools are registered anew at each start.
 
+mod display;
 mod enable;
 mod entry;
 mod feature;
@@ -14,6 +15,7 @@ mod offer;
 mod places;
 mod wire_names;
 
+pub use display::Display;
 pub use enable::{Off, ToggleError};
 pub(crate) use entry::hash_of;
 pub use entry::{Entry, RegisterError};

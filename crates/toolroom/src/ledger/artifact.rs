@@ -1,42 +1,22 @@
 //! Whole results, kept when the caller got a shortened one.
 
-use std::fmt;
 use std::sync::Arc;
-
-use serde::{Deserialize, Serialize};
 
 use super::CallId;
 use crate::clock::{Clock, Timestamp};
 use crate::scope::Scope;
+use crate::text_id::text_id;
 
-/// An artifact's id: `art_` and 32 random hexadecimal digits.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ArtifactId(Arc<str>);
+text_id! {
+    /// An artifact's id: `art_` and 32 random hexadecimal digits.
+    ArtifactId
+}
 
 impl ArtifactId {
     /// A fresh id that cannot be guessed.
     #[must_use]
     pub fn fresh(clock: &dyn Clock) -> Self {
-        Self(format!("art_{}", clock.random_id().simple()).into())
-    }
-
-    /// The id somebody wrote down earlier. It need not exist.
-    #[must_use]
-    pub fn from_text(id: &str) -> Self {
-        Self(id.into())
-    }
-
-    /// The id as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for ArtifactId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        Self::new(&format!("art_{}", clock.random_id().simple()))
     }
 }
 

@@ -5,41 +5,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::ArtifactId;
 use crate::clock::{Clock, Timestamp};
 use crate::scope::Scope;
+use crate::text_id::text_id;
 use crate::tool::{Effect, ErrorKind};
 
-/// A call's id: `call_` and 32 hexadecimal digits that sort by time.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct CallId(Arc<str>);
+text_id! {
+    /// A call's id: `call_` and 32 hexadecimal digits that sort by time.
+    CallId
+}
 
 impl CallId {
     /// A fresh id.
     #[must_use]
     pub fn fresh(clock: &dyn Clock) -> Self {
-        Self(format!("call_{}", clock.ordered_id().simple()).into())
-    }
-
-    /// The id somebody wrote down earlier. It need not exist.
-    #[must_use]
-    pub fn from_text(id: &str) -> Self {
-        Self(id.into())
-    }
-
-    /// The id as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for CallId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        Self::new(&format!("call_{}", clock.ordered_id().simple()))
     }
 }
 
@@ -158,6 +141,38 @@ pub struct CallRecord {
     pub ended_at: Option<Timestamp>,
     /// From arrival to close, on a steady clock.
     pub duration_us: u64,
+}
+
+impl CallRecord {
+    /// The row of a call that has just arrived: nothing is known yet but who asks for what.
+    #[must_use]
+    pub fn arrived(id: CallId, scope: Scope, tool: &str, asked_at: Timestamp) -> Self {
+        Self {
+            id,
+            scope,
+            tool: tool.into(),
+            entrance: "embedded".into(),
+            definition: None,
+            effect: None,
+            status: CallStatus::Failed,
+            kind: None,
+            arguments: Value::Object(Map::new()),
+            arguments_bytes: 0,
+            result: None,
+            result_chars: 0,
+            artifact: None,
+            message: None,
+            error: None,
+            detail: None,
+            rule: None,
+            thread: None,
+            run: None,
+            asked_at,
+            begun_at: None,
+            ended_at: None,
+            duration_us: 0,
+        }
+    }
 }
 
 /// Which calls to list.

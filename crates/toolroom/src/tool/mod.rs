@@ -17,9 +17,7 @@ pub use error::{ErrorKind, RaisedBy, ToolError};
 pub use function::{FnTool, NoArguments, tool_fn};
 pub use id::{IdError, Source, ToolId};
 pub use output::{Origin, ToolOutput};
-pub use spec::{
-    DEFAULT_RESULT_CAP, DEFAULT_TIMEOUT, Display, Enablement, Family, LocalText, Pool, Timeout, ToolSpec,
-};
+pub use spec::{DEFAULT_RESULT_CAP, DEFAULT_TIMEOUT, Enablement, Family, LocalText, Pool, Timeout, ToolSpec};
 
 use serde_json::{Map, Value};
 

@@ -163,17 +163,6 @@ pub struct ToolSpec {
     pub concurrency: Option<usize>,
 }
 
-/// What a settings page shows of a tool, enabled or not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Display {
-    /// The tool.
-    pub id: ToolId,
-    /// Title in the wanted language.
-    pub title: String,
-    /// Description in the wanted language.
-    pub description: String,
-}
-
 impl ToolSpec {
     /// A tool without parameters. The title is made from the id until [`ToolSpec::title`] gives one.
     pub fn new(id: &str, description: impl Into<String>) -> Result<Self, IdError> {
@@ -279,15 +268,11 @@ impl ToolSpec {
         if untrusted { Origin::Untrusted } else { Origin::Trusted }
     }
 
-    /// What a settings page shows, in `language` where the tool has that.
+    /// Title and description in `language` where the tool has that, in its own otherwise.
     #[must_use]
-    pub fn display(&self, language: &str) -> Display {
-        let local = self.texts.get(language);
-        Display {
-            id: self.id.clone(),
-            title: local.map_or(&self.title, |text| &text.title).clone(),
-            description: local.map_or(&self.description, |text| &text.description).clone(),
-        }
+    pub fn text(&self, language: &str) -> LocalText {
+        let own = || LocalText { title: self.title.clone(), description: self.description.clone() };
+        self.texts.get(language).cloned().unwrap_or_else(own)
     }
 }
 

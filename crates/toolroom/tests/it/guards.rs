@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 use toolroom::call::{CallReport, CallRequest, Outcome};
 use toolroom::ledger::{
-    BeginCall, BeginError, CallStatus, CloseCall, DecideError, Decision, Ledger, LedgerError, ParkCall, Switchboard,
-    Switches,
+    BeginCall, BeginError, CallStatus, CloseCall, DecideError, Decision, Ledger, LedgerError, ParkCall,
+    Switchboard, Switches,
 };
 use toolroom::policy::Judgement;
 use toolroom::scope::ProjectId;
@@ -92,7 +92,10 @@ async fn call_over(place: Place) -> (CallReport, bool) {
 #[tokio::test]
 async fn a_guard_that_cannot_decide_denies() {
     let (report, ran) = call_over(Place::Switches).await;
-    assert!(matches!(&report.outcome, Outcome::Denied(denial) if denial.rule == "switches.unreadable"), "{report:?}");
+    assert!(
+        matches!(&report.outcome, Outcome::Denied(denial) if denial.rule == "switches.unreadable"),
+        "{report:?}"
+    );
     assert!(!ran);
 
     let mut tool = scripted(spec(Effect::Pure), |_context, _arguments| async { Ok(ToolOutput::new("ran")) });

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolroom::catalog::Catalog;
+use toolroom::ledger::{SwitchState, Switches};
 use toolroom::scope::ProjectId;
 use toolroom::testing::Bench;
 use toolroom::tool::{
@@ -60,11 +61,28 @@ fn defaults_are_those_of_the_ledger() {
 }
 
 #[test]
-fn display_texts_come_in_the_users_language() {
-    let mut spec = ToolSpec::new("app:x", "Does x").unwrap().title("X");
-    spec.texts.insert("de".into(), LocalText { title: "Iks".into(), description: "Macht x".into() });
-    assert_eq!(spec.display("de").title, "Iks");
-    assert_eq!((spec.display("fr").title.as_str(), spec.display("fr").description.as_str()), ("X", "Does x"));
+fn every_tool_is_displayed_in_the_users_language_on_or_off() {
+    let catalog = Catalog::default();
+    let tool =
+        tool_fn("app:x", "Does x", |_context, _: NoArguments| async { Ok::<_, ToolError>(1) }).unwrap();
+    let german = LocalText { title: "Iks".into(), description: "Macht x".into() };
+    catalog
+        .register(tool.with(|spec| {
+            let mut spec = spec.title("X");
+            spec.texts.insert("de".into(), german);
+            spec
+        }))
+        .unwrap();
+    let mut switches = Switches::default();
+    switches.set_tool("app:x", SwitchState::Off);
+    let show = |language: &str| {
+        serde_json::to_value(catalog.display(&ProjectId::default(), &switches, language)).unwrap()
+    };
+    let expected = json!([
+        {"id": "app:x", "name": "Iks", "description": "Macht x", "enabled": false, "toggleable": true}
+    ]);
+    assert_eq!(show("de"), expected);
+    assert_eq!((&show("fr")[0]["name"], &show("fr")[0]["description"]), (&json!("X"), &json!("Does x")));
 }
 
 #[test]

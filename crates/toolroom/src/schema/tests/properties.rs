@@ -11,6 +11,7 @@ use crate::schema::{
 };
 
 /// `base` cases, times what `TOOLROOM_SCALE` asks for.
+#[expect(clippy::disallowed_methods, reason = "how long a test run may take is no setting of the product")]
 fn cases(base: u32) -> ProptestConfig {
     let scale = std::env::var("TOOLROOM_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1);
     ProptestConfig { cases: base * scale, failure_persistence: None, ..ProptestConfig::default() }

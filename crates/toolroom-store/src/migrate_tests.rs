@@ -30,6 +30,7 @@ async fn version(path: &Path) -> Vec<i64> {
     numbers(path, "PRAGMA user_version").await
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test looks at what was written")]
 fn copies(path: &Path) -> Vec<PathBuf> {
     let numbered = |end| PathBuf::from(format!("{}.before-{end}", path.display()));
     ["1", "2", "2-2", "2-3"].map(numbered).into_iter().filter(|copy| copy.exists()).collect()
@@ -98,14 +99,9 @@ async fn several_at_once_migrate_and_copy_once() {
 }
 
 #[test]
-fn each_step_has_its_number_and_its_pair() {
+fn each_step_sets_its_number() {
     for (place, step) in (1..).zip(MIGRATIONS) {
         assert_eq!(step.version, place);
         assert!(step.text.contains(&format!("PRAGMA user_version = {place};")));
     }
-    let count = |folder: &str| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(folder);
-        folder.read_dir().unwrap().count()
-    };
-    assert_eq!((count("sqlite"), count("postgres")), (MIGRATIONS.len(), MIGRATIONS.len()));
 }

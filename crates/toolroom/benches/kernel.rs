@@ -1,0 +1,323 @@
+//! What the kernel costs by itself: the path of a call, its stations, schema, catalog and expressions. Nothing is
+//! stored, so no figure here depends on a disk.
+
+#![expect(clippy::disallowed_methods, reason = "a bench looks at the clock and at its arguments")]
+
+mod measure;
+
+use std::error::Error;
+use std::future::ready;
+use std::hint::black_box;
+use std::sync::Arc;
+
+use measure::{Bar, Measure};
+use serde_json::{Map, Value, json};
+use tokio::runtime::{Builder, Runtime};
+use toolroom::call::{CallContext, CallRequest};
+use toolroom::catalog::{Audience, Catalog, WireNames};
+use toolroom::expression::{self, Expression};
+use toolroom::ledger::{
+    BeginCall, BeginError, CloseCall, DecideError, Decision, Ledger, LedgerError, ParkCall, Switchboard, Switches,
+};
+use toolroom::schema::{PatternRule, Schema, parse_object};
+use toolroom::scope::ProjectId;
+use toolroom::tool::{Arguments, Effect, IdError, NoArguments, Tool, ToolError, ToolOutput, ToolSpec, tool_fn};
+use toolroom::{BoxFuture, Toolroom};
+
+/// How many tools a large installation has.
+const MANY: usize = 1_000;
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+fn main() -> Outcome {
+    let measure = Measure::from_arguments();
+    limits(&measure)?;
+    call_path(&measure)?;
+    stations(&measure)?;
+    results(&measure)?;
+    schema(&measure)?;
+    catalog(&measure)?;
+    expressions(&measure)?;
+    Ok(())
+}
+
+/// The building blocks alone: what a kernel that did nothing else would cost.
+fn limits(measure: &Measure) -> Outcome {
+    let text = ticket().to_string();
+    measure.time("limit", "serde_json_text_to_value", Bar::NONE, || serde_json::from_str::<Value>(&text));
+    let ticket = ticket();
+    measure.time("limit", "serde_json_value_to_text", Bar::NONE, || ticket.to_string());
+    measure.time("limit", "value_clone_and_drop", Bar::NONE, || ticket.clone());
+    let options = jsonschema::options().should_validate_formats(false);
+    let bare = options.with_pattern_options(jsonschema::PatternOptions::regex()).build(&ticket_schema())?;
+    measure.time("limit", "jsonschema_is_valid", Bar::NONE, || bare.is_valid(&ticket));
+    Ok(())
+}
+
+/// From the request to the report, everything but storage.
+fn call_path(measure: &Measure) -> Outcome {
+    let runtime = runtime()?;
+    let bar = Bar::floor_and_aim(10.0, 5.0);
+    let text = ticket().to_string();
+    let arguments = parse_object(&text)?;
+    let by_text = || CallRequest::new("open_ticket").arguments_text(text.as_str());
+    let by_object = || CallRequest::new("open_ticket").arguments(arguments.clone());
+
+    let memory = with_tools(Toolroom::in_memory())?;
+    let forgetful = Arc::new(Forgetful::default());
+    let alone = with_tools(Toolroom::builder(Arc::clone(&forgetful) as _, forgetful).build())?;
+    for (name, room) in [("in_memory", &memory), ("without_ledger", &alone)] {
+        let call = |request| runtime.block_on(room.call(request));
+        assert!(call(by_text()).for_client().success && call(by_object()).for_client().success);
+        measure.time_each("call_path", name, bar, by_object, call);
+        measure.time_each("call_path", &format!("{name}_from_text"), bar, by_text, call);
+        let no_arguments = || CallRequest::new("nothing");
+        measure.time_each("call_path", &format!("{name}_no_arguments"), Bar::NONE, no_arguments, call);
+        let unfit = || CallRequest::new("open_ticket").argument("customer", 5);
+        measure.time_each("call_path", &format!("{name}_unfit_arguments"), Bar::NONE, unfit, call);
+    }
+    // What is not the kernel's, and part of every figure above.
+    measure.time("limit", "block_on_nothing", Bar::NONE, || runtime.block_on(async { black_box(1) }));
+    measure.time("limit", "request_new_and_drop", Bar::NONE, || CallRequest::new("nothing"));
+    Ok(())
+}
+
+/// The stations as far as they can be reached one by one.
+fn stations(measure: &Measure) -> Outcome {
+    let runtime = runtime()?;
+    let room = with_tools(Toolroom::in_memory())?;
+    let project = ProjectId::default();
+    let find = |name: &'static str| room.catalog().find(black_box(&project), black_box(name));
+    measure.time("station", "resolve_by_id", Bar::NONE, || find("app:open_ticket"));
+    measure.time("station", "resolve_by_bare_name", Bar::NONE, || find("open_ticket"));
+
+    let text = ticket().to_string();
+    measure.time("station", "validate_parse_text", Bar::NONE, || parse_object(black_box(&text)));
+    let schema = Schema::new(ticket_schema(), PatternRule::Refuse)?;
+    let ticket = ticket();
+    measure.time("station", "validate_check", Bar::NONE, || schema.check(black_box(&ticket)));
+
+    let arguments = parse_object(&text)?;
+    let request = || CallRequest::new("open_ticket").arguments(arguments.clone());
+    let explain = |request| runtime.block_on(room.explain(request));
+    measure.time_each("station", "resolve_validate_permit", Bar::NONE, request, explain);
+
+    let (switches, context) = (Switches::default(), Map::new());
+    let entry = find("app:open_ticket").map_err(|_| "the tool is there")?;
+    let enabled = || room.catalog().check_enabled(entry.spec(), &switches, &context);
+    measure.time("station", "permit_is_switched_on", Bar::NONE, enabled);
+    Ok(())
+}
+
+/// Shaping shows in the difference between a result that fits and one that does not.
+fn results(measure: &Measure) -> Outcome {
+    let runtime = runtime()?;
+    let rows: Vec<Value> =
+        (0..1_000).map(|n| json!({"id": n, "name": format!("row {n}"), "text": "x".repeat(64)})).collect();
+    let rows = Value::Array(rows);
+    let text = Value::String("words and more words ".repeat(5_000));
+    measure.time("limit", "value_clone_and_drop_100_kb", Bar::NONE, || rows.clone());
+    for (name, value) in [("rows", rows), ("text", text)] {
+        for (size, cap) in [("whole", usize::MAX), ("shortened", toolroom::tool::DEFAULT_RESULT_CAP)] {
+            let (room, value) = (Toolroom::in_memory(), value.clone());
+            let answer = move |_context: CallContext, _: NoArguments| ready(Ok::<_, ToolError>(value.clone()));
+            room.catalog().register(tool_fn("app:answer", "Answers at length", answer)?.with(|spec| {
+                let mut spec = spec.effect(Effect::Pure);
+                spec.result_cap = cap;
+                spec
+            }))?;
+            let request = || CallRequest::new("answer");
+            let call = |request| runtime.block_on(room.call(request));
+            measure.time_each("result_100_kb", &format!("{name}_{size}"), Bar::NONE, request, call);
+        }
+    }
+    Ok(())
+}
+
+fn schema(measure: &Measure) -> Outcome {
+    let fresh = || Schema::new(ticket_schema(), PatternRule::Refuse);
+    let schema = fresh()?;
+    let ticket = ticket();
+    let unfit = json!({"customer": 5, "email": "nobody", "subject": "", "priority": "highest", "colour": "red"});
+    assert!(schema.check(&ticket)?.is_empty() && schema.check(&unfit)?.len() == 5);
+    let one_slip = {
+        let mut slipped = ticket.clone();
+        slipped["priority"] = "highest".into();
+        slipped
+    };
+    measure.time("schema", "check_valid", Bar::floor_and_aim(3.0, 1.0), || schema.check(black_box(&ticket)));
+    let bar = Bar::floor_and_aim(3.0, 2.0);
+    measure.time("schema", "check_one_problem", bar, || schema.check(black_box(&one_slip)));
+    measure.time("schema", "check_five_problems", Bar::NONE, || schema.check(black_box(&unfit)));
+    let compile = |schema: Result<Schema, _>| schema.and_then(|schema: Schema| schema.check(&ticket).map(|_| schema));
+    measure.time_each("schema", "compile", Bar::aim(200.0), fresh, compile);
+    let parameters = Arc::new(ticket_schema());
+    let register = |parameters: Arc<Value>| Schema::new(parameters, PatternRule::Refuse);
+    measure.time_each("schema", "wellformed", Bar::NONE, || Arc::clone(&parameters), register);
+    Ok(())
+}
+
+fn catalog(measure: &Measure) -> Outcome {
+    let ids = many_ids();
+    measure.time("catalog", "wire_names_1000", Bar::NONE, || WireNames::new(ids.iter().map(String::as_str)));
+
+    let tools = || many_tools().unwrap_or_default();
+    let register = |tools| {
+        let catalog = Catalog::default();
+        catalog.register_all(None, tools).map(|()| catalog)
+    };
+    assert_eq!(register(tools())?.list(&ProjectId::default()).len(), MANY);
+    measure.time("limit", "define_1000_tools", Bar::NONE, tools);
+    measure.time_each("catalog", "register_1000", Bar::NONE, tools, register);
+
+    let catalog = register(tools())?;
+    let (project, switches, context) = (ProjectId::default(), Switches::default(), Map::new());
+    let offer = || catalog.offer(&project, &switches, &context, Audience::Full);
+    measure.time("catalog", "offer_1000", Bar::NONE, offer);
+    measure.time("catalog", "find_among_1000", Bar::NONE, || catalog.find(&project, "mcp:server7:list_invoice"));
+    let mistyped = || catalog.find(&project, black_box("server7:lsit_invoice"));
+    assert!(mistyped().is_err_and(|missing| !missing.nearest.is_empty()));
+    measure.time("catalog", "nearest_among_1000", Bar::NONE, mistyped);
+    Ok(())
+}
+
+fn expressions(measure: &Measure) -> Outcome {
+    let sum = || expression::evaluate(black_box("2 + 2 * 3"), &());
+    measure.time("expression", "parse_and_evaluate_sum", Bar::NONE, sum);
+    let text = "tool in ['shell', 'file_write'] and (starts_with(args.path, '/etc/') or args.amount > 1000) \
+                and not (user.role == 'admin')";
+    let facts = json!({
+        "tool": "file_write",
+        "args": {"path": "/home/ann/notes.txt", "amount": 1500},
+        "user": {"role": "member", "name": "ann"},
+    });
+    measure.time("expression", "parse_rule", Bar::NONE, || Expression::parse(black_box(text)));
+    let rule = Expression::parse(text)?;
+    assert!(rule.holds(&facts)?);
+    measure.time("expression", "evaluate_rule", Bar::NONE, || rule.holds(black_box(&facts)));
+    Ok(())
+}
+
+fn runtime() -> std::io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
+/// Gives back its arguments.
+struct Echo(ToolSpec);
+
+impl Tool for Echo {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn run<'a>(
+        &'a self,
+        _context: &'a CallContext,
+        arguments: Arguments,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(ready(Ok(ToolOutput::new(arguments))))
+    }
+}
+
+fn echo(id: &str) -> Result<Echo, IdError> {
+    let spec = ToolSpec::new(id, "Open a support ticket for a customer and tell the customer about it")?;
+    Ok(Echo(spec.parameters(ticket_schema()).effect(Effect::Pure)))
+}
+
+fn with_tools(room: Toolroom) -> Result<Toolroom, Box<dyn Error>> {
+    room.catalog().register(echo("app:open_ticket")?)?;
+    room.catalog().register(Echo(ToolSpec::new("app:nothing", "Does nothing")?.effect(Effect::Pure)))?;
+    Ok(room)
+}
+
+/// Ids as servers with some dozen tools each have them.
+fn many_ids() -> Vec<String> {
+    let verbs = ["create", "list", "update", "delete", "search"];
+    let nouns = ["invoice", "customer", "ticket", "pull_request", "calendar-event", "file", "user", "order.line"];
+    let names = nouns.iter().flat_map(|noun| verbs.iter().map(move |verb| format!("{verb}_{noun}")));
+    let names: Vec<String> = names.collect();
+    (0..MANY).map(|n| format!("mcp:server{}:{}", n / names.len(), names[n % names.len()])).collect()
+}
+
+fn many_tools() -> Result<Vec<Arc<dyn Tool>>, IdError> {
+    many_ids().iter().map(|id| Ok(Arc::new(echo(id)?) as Arc<dyn Tool>)).collect()
+}
+
+/// Eight properties, one of them nested and one a list, three patterns.
+fn ticket_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "customer": {"type": "string", "pattern": "^C-[0-9]{6}$", "description": "Customer number, e.g. C-123456"},
+            "email": {"type": "string", "pattern": "^[^@\\s]+@[^@\\s]+$", "maxLength": 254},
+            "subject": {"type": "string", "minLength": 1, "maxLength": 200, "description": "One line"},
+            "text": {"type": "string", "maxLength": 10000, "description": "What the customer says"},
+            "priority": {"type": "string", "enum": ["low", "normal", "high", "urgent"], "default": "normal"},
+            "tags": {
+                "type": "array",
+                "items": {"type": "string", "pattern": "^[a-z0-9-]{1,30}$"},
+                "maxItems": 10,
+                "uniqueItems": true
+            },
+            "address": {
+                "type": "object",
+                "properties": {
+                    "street": {"type": "string"},
+                    "city": {"type": "string"},
+                    "zip": {"type": "string", "maxLength": 10},
+                    "floor": {"type": "integer", "minimum": -5, "maximum": 200}
+                },
+                "required": ["city"],
+                "additionalProperties": false
+            },
+            "notify": {"type": "boolean", "default": true}
+        },
+        "required": ["customer", "email", "subject"],
+        "additionalProperties": false
+    })
+}
+
+/// Some 450 bytes that fit [`ticket_schema`].
+fn ticket() -> Value {
+    json!({
+        "customer": "C-204817",
+        "email": "ann.example@mail.example.org",
+        "subject": "The delivery has not arrived",
+        "text": "I ordered two shelves on the third and was told they would be here within a week. It has been \
+                 twelve days now, and the tracking page still says that they are being packed. Please find out.",
+        "priority": "high",
+        "tags": ["delivery", "shelves", "second-request"],
+        "address": {"street": "12 Mill Lane", "city": "Otherton", "zip": "OT1 2AB", "floor": 3},
+        "notify": true
+    })
+}
+
+/// A ledger that keeps nothing: what is left is the kernel.
+#[derive(Default)]
+struct Forgetful {
+    switches: Arc<Switches>,
+}
+
+impl Ledger for Forgetful {
+    fn begin(&self, _begin: BeginCall) -> BoxFuture<'static, Result<(), BeginError>> {
+        Box::pin(ready(Ok(())))
+    }
+
+    fn park(&self, _park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>> {
+        Box::pin(ready(Ok(())))
+    }
+
+    fn decide(&self, _decision: Decision) -> BoxFuture<'static, Result<(), DecideError>> {
+        Box::pin(ready(Ok(())))
+    }
+
+    fn close(&self, _close: CloseCall) -> BoxFuture<'static, Result<(), LedgerError>> {
+        Box::pin(ready(Ok(())))
+    }
+}
+
+impl Switchboard for Forgetful {
+    fn switches<'a>(&'a self, _project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Switches>, LedgerError>> {
+        Box::pin(ready(Ok(Arc::clone(&self.switches))))
+    }
+}

@@ -1,0 +1,134 @@
+//! A small harness: warm up, several rounds, the median round; one JSON object per figure on stdout.
+//!
+//! Times are better when they are smaller, rates (`/s`) when they are larger. `floor` is what we never ship below,
+//! `aim` what we want; both are absent where a figure only explains another one. Machines differ and are noisy:
+//! compare figures of one run, first of all with those of the bench `limit`.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// Rounds per figure; odd, so that there is a median round.
+const ROUNDS: usize = 7;
+
+/// How long one round should take: long enough that the clock costs nothing, short enough for many figures.
+const ROUND: Duration = Duration::from_millis(60);
+
+/// Inputs made in advance, so that making them is not measured, and the clock is looked at once for all of them.
+const BATCH: usize = 64;
+
+/// Work that takes longer is measured one by one: its inputs may be too large to hold many of them.
+const LONG: Duration = Duration::from_micros(100);
+
+/// First tries, to see whether the work is long.
+const TRIES: usize = 5;
+
+/// What a figure is held against.
+#[derive(Clone, Copy, Default)]
+pub struct Bar {
+    floor: Option<f64>,
+    aim: Option<f64>,
+}
+
+impl Bar {
+    /// Only to look at.
+    pub const NONE: Self = Self { floor: None, aim: None };
+
+    pub const fn aim(aim: f64) -> Self {
+        Self { floor: None, aim: Some(aim) }
+    }
+
+    pub const fn floor_and_aim(floor: f64, aim: f64) -> Self {
+        Self { floor: Some(floor), aim: Some(aim) }
+    }
+}
+
+/// Which figures are wanted: those whose `bench/case` contains one of the words behind `cargo bench -- `.
+pub struct Measure {
+    wanted: Vec<String>,
+}
+
+impl Measure {
+    pub fn from_arguments() -> Self {
+        Self { wanted: std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect() }
+    }
+
+    pub fn wants(&self, bench: &str, case: &str) -> bool {
+        let name = format!("{bench}/{case}");
+        self.wanted.is_empty() || self.wanted.iter().any(|word| name.contains(word))
+    }
+
+    /// The time of one `work`, in microseconds.
+    pub fn time<T>(&self, bench: &str, case: &str, bar: Bar, mut work: impl FnMut() -> T) {
+        self.time_each(bench, case, bar, || (), |()| work());
+    }
+
+    /// The time of one `work`, in microseconds, without that of making its `input`.
+    pub fn time_each<I, T>(
+        &self,
+        bench: &str,
+        case: &str,
+        bar: Bar,
+        mut input: impl FnMut() -> I,
+        mut work: impl FnMut(I) -> T,
+    ) {
+        if !self.wants(bench, case) {
+            return;
+        }
+        let mut inputs = Vec::with_capacity(BATCH);
+        let mut batch = |size: usize| {
+            inputs.extend(std::iter::repeat_with(&mut input).take(size));
+            let start = Instant::now();
+            for input in inputs.drain(..) {
+                std::hint::black_box(work(std::hint::black_box(input)));
+            }
+            start.elapsed()
+        };
+        let is_long = (0..TRIES).map(|_| batch(1)).min().is_some_and(|shortest| shortest > LONG);
+        let size = if is_long { 1 } else { BATCH };
+        let mut round = |until: Duration| {
+            let (mut spent, mut done) = (Duration::ZERO, 0_u32);
+            while spent < until {
+                spent += batch(size);
+                done += 1;
+            }
+            (spent.as_secs_f64() * 1e6 / (f64::from(done) * size as f64), done)
+        };
+        round(ROUND / 2);
+        let rounds: Vec<(f64, u32)> = (0..ROUNDS).map(|_| round(ROUND)).collect();
+        let n = rounds.iter().map(|(_, batches)| *batches as usize * size).sum();
+        let mut times: Vec<f64> = rounds.iter().map(|(time, _)| *time).collect();
+        report(bench, case, median(&mut times), "us", bar, n);
+    }
+}
+
+/// The middle of the values.
+pub fn median(values: &mut [f64]) -> f64 {
+    quantile(values, 0.5)
+}
+
+/// The value below which a share of the values lies; 0 when there are none.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in the slice")]
+pub fn quantile(values: &mut [f64], share: f64) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let place = (values.len().saturating_sub(1) as f64 * share).round() as usize;
+    values.get(place).copied().unwrap_or_default()
+}
+
+/// Prints one figure.
+pub fn report(bench: &str, case: &str, value: f64, unit: &str, bar: Bar, n: usize) {
+    let mut figure = json!({"bench": bench, "case": case, "value": rounded(value), "unit": unit});
+    if let Some(figure) = figure.as_object_mut() {
+        let bars = [("floor", bar.floor), ("aim", bar.aim)];
+        figure.extend(bars.into_iter().filter_map(|(name, bar)| Some((name.to_owned(), rounded(bar?)))));
+        figure.insert("n".to_owned(), n.into());
+    }
+    // A reader that has gone away is no reason to fail.
+    drop(writeln!(std::io::stdout(), "{figure}"));
+}
+
+/// Three significant digits: more would be noise.
+fn rounded(value: f64) -> Value {
+    format!("{value:.2e}").parse().map_or(Value::Null, |value: f64| json!(value))
+}
