@@ -17,11 +17,14 @@ use toolroom::call::{CallContext, CallRequest};
 use toolroom::catalog::{Audience, Catalog, WireNames};
 use toolroom::expression::{self, Expression};
 use toolroom::ledger::{
-    BeginCall, BeginError, CloseCall, DecideError, Decision, Ledger, LedgerError, ParkCall, Switchboard, Switches,
+    BeginCall, BeginError, CloseCall, DecideError, Decision, Ledger, LedgerError, ParkCall, Switchboard,
+    Switches,
 };
 use toolroom::schema::{PatternRule, Schema, parse_object};
 use toolroom::scope::ProjectId;
-use toolroom::tool::{Arguments, Effect, IdError, NoArguments, Tool, ToolError, ToolOutput, ToolSpec, tool_fn};
+use toolroom::tool::{
+    Arguments, Effect, IdError, NoArguments, Tool, ToolError, ToolOutput, ToolSpec, tool_fn,
+};
 use toolroom::{BoxFuture, Toolroom};
 
 /// How many tools a large installation has.
@@ -120,7 +123,8 @@ fn results(measure: &Measure) -> Outcome {
     for (name, value) in [("rows", rows), ("text", text)] {
         for (size, cap) in [("whole", usize::MAX), ("shortened", toolroom::tool::DEFAULT_RESULT_CAP)] {
             let (room, value) = (Toolroom::in_memory(), value.clone());
-            let answer = move |_context: CallContext, _: NoArguments| ready(Ok::<_, ToolError>(value.clone()));
+            let answer =
+                move |_context: CallContext, _: NoArguments| ready(Ok::<_, ToolError>(value.clone()));
             room.catalog().register(tool_fn("app:answer", "Answers at length", answer)?.with(|spec| {
                 let mut spec = spec.effect(Effect::Pure);
                 spec.result_cap = cap;
@@ -138,7 +142,8 @@ fn schema(measure: &Measure) -> Outcome {
     let fresh = || Schema::new(ticket_schema(), PatternRule::Refuse);
     let schema = fresh()?;
     let ticket = ticket();
-    let unfit = json!({"customer": 5, "email": "nobody", "subject": "", "priority": "highest", "colour": "red"});
+    let unfit =
+        json!({"customer": 5, "email": "nobody", "subject": "", "priority": "highest", "colour": "red"});
     assert!(schema.check(&ticket)?.is_empty() && schema.check(&unfit)?.len() == 5);
     let one_slip = {
         let mut slipped = ticket.clone();
@@ -149,7 +154,8 @@ fn schema(measure: &Measure) -> Outcome {
     let bar = Bar::floor_and_aim(3.0, 2.0);
     measure.time("schema", "check_one_problem", bar, || schema.check(black_box(&one_slip)));
     measure.time("schema", "check_five_problems", Bar::NONE, || schema.check(black_box(&unfit)));
-    let compile = |schema: Result<Schema, _>| schema.and_then(|schema: Schema| schema.check(&ticket).map(|_| schema));
+    let compile =
+        |schema: Result<Schema, _>| schema.and_then(|schema: Schema| schema.check(&ticket).map(|_| schema));
     measure.time_each("schema", "compile", Bar::aim(200.0), fresh, compile);
     let parameters = Arc::new(ticket_schema());
     let register = |parameters: Arc<Value>| Schema::new(parameters, PatternRule::Refuse);
@@ -174,7 +180,8 @@ fn catalog(measure: &Measure) -> Outcome {
     let (project, switches, context) = (ProjectId::default(), Switches::default(), Map::new());
     let offer = || catalog.offer(&project, &switches, &context, Audience::Full);
     measure.time("catalog", "offer_1000", Bar::NONE, offer);
-    measure.time("catalog", "find_among_1000", Bar::NONE, || catalog.find(&project, "mcp:server7:list_invoice"));
+    measure
+        .time("catalog", "find_among_1000", Bar::NONE, || catalog.find(&project, "mcp:server7:list_invoice"));
     let mistyped = || catalog.find(&project, black_box("server7:lsit_invoice"));
     assert!(mistyped().is_err_and(|missing| !missing.nearest.is_empty()));
     measure.time("catalog", "nearest_among_1000", Bar::NONE, mistyped);
@@ -233,7 +240,8 @@ fn with_tools(room: Toolroom) -> Result<Toolroom, Box<dyn Error>> {
 /// Ids as servers with some dozen tools each have them.
 fn many_ids() -> Vec<String> {
     let verbs = ["create", "list", "update", "delete", "search"];
-    let nouns = ["invoice", "customer", "ticket", "pull_request", "calendar-event", "file", "user", "order.line"];
+    let nouns =
+        ["invoice", "customer", "ticket", "pull_request", "calendar-event", "file", "user", "order.line"];
     let names = nouns.iter().flat_map(|noun| verbs.iter().map(move |verb| format!("{verb}_{noun}")));
     let names: Vec<String> = names.collect();
     (0..MANY).map(|n| format!("mcp:server{}:{}", n / names.len(), names[n % names.len()])).collect()

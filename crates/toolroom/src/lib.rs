@@ -46,6 +46,7 @@ pub mod catalog;
 pub mod clock;
 pub mod expression;
 pub mod ledger;
+mod nearest;
 pub mod policy;
 mod room;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use super::entry::{Entry, RegisterError};
 use super::feature::{FEATURES, Feature};
-use super::nearest::nearest;
+use crate::nearest::nearest;
 use crate::scope::ProjectId;
 use crate::tool::{Tool, ToolSpec};
 

@@ -10,7 +10,6 @@ mod enable;
 mod entry;
 mod feature;
 mod index;
-mod nearest;
 mod offer;
 mod places;
 mod wire_names;

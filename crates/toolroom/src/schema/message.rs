@@ -10,6 +10,7 @@ use super::check::MAX_PROBLEMS;
 use super::problem::Problem;
 use super::text;
 use super::trail::{self, Trail};
+use crate::nearest::nearest_one;
 
 /// Reasons shown of the closest alternative.
 const MAX_REASONS: usize = 3;
@@ -277,7 +278,7 @@ fn one_of(options: &Value, instance: &Value) -> String {
         ),
     };
     let near =
-        instance.as_str().and_then(|given| text::nearest(given, options.iter().filter_map(Value::as_str)));
+        instance.as_str().and_then(|given| nearest_one(given, options.iter().filter_map(Value::as_str)));
     match near {
         Some(near) if options.len() > 1 => {
             format!("{head} (did you mean {}?)", text::preview(&Value::String(near.to_owned())))
@@ -289,7 +290,7 @@ fn one_of(options: &Value, instance: &Value) -> String {
 fn unknown(unexpected: &[String], trail: &Trail<'_>) -> String {
     let properties = trail.holder.and_then(|holder| holder.get("properties")).and_then(Value::as_object);
     let known = || properties.into_iter().flat_map(Map::keys).map(String::as_str);
-    let named = text::listed(unexpected.iter().map(|name| match text::nearest(name, known()) {
+    let named = text::listed(unexpected.iter().map(|name| match nearest_one(name, known()) {
         Some(near) => format!("{} (did you mean {}?)", text::name(name), text::name(near)),
         None => text::name(name),
     }));

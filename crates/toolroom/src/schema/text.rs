@@ -14,12 +14,6 @@ const SHOWN_PATH_CHARS: usize = 200;
 /// Names or values listed before "and N more".
 const LISTED: usize = 10;
 
-/// Names that are compared when one is mistyped; a map of ten thousand names must not cost a millisecond.
-const COMPARED: usize = 200;
-
-/// Longest name worth comparing.
-const COMPARED_CHARS: usize = 64;
-
 /// Appends one step to a JSON pointer.
 pub(super) fn push_step(pointer: &mut String, step: &str) {
     pointer.push('/');
@@ -153,24 +147,4 @@ pub(super) fn alternatives(all: &[&str]) -> String {
         [only] => (*only).to_owned(),
         [head @ .., last] => format!("{} or {last}", head.join(", ")),
     }
-}
-
-/// The known name that a mistyped one was probably meant to be.
-pub(super) fn nearest<'a>(mistyped: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let length = mistyped.chars().count();
-    if length > COMPARED_CHARS {
-        return None;
-    }
-    let plain = |name: &str| name.to_lowercase().replace(['-', '_', ' '], "");
-    let wanted = plain(mistyped);
-    // One slip in three characters is still the same word; in `id` or `to` every other name would be near.
-    let slips = length / 3;
-    known
-        .into_iter()
-        .take(COMPARED)
-        .filter(|name| name.len() <= COMPARED_CHARS)
-        .map(|name| (strsim::osa_distance(&wanted, &plain(name)), name))
-        .filter(|(distance, _)| *distance <= slips)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
 }

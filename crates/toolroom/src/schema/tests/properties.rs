@@ -1,21 +1,15 @@
 //! What holds for every text, every value and every schema.
 
 use proptest::prelude::{
-    BoxedStrategy, Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest,
+    BoxedStrategy, Just, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
 use proptest::{collection, option, sample};
 use serde_json::{Value, json};
 
+use crate::scale::cases;
 use crate::schema::{
     ArgumentTextError, MAX_PROBLEMS, PatternRule, Schema, SchemaError, parse_object, parse_value,
 };
-
-/// `base` cases, times what `TOOLROOM_SCALE` asks for.
-#[expect(clippy::disallowed_methods, reason = "how long a test run may take is no setting of the product")]
-fn cases(base: u32) -> ProptestConfig {
-    let scale = std::env::var("TOOLROOM_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1);
-    ProptestConfig { cases: base * scale, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 fn text() -> impl Strategy<Value = String> {
     collection::vec(any::<char>(), 0..8).prop_map(String::from_iter)

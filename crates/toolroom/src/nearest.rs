@@ -1,6 +1,6 @@
-//! Finds the known tool names that a mistyped one was probably meant to be.
+//! Finds the known names that a mistyped one was probably meant to be: of tools, functions, parameters, values.
 //!
-//! It only suggests: no tool is ever called because its name was near.
+//! It only suggests: nothing is ever done because a name was near.
 
 use std::cmp::Reverse;
 
@@ -9,6 +9,9 @@ const SUGGESTIONS: usize = 3;
 
 /// No tool has so long a name, and comparing takes time in proportion to it.
 const MAX_WANTED_CHARS: usize = 200;
+
+/// A schema or a map of variables may hold any number of names; a suggestion is not worth comparing them all.
+const COMPARED: usize = 1_000;
 
 /// The score of equal names.
 const SAME: usize = 1_000;
@@ -42,6 +45,11 @@ pub(crate) fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) ->
         }
     }
     best.into_iter().map(|(_, _, id)| id).collect()
+}
+
+/// The best of the first [`COMPARED`] names.
+pub(crate) fn nearest_one<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest(wanted, known.into_iter().take(COMPARED)).first().copied()
 }
 
 /// A name in the form in which it is compared: lower case, with one underscore for each run of separators, so that

@@ -1,0 +1,2 @@
+//! Placeholder while the bench is written.
+fn main() {}
