@@ -1,2 +1,308 @@
-//! Placeholder while the bench is written.
-fn main() {}
+//! What a call costs with everything around it: a real database, many callers, a fresh process.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a bench looks at the clock, starts processes and reads what the system says of them"
+)]
+
+#[path = "../../toolroom/benches/measure/mod.rs"]
+mod measure;
+#[path = "../../toolroom/benches/ticket/mod.rs"]
+mod ticket;
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Instant;
+
+use measure::{Bar, Measure, median, quantile, report};
+use tempfile::TempDir;
+use ticket::{echo, many_tools, ticket};
+use tokio::runtime::{Builder, Runtime};
+use toolroom::Toolroom;
+use toolroom::call::{CallRequest, Outcome};
+use toolroom::catalog::{Catalog, RegisterError};
+use toolroom::clock::{Clock, SystemClock};
+use toolroom::ledger::{CallId, CallRecord, CallStatus, CloseCall, Ledger, Switchboard};
+use toolroom::scope::{ProjectId, Scope};
+use toolroom::tool::{Arguments, Effect};
+use toolroom_store::{Presence, Store};
+
+/// Makes this program behave as the command line: `call` prints a result, as the real one does; `memory` adds on
+/// stderr what the process needed at most.
+const AS_CLI: &str = "TOOLROOM_BENCH_AS_CLI";
+
+/// Rounds per rate; odd, so that there is a median round.
+const ROUNDS: usize = 5;
+
+/// Processes started per figure.
+const STARTS: usize = 31;
+
+/// How many ask at once.
+const CROWD: usize = 32;
+
+/// Calls that a database holds which has been in use for a while.
+const OLD_CALLS: usize = 5_000;
+
+/// `/proc/self/stat` counts in hundredths of a second on every Linux.
+const TICK_US: f64 = 10_000.0;
+
+type Done = Result<(), Box<dyn Error>>;
+
+fn main() -> ExitCode {
+    if let Ok(mode) = std::env::var(AS_CLI) {
+        let code = toolroom_server::run(register_many);
+        if mode == "memory" {
+            let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+            drop(writeln!(std::io::stderr(), "{status}"));
+        }
+        return code;
+    }
+    match journal().and_then(|()| start()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            drop(writeln!(std::io::stderr(), "{error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn register_many(catalog: &Catalog) -> Result<(), RegisterError> {
+    catalog.register_all(None, many_tools()?)
+}
+
+/// Calls over a real database.
+fn journal() -> Done {
+    let measure = Measure::from_arguments();
+    let folder = folder()?;
+    hand_over(&measure);
+    sync_to_disk(&measure, folder.path())?;
+
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let store = runtime.block_on(open(&folder.path().join("journal.db")))?;
+    let room = room(&store)?;
+    let pure = Work::Call(room.clone(), "note");
+    let write = Work::Call(room, "write");
+    let bar = Bar::floor_and_aim(10_000.0, 20_000.0);
+    crowd(&measure, &runtime, "journaled_pure", &pure, CROWD, 16_000, bar)?;
+    crowd(&measure, &runtime, "journaled_pure", &pure, 1, 2_000, Bar::NONE)?;
+    crowd(&measure, &runtime, "journaled_write", &write, CROWD, 3_200, Bar::NONE)?;
+    crowd(&measure, &runtime, "journaled_write", &write, 1, 300, Bar::NONE)?;
+    // The two halves of a pure call that touch the database.
+    crowd(&measure, &runtime, "close_alone", &Work::Close(store.clone()), CROWD, 16_000, Bar::NONE)?;
+    crowd(&measure, &runtime, "close_alone", &Work::Close(store.clone()), 1, 2_000, Bar::NONE)?;
+    crowd(&measure, &runtime, "switches_alone", &Work::Switches(store.clone()), CROWD, 32_000, Bar::NONE)?;
+    crowd(&measure, &runtime, "switches_alone", &Work::Switches(store.clone()), 1, 2_000, Bar::NONE)?;
+    runtime.block_on(store.shutdown())?;
+    Ok(())
+}
+
+/// What one caller does over and over.
+#[derive(Clone)]
+enum Work {
+    Call(Toolroom, &'static str),
+    Close(Store),
+    Switches(Store),
+}
+
+impl Work {
+    async fn once(&self, arguments: &Arguments) -> Result<(), String> {
+        match self {
+            Self::Call(room, tool) => {
+                let report = room.call(CallRequest::new(*tool).arguments(arguments.clone())).await;
+                match report.outcome {
+                    Outcome::Done(_) => Ok(()),
+                    other => Err(format!("{other:?}")),
+                }
+            }
+            Self::Close(store) => {
+                let close = CloseCall { record: record(arguments), artifact: None, enqueue: Vec::new() };
+                store.close(close).await.map_err(|error| error.to_string())
+            }
+            Self::Switches(store) => {
+                let switches = store.switches(&ProjectId::default()).await;
+                switches.map(drop).map_err(|error| error.to_string())
+            }
+        }
+    }
+}
+
+/// A row as a pure call leaves it.
+fn record(arguments: &Arguments) -> CallRecord {
+    let now = SystemClock.now();
+    CallRecord {
+        effect: Some(Effect::Pure),
+        status: CallStatus::Done,
+        arguments: arguments.clone().into(),
+        result: Some(arguments.clone().into()),
+        begun_at: Some(now),
+        ended_at: Some(now),
+        ..CallRecord::arrived(CallId::fresh(&SystemClock), Scope::default(), "app:note", now)
+    }
+}
+
+/// Rate, latency and processor time of `n` works by so many callers.
+fn crowd(
+    measure: &Measure,
+    runtime: &Runtime,
+    case: &str,
+    work: &Work,
+    callers: usize,
+    n: usize,
+    bar: Bar,
+) -> Done {
+    let case = format!("{case}_{callers}_callers");
+    if !measure.wants("journal", &case) {
+        return Ok(());
+    }
+    runtime.block_on(round(work, callers, n / 4))?;
+    let (mut rates, mut latencies) = (Vec::new(), Vec::new());
+    let before = processor_time()?;
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        latencies.extend(runtime.block_on(round(work, callers, n))?);
+        rates.push(n as f64 / start.elapsed().as_secs_f64());
+    }
+    let all = n * ROUNDS;
+    let processor = (processor_time()? - before) / all as f64;
+    report("journal", &case, median(&mut rates), "/s", bar, all);
+    report("journal", &format!("{case}_p50"), quantile(&mut latencies, 0.5), "us", Bar::NONE, all);
+    report("journal", &format!("{case}_p99"), quantile(&mut latencies, 0.99), "us", Bar::NONE, all);
+    report("journal", &format!("{case}_processor_time"), processor, "us", Bar::NONE, all);
+    Ok(())
+}
+
+async fn round(work: &Work, callers: usize, n: usize) -> Result<Vec<f64>, String> {
+    let arguments: Arguments = ticket().as_object().cloned().unwrap_or_default();
+    let tasks: Vec<_> = (0..callers)
+        .map(|_| {
+            let (work, arguments) = (work.clone(), arguments.clone());
+            tokio::spawn(async move {
+                let mut latencies = Vec::with_capacity(n / callers);
+                for _ in 0..n / callers {
+                    let start = Instant::now();
+                    work.once(&arguments).await?;
+                    latencies.push(start.elapsed().as_secs_f64() * 1e6);
+                }
+                Ok::<_, String>(latencies)
+            })
+        })
+        .collect();
+    let mut latencies = Vec::with_capacity(n);
+    for task in tasks {
+        latencies.extend(task.await.map_err(|error| error.to_string())??);
+    }
+    Ok(latencies)
+}
+
+/// Of all threads of this process so far, in microseconds.
+fn processor_time() -> Result<f64, Box<dyn Error>> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_ascii_whitespace();
+    let ticks = fields.skip(11).take(2).map(str::parse::<f64>).sum::<Result<f64, _>>()?;
+    Ok(ticks * TICK_US)
+}
+
+/// What it costs that the database has a thread of its own: there and back, once.
+fn hand_over(measure: &Measure) {
+    let (ask, asked) = mpsc::channel::<()>();
+    let (answer, answered) = mpsc::channel::<()>();
+    let other = thread::spawn(move || while asked.recv().is_ok() && answer.send(()).is_ok() {});
+    measure.time("limit", "to_another_thread_and_back", Bar::NONE, || {
+        ask.send(()).is_ok() && answered.recv().is_ok()
+    });
+    drop(ask);
+    drop(other.join());
+}
+
+/// What a commit that survives the loss of power cannot beat.
+fn sync_to_disk(measure: &Measure, folder: &Path) -> Done {
+    let mut file = File::create(folder.join("synced"))?;
+    measure.time("limit", "write_and_sync_4_kb", Bar::NONE, || {
+        file.write_all(&[1; 4096]).and_then(|()| file.sync_data())
+    });
+    Ok(())
+}
+
+/// From starting a process to its end, with a database that has been in use.
+fn start() -> Done {
+    let measure = Measure::from_arguments();
+    if !measure.wants("start", "") && !measure.wants("memory", "") {
+        return Ok(());
+    }
+    let home = folder()?;
+    grow_old(home.path())?;
+    let real = Path::new(env!("CARGO_BIN_EXE_toolroom"));
+    let ours = std::env::current_exe()?;
+    let call = ["call", "calculator", "expression=2 + 2 * 3"];
+    let bar = Bar::floor_and_aim(40.0, 15.0);
+    let mut cases: Vec<(&str, Bar, Command)> = vec![
+        ("call_among_1000_tools", bar, command(&ours, &call, home.path())),
+        ("call", bar, command(real, &call, home.path())),
+        ("help", Bar::NONE, command(real, &["--help"], home.path())),
+        ("bin_true", Bar::NONE, Command::new("/bin/true")),
+    ];
+    // Interleaved, so that all of them see the same weather.
+    let mut times = vec![Vec::with_capacity(STARTS); cases.len()];
+    for _ in 0..STARTS {
+        for ((case, _, command), times) in cases.iter_mut().zip(&mut times) {
+            let start = Instant::now();
+            if !command.stdout(Stdio::null()).status()?.success() {
+                return Err(format!("{case} failed").into());
+            }
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+    }
+    for ((case, bar, _), mut times) in cases.into_iter().zip(times) {
+        report("start", case, median(&mut times), "ms", bar, STARTS);
+    }
+    let output = command(&ours, &call, home.path()).env(AS_CLI, "memory").output()?;
+    let status = String::from_utf8(output.stderr)?;
+    let peak =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix("kB")?.trim().parse().ok());
+    let peak: f64 = peak.ok_or("the system does not say how much memory was used")?;
+    report("memory", "call_among_1000_tools", peak / 1024.0, "MB", Bar::aim(24.0), 1);
+    Ok(())
+}
+
+fn command(program: &Path, arguments: &[&str], home: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).env("TOOLROOM_HOME", home).env(AS_CLI, "call").stdin(Stdio::null());
+    command
+}
+
+/// Leaves a database behind that holds some thousand calls.
+fn grow_old(home: &Path) -> Done {
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let store = open(&home.join("toolroom.db")).await?;
+        round(&Work::Call(room(&store)?, "note"), CROWD, OLD_CALLS).await?;
+        store.shutdown().await?;
+        Ok(())
+    })
+}
+
+/// Beside the build, where the disk is a disk: the system's folder for temporary files may be in memory.
+fn folder() -> std::io::Result<TempDir> {
+    TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))
+}
+
+async fn open(database: &Path) -> Result<Store, Box<dyn Error>> {
+    let us = toolroom_host::presence::Presence::of_this_process()?;
+    let is_alive = Arc::new(toolroom_host::presence::Presence::is_alive);
+    let presence = Presence { machine: us.machine, process: us.process, is_alive };
+    Ok(Store::open(database, presence, Arc::new(SystemClock)).await?)
+}
+
+fn room(store: &Store) -> Result<Toolroom, Box<dyn Error>> {
+    let ports = Arc::new(store.clone());
+    let room = Toolroom::builder(Arc::clone(&ports) as _, ports).build();
+    room.catalog().register(echo("app:note", Effect::Pure)?)?;
+    room.catalog().register(echo("app:write", Effect::OnceOnlyWrite)?)?;
+    Ok(room)
+}

@@ -49,7 +49,9 @@ struct Note {
     text: String,
 }
 
+/// Inside this repository files are opened by `toolroom-host`; a program of your own opens what it likes.
 /// The call's id goes into the file as well, so that each line can be traced to its row in the journal.
+#[expect(clippy::disallowed_types, reason = "an example outside the house")]
 async fn append_note(context: CallContext, note: Note) -> Result<&'static str, ToolError> {
     let line = format!("{} {}\n", context.call_id(), note.text);
     let mut options = std::fs::OpenOptions::new();

@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "a bench looks at the clock and at its arguments")]
 
 mod measure;
+mod ticket;
 
 use std::error::Error;
 use std::future::ready;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use measure::{Bar, Measure};
 use serde_json::{Map, Value, json};
+use ticket::{Echo, MANY, echo, many_ids, many_tools, ticket, ticket_schema};
 use tokio::runtime::{Builder, Runtime};
 use toolroom::call::{CallContext, CallRequest};
 use toolroom::catalog::{Audience, Catalog, WireNames};
@@ -22,13 +24,8 @@ use toolroom::ledger::{
 };
 use toolroom::schema::{PatternRule, Schema, parse_object};
 use toolroom::scope::ProjectId;
-use toolroom::tool::{
-    Arguments, Effect, IdError, NoArguments, Tool, ToolError, ToolOutput, ToolSpec, tool_fn,
-};
+use toolroom::tool::{Effect, NoArguments, ToolError, ToolSpec, tool_fn};
 use toolroom::{BoxFuture, Toolroom};
-
-/// How many tools a large installation has.
-const MANY: usize = 1_000;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -145,11 +142,9 @@ fn schema(measure: &Measure) -> Outcome {
     let unfit =
         json!({"customer": 5, "email": "nobody", "subject": "", "priority": "highest", "colour": "red"});
     assert!(schema.check(&ticket)?.is_empty() && schema.check(&unfit)?.len() == 5);
-    let one_slip = {
-        let mut slipped = ticket.clone();
-        slipped["priority"] = "highest".into();
-        slipped
-    };
+    let mut one_slip = parse_object(&ticket.to_string())?;
+    one_slip.insert("priority".to_owned(), "highest".into());
+    let one_slip = Value::Object(one_slip);
     measure.time("schema", "check_valid", Bar::floor_and_aim(3.0, 1.0), || schema.check(black_box(&ticket)));
     let bar = Bar::floor_and_aim(3.0, 2.0);
     measure.time("schema", "check_one_problem", bar, || schema.check(black_box(&one_slip)));
@@ -209,95 +204,10 @@ fn runtime() -> std::io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
 
-/// Gives back its arguments.
-struct Echo(ToolSpec);
-
-impl Tool for Echo {
-    fn spec(&self) -> &ToolSpec {
-        &self.0
-    }
-
-    fn run<'a>(
-        &'a self,
-        _context: &'a CallContext,
-        arguments: Arguments,
-    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        Box::pin(ready(Ok(ToolOutput::new(arguments))))
-    }
-}
-
-fn echo(id: &str) -> Result<Echo, IdError> {
-    let spec = ToolSpec::new(id, "Open a support ticket for a customer and tell the customer about it")?;
-    Ok(Echo(spec.parameters(ticket_schema()).effect(Effect::Pure)))
-}
-
 fn with_tools(room: Toolroom) -> Result<Toolroom, Box<dyn Error>> {
-    room.catalog().register(echo("app:open_ticket")?)?;
+    room.catalog().register(echo("app:open_ticket", Effect::Pure)?)?;
     room.catalog().register(Echo(ToolSpec::new("app:nothing", "Does nothing")?.effect(Effect::Pure)))?;
     Ok(room)
-}
-
-/// Ids as servers with some dozen tools each have them.
-fn many_ids() -> Vec<String> {
-    let verbs = ["create", "list", "update", "delete", "search"];
-    let nouns =
-        ["invoice", "customer", "ticket", "pull_request", "calendar-event", "file", "user", "order.line"];
-    let names = nouns.iter().flat_map(|noun| verbs.iter().map(move |verb| format!("{verb}_{noun}")));
-    let names: Vec<String> = names.collect();
-    (0..MANY).map(|n| format!("mcp:server{}:{}", n / names.len(), names[n % names.len()])).collect()
-}
-
-fn many_tools() -> Result<Vec<Arc<dyn Tool>>, IdError> {
-    many_ids().iter().map(|id| Ok(Arc::new(echo(id)?) as Arc<dyn Tool>)).collect()
-}
-
-/// Eight properties, one of them nested and one a list, three patterns.
-fn ticket_schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "customer": {"type": "string", "pattern": "^C-[0-9]{6}$", "description": "Customer number, e.g. C-123456"},
-            "email": {"type": "string", "pattern": "^[^@\\s]+@[^@\\s]+$", "maxLength": 254},
-            "subject": {"type": "string", "minLength": 1, "maxLength": 200, "description": "One line"},
-            "text": {"type": "string", "maxLength": 10000, "description": "What the customer says"},
-            "priority": {"type": "string", "enum": ["low", "normal", "high", "urgent"], "default": "normal"},
-            "tags": {
-                "type": "array",
-                "items": {"type": "string", "pattern": "^[a-z0-9-]{1,30}$"},
-                "maxItems": 10,
-                "uniqueItems": true
-            },
-            "address": {
-                "type": "object",
-                "properties": {
-                    "street": {"type": "string"},
-                    "city": {"type": "string"},
-                    "zip": {"type": "string", "maxLength": 10},
-                    "floor": {"type": "integer", "minimum": -5, "maximum": 200}
-                },
-                "required": ["city"],
-                "additionalProperties": false
-            },
-            "notify": {"type": "boolean", "default": true}
-        },
-        "required": ["customer", "email", "subject"],
-        "additionalProperties": false
-    })
-}
-
-/// Some 450 bytes that fit [`ticket_schema`].
-fn ticket() -> Value {
-    json!({
-        "customer": "C-204817",
-        "email": "ann.example@mail.example.org",
-        "subject": "The delivery has not arrived",
-        "text": "I ordered two shelves on the third and was told they would be here within a week. It has been \
-                 twelve days now, and the tracking page still says that they are being packed. Please find out.",
-        "priority": "high",
-        "tags": ["delivery", "shelves", "second-request"],
-        "address": {"street": "12 Mill Lane", "city": "Otherton", "zip": "OT1 2AB", "floor": 3},
-        "notify": true
-    })
 }
 
 /// A ledger that keeps nothing: what is left is the kernel.

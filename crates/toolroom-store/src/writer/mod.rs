@@ -5,7 +5,7 @@
 //! shares one commit. How hard a commit is follows from what it holds ([`unit::Durability`]). If a transaction
 //! fails, its units run again, each undone on its own, so that only the one to blame fails.
 //!
-//! [`unit`] says what can be asked; [`batch`] which units share a transaction; [`plan`] turns a batch and what
+//! [`mod@unit`] says what can be asked; [`batch`] which units share a transaction; [`plan`] turns a batch and what
 //! the database said ([`look`]) into rows; [`transaction`] talks to the database; [`task`] keeps it all going.
 
 mod batch;

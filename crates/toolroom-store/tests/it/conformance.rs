@@ -14,7 +14,7 @@ use toolroom::scope::{ProjectId, Scope};
 use toolroom::testing::{ManualClock, MemoryLedger};
 use toolroom::tool::{Effect, ErrorKind};
 
-use crate::place::{Place, START, begin, call, done};
+use crate::place::{Place, START, begin, call, done, why, with_status};
 
 #[tokio::test]
 async fn the_store_keeps_what_every_ledger_promises() {
@@ -32,6 +32,7 @@ async fn the_ledger_in_memory_keeps_what_every_ledger_promises() {
 /// Each part works in a project of its own.
 async fn check(ledger: &(impl Ledger + Journal + Artifacts + Switchboard), clock: &ManualClock) {
     a_call_is_begun_and_closed(ledger, clock).await;
+    a_final_status_stays_and_an_open_one_does_not(ledger, clock).await;
     every_field_comes_back(ledger, clock).await;
     a_call_that_never_began_is_inserted(ledger, clock).await;
     listings_are_filtered_and_newest_first(ledger, clock).await;
@@ -58,6 +59,30 @@ async fn a_call_is_begun_and_closed(ledger: &(impl Ledger + Journal), clock: &Ma
     drop(ledger.begin(begin(&record)));
     ledger.close(done(&record)).await.unwrap();
     assert_eq!(ledger.call(&scope, &record.id).await.unwrap(), Some(done(&record).record));
+}
+
+async fn a_final_status_stays_and_an_open_one_does_not(
+    ledger: &(impl Ledger + Journal),
+    clock: &ManualClock,
+) {
+    use CallStatus::{Cancelled, Denied, Done, Failed, Unknown};
+    let scope = Scope::project("final");
+    for first in [Done, Failed, Denied, Cancelled] {
+        let record = call(clock, &scope);
+        ledger.begin(begin(&record)).await.unwrap();
+        ledger.close(with_status(&record, first)).await.unwrap();
+        for second in [Done, Failed, Denied, Cancelled, Unknown] {
+            let error = ledger.close(with_status(&record, second)).await.unwrap_err();
+            assert!(why(&error).contains("has already been recorded"), "{error:?}");
+        }
+        assert!(ledger.begin(begin(&record)).await.is_err());
+        assert_eq!(ledger.call(&scope, &record.id).await.unwrap().unwrap().status, first);
+    }
+    let record = call(clock, &scope);
+    ledger.begin(begin(&record)).await.unwrap();
+    ledger.close(with_status(&record, Unknown)).await.unwrap();
+    ledger.close(with_status(&record, Done)).await.unwrap();
+    assert_eq!(ledger.call(&scope, &record.id).await.unwrap().unwrap().status, Done);
 }
 
 async fn every_field_comes_back(ledger: &(impl Ledger + Journal), clock: &ManualClock) {

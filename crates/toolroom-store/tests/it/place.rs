@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use tempfile::TempDir;
 use toolroom::clock::{Clock, Timestamp};
-use toolroom::ledger::{BeginCall, CallId, CallRecord, CallStatus, CloseCall};
+use toolroom::ledger::{BeginCall, CallId, CallRecord, CallStatus, CloseCall, LedgerError};
 use toolroom::scope::Scope;
 use toolroom::testing::ManualClock;
 use toolroom::tool::Effect;
@@ -81,4 +81,13 @@ pub(crate) fn done(record: &CallRecord) -> CloseCall {
         ..record.clone()
     };
     CloseCall { record, artifact: None, enqueue: Vec::new() }
+}
+
+pub(crate) fn why(error: &LedgerError) -> String {
+    let source = std::error::Error::source(error).expect("a ledger error has a cause");
+    source.to_string()
+}
+
+pub(crate) fn with_status(record: &CallRecord, status: CallStatus) -> CloseCall {
+    CloseCall { record: CallRecord { status, ..done(record).record }, ..done(record) }
 }

@@ -5,20 +5,11 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Row};
 use toolroom::ledger::{
     Action, Answer, Answerer, Approval, Artifact, ArtifactId, Artifacts, BeginCall, CallRecord, CallStatus,
-    CloseCall, DecideError, Decision, Journal, Ledger, LedgerError, ParkCall,
+    CloseCall, DecideError, Decision, Journal, Ledger, ParkCall,
 };
 use toolroom::scope::Scope;
 
-use crate::place::{Place, begin, done};
-
-fn why(error: &LedgerError) -> String {
-    let source = std::error::Error::source(error).expect("a ledger error has a cause");
-    source.to_string()
-}
-
-fn with_status(record: &CallRecord, status: CallStatus) -> CloseCall {
-    CloseCall { record: CallRecord { status, ..done(record).record }, ..done(record) }
-}
+use crate::place::{Place, begin, done, why, with_status};
 
 async fn column(place: &Place, sql: &'static str) -> Vec<String> {
     let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
@@ -74,30 +65,6 @@ async fn a_unit_that_fails_is_undone_alone() {
     assert_eq!(store.artifact(&scope, &artifact.id).await.unwrap(), None);
     assert_eq!(column(&place, "SELECT id FROM outbox").await, Vec::<String>::new());
     assert_eq!(column(&place, "SELECT sha256 FROM artifact_bytes").await, Vec::<String>::new());
-}
-
-#[tokio::test]
-async fn a_final_status_stays_and_an_open_one_does_not() {
-    use CallStatus::{Cancelled, Denied, Done, Failed, Unknown};
-    let place = Place::new();
-    let store = place.open().await;
-    let scope = Scope::default();
-    for first in [Done, Failed, Denied, Cancelled] {
-        let record = place.call(&scope);
-        store.begin(begin(&record)).await.unwrap();
-        store.close(with_status(&record, first)).await.unwrap();
-        for second in [Done, Failed, Denied, Cancelled, Unknown] {
-            let error = store.close(with_status(&record, second)).await.unwrap_err();
-            assert!(why(&error).contains("has already been recorded"), "{error:?}");
-        }
-        assert!(store.begin(begin(&record)).await.is_err());
-        assert_eq!(store.call(&scope, &record.id).await.unwrap().unwrap().status, first);
-    }
-    let record = place.call(&scope);
-    store.begin(begin(&record)).await.unwrap();
-    store.close(with_status(&record, Unknown)).await.unwrap();
-    store.close(with_status(&record, Done)).await.unwrap();
-    assert_eq!(store.call(&scope, &record.id).await.unwrap().unwrap().status, Done);
 }
 
 #[tokio::test]

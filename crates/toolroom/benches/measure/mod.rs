@@ -26,46 +26,46 @@ const TRIES: usize = 5;
 
 /// What a figure is held against.
 #[derive(Clone, Copy, Default)]
-pub struct Bar {
+pub(crate) struct Bar {
     floor: Option<f64>,
     aim: Option<f64>,
 }
 
 impl Bar {
     /// Only to look at.
-    pub const NONE: Self = Self { floor: None, aim: None };
+    pub(crate) const NONE: Self = Self { floor: None, aim: None };
 
-    pub const fn aim(aim: f64) -> Self {
+    pub(crate) const fn aim(aim: f64) -> Self {
         Self { floor: None, aim: Some(aim) }
     }
 
-    pub const fn floor_and_aim(floor: f64, aim: f64) -> Self {
+    pub(crate) const fn floor_and_aim(floor: f64, aim: f64) -> Self {
         Self { floor: Some(floor), aim: Some(aim) }
     }
 }
 
 /// Which figures are wanted: those whose `bench/case` contains one of the words behind `cargo bench -- `.
-pub struct Measure {
+pub(crate) struct Measure {
     wanted: Vec<String>,
 }
 
 impl Measure {
-    pub fn from_arguments() -> Self {
+    pub(crate) fn from_arguments() -> Self {
         Self { wanted: std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect() }
     }
 
-    pub fn wants(&self, bench: &str, case: &str) -> bool {
+    pub(crate) fn wants(&self, bench: &str, case: &str) -> bool {
         let name = format!("{bench}/{case}");
         self.wanted.is_empty() || self.wanted.iter().any(|word| name.contains(word))
     }
 
     /// The time of one `work`, in microseconds.
-    pub fn time<T>(&self, bench: &str, case: &str, bar: Bar, mut work: impl FnMut() -> T) {
+    pub(crate) fn time<T>(&self, bench: &str, case: &str, bar: Bar, mut work: impl FnMut() -> T) {
         self.time_each(bench, case, bar, || (), |()| work());
     }
 
     /// The time of one `work`, in microseconds, without that of making its `input`.
-    pub fn time_each<I, T>(
+    pub(crate) fn time_each<I, T>(
         &self,
         bench: &str,
         case: &str,
@@ -104,20 +104,20 @@ impl Measure {
 }
 
 /// The middle of the values.
-pub fn median(values: &mut [f64]) -> f64 {
+pub(crate) fn median(values: &mut [f64]) -> f64 {
     quantile(values, 0.5)
 }
 
 /// The value below which a share of the values lies; 0 when there are none.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in the slice")]
-pub fn quantile(values: &mut [f64], share: f64) -> f64 {
+pub(crate) fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let place = (values.len().saturating_sub(1) as f64 * share).round() as usize;
     values.get(place).copied().unwrap_or_default()
 }
 
 /// Prints one figure.
-pub fn report(bench: &str, case: &str, value: f64, unit: &str, bar: Bar, n: usize) {
+pub(crate) fn report(bench: &str, case: &str, value: f64, unit: &str, bar: Bar, n: usize) {
     let mut figure = json!({"bench": bench, "case": case, "value": rounded(value), "unit": unit});
     if let Some(figure) = figure.as_object_mut() {
         let bars = [("floor", bar.floor), ("aim", bar.aim)];

@@ -51,6 +51,12 @@ impl CallStatus {
     pub const ALL: [Self; 7] =
         [Self::Begun, Self::Done, Self::Failed, Self::Denied, Self::Pending, Self::Cancelled, Self::Unknown];
 
+    /// Whether nothing can follow. An unknown call may still turn out to have ended in some way.
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        matches!(self, Self::Done | Self::Failed | Self::Denied | Self::Cancelled)
+    }
+
     /// The name used in records and on the command line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -84,6 +84,9 @@ impl Rows {
     }
 
     fn begin(&mut self, begin: BeginCall) -> Result<(), BeginError> {
+        if begin.grant.is_none() && self.calls.contains_key(&begin.record.id) {
+            return Err(already_recorded(&begin.record.id).into());
+        }
         for limit in &begin.rates {
             self.hold(limit, &begin.record)?;
         }
@@ -146,14 +149,22 @@ impl Rows {
         Ok(())
     }
 
-    fn close(&mut self, close: CloseCall) {
+    fn close(&mut self, close: CloseCall) -> Result<(), LedgerError> {
+        if self.calls.get(&close.record.id).is_some_and(|call| call.status.is_final()) {
+            return Err(already_recorded(&close.record.id));
+        }
         if let Some(artifact) = close.artifact {
             self.artifacts.insert(artifact.id.clone(), artifact);
         }
         let call = close.record.id.clone();
         self.actions.extend(close.enqueue.into_iter().map(|action| (call.clone(), action)));
         self.keep(close.record);
+        Ok(())
     }
+}
+
+fn already_recorded(id: &CallId) -> LedgerError {
+    LedgerError::new("change a call", format!("`{id}` has already been recorded"))
 }
 
 impl Ledger for MemoryLedger {
@@ -173,8 +184,7 @@ impl Ledger for MemoryLedger {
     }
 
     fn close(&self, close: CloseCall) -> BoxFuture<'static, Result<(), LedgerError>> {
-        self.lock().close(close);
-        Box::pin(ready(Ok(())))
+        Box::pin(ready(self.lock().close(close)))
     }
 }
 
