@@ -25,7 +25,7 @@ setup: ## install what the tests need
 check: ## formatting, lints, documentation
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
 
 test: setup check ## everything that has to hold before a change lands
 	cargo nextest run --locked --workspace --no-fail-fast

@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn spans_are_a_number_and_a_unit() {
         let check = |text: &str, millis: u64| {
-            assert_eq!(parse_span(text), Ok(Duration::from_millis(millis)), "{text}")
+            assert_eq!(parse_span(text), Ok(Duration::from_millis(millis)), "{text}");
         };
         check("500ms", 500);
         check("30", 30_000);

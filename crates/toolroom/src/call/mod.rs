@@ -2,7 +2,7 @@
 //!
 //! Every tool of every kind, from every entrance, runs through [`Toolroom::call`], which reads as a table of
 //! contents: a station is a file. Each station either hands on what the next one needs or ends the call; in
-//! both cases [`record`] closes it. Nothing here waits for a person: a call that asks is parked and reported
+//! both cases `record` closes it. Nothing here waits for a person: a call that asks is parked and reported
 //! as [`Outcome::Pending`].
 
 mod admit;

@@ -3,7 +3,7 @@
 //! A [`Tool`] is a [`ToolSpec`] and an async `run`. Everything a catalog, a policy, a dashboard or a model
 //! needs to know about it is data in the spec, so the trait stays small. [`tool_fn`] makes a tool from a typed
 //! async function. This room does not run anything: a tool is started only by [`crate::Toolroom::call`],
-//! because only the kernel can make the [`CallContext`](crate::call::CallContext) that `run` wants.
+//! because only the kernel can make the [`CallContext`] that `run` wants.
 
 mod effect;
 mod error;
