@@ -23,7 +23,15 @@ use crate::app::App;
 /// Nobody waits for a shell while more than this is piped in; the kernel's own limit is the same.
 const STDIN_MAX_BYTES: u64 = toolroom::schema::MAX_TEXT_BYTES as u64 + 1;
 
+const EXAMPLES: &str = "\
+Examples:
+  toolroom call calculator expression='2 + 2 * 3'
+  toolroom call get_local_time timezone=Asia/Tokyo --json
+  echo '{\"expression\": \"6 * 7\"}' | toolroom call calculator -
+  toolroom tools show calculator      says which arguments a tool takes";
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct CallArgs {
     /// Tool: id, alias or name, e.g. `calculator`
     #[arg(add = complete::tools())]

@@ -47,7 +47,7 @@ pub struct Approval {
     pub by: Answerer,
     /// Why it is asked, for the person who answers.
     pub reason: String,
-    /// After this instant the answer is no.
+    /// From this instant on the answer is no.
     pub expires_at: Timestamp,
 }
 
