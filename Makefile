@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-# How much property tests, fuzz targets and kill loops try: 1 in `make test`.
+# How much property tests and fuzz targets try: 1 in `make test`. Kill loops run in full everywhere.
 export TOOLROOM_SCALE ?= 1
 # The scale of `make test-long` and `make fuzz`.
 LONG ?= 50
@@ -33,6 +33,7 @@ test: setup check ## everything that has to hold before a change lands
 
 test-long: setup ## the same tests, many more cases
 	TOOLROOM_SCALE=$(LONG) cargo nextest run --locked --workspace --no-fail-fast
+	cargo test --locked --doc -p toolroom
 
 fuzz: setup ## only the fuzz targets, many more mutations
 	TOOLROOM_SCALE=$(LONG)0 cargo nextest run --locked --workspace fuzz::

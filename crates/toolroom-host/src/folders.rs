@@ -1,7 +1,7 @@
 //! Where configuration and data live.
 
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::environment::variable;
@@ -9,8 +9,11 @@ use crate::environment::variable;
 /// Overrides every folder: all of them become this one.
 pub const HOME_VARIABLE: &str = "TOOLROOM_HOME";
 
-/// Others on the machine have no business in these folders.
-const PRIVATE: u32 = 0o700;
+/// Others on the machine have no business in our folders,
+const PRIVATE_FOLDER: u32 = 0o700;
+
+/// nor in our files, wherever they are.
+const PRIVATE_FILE: u32 = 0o600;
 
 /// The folders of one user, by the XDG base directory specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,10 +40,10 @@ pub enum FoldersError {
         /// Its value.
         path: PathBuf,
     },
-    /// The folder could not be made.
-    #[error("cannot create the folder `{}`; set `{HOME_VARIABLE}` to a folder you may write to", path.display())]
+    /// The file, or its folder, could not be made.
+    #[error("cannot create `{}`; set `{HOME_VARIABLE}` to a folder you may write to", path.display())]
     Create {
-        /// The folder.
+        /// The file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -72,18 +75,27 @@ impl Folders {
         })
     }
 
-    /// Makes the data folder if it is missing, for its owner only.
-    #[expect(clippy::disallowed_methods, reason = "this is the door: our own folders")]
-    pub fn create_data(&self) -> Result<&Path, FoldersError> {
+    /// A file in the data folder. Folder and file are made if they are missing, for their owner only, so that what
+    /// a library writes into the file is nobody else's to read.
+    #[expect(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "this is the door: our own folders"
+    )]
+    pub fn private_file(&self, name: &str) -> Result<PathBuf, FoldersError> {
         // Nearly always it is there; a look is cheaper than a failed attempt to create it.
-        if !self.data.is_dir() {
-            std::fs::DirBuilder::new()
-                .recursive(true)
-                .mode(PRIVATE)
-                .create(&self.data)
-                .map_err(|source| FoldersError::Create { path: self.data.clone(), source })?;
+        let path = self.data.join(name);
+        if path.exists() {
+            return Ok(path);
         }
-        Ok(&self.data)
+        let failed = |source| FoldersError::Create { path: path.clone(), source };
+        std::fs::DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(&self.data).map_err(failed)?;
+        match std::fs::OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(&path) {
+            // Another process was faster.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(path),
+            Err(error) => Err(failed(error)),
+            Ok(_) => Ok(path),
+        }
     }
 }
 

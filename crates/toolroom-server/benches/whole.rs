@@ -301,7 +301,7 @@ async fn open(database: &Path) -> Result<Store, Box<dyn Error>> {
 
 fn room(store: &Store) -> Result<Toolroom, Box<dyn Error>> {
     let ports = Arc::new(store.clone());
-    let room = Toolroom::builder(Arc::clone(&ports) as _, ports).build();
+    let room = Toolroom::builder(ports).build();
     room.catalog().register(echo("app:note", Effect::Pure)?)?;
     room.catalog().register(echo("app:write", Effect::OnceOnlyWrite)?)?;
     Ok(room)

@@ -20,25 +20,19 @@ fn main() -> ExitCode {
 }
 
 fn register(catalog: &Catalog) -> Result<(), RegisterError> {
-    catalog.register(
-        tool_fn("app:append_note", "Append a line to a file", append_note)?
-            .with(|spec| spec.effect(Effect::OnceOnlyWrite).capabilities(&[Capability::Writes])),
-    )?;
+    catalog.register(tool_fn("app:append_note", "Append a line to a file", append_note)?.with(|spec| {
+        spec.effect(Effect::OnceOnlyWrite).capabilities(&[Capability::Writes]).family("notes", true)
+    }))?;
     catalog.register(
         tool_fn("app:repeat", "Say something many times", repeat)?.with(|spec| spec.effect(Effect::Pure)),
     )?;
     catalog.register(tool_fn("app:countdown", "Wait, and say how long it still takes", countdown)?.with(
-        |spec| {
-            let mut spec = spec.effect(Effect::Read).capabilities(&[]);
-            spec.timeout = Timeout::After(Duration::from_secs(60));
-            spec
-        },
+        |spec| spec.effect(Effect::Read).capabilities(&[]).timeout(Timeout::After(Duration::from_secs(60))),
     ))?;
-    catalog.register(tool_fn("app:lottery", "Draw a number, three times an hour", lottery)?.with(|spec| {
-        let mut spec = spec.effect(Effect::Read).capabilities(&[]);
-        spec.rates = vec![RateLimit::per_hour(3)];
-        spec
-    }))
+    catalog.register(
+        tool_fn("app:lottery", "Draw a number, three times an hour", lottery)?
+            .with(|spec| spec.effect(Effect::Read).capabilities(&[]).rate(RateLimit::per_hour(3))),
+    )
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -6,6 +6,7 @@ use anyhow::Context;
 use toolroom::Toolroom;
 use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::clock::SystemClock;
+use toolroom::ledger::Artifacts;
 use toolroom_host::environment;
 use toolroom_host::folders::Folders;
 use toolroom_host::presence::Presence;
@@ -26,8 +27,7 @@ pub struct App {
 impl App {
     /// Opens the user's toolroom. `register` adds an embedder's own tools.
     pub async fn open(register: impl FnOnce(&Catalog) -> Result<(), RegisterError>) -> anyhow::Result<Self> {
-        let folders = Folders::from_environment()?;
-        let database = folders.create_data()?.join(DATABASE);
+        let database = Folders::from_environment()?.private_file(DATABASE)?;
         let clock = Arc::new(SystemClock);
         let us = Presence::of_this_process()
             .context("cannot find out which process this is (is /proc mounted?)")?;
@@ -37,14 +37,8 @@ impl App {
             is_alive: Arc::new(Presence::is_alive),
         };
         let store = Store::open(&database, presence, Arc::clone(&clock) as _).await?;
-
-        let catalog = Arc::new(Catalog::default());
-        let around = Surroundings { artifacts: Arc::new(store.clone()), time_zone: environment::time_zone() };
-        catalog.register_all(None, builtin::all(&around)?)?;
-        register(&catalog)?;
-
-        let ports = Arc::new(store.clone());
-        let room = Toolroom::builder(Arc::clone(&ports) as _, ports).catalog(catalog).clock(clock).build();
+        let catalog = catalog(Arc::new(store.clone()), register)?;
+        let room = Toolroom::builder(Arc::new(store.clone())).catalog(Arc::new(catalog)).clock(clock).build();
         Ok(Self { room, store })
     }
 
@@ -52,4 +46,16 @@ impl App {
     pub async fn close(self) -> anyhow::Result<()> {
         Ok(self.store.shutdown().await?)
     }
+}
+
+/// Every tool there is: the built-in ones over these artifacts, and an embedder's own.
+pub(crate) fn catalog(
+    artifacts: Arc<dyn Artifacts>,
+    register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
+) -> anyhow::Result<Catalog> {
+    let catalog = Catalog::default();
+    let around = Surroundings { artifacts, time_zone: environment::time_zone() };
+    catalog.register_all(None, builtin::all(&around)?)?;
+    register(&catalog)?;
+    Ok(catalog)
 }

@@ -80,8 +80,9 @@ pub(crate) async fn migrate(
     statements::BEGIN.query().execute(&mut *connection).await.map_err(failed)?;
     let result = migrate_locked(connection, path, migrations).await;
     let end = if result.is_ok() { statements::COMMIT } else { statements::ROLLBACK };
-    end.query().execute(&mut *connection).await.map_err(failed)?;
-    result
+    let ended = end.query().execute(&mut *connection).await.map_err(failed);
+    // What went wrong first is the cause.
+    result.and(ended.map(drop))
 }
 
 /// With the write lock held, so that nobody else migrates or changes what the copy holds.

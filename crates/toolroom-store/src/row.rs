@@ -95,9 +95,9 @@ pub(crate) fn read_call(row: &SqliteRow) -> Result<CallRecord, ReadError> {
         effect: named_option(row, &id, "effect", 6, Effect::from_name)?,
         status: named(&id, "status", row.try_get(7)?, CallStatus::from_name)?,
         kind: named_option(row, &id, "kind", 8, ErrorKind::from_name)?,
-        arguments: json(&id, "arguments", row.try_get(9)?)?,
+        arguments: json(row.try_get(9)?),
         arguments_bytes: size(row, 10)?,
-        result: row.try_get::<Option<&str>, _>(11)?.map(|text| json(&id, "result", text)).transpose()?,
+        result: row.try_get::<Option<&str>, _>(11)?.map(json),
         result_chars: size(row, 12)?,
         artifact: row.try_get::<Option<&str>, _>(13)?.map(ArtifactId::new),
         message: row.try_get(14)?,
@@ -159,8 +159,9 @@ pub(crate) fn named<T>(
     from_name(text).ok_or_else(|| ReadError::Unknown(unreadable(id, column, text)))
 }
 
-fn json(id: &str, column: &'static str, text: &str) -> Result<Value, ReadError> {
-    serde_json::from_str(text).map_err(|_| ReadError::Unknown(unreadable(id, column, text)))
+/// Text that cannot be read as JSON is shown as text: one odd row must not hide all others.
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
 fn unreadable(id: &str, column: &'static str, value: impl Display) -> StoreError {

@@ -65,7 +65,7 @@ fn call_path(measure: &Measure) -> Outcome {
 
     let memory = with_tools(Toolroom::in_memory())?;
     let forgetful = Arc::new(Forgetful::default());
-    let alone = with_tools(Toolroom::builder(Arc::clone(&forgetful) as _, forgetful).build())?;
+    let alone = with_tools(Toolroom::builder(forgetful).build())?;
     for (name, room) in [("in_memory", &memory), ("without_ledger", &alone)] {
         let call = |request| runtime.block_on(room.call(request));
         assert!(call(by_text()).for_client().success && call(by_object()).for_client().success);

@@ -35,7 +35,7 @@ struct Offer {
 #[expect(clippy::print_stdout, reason = "an example shows what it does")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let ledger = Arc::new(MemoryLedger::new());
-    let room = Toolroom::builder(Arc::clone(&ledger) as _, Arc::clone(&ledger) as _).build();
+    let room = Toolroom::builder(Arc::clone(&ledger)).build();
     room.catalog().register(
         tool_fn("hotel:find", "Find a hotel", |_context, stay: Stay| async move {
             Ok::<_, ToolError>(Offer { hotel: format!("Grand Hotel {}", stay.city), price: 90 * stay.nights })

@@ -5,7 +5,8 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
+
+pub use uuid::Uuid;
 
 /// An instant: microseconds since the Unix epoch, UTC. The form in which records store time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -80,6 +81,7 @@ impl Clock for SystemClock {
         Uuid::now_v7()
     }
 
+    #[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's one source of randomness")]
     fn random_id(&self) -> Uuid {
         Uuid::new_v4()
     }

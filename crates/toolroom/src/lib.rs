@@ -54,6 +54,7 @@ mod room;
 mod scale;
 pub mod schema;
 pub mod scope;
+mod seconds;
 pub mod testing;
 mod text_id;
 pub mod tool;

@@ -52,6 +52,11 @@ pub(crate) fn nearest_one<'a>(wanted: &str, known: impl IntoIterator<Item = &'a 
     nearest(wanted, known.into_iter().take(COMPARED)).first().copied()
 }
 
+/// Names as they stand in a sentence: `` `a`, `b` ``.
+pub(crate) fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
 /// A name in the form in which it is compared: lower case, with one underscore for each run of separators, so that
 /// an id and its wire name look the same.
 struct Name {

@@ -17,17 +17,22 @@ pub struct Toolroom {
 }
 
 impl Toolroom {
-    /// A toolroom over a ledger, which also knows the switches.
+    /// A toolroom over storage that keeps both the ledger and the switches.
     #[must_use]
-    pub fn builder(ledger: Arc<dyn Ledger>, switchboard: Arc<dyn Switchboard>) -> ToolroomBuilder {
-        ToolroomBuilder { catalog: Arc::default(), ledger, switchboard, clock: Arc::new(SystemClock) }
+    pub fn builder<S: Ledger + Switchboard + 'static>(storage: Arc<S>) -> ToolroomBuilder {
+        ToolroomBuilder {
+            catalog: Arc::default(),
+            ledger: Arc::clone(&storage) as _,
+            switchboard: storage,
+            clock: Arc::new(SystemClock),
+        }
     }
 
-    /// A toolroom that keeps its journal in memory: for tests and for embedders who need none.
+    /// A toolroom that keeps its journal in memory: for tests and for embedders who need none. To read that
+    /// journal, pass a [`MemoryLedger`] of your own to [`Toolroom::builder`].
     #[must_use]
     pub fn in_memory() -> Self {
-        let ledger = Arc::new(MemoryLedger::new());
-        Self::builder(Arc::clone(&ledger) as _, ledger).build()
+        Self::builder(Arc::new(MemoryLedger::new())).build()
     }
 
     /// Which tools there are.

@@ -17,6 +17,7 @@ use super::complete;
 use super::exit::Exit;
 use super::output::{BOLD, Output};
 use super::span::parse_span;
+use super::tools::remedy;
 use super::words;
 use crate::app::App;
 
@@ -45,7 +46,7 @@ pub(super) struct CallArgs {
     /// Stop after this long instead of the tool's own limit, e.g. 500ms, 30s, 5m
     #[arg(long, value_name = "SPAN", value_parser = parse_span)]
     timeout: Option<Duration>,
-    /// Check everything, run nothing, write nothing
+    /// Check arguments, switches and policy; run nothing, write nothing
     #[arg(long)]
     dry_run: bool,
     /// Say on stderr how the call is judged
@@ -74,7 +75,7 @@ pub(super) async fn run(app: &App, scope: Scope, args: CallArgs, output: &Output
     if let (Some(judged), false) = (&explanation, output.is_json()) {
         judged.tell(*output);
     }
-    let report = call(app, request, *output).await;
+    let Some(report) = call(app, request, *output).await else { return Ok(Exit::Interrupted) };
     if output.is_json() {
         output.document(&Document::of(&report, explanation))?;
     } else {
@@ -89,8 +90,8 @@ fn read_stdin() -> std::io::Result<String> {
     Ok(text)
 }
 
-/// Makes the call; the first interrupt stops it, the second one the process.
-async fn call(app: &App, mut request: CallRequest, output: Output) -> CallReport {
+/// Makes the call; the first interrupt stops it, the second one stops waiting for it.
+async fn call(app: &App, mut request: CallRequest, output: Output) -> Option<CallReport> {
     let stop = CancellationToken::new();
     request.cancellation = stop.clone();
     request.progress = Some(Arc::new(move |progress| {
@@ -100,12 +101,12 @@ async fn call(app: &App, mut request: CallRequest, output: Output) -> CallReport
     }));
     let mut call = std::pin::pin!(app.room.call(request));
     let report = tokio::select! {
-        report = &mut call => report,
+        report = &mut call => Some(report),
         () = interrupted() => {
             stop.cancel();
             tokio::select! {
-                report = &mut call => report,
-                () = interrupted() => call.await,
+                report = &mut call => Some(report),
+                () = interrupted() => None,
             }
         }
     };
@@ -113,7 +114,8 @@ async fn call(app: &App, mut request: CallRequest, output: Output) -> CallReport
     report
 }
 
-async fn interrupted() {
+/// Waits for Ctrl-C or a polite request to end.
+pub(super) async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
     tokio::select! {
@@ -133,19 +135,12 @@ fn print(report: &CallReport, output: Output) -> anyhow::Result<()> {
             }
         }
         Outcome::Failed(error) => {
-            output.error(error.for_model());
-            if let Some(hint) = error.hint() {
-                output.hint(hint);
-            }
-            if let Some(detail) = error.for_operator() {
-                output.talk(format_args!("cause: {}", super::output::visible(&detail)));
-            }
+            output.failure(error.for_model(), error.hint(), error.for_operator().as_deref());
         }
         Outcome::Denied(denial) => {
-            output.error(&format!("denied: {}", denial.reason));
-            if let Some(remedy) = &denial.remedy {
-                output.hint(remedy);
-            }
+            let hint = denial.off.as_ref().map(remedy);
+            let reason = format!("denied: {}", denial.reason);
+            output.failure(&reason, hint.as_deref(), denial.cause().as_deref());
         }
         Outcome::Pending(pending) => {
             output.talk(format_args!("{} waits for approval: {}", report.call_id, pending.reason));
@@ -222,7 +217,7 @@ impl Document {
             Outcome::Failed(error) => document.error = Some(Failure::of(error)),
             Outcome::Denied(denial) => {
                 let message = format!("denied: {}", denial.reason);
-                let hint = denial.remedy.clone();
+                let hint = denial.off.as_ref().map(remedy);
                 document.error =
                     Some(Failure { kind: "permission_denied", message, hint, retry_after: None });
             }
@@ -300,12 +295,7 @@ impl Judged {
         line("capabilities", &able);
         line("risk", self.risk);
         if let (Some(ruling), Some(rule)) = (self.ruling, &self.rule) {
-            let ruling = match ruling {
-                Ruling::Allow => "allow",
-                Ruling::Ask => "ask",
-                Ruling::Deny => "deny",
-            };
-            line("verdict", &format!("{ruling} (rule {rule})"));
+            line("verdict", &format!("{} (rule {rule})", ruling.as_str()));
         }
         if let Some(reason) = &self.reason {
             line("reason", reason);
@@ -313,31 +303,33 @@ impl Judged {
     }
 }
 
-/// The whole way up to the effect, and not a step further.
+/// The whole way up to the limits and the effect, and not a step further.
 async fn dry_run(app: &App, request: CallRequest, output: &Output) -> anyhow::Result<Exit> {
-    let explanation = match app.room.explain(request).await {
-        Ok(explanation) => explanation,
+    let judged = match app.room.explain(request).await {
+        Ok(explanation) => Judged::of(&explanation),
         Err(error) => {
             if output.is_json() {
-                output.document(&serde_json::json!({"outcome": "failed", "error": Failure::of(&error)}))?;
+                let document = DryRun {
+                    dry_run: true,
+                    would_be: "failed",
+                    explain: None,
+                    error: Some(Failure::of(&error)),
+                };
+                output.document(&document)?;
             } else {
-                output.error(error.for_model());
-                if let Some(hint) = error.hint() {
-                    output.hint(hint);
-                }
+                output.failure(error.for_model(), error.hint(), None);
             }
             return Ok(Exit::of_outcome(&Outcome::Failed(error)));
         }
     };
-    let judged = Judged::of(&explanation);
-    let (outcome, exit) = match (&judged.problem, judged.ruling) {
+    let (would_be, exit) = match (&judged.problem, judged.ruling) {
         (Some(_), _) => ("failed", Exit::Failed),
         (None, Some(Ruling::Deny) | None) => ("denied", Exit::Denied),
         (None, Some(Ruling::Ask)) => ("pending", Exit::Pending),
         (None, Some(Ruling::Allow)) => ("done", Exit::Done),
     };
     if output.is_json() {
-        output.document(&serde_json::json!({"dry_run": true, "would_be": outcome, "explain": judged}))?;
+        output.document(&DryRun { dry_run: true, would_be, explain: Some(judged), error: None })?;
     } else {
         judged.tell(*output);
         output.talk(match exit {
@@ -346,4 +338,15 @@ async fn dry_run(app: &App, request: CallRequest, output: &Output) -> anyhow::Re
         });
     }
     Ok(exit)
+}
+
+/// What `--dry-run --json` prints.
+#[derive(Serialize)]
+struct DryRun {
+    dry_run: bool,
+    would_be: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explain: Option<Judged>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Failure>,
 }

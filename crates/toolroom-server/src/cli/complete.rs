@@ -1,21 +1,22 @@
 //! Completion in the shell: tools, features, argument names and the values a schema allows.
 
 use std::ffi::OsStr;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use clap::{Args, CommandFactory};
 use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::Shells;
 use serde_json::Value;
-use toolroom::catalog::{Catalog, RegisterError};
+use toolroom::catalog::Catalog;
 use toolroom::scope::ProjectId;
+use toolroom::testing::MemoryLedger;
 use toolroom_host::environment;
 
 use super::exit::{Exit, Usage};
 use super::output::Output;
-use super::{Cli, runtime, words};
-use crate::app::App;
+use super::{Cli, Register, words};
+use crate::app;
 
 /// The variable by which the scripts ask for candidates.
 const VARIABLE: &str = "TOOLROOM_COMPLETE";
@@ -23,7 +24,8 @@ const VARIABLE: &str = "TOOLROOM_COMPLETE";
 /// How the binary is called in the scripts.
 const PROGRAM: &str = "toolroom";
 
-type Register = fn(&Catalog) -> Result<(), RegisterError>;
+/// Flags of `call` that take the next word.
+const FLAGS_WITH_VALUE: [&str; 3] = ["--timeout", "--context", "--color"];
 
 /// The completers are made before the command line is known, so what they need is put down here.
 static REGISTER: OnceLock<Register> = OnceLock::new();
@@ -37,12 +39,17 @@ pub(super) struct CompletionsArgs {
 
 /// Prints the script that makes a shell ask us.
 pub(super) fn print_script(args: &CompletionsArgs, output: &Output) -> anyhow::Result<Exit> {
-    let shells = Shells::builtins();
-    let shell =
-        shells.completer(&args.shell).ok_or_else(|| Usage(format!("unknown shell `{}`", args.shell)))?;
-    let mut script = Vec::new();
-    shell.write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)?;
-    let script = String::from_utf8_lossy(&script);
+    let script = match args.shell.as_str() {
+        // Bash splits words at `=` and `:`, which stand inside our words.
+        "bash" => include_str!("complete.bash").to_owned(),
+        name => {
+            let shells = Shells::builtins();
+            let shell = shells.completer(name).ok_or_else(|| Usage(format!("unknown shell `{name}`")))?;
+            let mut script = Vec::new();
+            shell.write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)?;
+            String::from_utf8_lossy(&script).into_owned()
+        }
+    };
     if output.is_json() {
         output.document(&serde_json::json!({"shell": args.shell, "script": script}))?;
     } else {
@@ -52,34 +59,40 @@ pub(super) fn print_script(args: &CompletionsArgs, output: &Output) -> anyhow::R
 }
 
 /// Answers a shell that asks for candidates. `false` for an ordinary start.
-pub(super) fn answer(register: Register) -> bool {
+pub(super) fn answer(register: &Register) -> bool {
     if environment::variable(VARIABLE).is_none() {
         return false;
     }
-    let _first = REGISTER.set(register);
+    let _first = REGISTER.set(Arc::clone(register));
     let engine = CompleteEnv::with_factory(Cli::command).var(VARIABLE);
     // A shell in the middle of a line has no use for an error message.
     engine.try_complete(environment::arguments(), None).unwrap_or(true)
 }
 
-pub(super) fn tools() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| {
-        with_app(|app| {
-            let describe = |entry: &toolroom::catalog::Entry| {
+/// Names of tools; full ids once there is a colon.
+pub(super) fn tools() -> ArgValueCompleter {
+    ArgValueCompleter::new(|word: &OsStr| {
+        let word = word.to_str().unwrap_or_default().to_owned();
+        with_catalog(|catalog| {
+            let entries = catalog.list(&ProjectId::default());
+            let names = entries.iter().map(|entry| {
                 let spec = entry.spec();
-                // A colon ends a word in bash, so the bare name is what completes well.
-                CompletionCandidate::new(spec.id.bare()).help(Some(spec.title.clone().into()))
-            };
-            app.room.catalog().list(&ProjectId::default()).iter().map(|entry| describe(entry)).collect()
+                let name = if word.contains(':') { spec.id.as_str() } else { spec.id.bare() };
+                (name.to_owned(), spec.title.clone())
+            });
+            names
+                .filter(|(name, _)| name.starts_with(&word))
+                .map(|(name, title)| candidate(name, &title))
+                .collect()
         })
     })
 }
 
 pub(super) fn features() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        with_app(|app| {
-            let features = app.room.catalog().features().into_iter();
-            features.map(|f| CompletionCandidate::new(f.name).help(Some(f.description.into()))).collect()
+        with_catalog(|catalog| {
+            let features = catalog.features().into_iter();
+            features.map(|feature| candidate(feature.name.to_owned(), feature.description)).collect()
         })
     })
 }
@@ -89,29 +102,34 @@ pub(super) fn arguments() -> ArgValueCompleter {
         let word = word.to_str().unwrap_or_default();
         let words = environment::arguments();
         let typed: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
-        with_app(|app| match called_tool(&typed) {
-            Some(tool) => match app.room.catalog().find(&ProjectId::default(), tool) {
-                Ok(entry) => candidates(&entry.spec().parameters, word),
-                Err(_) => Vec::new(),
-            },
-            None => Vec::new(),
+        let tool = called_tool(&typed).unwrap_or_default();
+        with_catalog(|catalog| match catalog.find(&ProjectId::default(), tool) {
+            Ok(entry) => candidates(&entry.spec().parameters, word),
+            Err(_) => Vec::new(),
         })
     })
 }
 
-/// Candidates are worth nothing without the tools, and a broken toolroom must not break the prompt.
-fn with_app(candidates: impl FnOnce(&App) -> Vec<CompletionCandidate>) -> Vec<CompletionCandidate> {
-    let register = REGISTER.get().copied().unwrap_or(|_| Ok(()));
-    runtime()
-        .ok()
-        .and_then(|runtime| runtime.block_on(App::open(register)).ok().map(|app| candidates(&app)))
+/// Only the tools are needed, not the data: pressing a key must not open or change the database.
+fn with_catalog(candidates: impl FnOnce(&Catalog) -> Vec<CompletionCandidate>) -> Vec<CompletionCandidate> {
+    let register = |catalog: &Catalog| REGISTER.get().map_or(Ok(()), |register| register(catalog));
+    // A broken toolroom must not break the prompt.
+    app::catalog(Arc::new(MemoryLedger::new()), register)
+        .map(|catalog| candidates(&catalog))
         .unwrap_or_default()
 }
 
 /// The tool named behind `call`, in what was typed so far.
 fn called_tool<'a>(words: &[&'a str]) -> Option<&'a str> {
     let mut words = words.iter().skip_while(|word| **word != "call").skip(1);
-    words.find(|word| !word.starts_with('-')).copied()
+    while let Some(word) = words.next() {
+        if FLAGS_WITH_VALUE.contains(word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            return Some(word);
+        }
+    }
+    None
 }
 
 /// Names of arguments, and behind `name=` the values its schema lists.
@@ -124,8 +142,29 @@ fn candidates(schema: &Value, word: &str) -> Vec<CompletionCandidate> {
     let names = properties.into_iter().flatten().filter(|(name, _)| name.starts_with(word));
     names
         .map(|(name, property)| {
-            let help = property.get("description").and_then(Value::as_str);
-            CompletionCandidate::new(format!("{name}=")).help(help.map(|help| help.to_owned().into()))
+            let help = property.get("description").and_then(Value::as_str).unwrap_or_default();
+            candidate(format!("{name}="), help)
         })
         .collect()
+}
+
+fn candidate(value: String, help: &str) -> CompletionCandidate {
+    CompletionCandidate::new(value).help((!help.is_empty()).then(|| help.to_owned().into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tool_is_the_first_word_that_belongs_to_no_flag() {
+        let check = |words: &[&str], tool: Option<&str>| assert_eq!(called_tool(words), tool, "{words:?}");
+        check(&["toolroom", "call", "calculator", "ex"], Some("calculator"));
+        check(
+            &["toolroom", "--json", "call", "--timeout", "5s", "--explain", "calculator", ""],
+            Some("calculator"),
+        );
+        check(&["toolroom", "call"], None);
+        check(&["toolroom", "log"], None);
+    }
 }

@@ -59,7 +59,7 @@ impl Exit {
             Outcome::Denied(_) => Self::Denied,
             Outcome::Pending(_) => Self::Pending,
             Outcome::Failed(error) => match (error.raised_by(), error.kind()) {
-                (_, ErrorKind::Cancelled) => Self::Interrupted,
+                (RaisedBy::Kernel, ErrorKind::Cancelled) => Self::Interrupted,
                 (RaisedBy::Kernel, ErrorKind::NotFound) => Self::NotFound,
                 (RaisedBy::Kernel, ErrorKind::Timeout) => Self::Timeout,
                 _ => Self::Failed,
@@ -75,15 +75,22 @@ impl Exit {
             // The reader has seen enough: `toolroom log | head`.
             return Self::Done;
         }
-        output.error(&format!("{error:#}"));
-        if error.is::<Usage>() {
-            Self::Usage
+        let (exit, kind) = if error.is::<Usage>() {
+            (Self::Usage, "usage")
         } else if error.is::<Missing>() {
-            Self::NotFound
+            (Self::NotFound, ErrorKind::NotFound.as_str())
         } else if error.is::<Refused>() {
-            Self::Denied
+            (Self::Denied, ErrorKind::PermissionDenied.as_str())
         } else {
-            Self::Failed
+            (Self::Failed, ErrorKind::Crashed.as_str())
+        };
+        let text = format!("{error:#}");
+        if output.is_json() {
+            // Whether the document can be written or not, there is nobody left to tell.
+            drop(output.document(&serde_json::json!({"error": {"kind": kind, "message": text}})));
+        } else {
+            output.error(&text);
         }
+        exit
     }
 }

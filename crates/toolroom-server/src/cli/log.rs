@@ -66,10 +66,6 @@ pub(super) async fn run(app: &App, scope: Scope, args: LogArgs, output: &Output)
     if let Some(Action::Prune { older_than, dry_run }) = args.action {
         return prune(app, &scope, app.room.clock().now().before(older_than), dry_run, output).await;
     }
-    if let Some(call) = &args.call {
-        let record = find(app, &scope, call).await?;
-        return show(&record, &zone, output);
-    }
     let since = args
         .since
         .map(|text| parse_since(&text, app.room.clock().now(), &zone))
@@ -82,7 +78,11 @@ pub(super) async fn run(app: &App, scope: Scope, args: LogArgs, output: &Output)
     });
     let status = args.status.as_deref().and_then(CallStatus::from_name);
     let filter = CallFilter { tool, status, since, limit: Some(args.limit), ..CallFilter::default() };
-    let filtered = filter.tool.is_some() || filter.status.is_some() || filter.since.is_some();
+    if let Some(call) = &args.call {
+        let record = find(app, &scope, call, filter).await?;
+        return show(&record, &zone, output);
+    }
+    let filtered = filter != CallFilter { limit: filter.limit, ..CallFilter::default() } || args.limit == 0;
     let records = app.store.calls(&scope, filter).await?;
     if output.is_json() {
         output.document(&records)?;
@@ -98,13 +98,15 @@ pub(super) async fn run(app: &App, scope: Scope, args: LogArgs, output: &Output)
     Ok(Exit::Done)
 }
 
-async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result<CallRecord> {
+/// One call by its id, by the end of its id, or the last one that `filter` lets through.
+async fn find(app: &App, scope: &Scope, name: &str, filter: CallFilter) -> anyhow::Result<CallRecord> {
     if let Some(record) = app.store.call(scope, &CallId::new(name)).await? {
         return Ok(record);
     }
-    let suffix = (name != "last").then(|| name.to_owned());
-    let limit = if suffix.is_some() { 2 } else { 1 };
-    let filter = CallFilter { id_suffix: suffix, limit: Some(limit), ..CallFilter::default() };
+    let filter = match name {
+        "last" => CallFilter { limit: Some(1), ..filter },
+        _ => CallFilter { id_suffix: Some(name.to_owned()), limit: Some(2), ..filter },
+    };
     let mut found = app.store.calls(scope, filter).await?;
     match (found.pop(), found.pop()) {
         (Some(only), None) => Ok(only),

@@ -11,6 +11,7 @@ mod tools;
 mod words;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use toolroom::catalog::{Catalog, RegisterError};
@@ -66,12 +67,14 @@ enum Command {
 }
 
 /// Runs the command line of this process. `register` adds an embedder's own tools to the catalog, so that
-/// they can be called, listed and logged like the built-in ones.
+/// they can be called, listed, completed and logged like the built-in ones.
 #[must_use]
-pub fn run(register: fn(&Catalog) -> Result<(), RegisterError>) -> ExitCode {
-    if complete::answer(register) {
+pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Sync + 'static) -> ExitCode {
+    let register: Register = Arc::new(register);
+    if complete::answer(&register) {
         return ExitCode::SUCCESS;
     }
+    tell_warnings();
     let cli = match Cli::try_parse_from(environment::arguments()) {
         Ok(cli) => cli,
         Err(error) => {
@@ -82,7 +85,7 @@ pub fn run(register: fn(&Catalog) -> Result<(), RegisterError>) -> ExitCode {
     };
     let output = Output::new(cli.look.json, cli.look.color);
     let outcome = runtime().map_err(anyhow::Error::from).and_then(|runtime| {
-        let result = runtime.block_on(dispatch(cli.command, &output, register));
+        let result = runtime.block_on(dispatch(cli.command, &output, &register));
         // A tool on the blocking pool may never end; the process does not wait for it.
         runtime.shutdown_background();
         result
@@ -91,16 +94,23 @@ pub fn run(register: fn(&Catalog) -> Result<(), RegisterError>) -> ExitCode {
     ExitCode::from(exit.code())
 }
 
+/// An embedder's own tools.
+type Register = Arc<dyn Fn(&Catalog) -> Result<(), RegisterError> + Send + Sync>;
+
+/// What goes wrong behind a call's back is told to the operator, who is the person at the terminal.
+fn tell_warnings() {
+    let warnings =
+        tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(std::io::stderr);
+    // An embedder may have a subscriber of its own; that one stays.
+    drop(warnings.without_time().with_target(false).try_init());
+}
+
 /// One thread is enough for one call, and starts faster.
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
-async fn dispatch(
-    command: Option<Command>,
-    output: &Output,
-    register: fn(&Catalog) -> Result<(), RegisterError>,
-) -> anyhow::Result<Exit> {
+async fn dispatch(command: Option<Command>, output: &Output, register: &Register) -> anyhow::Result<Exit> {
     let command = match command {
         None => {
             output.data(&Cli::command().render_help().ansi().to_string())?;
@@ -109,7 +119,7 @@ async fn dispatch(
         Some(Command::Completions(args)) => return complete::print_script(&args, output),
         Some(command) => command,
     };
-    let app = App::open(register).await?;
+    let app = App::open(|catalog| register(catalog)).await?;
     // The owner of the data folder speaks for the whole local project.
     let scope = Scope::default();
     let result = match command {
@@ -119,7 +129,11 @@ async fn dispatch(
         Command::Log(args) => log::run(&app, scope, args, output).await,
         Command::Completions(args) => complete::print_script(&args, output),
     };
-    // What was acknowledged is written already; the first thing that went wrong is what to report.
-    let closed = app.close().await;
+    // What was acknowledged is written already. The first thing that went wrong is what to report, and whoever is
+    // in a hurry need not wait for another process to let go of the database.
+    let closed = tokio::select! {
+        closed = app.close() => closed,
+        () = call::interrupted() => return Ok(Exit::Interrupted),
+    };
     result.and_then(|exit| closed.map(|()| exit))
 }

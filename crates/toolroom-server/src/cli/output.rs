@@ -49,7 +49,9 @@ impl Output {
     /// A result: a scalar as plain text, everything else as JSON.
     pub(super) fn result(self, value: &Value) -> anyhow::Result<()> {
         match value {
-            Value::String(text) => Ok(self.data(&visible(text))?),
+            // A terminal obeys control characters; a file or a pipe gets what the tool said.
+            Value::String(text) if io::stdout().is_terminal() => Ok(self.data(&visible(text))?),
+            Value::String(text) => Ok(writeln!(io::stdout().lock(), "{text}")?),
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(self.data(&value.to_string())?),
             Value::Array(_) | Value::Object(_) => self.document(value),
         }
@@ -66,6 +68,17 @@ impl Output {
 
     pub(super) fn hint(self, text: &str) {
         self.talk(format_args!("{YELLOW}hint:{YELLOW:#} {}", visible(text)));
+    }
+
+    /// Says why a call failed, what to do, and, to the person at the terminal, what is behind it.
+    pub(super) fn failure(self, text: &str, hint: Option<&str>, cause: Option<&str>) {
+        self.error(text);
+        if let Some(hint) = hint {
+            self.hint(hint);
+        }
+        if let Some(cause) = cause {
+            self.talk(format_args!("{DIM}cause:{DIM:#} {}", visible(cause)));
+        }
     }
 
     /// Shows the latest word of a running tool on one line, where somebody is watching.

@@ -32,6 +32,12 @@ enum Action {
         #[arg(add = complete::features())]
         feature: String,
     },
+    /// Forget that a feature was switched on or off
+    Reset {
+        /// Feature
+        #[arg(add = complete::features())]
+        feature: String,
+    },
 }
 
 #[derive(Serialize)]
@@ -45,8 +51,9 @@ struct Line {
 pub(super) async fn run(app: &App, scope: Scope, args: SwitchArgs, output: &Output) -> anyhow::Result<Exit> {
     match args.action {
         None | Some(Action::List) => list(app, &scope, output).await,
-        Some(Action::On { feature }) => set(app, &scope, &feature, SwitchState::On, output).await,
-        Some(Action::Off { feature }) => set(app, &scope, &feature, SwitchState::Off, output).await,
+        Some(Action::On { feature }) => set(app, &scope, &feature, Some(SwitchState::On), output).await,
+        Some(Action::Off { feature }) => set(app, &scope, &feature, Some(SwitchState::Off), output).await,
+        Some(Action::Reset { feature }) => set(app, &scope, &feature, None, output).await,
     }
 }
 
@@ -98,7 +105,7 @@ async fn set(
     app: &App,
     scope: &Scope,
     name: &str,
-    state: SwitchState,
+    state: Option<SwitchState>,
     output: &Output,
 ) -> anyhow::Result<Exit> {
     let feature = app.room.catalog().feature(name).ok_or_else(|| {
@@ -106,10 +113,11 @@ async fn set(
             app.room.catalog().features().into_iter().map(|feature| feature.name).collect();
         Missing(format!("unknown feature `{name}`; there are {}", known.join(", ")))
     })?;
-    app.store.set_feature_switch(&scope.project, feature.name, Some(state)).await?;
+    app.store.set_feature_switch(&scope.project, feature.name, state).await?;
     if output.is_json() {
         output.document(&serde_json::json!({"feature": feature.name, "state": state}))?;
     } else {
+        let state = state.map_or("back to its default", SwitchState::as_str);
         output.talk(format_args!("`{}` is {state}", feature.name));
     }
     Ok(Exit::Done)

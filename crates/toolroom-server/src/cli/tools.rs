@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
-use toolroom::catalog::{Display, Entry, NotFound};
+use toolroom::catalog::{Display, Entry, Off};
 use toolroom::ledger::SwitchState;
 use toolroom::scope::Scope;
 use toolroom::tool::Timeout;
@@ -57,6 +57,12 @@ enum Action {
         #[arg(add = complete::tools())]
         tool: String,
     },
+    /// Forget that a tool was switched on or off
+    Reset {
+        /// Tool: id, alias or name
+        #[arg(add = complete::tools())]
+        tool: String,
+    },
 }
 
 pub(super) async fn run(app: &App, scope: Scope, args: ToolsArgs, output: &Output) -> anyhow::Result<Exit> {
@@ -64,24 +70,30 @@ pub(super) async fn run(app: &App, scope: Scope, args: ToolsArgs, output: &Outpu
         None => list(app, &scope, args.all, output).await,
         Some(Action::List { all }) => list(app, &scope, all, output).await,
         Some(Action::Show { tool }) => show(app, &scope, &tool, output).await,
-        Some(Action::Enable { tool }) => toggle(app, &scope, &tool, SwitchState::On, output).await,
-        Some(Action::Disable { tool }) => toggle(app, &scope, &tool, SwitchState::Off, output).await,
+        Some(Action::Enable { tool }) => toggle(app, &scope, &tool, Some(SwitchState::On), output).await,
+        Some(Action::Disable { tool }) => toggle(app, &scope, &tool, Some(SwitchState::Off), output).await,
+        Some(Action::Reset { tool }) => toggle(app, &scope, &tool, None, output).await,
     }
 }
 
 /// A tool by the name a person typed.
 fn find(app: &App, scope: &Scope, name: &str) -> Result<Arc<Entry>, Missing> {
-    app.room.catalog().find(&scope.project, name).map_err(|NotFound { candidates, nearest }| {
-        let listed =
-            |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        Missing(match (candidates.is_empty(), nearest.is_empty()) {
-            (false, _) => {
-                format!("several tools are called `{name}`, use the full id: {}", listed(&candidates))
-            }
-            (true, false) => format!("unknown tool `{name}`; did you mean {}?", listed(&nearest)),
-            (true, true) => format!("unknown tool `{name}`; see `toolroom tools --all`"),
-        })
+    app.room.catalog().find(&scope.project, name).map_err(|missing| {
+        let hint = missing.hint().unwrap_or_else(|| "see `toolroom tools --all`".to_owned());
+        Missing(format!("unknown tool `{name}`; {hint}"))
     })
+}
+
+/// What to type so that a tool is available again.
+pub(super) fn remedy(off: &Off) -> String {
+    match off {
+        Off::Tool { name } => format!("switch it on with `toolroom tools enable {name}`"),
+        Off::Feature { name } => format!("switch it on with `toolroom switch on {name}`"),
+        Off::Context { missing } => {
+            let flags: Vec<String> = missing.iter().map(|key| format!("--context {key}=…")).collect();
+            format!("add {}", flags.join(" "))
+        }
+    }
 }
 
 async fn list(app: &App, scope: &Scope, all: bool, output: &Output) -> anyhow::Result<Exit> {
@@ -130,7 +142,7 @@ async fn show(app: &App, scope: &Scope, name: &str, output: &Output) -> anyhow::
     let mut text = format!("{BOLD}{}{BOLD:#}  {}\n{}\n", spec.id, spec.title, visible(&spec.description));
     let mut line =
         |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<13}{DIM:#}{}\n", visible(value)));
-    line("state", &off.map_or_else(|| "on".to_owned(), |off| format!("off: {off}; {}", off.remedy())));
+    line("state", &off.map_or_else(|| "on".to_owned(), |off| format!("{off}; {}", remedy(&off))));
     if let Some(when) = &spec.when_to_use {
         line("when to use", when);
     }
@@ -216,16 +228,30 @@ async fn toggle(
     app: &App,
     scope: &Scope,
     name: &str,
-    state: SwitchState,
+    state: Option<SwitchState>,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    let entry = find(app, scope, name)?;
-    let toggle = entry.toggle().map_err(|error| Refused(error.to_string()))?;
-    app.store.set_tool_toggle(&scope.project, toggle, Some(state)).await?;
+    let toggle = toggle_name(app, scope, name)?;
+    app.store.set_tool_toggle(&scope.project, &toggle, state).await?;
     if output.is_json() {
-        output.document(&serde_json::json!({"tool": entry.spec().id, "toggle": toggle, "state": state}))?;
+        output.document(&serde_json::json!({"toggle": toggle, "state": state}))?;
     } else {
+        let state = state.map_or("back to its default", SwitchState::as_str);
         output.talk(format_args!("`{toggle}` is {state}"));
     }
     Ok(Exit::Done)
+}
+
+/// A family is switched by its own name or by any of its variants.
+fn toggle_name(app: &App, scope: &Scope, name: &str) -> anyhow::Result<String> {
+    let is_family =
+        |entry: &Arc<Entry>| entry.spec().family.as_ref().is_some_and(|family| family.name == name);
+    if app.room.catalog().list(&scope.project).iter().any(is_family) {
+        return Ok(name.to_owned());
+    }
+    let entry = find(app, scope, name)?;
+    let toggle = entry
+        .toggle()
+        .map_err(|error| Refused(format!("{error}: `toolroom switch on|off {}`", error.feature)))?;
+    Ok(toggle.to_owned())
 }

@@ -24,10 +24,8 @@ pub(super) fn arguments(
     for word in words {
         if word == "-" {
             let read = stdin.take().ok_or_else(|| Usage("`-` can be given once only".into()))?;
-            merge(
-                &mut arguments,
-                parse_object(&read()?).map_err(|error| not_json("standard input", &error))?,
-            )?;
+            let text = read().map_err(|error| Usage(format!("standard input cannot be read: {error}")))?;
+            merge(&mut arguments, parse_object(&text).map_err(|error| not_json("standard input", &error))?)?;
         } else if word.trim_start().starts_with('{') {
             merge(
                 &mut arguments,

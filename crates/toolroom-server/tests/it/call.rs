@@ -110,6 +110,11 @@ fn wrong_usage_is_code_two_and_changes_nothing() {
         let ran = home.run(arguments).ended(2);
         assert!(ran.out.is_empty() && !ran.err.is_empty(), "{arguments:?}: {ran:?}");
     }
+    let bytes = home.command(&["call", "calculator", "-"]).stdin(Stdio::piped()).spawn().map(|mut child| {
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"\xff\xfe").unwrap();
+        finished(child)
+    });
+    assert!(bytes.unwrap().ended(2).err.contains("standard input"));
     assert!(home.journal().is_empty());
 }
 
@@ -194,10 +199,67 @@ fn the_context_flag_reaches_the_call() {
 }
 
 #[test]
-fn what_a_tool_says_cannot_move_the_cursor() {
+fn a_pipe_gets_the_result_as_it_is_and_a_terminal_a_safe_one() {
     let home = Home::new();
-    let ran = home.run_own(&["call", "repeat", "text=a\u{1b}[2Jb\u{202e}c", "times=1"]).ended(0);
-    assert_eq!(ran.out, "a\\u{1b}[2Jb\\u{202e}c\n");
+    let nasty = "text=a\u{1b}[2Jb\u{202e}c";
+    let piped = home.run_own(&["call", "repeat", nasty, "times=1"]).ended(0);
+    assert_eq!(piped.out, "a\u{1b}[2Jb\u{202e}c\n");
+    // `script` gives the command a terminal.
+    let program = home.own_tools(&[]).get_program().to_str().unwrap().to_owned();
+    let line = format!("{program} call repeat '{nasty}' times=1");
+    let mut script = std::process::Command::new("script");
+    script.args(["-qec", &line, "/dev/null"]).env("TOOLROOM_HOME", home.path()).stdin(Stdio::null());
+    let shown = String::from_utf8(script.output().unwrap().stdout).unwrap();
+    assert!(shown.contains("a\\u{1b}[2Jb\\u{202e}c"), "{shown:?}");
+    let log = home.run(&["log"]).ended(0).out;
+    assert!(!log.contains('\u{1b}') && !log.contains('\u{202e}'), "a listing is always safe: {log:?}");
+}
+
+#[test]
+fn errors_of_any_command_come_as_json_too() {
+    let home = Home::new();
+    let check = |arguments: &[&str], code: i32, kind: &str| {
+        let error = home.run(arguments).ended(code).json()["error"].clone();
+        assert_eq!(error["kind"], kind, "{arguments:?}: {error}");
+        assert!(error["message"].is_string());
+    };
+    check(&["tools", "show", "nope", "--json"], 5, "not_found");
+    check(&["log", "call_nothing", "--json"], 5, "not_found");
+    check(&["switch", "on", "nope", "--json"], 5, "not_found");
+    check(&["call", "calculator", "lonely", "--json"], 2, "usage");
+    check(&["log", "--since", "soon", "--json"], 2, "usage");
+    let dry = home.run(&["call", "nope", "--dry-run", "--json"]).ended(5).json();
+    assert_eq!(
+        (&dry["dry_run"], &dry["would_be"], &dry["error"]["kind"]),
+        (&json!(true), &json!("failed"), &json!("not_found"))
+    );
+}
+
+#[test]
+fn a_second_interrupt_does_not_wait_for_a_locked_database() {
+    let home = Home::new();
+    home.run(&["call", "calculator", "expression=1"]).ended(0);
+    let database = home.path().join("toolroom.db");
+    let mut sqlite = std::process::Command::new("python3");
+    let hold = "import sqlite3,sys\nc=sqlite3.connect(sys.argv[1],isolation_level=None)\nc.execute('BEGIN IMMEDIATE')\nprint('held',flush=True)\nsys.stdin.read()";
+    sqlite.args(["-c", hold]).arg(&database).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut holder = sqlite.spawn().unwrap();
+    let mut held = [0; 5];
+    holder.stdout.as_mut().unwrap().read_exact(&mut held).unwrap();
+
+    let child = home.own_tools(&["call", "append_note", "path=/dev/null", "text=x"]).spawn().unwrap();
+    let pid = child.id().to_string();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    // Interrupts until it gives up: the first one stops the call, a later one the waiting.
+    let waiting = std::thread::spawn(move || finished(child));
+    while !waiting.is_finished() {
+        assert!(std::time::Instant::now() < deadline, "still there");
+        drop(std::process::Command::new("kill").args(["-INT", &pid]).stderr(Stdio::null()).status());
+    }
+    let ran = waiting.join().unwrap();
+    assert!(ran.code == 130 || ran.code == -2, "{ran:?}");
+    holder.kill().unwrap();
+    holder.wait().unwrap();
 }
 
 #[test]
@@ -227,12 +289,18 @@ fn a_place_that_cannot_hold_data_is_a_clear_error() {
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
         assert!(ran.err.contains(says), "{ran:?}");
     };
-    check(&file.join("below"), "cannot create the folder");
+    check(&file.join("below"), "cannot create `");
     check(std::path::Path::new("relative"), "not an absolute path");
     let damaged = home.path().join("damaged");
     std::fs::create_dir(&damaged).unwrap();
     std::fs::write(damaged.join("toolroom.db"), "this is no database, it is a letter to my aunt").unwrap();
     check(&damaged, "toolroom.db");
+    let mode = |name: &str| {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::metadata(home.path().join(name)).unwrap().permissions().mode() & 0o777
+    };
+    home.run(&["call", "calculator", "expression=1"]).ended(0);
+    assert_eq!(mode("toolroom.db"), 0o600, "nobody else reads the journal");
     let kept = std::fs::read_to_string(damaged.join("toolroom.db")).unwrap();
     assert!(kept.starts_with("this is no database"), "what is not ours is not touched");
 }

@@ -39,3 +39,49 @@ fn scripts_exist_for_the_usual_shells() {
     }
     home.run(&["completions", "tcsh"]).ended(2);
 }
+
+#[test]
+fn bash_offers_what_stands_behind_its_own_splits() {
+    let home = Home::new();
+    let folder = home
+        .own_tools(&[])
+        .get_program()
+        .to_str()
+        .map(|path| path.rsplit_once('/').unwrap().0.to_owned())
+        .unwrap();
+    let link = home.path().join("toolroom");
+    std::os::unix::fs::symlink(format!("{folder}/own_tools"), &link).unwrap();
+    let script = home.run(&["completions", "bash"]).ended(0).out;
+    let file = home.path().join("completion.bash");
+    std::fs::write(&file, script).unwrap();
+    // `words` as bash splits them: at spaces, and before and after `=` and `:`.
+    let offered = |line: &str, words: &[&str]| {
+        let list: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+        let ask = format!(
+            "source '{}'; COMP_LINE='{line}'; COMP_POINT=${{#COMP_LINE}}; COMP_WORDS=({}); COMP_CWORD={}; _toolroom; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            file.display(),
+            list.join(" "),
+            words.len() - 1,
+        );
+        let path = format!("{}:{}", home.path().display(), std::env::var("PATH").unwrap());
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["--norc", "-c", &ask]).env("PATH", path).env("TOOLROOM_HOME", home.path());
+        let output = bash.output().unwrap();
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(offered("toolroom call rep", &["toolroom", "call", "rep"]), ["repeat"]);
+    assert_eq!(offered("toolroom call app:rep", &["toolroom", "call", "app", ":", "rep"]), ["repeat"]);
+    assert_eq!(offered("toolroom call repeat sh", &["toolroom", "call", "repeat", "sh"]), ["shape="]);
+    assert_eq!(
+        offered("toolroom call repeat shape=", &["toolroom", "call", "repeat", "shape", "="]),
+        ["text", "list"]
+    );
+    assert_eq!(
+        offered("toolroom call repeat shape=l", &["toolroom", "call", "repeat", "shape", "=", "l"]),
+        ["list"]
+    );
+    let flags = ["toolroom", "call", "--timeout", "5s", "repeat", "sh"];
+    assert_eq!(offered("toolroom call --timeout 5s repeat sh", &flags), ["shape="]);
+    assert!(!home.path().join("toolroom.db").exists(), "pressing a key opens no database");
+}

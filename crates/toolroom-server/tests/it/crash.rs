@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::home::{Home, finished};
 
-/// Processes that are killed, in `make test` as in `make test-long`.
+/// Processes that are killed: in full in every run, since a rare loss is the one that matters.
 const CYCLES: usize = 200;
 
 /// Longer than a call takes on a slow machine, so that some live to answer.

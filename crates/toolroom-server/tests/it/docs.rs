@@ -11,7 +11,7 @@ use crate::home::{Home, binary, repository};
 #[test]
 fn examples_do_what_they_show() {
     let root = repository();
-    let mut files = vec![root.join("README.md")];
+    let mut files = vec![root.join("README.md"), root.join("crates/toolroom/src/expression/language.md")];
     markdown_below(&root.join("docs"), &mut files);
     let mut examples = 0;
     for file in files {

@@ -245,3 +245,10 @@ fn invariants_name_what_holds_them() {
     }
     assert_eq!(numbered, 11, "design and map count the same invariants");
 }
+
+#[test]
+fn the_seal_is_shown_by_examples_that_do_not_compile() {
+    let context = std::fs::read_to_string(repository().join("crates/toolroom/src/call/context.rs")).unwrap();
+    assert!(context.matches("```compile_fail").count() >= 3, "cargo runs these as doctests");
+    assert!(!context.contains("derive(Clone)"));
+}

@@ -47,6 +47,8 @@ fn calls_are_found_again() {
     }
     assert_eq!(home.run(&["log", &id, "--json"]).ended(0).json()["id"], id.as_str());
     assert!(home.run(&["log", "last"]).ended(0).out.contains("get_local_time"));
+    assert!(home.run(&["log", "last", "--status", "failed"]).ended(0).out.contains("division by zero"));
+    assert!(home.run(&["log", "--limit", "0"]).ended(0).err.contains("no call matches"));
     assert!(home.run(&["log", "call_nothing"]).ended(5).err.contains("there is no call"));
     home.run(&["log", "call_'; DROP TABLE calls; --"]).ended(5);
     assert_eq!(home.journal().len(), 5);

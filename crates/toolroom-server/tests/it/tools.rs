@@ -32,6 +32,10 @@ fn tools_are_listed_shown_and_switched() {
     home.run(&["tools", "enable", "builtin:calculator"]).ended(0);
     home.run(&["call", "calculator", "expression=1"]).ended(0);
 
+    home.run(&["tools", "disable", "calculator"]).ended(0);
+    home.run(&["tools", "reset", "calculator"]).ended(0);
+    home.run(&["call", "calculator", "expression=1"]).ended(0);
+
     let unknown = home.run(&["tools", "show", "calculater"]).ended(5);
     assert!(unknown.err.contains("did you mean `builtin:calculator`?"), "{unknown:?}");
     home.run(&["tools", "enable", "nonsense"]).ended(5);
@@ -47,6 +51,21 @@ fn features_are_listed_and_switched() {
     assert!(listed.iter().all(|line| line["state"] == "on"));
     home.run(&["switch", "off", "memory"]).ended(0);
     assert!(home.run(&["switch"]).ended(0).out.contains("off"));
+    home.run(&["switch", "reset", "memory"]).ended(0);
+    assert!(!home.run(&["switch"]).ended(0).out.contains("off"));
     let unknown = home.run(&["switch", "on", "flying"]).ended(5);
     assert!(unknown.err.contains("there are email, memory, scheduling"), "{unknown:?}");
+}
+
+#[test]
+fn a_family_is_switched_by_its_name_and_the_remedy_works() {
+    let home = Home::new();
+    home.run_own(&["tools", "disable", "notes"]).ended(0);
+    let denied = home.run_own(&["call", "append_note", "path=/dev/null", "text=x"]).ended(3);
+    let remedy = denied.err.split('`').find(|part| part.starts_with("toolroom ")).unwrap().to_owned();
+    let words: Vec<&str> = remedy.split(' ').skip(1).collect();
+    home.run_own(&words).ended(0);
+    home.run_own(&["call", "append_note", "path=/dev/null", "text=x"]).ended(0);
+    home.run_own(&["tools", "disable", "append_note"]).ended(0);
+    home.run_own(&["call", "append_note", "path=/dev/null", "text=x"]).ended(3);
 }

@@ -136,7 +136,7 @@ macro_rules! be_present {
 
 /// Everything a batch writes, one statement per change. Parameters: `be_present` $1, calls $2, resumed $3,
 /// denied $4, approvals $5, answers $6, used grants $7, outbox $8.
-macro_rules! write {
+macro_rules! write_all {
     () => {
         concat!(
             be_present!("$1"),
@@ -163,7 +163,7 @@ macro_rules! approvals_of {
     ($ids:literal) => {
         concat!(
             "SELECT 'approval', approvals.call_id, approvals.arguments_hash, approvals.definition_hash, \
-             approvals.asks, approvals.expires_at, approvals.state, calls.status \
+             approvals.asks, approvals.expires_at, approvals.state, calls.status, calls.project, calls.user_id \
              FROM approvals JOIN calls ON calls.id = approvals.call_id \
              WHERE approvals.call_id IN (SELECT value FROM json_each(",
             $ids,
@@ -260,7 +260,7 @@ registry! {
 
     /// $1 ids of calls.
     APPROVALS_OF = each(approvals_of!("$1"), "SELECT 'approval', approvals.call_id, approvals.arguments_hash, approvals.definition_hash, \
-             approvals.asks, approvals.expires_at, approvals.state, calls.status \
+             approvals.asks, approvals.expires_at, approvals.state, calls.status, calls.project, calls.user_id \
              FROM approvals JOIN calls ON calls.id = approvals.call_id \
              WHERE approvals.call_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))");
 
@@ -291,16 +291,16 @@ registry! {
                  VALUES ($1, $2, $3, $4, $5, $6, $7)");
 
     /// Parameters as [`WRITE`].
-    WRITE = sqlite_only(write!());
+    WRITE = sqlite_only(write_all!());
 
     /// Parameters as [`WRITE`].
-    OPEN_AND_WRITE = sqlite_only(concat!("BEGIN IMMEDIATE; ", write!()));
+    OPEN_AND_WRITE = sqlite_only(concat!("BEGIN IMMEDIATE; ", write_all!()));
 
     /// Parameters as [`WRITE`].
-    COMMIT_WRITES = sqlite_only(concat!(write!(), "; COMMIT"));
+    COMMIT_WRITES = sqlite_only(concat!(write_all!(), "; COMMIT"));
 
     /// Parameters as [`WRITE`].
-    OPEN_WRITE_COMMIT = sqlite_only(concat!("BEGIN IMMEDIATE; ", write!(), "; COMMIT"));
+    OPEN_WRITE_COMMIT = sqlite_only(concat!("BEGIN IMMEDIATE; ", write_all!(), "; COMMIT"));
 
     /// $1 ids of calls, $2 limits as in [`WINDOWS_OF`].
     LOOK = sqlite_only(look!());

@@ -8,7 +8,7 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{Answerer, CallId, CallRecord, Grant, RateKey, RateLimit};
-use toolroom::scope::UserId;
+use toolroom::scope::{ProjectId, Scope, UserId};
 
 use super::plan::{Bound, rows};
 use super::unit::{Unit, Work};
@@ -141,6 +141,8 @@ pub(super) struct ApprovalSeen {
     state: String,
     /// The call itself; it may have been closed behind the approval's back.
     call_status: String,
+    /// Whose call it is.
+    pub(super) owner: Scope,
 }
 
 impl ApprovalSeen {
@@ -177,6 +179,10 @@ impl Replies {
                     expires_at: Timestamp::from_micros(row.try_get(5)?),
                     state: row.try_get(6)?,
                     call_status: row.try_get(7)?,
+                    owner: Scope {
+                        project: ProjectId::new(row.try_get(8)?),
+                        user: row.try_get::<Option<&str>, _>(9)?.map(UserId::new),
+                    },
                 };
                 replies.approvals.insert(row.try_get(1)?, approval);
             } else {

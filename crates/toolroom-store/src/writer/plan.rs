@@ -103,7 +103,9 @@ impl<'a> Plan<'a> {
         let Some(grant) = &begin.grant else {
             return Ok(false);
         };
-        let granted = replies.approval(&grant.call).is_some_and(|approval| approval.grants(grant));
+        let granted = replies
+            .approval(&grant.call)
+            .is_some_and(|approval| approval.owner == begin.record.scope && approval.grants(grant));
         if !granted {
             return Err(Refusal::GrantSpent);
         }
@@ -125,8 +127,10 @@ impl<'a> Plan<'a> {
     }
 
     fn decide(&mut self, decision: &'a Decision, replies: &Replies) -> Result<(), Refusal> {
-        let approval = replies.approval(&decision.call).filter(|approval| approval.waits(decision.at));
-        let approval = approval.ok_or(Refusal::NotWaiting)?;
+        let approval = replies
+            .approval(&decision.call)
+            .filter(|approval| decision.scope.covers(&approval.owner) && approval.waits(decision.at))
+            .ok_or(Refusal::NotWaiting)?;
         if !decision.by.may_answer_for(approval.asks) {
             return Err(Refusal::NotYours);
         }

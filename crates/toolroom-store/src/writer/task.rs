@@ -89,7 +89,8 @@ impl Writer {
         for (unit, answer) in units.into_iter().zip(answers) {
             match (&unit.work, &answer) {
                 (Work::Begin(begin), Ok(_)) => drop(self.open.insert(begin.record.id.clone())),
-                (Work::Close(close), Ok(_)) => drop(self.open.remove(&close.record.id)),
+                // Also when it failed: nobody will try again, and the row must not be taken for a living call.
+                (Work::Close(close), _) => drop(self.open.remove(&close.record.id)),
                 _ => {}
             }
             // Whoever no longer waits does not need it.
@@ -152,7 +153,8 @@ impl Writer {
         let connection = self.connection.as_mut().ok_or(StoreError::Closed)?;
         match run(connection, &self.instance, units, frame, !self.open.is_empty()).await {
             Ok(Written { answers, heartbeat_at }) => {
-                if let Some(at) = heartbeat_at {
+                // Inside a savepoint nothing is committed yet. A heartbeat that is not counted is written again.
+                if let (Frame::Transaction, Some(at)) = (frame, heartbeat_at) {
                     self.instance.was_seen(at);
                 }
                 Ok(answers)

@@ -45,7 +45,13 @@ fn close(id: &str, effect: Option<Effect>, enqueue: Vec<Action>) -> Work {
 
 fn decide(id: &str) -> Work {
     let at = Timestamp::from_micros(1);
-    Work::Decide(Decision { call: CallId::new(id), answer: Answer::No, by: Answerer::Operator, at })
+    Work::Decide(Decision {
+        call: CallId::new(id),
+        scope: Scope::default(),
+        answer: Answer::No,
+        by: Answerer::Operator,
+        at,
+    })
 }
 
 fn switch() -> Work {
@@ -76,7 +82,7 @@ fn a_commit_is_as_hard_as_its_hardest_unit() {
         assert_eq!(together(vec![close("other", None, Vec::new()), work]), (2, expected), "{name}");
     };
     for effect in Effect::ALL {
-        let expected = if effect.must_sync() { Durability::Power } else { Durability::Process };
+        let expected = if effect.writes() { Durability::Power } else { Durability::Process };
         check(begin("a", effect), expected);
         check(close("a", Some(effect), Vec::new()), expected);
     }

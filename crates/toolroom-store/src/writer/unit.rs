@@ -129,5 +129,5 @@ impl Work {
 }
 
 fn has_effect(record: &CallRecord) -> bool {
-    record.effect.is_some_and(toolroom::tool::Effect::must_sync)
+    record.effect.is_some_and(toolroom::tool::Effect::writes)
 }

@@ -40,6 +40,7 @@ async fn check(ledger: &(impl Ledger + Journal + Artifacts + Switchboard), clock
     a_grant_is_used_once(ledger, clock).await;
     a_grant_holds_only_for_what_was_asked(ledger, clock).await;
     answers_are_taken_from_those_who_may(ledger, clock).await;
+    nobody_answers_or_uses_what_is_somebody_elses(ledger, clock).await;
     limits_count_who_they_say(ledger, clock).await;
     artifacts_belong_to_their_scope(ledger, clock).await;
     let nothing_set = ledger.switches(&ProjectId::new("switches")).await.unwrap();
@@ -192,7 +193,7 @@ fn parked(clock: &ManualClock, scope: &Scope, by: Answerer) -> ParkCall {
 }
 
 fn decision(clock: &ManualClock, park: &ParkCall, answer: Answer, by: Answerer) -> Decision {
-    Decision { call: park.record.id.clone(), answer, by, at: clock.now() }
+    Decision { call: park.record.id.clone(), scope: park.record.scope.clone(), answer, by, at: clock.now() }
 }
 
 /// The parked call, resumed.
@@ -271,6 +272,28 @@ async fn answers_are_taken_from_those_who_may(ledger: &(impl Ledger + Journal), 
     clock.advance(Duration::from_secs(60));
     let expired = ledger.decide(decision(clock, &park, Answer::Once, Answerer::Caller)).await;
     assert!(matches!(expired, Err(DecideError::NotWaiting(_))), "{expired:?}");
+}
+
+async fn nobody_answers_or_uses_what_is_somebody_elses(ledger: &impl Ledger, clock: &ManualClock) {
+    let owner = Scope::user("answers", "ana");
+    let park = parked(clock, &owner, Answerer::Caller);
+    ledger.park(park.clone()).await.unwrap();
+    for stranger in [Scope::project("other"), Scope::user("answers", "ben"), Scope::user("other", "ana")] {
+        let decision =
+            Decision { scope: stranger, ..decision(clock, &park, Answer::Once, Answerer::Operator) };
+        let refused = ledger.decide(decision).await;
+        assert!(matches!(refused, Err(DecideError::NotWaiting(_))), "{refused:?}");
+    }
+    let for_project = Decision {
+        scope: Scope::project("answers"),
+        ..decision(clock, &park, Answer::Once, Answerer::Operator)
+    };
+    ledger.decide(for_project).await.unwrap();
+    let mut theirs = resumed(clock, &park);
+    theirs.record = call(clock, &Scope::user("answers", "ben"));
+    let spent = ledger.begin(theirs).await;
+    assert!(matches!(spent, Err(BeginError::GrantSpent)), "{spent:?}");
+    ledger.begin(resumed(clock, &park)).await.unwrap();
 }
 
 async fn limits_count_who_they_say(ledger: &impl Ledger, clock: &ManualClock) {

@@ -103,6 +103,7 @@ async fn a_call_closed_while_it_waits_cannot_be_answered_or_begun() {
     assert!(store.begin(ungranted).await.is_err(), "a parked call begins only with a grant");
     store.close(with_status(&record, CallStatus::Denied)).await.unwrap();
     let decision = Decision {
+        scope: record.scope.clone(),
         call: record.id.clone(),
         answer: Answer::Once,
         by: Answerer::Operator,

@@ -11,26 +11,25 @@ use toolroom::tool::{Arguments, Effect, IdError, Tool, ToolError, ToolOutput, To
 struct Calculator(ToolSpec);
 
 pub(super) fn tool() -> Result<Arc<dyn Tool>, IdError> {
-    let mut spec = ToolSpec::new("builtin:calculator", DESCRIPTION)?
+    let parameters = json!({
+        "type": "object",
+        "properties": {
+            "expression": {
+                "type": "string",
+                "description": "Expression to evaluate, e.g. '2 + 2 * 3' or 'round(sqrt(2), 4)'"
+            }
+        },
+        "required": ["expression"],
+        "additionalProperties": false
+    });
+    let spec = ToolSpec::new("builtin:calculator", DESCRIPTION)?
         .title("Calculator")
+        .parameters(parameters)
         .effect(Effect::Pure)
-        .parameters(json!({
-            "type": "object",
-            "properties": {
-                "expression": {
-                    "type": "string",
-                    "description": "Expression to evaluate, e.g. '2 + 2 * 3' or 'round(sqrt(2), 4)'"
-                }
-            },
-            "required": ["expression"],
-            "additionalProperties": false
-        }));
-    spec.when_to_use =
-        Some("exact arithmetic, also with functions such as sqrt, round, min, max, sin, log".into());
-    spec.category = Some("math".into());
-    spec.tags = ["math", "arithmetic", "compute"].map(String::from).to_vec();
-    spec.usage_examples =
-        ["what is 17.5 % of 240?", "square root of 2 to 4 digits"].map(String::from).to_vec();
+        .when_to_use("exact arithmetic, also with functions such as sqrt, round, min, max, sin, log")
+        .category("math", &["math", "arithmetic", "compute"])
+        .usage_example("what is 17.5 % of 240?")
+        .usage_example("square root of 2 to 4 digits");
     Ok(Arc::new(Calculator(spec)))
 }
 
@@ -45,7 +44,7 @@ impl Tool for Calculator {
 
     fn run<'a>(
         &'a self,
-        _context: &'a CallContext,
+        _context: CallContext,
         arguments: Arguments,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(

@@ -34,11 +34,11 @@ pub(super) fn tool(home: TimeZone) -> Result<Arc<dyn Tool>, IdError> {
         },
     )?;
     Ok(Arc::new(tool.with(|spec| {
-        let mut spec = spec.title("Local Time").effect(Effect::Read).capabilities(&[]);
-        spec.when_to_use = Some("the answer depends on today's date, the weekday or the time of day".into());
-        spec.category = Some("time".into());
-        spec.tags = ["time", "date", "clock", "timezone"].map(String::from).to_vec();
-        spec
+        spec.title("Local Time")
+            .effect(Effect::Read)
+            .capabilities(&[])
+            .when_to_use("the answer depends on today's date, the weekday or the time of day")
+            .category("time", &["time", "date", "clock", "timezone"])
     })))
 }
 
@@ -56,12 +56,14 @@ fn now(context: &CallContext, home: &TimeZone, wanted: Option<&str>) -> Result<L
 }
 
 fn local_time(now: &Zoned) -> LocalTime {
+    let utc_offset = now.strftime("%:z").to_string();
     LocalTime {
         iso_datetime: now.strftime("%Y-%m-%dT%H:%M:%S").to_string(),
         display_datetime: now.strftime("%A, %-d %B %Y, %H:%M").to_string(),
-        timezone: now.time_zone().iana_name().unwrap_or("UTC").to_owned(),
+        // A zone may be set by its rule alone; its offset is then the only name it has.
+        timezone: now.time_zone().iana_name().unwrap_or(&utc_offset).to_owned(),
         day_of_week: now.strftime("%A").to_string(),
-        utc_offset: now.strftime("%:z").to_string(),
+        utc_offset,
     }
 }
 
@@ -81,5 +83,8 @@ mod tests {
             "utc_offset": "+05:00",
         });
         assert_eq!(serde_json::to_value(local_time(&now)).unwrap(), expected);
+
+        let nameless = now.with_time_zone(TimeZone::posix("<+05>-5").unwrap());
+        assert_eq!(local_time(&nameless).timezone, "+05:00");
     }
 }

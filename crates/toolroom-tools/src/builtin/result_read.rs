@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolroom::call::CallContext;
 use toolroom::ledger::{Artifact, ArtifactId, Artifacts};
-use toolroom::tool::{Capability, Effect, ErrorKind, IdError, Tool, ToolError, tool_fn};
+use toolroom::tool::{Capability, Effect, ErrorKind, IdError, Pool, Tool, ToolError, tool_fn};
 
 /// One page is what a model may read of any result.
 const MAX_PAGE_CHARS: usize = 18_000;
@@ -54,11 +54,14 @@ pub(super) fn tool(artifacts: Arc<dyn Artifacts>) -> Result<Arc<dyn Tool>, IdErr
     Ok(Arc::new(tool.with(|spec| {
         // What is read back may have come from anywhere, also from an untrusted tool.
         let reads = [Capability::ReadsPrivate, Capability::ReadsUntrusted];
-        let mut spec = spec.title("Read Result").effect(Effect::Read).capabilities(&reads);
-        spec.when_to_use = Some("a result holds a marker that names an artifact".into());
-        spec.category = Some("results".into());
-        spec.result_cap = RESULT_CAP;
-        spec
+        spec.title("Read Result")
+            .effect(Effect::Read)
+            .capabilities(&reads)
+            .when_to_use("a result holds a marker that names an artifact")
+            .category("results", &[])
+            // A whole result may be large, and is parsed for a pointer.
+            .pool(Pool::Blocking)
+            .result_cap(RESULT_CAP)
     })))
 }
 

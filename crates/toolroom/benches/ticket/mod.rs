@@ -21,7 +21,7 @@ impl Tool for Echo {
 
     fn run<'a>(
         &'a self,
-        _context: &'a CallContext,
+        _context: CallContext,
         arguments: Arguments,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(ready(Ok(ToolOutput::new(arguments))))

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::record::OpenCall;
 use super::report::{Denial, Exit};
+use super::wait::{Stopped, until};
 use crate::catalog::{Entry, Places};
 use crate::ledger::{BeginCall, BeginError, CallStatus};
 use crate::tool::{Arguments, ErrorKind, Timeout, ToolError};
@@ -37,7 +38,7 @@ pub(super) async fn begin(entry: &Entry, arguments: &Arguments, call: &mut OpenC
         Some(places) => Some(place(places, entry, deadline, call).await?),
         None => None,
     };
-    write_begun(entry, call).await?;
+    write_begun(entry, deadline, limit, call).await?;
     Ok(Place { deadline, limit, permit })
 }
 
@@ -48,24 +49,23 @@ async fn place(
     deadline: Option<Instant>,
     call: &OpenCall,
 ) -> Result<OwnedSemaphorePermit, Exit> {
-    let in_time = async {
-        match deadline {
-            Some(deadline) => tokio::time::timeout_at(deadline, places.take()).await.ok().flatten(),
-            None => places.take().await,
-        }
-    };
-    tokio::select! {
-        biased;
-        () = call.request.cancellation.cancelled() => Err(call.cancelled()),
-        place = in_time => place.ok_or_else(|| {
+    match until(deadline, &call.request.cancellation, places.take()).await {
+        Ok(Some(place)) => Ok(place),
+        Err(Stopped::Cancelled) => Err(call.cancelled()),
+        Ok(None) | Err(Stopped::Late) => {
             let text = format!("`{}` is busy: all its places are taken", entry.spec().id);
             let error = ToolError::new(ErrorKind::RateLimited, text).with_retry_after(QUEUE_RETRY);
-            Exit::Failed(error.with_hint("call again later").by_kernel())
-        }),
+            Err(Exit::Failed(error.with_hint("call again later").by_kernel()))
+        }
     }
 }
 
-async fn write_begun(entry: &Entry, call: &mut OpenCall) -> Result<(), Exit> {
+async fn write_begun(
+    entry: &Entry,
+    deadline: Option<Instant>,
+    limit: Option<Duration>,
+    call: &mut OpenCall,
+) -> Result<(), Exit> {
     if call.request.cancellation.is_cancelled() {
         return Err(call.cancelled());
     }
@@ -73,31 +73,37 @@ async fn write_begun(entry: &Entry, call: &mut OpenCall) -> Result<(), Exit> {
     call.record.status = CallStatus::Begun;
     call.record.begun_at = Some(call.now());
     call.record.rule = call.rule.as_ref().map(ToString::to_string);
-    let must_wait = spec.effective_effect().must_sync() || !spec.rates.is_empty();
+    let must_wait = spec.effective_effect().writes() || !spec.rates.is_empty();
     let begin = BeginCall { record: call.record.clone(), rates: spec.rates.clone(), grant: None };
     let begun = call.ledger.begin(begin);
-    call.begun = true;
-    if must_wait && let Err(error) = begun.await {
-        call.begun = false;
-        call.record.begun_at = None;
-        return Err(refused(error, call));
+    if !must_wait {
+        return Ok(());
     }
-    Ok(())
+    match until(deadline, &call.request.cancellation, begun).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => {
+            call.record.begun_at = None;
+            Err(refused(error, call))
+        }
+        // The row may still be written; the one that closes it comes behind it.
+        Err(Stopped::Cancelled) => Err(call.cancelled()),
+        Err(Stopped::Late) => Err(call.late(limit)),
+    }
 }
 
 fn refused(error: BeginError, call: &mut OpenCall) -> Exit {
     match error {
         BeginError::RateLimited { limit, retry_after } => {
-            let seconds = retry_after.as_secs().max(1);
+            // Rounded up: who comes back a moment too early is refused again.
+            let seconds = retry_after.as_secs_f64().ceil().max(1.0);
             let text = format!("rate limit reached: {limit} at most, free again in {seconds} s");
             let error = ToolError::new(ErrorKind::RateLimited, text).with_retry_after(retry_after);
             Exit::Failed(error.with_hint(format!("call again in {seconds} s")).by_kernel())
         }
-        BeginError::GrantSpent => Exit::Denied(Denial {
-            rule: "approval.spent".into(),
-            reason: "the approval is used up or has expired".into(),
-            remedy: Some("make the call again and have it approved again".into()),
-        }),
+        BeginError::GrantSpent => Exit::Denied(Denial::by_rule(
+            "approval.spent",
+            "the approval is used up or has expired; have the call approved again",
+        )),
         BeginError::Ledger(error) => call.not_journaled(error),
     }
 }

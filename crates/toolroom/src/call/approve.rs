@@ -37,7 +37,8 @@ pub(super) async fn pass(
     let mut record = call.record.clone();
     record.status = CallStatus::Pending;
     record.rule = Some(verdict.rule.to_string());
-    room.ledger.park(ParkCall { record, approval }).await.map_err(|error| call.not_journaled(error))?;
+    // From here on the row is the ledger's, also if the caller does not wait for it.
     call.settled = true;
+    room.ledger.park(ParkCall { record, approval }).await.map_err(|error| call.not_journaled(error))?;
     Err(Exit::Pending(Pending { rule: verdict.rule, reason: verdict.reason, by: verdict.by, expires_at }))
 }

@@ -14,29 +14,28 @@ use crate::scope::Scope;
 /// A progress text is for a status line.
 const PROGRESS_CHARS: usize = 500;
 
-/// Immutable facts about one call. Only the kernel can make one, so a tool cannot be started around the
-/// guards:
+/// Immutable facts about one call, given to the tool that runs it. Only the kernel makes one, one for each run,
+/// and it cannot be copied; registered tools are never handed out again. So no code outside the kernel can start a
+/// tool of the catalog:
 ///
-/// ```compile_fail
-/// // The field is private, and there is no constructor.
-/// let forged = toolroom::call::CallContext { facts: todo!() };
-/// ```
-///
-/// ```compile_fail
-/// let forged = toolroom::call::CallContext::default();
-/// ```
-///
-/// ```compile_fail
-/// # fn run(request: toolroom::call::CallRequest, id: toolroom::ledger::CallId) {
-/// let forged = toolroom::call::CallContext::new(id, request, None, todo!());
+/// ```compile_fail,E0451
+/// # fn forge(real: toolroom::call::CallContext) -> toolroom::call::CallContext {
+/// toolroom::call::CallContext { ..real }
 /// # }
 /// ```
-#[derive(Clone)]
+///
+/// ```compile_fail,E0599
+/// # fn copy(real: &toolroom::call::CallContext) -> toolroom::call::CallContext {
+/// real.clone()
+/// # }
+/// ```
+///
+/// ```compile_fail,E0616
+/// # fn take_out(entry: &toolroom::catalog::Entry) {
+/// let tool = &entry.tool;
+/// # }
+/// ```
 pub struct CallContext {
-    facts: Arc<Facts>,
-}
-
-struct Facts {
     call: CallId,
     scope: Scope,
     thread: Option<Arc<str>>,
@@ -54,9 +53,10 @@ impl CallContext {
         call: CallId,
         request: &mut CallRequest,
         deadline: Option<Instant>,
+        cancellation: CancellationToken,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let facts = Facts {
+        Self {
             call,
             scope: request.scope.clone(),
             thread: request.thread.clone(),
@@ -64,76 +64,75 @@ impl CallContext {
             context: std::mem::take(&mut request.context),
             metadata: std::mem::take(&mut request.metadata),
             deadline,
-            cancellation: request.cancellation.clone(),
+            cancellation,
             progress: request.progress.take(),
             clock,
-        };
-        Self { facts: Arc::new(facts) }
+        }
     }
 
     /// The call's id.
     #[must_use]
     pub fn call_id(&self) -> &CallId {
-        &self.facts.call
+        &self.call
     }
 
     /// Whose call it is.
     #[must_use]
     pub fn scope(&self) -> &Scope {
-        &self.facts.scope
+        &self.scope
     }
 
     /// The conversation.
     #[must_use]
     pub fn thread_id(&self) -> Option<&str> {
-        self.facts.thread.as_deref()
+        self.thread.as_deref()
     }
 
     /// The run inside the conversation.
     #[must_use]
     pub fn run_id(&self) -> Option<&str> {
-        self.facts.run.as_deref()
+        self.run.as_deref()
     }
 
     /// What the client said about its user and situation. Never trusted for rights.
     #[must_use]
     pub fn client_context(&self) -> &Map<String, Value> {
-        &self.facts.context
+        &self.context
     }
 
     /// The embedder's own facts about the call.
     #[must_use]
     pub fn metadata(&self) -> &Map<String, Value> {
-        &self.facts.metadata
+        &self.metadata
     }
 
     /// When the call has to be finished.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        self.facts.deadline
+        self.deadline
     }
 
     /// The current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        self.facts.clock.now()
+        self.clock.now()
     }
 
-    /// Whether the caller has stopped the call. A tool on the blocking pool has to look now and then, since
-    /// nobody can take its thread away.
+    /// Whether the call is over: stopped by its caller, past its deadline, or given up. A tool on the blocking
+    /// pool has to look now and then, since nobody can take its thread away.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.facts.cancellation.is_cancelled()
+        self.cancellation.is_cancelled()
     }
 
-    /// Waits until the caller stops the call.
+    /// Waits until the call is over.
     pub async fn cancelled(&self) {
-        self.facts.cancellation.cancelled().await;
+        self.cancellation.cancelled().await;
     }
 
     /// Tells whoever waits what is going on.
     pub fn progress(&self, message: impl Into<String>, fraction: Option<f64>) {
-        let Some(sink) = &self.facts.progress else { return };
+        let Some(sink) = &self.progress else { return };
         let message: String = message.into().chars().take(PROGRESS_CHARS).collect();
         let fraction =
             fraction.filter(|fraction| fraction.is_finite()).map(|fraction| fraction.clamp(0.0, 1.0));

@@ -26,8 +26,11 @@ impl Toolroom {
     /// Walks the first three stations: resolve, validate, permit.
     pub async fn explain(&self, request: CallRequest) -> Result<Explanation, ToolError> {
         let mut call = OpenCall::new(self, request);
+        // Nothing happens, so nothing is written.
+        call.settled = true;
         let entry = resolve::find(&self.catalog, &call)?;
-        let parsed = validate::parse(&mut call.request.arguments);
+        let parsed = validate::parse(&mut call.request.arguments)
+            .and_then(|given| validate::check_context(&mut call.request).map(|()| given));
         let arguments = parsed.and_then(|given| validate::check(&entry, validate::filled(&entry, given)));
         let verdict = match &arguments {
             Ok(arguments) => Some(permit::decide(self, &entry, arguments, &call).await),

@@ -1,11 +1,12 @@
 //! A panic of a tool stays inside its call.
 
 use std::any::Any;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
-use std::task::Poll;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
+use crate::BoxFuture;
 use crate::tool::{ErrorKind, ToolError};
 
 /// The message of a tool's panic, for the operator.
@@ -16,13 +17,12 @@ struct Panic(String);
 /// Calls into a tool. A panic becomes an error of kind *crashed*.
 pub(super) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, ToolError> {
     // What the tool leaves half done is its own: nothing of ours is reachable from the closure but by reference.
-    catch_unwind(AssertUnwindSafe(call)).map_err(|payload| crashed(&*payload))
-}
-
-/// Polls a tool's future. After a panic it is dropped, never polled again.
-pub(super) async fn fenced<T>(run: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {
-    let mut run = pin!(run);
-    poll_fn(|task| caught(|| run.as_mut().poll(task)).unwrap_or_else(|error| Poll::Ready(Err(error)))).await
+    catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
+        let text = crashed(&*payload);
+        // A payload may panic once more when it is dropped; leaking it is the lesser evil.
+        drop(catch_unwind(AssertUnwindSafe(|| drop(payload))));
+        text
+    })
 }
 
 fn crashed(payload: &(dyn Any + Send)) -> ToolError {
@@ -32,4 +32,42 @@ fn crashed(payload: &(dyn Any + Send)) -> ToolError {
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     let panic = Panic(text.unwrap_or("without a message").to_owned());
     ToolError::new(ErrorKind::Crashed, "the tool crashed").caused_by(panic)
+}
+
+/// A tool's future, polled and dropped behind the fence.
+pub(super) struct Fenced<'a, T>(Option<BoxFuture<'a, Result<T, ToolError>>>);
+
+impl<'a, T> Fenced<'a, T> {
+    pub(super) fn new(run: BoxFuture<'a, Result<T, ToolError>>) -> Self {
+        Self(Some(run))
+    }
+
+    fn drop_run(&mut self) -> Result<(), ToolError> {
+        let run = self.0.take();
+        caught(|| drop(run))
+    }
+}
+
+impl<T> Future for Fenced<'_, T> {
+    type Output = Result<T, ToolError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(run) = self.0.as_mut() else {
+            return Poll::Ready(Err(ToolError::new(ErrorKind::Crashed, "the tool has ended already")));
+        };
+        let result = match caught(|| run.as_mut().poll(task)) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(result)) => result,
+            Err(crash) => Err(crash),
+        };
+        Poll::Ready(self.drop_run().and(result))
+    }
+}
+
+impl<T> Drop for Fenced<'_, T> {
+    fn drop(&mut self) {
+        if let Err(error) = self.drop_run() {
+            tracing::error!(cause = error.for_operator(), "a tool crashed while it was being stopped");
+        }
+    }
 }

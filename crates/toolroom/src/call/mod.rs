@@ -19,11 +19,13 @@ mod run;
 mod shape;
 mod shorten;
 mod validate;
+mod wait;
 
 pub use context::CallContext;
 pub use explain::Explanation;
 pub use report::{CallReport, ClientResult, Denial, Done, Outcome, Pending};
 pub use request::{CallRequest, GivenArguments, Progress, ProgressSink};
+pub use tokio_util::sync::CancellationToken;
 
 use record::OpenCall;
 use report::Exit;

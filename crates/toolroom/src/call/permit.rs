@@ -3,8 +3,8 @@
 use super::fence::caught;
 use super::record::OpenCall;
 use super::report::{Denial, Exit};
-use crate::catalog::{Entry, Off};
-use crate::policy::{self, Judgement, Ruling, Verdict};
+use crate::catalog::Entry;
+use crate::policy::{self, Ruling, Verdict};
 use crate::room::Toolroom;
 use crate::tool::Arguments;
 
@@ -29,29 +29,17 @@ pub(super) async fn decide(
     call: &OpenCall,
 ) -> Result<Verdict, Denial> {
     let switches = room.switchboard.switches(&call.request.scope.project).await.map_err(|error| {
-        tracing::error!(
-            error = &error as &dyn std::error::Error,
-            "switches cannot be read, the call is denied"
-        );
-        Denial {
-            rule: "switches.unreadable".into(),
-            reason: "whether the tool is switched on cannot be found out".into(),
-            remedy: Some("see what is wrong with the database, then call again".into()),
-        }
+        Denial::by_rule("switches.unreadable", "whether the tool is switched on cannot be found out")
+            .caused_by(error)
     })?;
-    room.catalog.check_enabled(entry.spec(), &switches, &call.request.context).map_err(|off| denied(&off))?;
+    room.catalog.check_enabled(entry.spec(), &switches, &call.request.context)?;
 
-    let judgement = caught(|| entry.tool.judge(arguments)).unwrap_or_else(|error| {
-        tracing::error!(tool = %entry.spec().id, cause = error.for_operator(), "a judgement crashed, the call is denied");
-        Judgement::Deny("the tool's own judgement crashed".to_owned())
-    });
+    let judgement = caught(|| entry.tool.judge(arguments)).map_err(|error| {
+        Denial::by_rule("tool.judge", "the tool's own judgement crashed").caused_by(error)
+    })?;
     let verdict = policy::verdict(entry.spec(), arguments).tightened(judgement);
     if verdict.ruling == Ruling::Deny {
-        return Err(Denial { rule: verdict.rule, reason: verdict.reason, remedy: None });
+        return Err(Denial::by_rule(verdict.rule, verdict.reason));
     }
     Ok(verdict)
-}
-
-fn denied(off: &Off) -> Denial {
-    Denial { rule: off.rule().into(), reason: off.to_string(), remedy: Some(off.remedy()) }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -9,13 +10,17 @@ use tokio::time::Instant;
 use super::report::{CallReport, Exit, Outcome};
 use super::request::{CallRequest, GivenArguments};
 use super::shorten::{shorten, shorten_text};
+use super::validate::{json_bytes, within_bounds};
 use crate::clock::{Clock, Timestamp};
 use crate::ledger::{Artifact, CallId, CallRecord, CallStatus, CloseCall, Ledger, LedgerError};
 use crate::room::Toolroom;
-use crate::tool::{Arguments, DEFAULT_RESULT_CAP, Effect, ErrorKind, ToolError};
+use crate::tool::{Arguments, DEFAULT_RESULT_CAP, Effect, ErrorKind, RaisedBy, ToolError};
 
-/// An error text is a sentence or two, not a page.
+/// What is kept and told of an error, and of argument text that is no JSON.
 const ERROR_CHARS: usize = 4_000;
+
+/// No tool has a longer name; what is longer is no name, and kept in part.
+const NAME_CHARS: usize = 300;
 
 /// A call between its arrival and its last row. Should it be dropped in between, because its caller went away,
 /// it is closed all the same.
@@ -25,8 +30,8 @@ pub(super) struct OpenCall {
     pub(super) ledger: Arc<dyn Ledger>,
     pub(super) rule: Option<Cow<'static, str>>,
     pub(super) artifact: Option<Artifact>,
-    /// The *begun* row is on its way.
-    pub(super) begun: bool,
+    /// The tool was let loose.
+    pub(super) started: bool,
     /// The row says all there is to say, or cannot be written.
     pub(super) settled: bool,
     clock: Arc<dyn Clock>,
@@ -34,7 +39,10 @@ pub(super) struct OpenCall {
 }
 
 impl OpenCall {
-    pub(super) fn new(room: &Toolroom, request: CallRequest) -> Self {
+    pub(super) fn new(room: &Toolroom, mut request: CallRequest) -> Self {
+        if let Some((end, _)) = request.tool.char_indices().nth(NAME_CHARS) {
+            request.tool.truncate(end);
+        }
         let id = CallId::fresh(room.clock.as_ref());
         let mut record = CallRecord::arrived(id, request.scope.clone(), &request.tool, room.clock.now());
         record.entrance = Arc::clone(&request.entrance);
@@ -46,7 +54,7 @@ impl OpenCall {
             ledger: Arc::clone(&room.ledger),
             rule: None,
             artifact: None,
-            begun: false,
+            started: false,
             settled: false,
             clock: Arc::clone(&room.clock),
             arrived: Instant::now(),
@@ -60,18 +68,25 @@ impl OpenCall {
     /// Puts the arguments into the row. Very long ones are kept in part: the row is for people to read.
     pub(super) fn keep_arguments(&mut self, arguments: &Arguments) {
         let whole = Value::Object(arguments.clone());
-        self.record.arguments_bytes = whole.to_string().len() as u64;
+        self.record.arguments_bytes = json_bytes(&whole) as u64;
         self.record.arguments = shorten(&whole, DEFAULT_RESULT_CAP, None).unwrap_or(whole);
     }
 
     /// Whether the tool was let loose and is of a kind that changes something.
     fn may_have_had_effect(&self) -> bool {
-        self.begun && self.record.effect.is_some_and(Effect::writes)
+        self.started && self.record.effect.is_some_and(Effect::writes)
     }
 
     /// The caller stopped it.
     pub(super) fn cancelled(&self) -> Exit {
         let error = ToolError::new(ErrorKind::Cancelled, "cancelled by the caller");
+        Exit::Failed(self.with_doubt(error.by_kernel()))
+    }
+
+    /// The deadline was reached.
+    pub(super) fn late(&self, limit: Option<Duration>) -> Exit {
+        let limit = limit.unwrap_or_default();
+        let error = ToolError::new(ErrorKind::Timeout, format!("timed out after {limit:?}"));
         Exit::Failed(self.with_doubt(error.by_kernel()))
     }
 
@@ -85,7 +100,7 @@ impl OpenCall {
     }
 
     /// Adds the warning that belongs to a call which may have changed something before it was broken off.
-    pub(super) fn with_doubt(&self, error: ToolError) -> ToolError {
+    fn with_doubt(&self, error: ToolError) -> ToolError {
         match self.may_have_had_effect() {
             true => error.with_hint("the effect may have happened: check before calling again"),
             false => error,
@@ -102,11 +117,13 @@ impl OpenCall {
     }
 }
 
-pub(super) async fn close(mut call: OpenCall, outcome: Outcome) -> CallReport {
+pub(super) async fn close(mut call: OpenCall, mut outcome: Outcome) -> CallReport {
+    if let Outcome::Failed(error) = &mut outcome {
+        error.bound(too_long);
+    }
     call.keep_unread_arguments();
     call.stamp();
     call.write_outcome(&outcome);
-    let mut outcome = outcome;
     if !call.settled {
         call.settled = true;
         let close =
@@ -129,10 +146,13 @@ impl OpenCall {
     fn keep_unread_arguments(&mut self) {
         let given = std::mem::replace(&mut self.request.arguments, GivenArguments::Object(Map::new()));
         match given {
-            GivenArguments::Object(arguments) if !arguments.is_empty() => self.keep_arguments(&arguments),
+            GivenArguments::Object(arguments) if !arguments.is_empty() => match within_bounds(arguments) {
+                Ok(arguments) => self.keep_arguments(&arguments),
+                Err(error) => self.record.arguments = Value::String(error.to_string()),
+            },
             GivenArguments::Text(text) if !text.is_empty() => {
                 self.record.arguments_bytes = text.len() as u64;
-                self.record.arguments = Value::String(shorten_text(&text, ERROR_CHARS, None).unwrap_or(text));
+                self.record.arguments = Value::String(too_long(&text).unwrap_or(text));
             }
             GivenArguments::Object(_) | GivenArguments::Text(_) => {}
         }
@@ -151,33 +171,36 @@ impl OpenCall {
                 row.message = done.message.clone();
             }
             Outcome::Failed(error) => {
-                row.status = match error.kind() {
-                    ErrorKind::Cancelled => stopped,
-                    ErrorKind::Timeout if stopped == CallStatus::Unknown => stopped,
+                row.status = match (error.raised_by(), error.kind()) {
+                    (RaisedBy::Kernel, ErrorKind::Cancelled) => stopped,
+                    (RaisedBy::Kernel, ErrorKind::Timeout) if stopped == CallStatus::Unknown => stopped,
                     _ => CallStatus::Failed,
                 };
                 row.kind = Some(error.kind());
-                row.error = Some(bounded(error.for_model()));
-                row.detail = error.for_operator().as_deref().map(bounded);
+                row.error = Some(error.for_model().to_owned());
+                row.detail = error.for_operator();
             }
             Outcome::Denied(denial) => {
                 row.status = CallStatus::Denied;
-                row.error = Some(bounded(&denial.reason));
+                row.error = Some(too_long(&denial.reason).unwrap_or_else(|| denial.reason.clone()));
+                row.detail = denial.cause();
             }
             Outcome::Pending(_) => row.status = CallStatus::Pending,
         }
     }
 }
 
-fn bounded(text: &str) -> String {
-    shorten_text(text, ERROR_CHARS, None).unwrap_or_else(|| text.to_owned())
+/// A shorter form of a text that is no sentence or two but a page.
+pub(super) fn too_long(text: &str) -> Option<String> {
+    shorten_text(text, ERROR_CHARS, None)
 }
 
 impl Drop for OpenCall {
     fn drop(&mut self) {
-        if self.settled || !self.begun {
+        if self.settled {
             return;
         }
+        self.keep_unread_arguments();
         self.stamp();
         self.record.status = self.status_of_stopped();
         self.record.kind = Some(ErrorKind::Cancelled);

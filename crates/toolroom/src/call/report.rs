@@ -1,14 +1,17 @@
 //! How a call ended, and what each reader may see of it.
 
 use std::borrow::Cow;
+use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::catalog::Off;
 use crate::clock::Timestamp;
 use crate::ledger::{Answerer, ArtifactId, CallId};
-use crate::tool::{ErrorKind, Origin, ToolError};
+use crate::tool::{ErrorKind, Origin, RaisedBy, ToolError, causes};
 
 /// A tool's result after it was shaped.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,14 +31,39 @@ pub struct Done {
 }
 
 /// A call that was not allowed to run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Denial {
     /// The rule that said so.
     pub rule: Cow<'static, str>,
     /// Why, in words a model may read.
     pub reason: String,
-    /// What a person can do about it.
-    pub remedy: Option<String>,
+    /// What is switched off, if that is why.
+    pub off: Option<Off>,
+    /// For the operator alone: why a guard could not decide.
+    source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl Denial {
+    pub(super) fn by_rule(rule: impl Into<Cow<'static, str>>, reason: impl Into<String>) -> Self {
+        Self { rule: rule.into(), reason: reason.into(), off: None, source: None }
+    }
+
+    pub(super) fn caused_by(mut self, source: impl Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
+
+    /// The causes, outermost first, for the operator.
+    #[must_use]
+    pub fn cause(&self) -> Option<String> {
+        self.source.as_deref().map(|source| causes(source))
+    }
+}
+
+impl From<Off> for Denial {
+    fn from(off: Off) -> Self {
+        Self { rule: off.rule().into(), reason: off.to_string(), off: Some(off), source: None }
+    }
 }
 
 /// A call that waits for a person.
@@ -87,12 +115,17 @@ impl Outcome {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Done(_) => "done",
-            Self::Failed(error) if error.kind() == ErrorKind::Cancelled => "cancelled",
+            Self::Failed(error) if is_cancellation(error) => "cancelled",
             Self::Failed(_) => "failed",
             Self::Denied(_) => "denied",
             Self::Pending(_) => "pending",
         }
     }
+}
+
+/// A tool may call its own failure a cancellation; only the kernel's means that the caller stopped the call.
+fn is_cancellation(error: &ToolError) -> bool {
+    error.raised_by() == RaisedBy::Kernel && error.kind() == ErrorKind::Cancelled
 }
 
 /// What a call came to.
@@ -130,7 +163,7 @@ impl CallReport {
     pub fn for_model(&self) -> Option<Value> {
         match &self.outcome {
             Outcome::Done(done) => Some(done.value.clone()),
-            Outcome::Failed(error) if error.kind() == ErrorKind::Cancelled => None,
+            Outcome::Failed(error) if is_cancellation(error) => None,
             Outcome::Failed(error) => {
                 let mut value = json!({"error": error.for_model()});
                 if let (Some(hint), Some(object)) = (error.hint(), value.as_object_mut()) {

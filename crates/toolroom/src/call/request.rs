@@ -119,6 +119,42 @@ impl CallRequest {
         self
     }
 
+    /// Says which conversation and which run in it the call belongs to.
+    #[must_use]
+    pub fn conversation(mut self, thread: &str, run: Option<&str>) -> Self {
+        self.thread = Some(thread.into());
+        self.run = run.map(Into::into);
+        self
+    }
+
+    /// Passes on what the client says about its user and situation.
+    #[must_use]
+    pub fn context(mut self, context: Map<String, Value>) -> Self {
+        self.context = context;
+        self
+    }
+
+    /// Adds the embedder's own facts about the call.
+    #[must_use]
+    pub fn metadata(mut self, metadata: Map<String, Value>) -> Self {
+        self.metadata = metadata;
+        self
+    }
+
+    /// Stops the call when this token is cancelled.
+    #[must_use]
+    pub fn cancellation(mut self, token: CancellationToken) -> Self {
+        self.cancellation = token;
+        self
+    }
+
+    /// Sends signs of life there.
+    #[must_use]
+    pub fn progress(mut self, sink: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Arc::new(sink));
+        self
+    }
+
     /// Overrides the tool's own time limit.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {

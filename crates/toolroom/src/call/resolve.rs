@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::record::OpenCall;
 use super::report::Exit;
-use crate::catalog::{Catalog, Entry, NotFound};
+use crate::catalog::{Catalog, Entry};
 use crate::tool::{ErrorKind, ToolError};
 
 /// A name that is no name is shown in part.
@@ -23,17 +23,9 @@ pub(super) fn find(catalog: &Catalog, call: &OpenCall) -> Result<Arc<Entry>, Too
     catalog.find(&call.request.scope.project, name).map_err(|missing| {
         let shown: String = name.chars().take(SHOWN_NAME_CHARS).collect();
         let error = ToolError::new(ErrorKind::NotFound, format!("unknown tool `{shown}`")).by_kernel();
-        match missing {
-            NotFound { candidates, .. } if !candidates.is_empty() => error
-                .with_hint(format!("several tools have that name, use the full id: {}", listed(&candidates))),
-            NotFound { nearest, .. } if !nearest.is_empty() => {
-                error.with_hint(format!("did you mean {}?", listed(&nearest)))
-            }
-            NotFound { .. } => error,
+        match missing.hint() {
+            Some(hint) => error.with_hint(hint),
+            None => error,
         }
     })
-}
-
-fn listed(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::record::OpenCall;
+use super::record::{OpenCall, too_long};
 use super::report::Done;
 use super::shorten::{MIN_CAP, shorten, size_chars};
 use crate::catalog::Entry;
 use crate::ledger::{Artifact, ArtifactId};
 use crate::room::Toolroom;
+use crate::schema;
 use crate::tool::ToolOutput;
 
 /// What is larger is not kept: a database row has to stay readable in one piece.
@@ -17,13 +18,16 @@ const ARTIFACT_MAX_BYTES: usize = 64 * 1024 * 1024;
 
 pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &mut OpenCall) -> Done {
     let ToolOutput { value, message } = output;
+    let message = message.map(|message| too_long(&message).unwrap_or(message));
     let cap = entry.spec().result_cap.max(MIN_CAP);
     let origin = entry.spec().origin();
     let chars = size_chars(&value);
-    if chars <= cap {
+    let readable = schema::bounds(&value).is_ok();
+    if chars <= cap && readable {
         return Done { value, message, chars, artifact: None, truncated: false, origin };
     }
-    call.artifact = keep(room, &value, call);
+    // What no reader of JSON can follow is not kept either.
+    call.artifact = if readable { keep(room, &value, call) } else { None };
     let artifact = call.artifact.as_ref().map(|artifact| artifact.id.clone());
     let short = shorten(&value, cap, artifact.as_ref().map(ArtifactId::as_str)).unwrap_or(value);
     Done { value: short, message, chars, artifact, truncated: true, origin }

@@ -35,6 +35,7 @@ pub(crate) fn size_chars(value: &Value) -> usize {
 }
 
 /// Shortens `value` to at most `cap_chars` (see [`size_chars`]), keeping its top-level type; `None` when it fits.
+/// What nests deeper than a reader of JSON follows does not fit either.
 ///
 /// `artifact` is left unnamed when naming it would take more than half of the cap.
 pub(crate) fn shorten(value: &Value, cap_chars: usize, artifact: Option<&str>) -> Option<Value> {
@@ -42,7 +43,7 @@ pub(crate) fn shorten(value: &Value, cap_chars: usize, artifact: Option<&str>) -
         return shorten_text(text, cap_chars, artifact).map(Value::String);
     }
     let cap = cap_chars.max(MIN_CAP);
-    if cost_within(value, cap, usize::MAX).is_some() {
+    if cost_within(value, cap, MAX_LEVELS).is_some() {
         return None;
     }
     let (mut shortening, budget) = Shortening::new(cap, artifact);

@@ -90,7 +90,7 @@ fn check(value: &Value, cap: usize, artifact: Option<&str>) {
         assert!(size_chars(value) <= cap);
         return;
     };
-    assert!(size_chars(value) > cap, "shortened although it fits");
+    assert!(size_chars(value) > cap || crate::schema::bounds(value).is_err(), "shortened although it fits");
     assert!(size_chars(&short) <= cap, "{} > {cap}: {short}", size_chars(&short));
     assert_eq!(kind(&short), kind(value));
     assert!(faithful(value, &short, 0), "cap {cap}: {short}");

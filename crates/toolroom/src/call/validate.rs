@@ -1,17 +1,22 @@
 //! Station 2: arguments that fit the tool.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::fence::caught;
 use super::record::OpenCall;
 use super::report::Exit;
-use super::request::GivenArguments;
+use super::request::{CallRequest, GivenArguments};
 use crate::catalog::Entry;
-use crate::schema::{self, ArgumentTextError, Problem};
+use crate::schema::{self, ArgumentTextError, Problem, SchemaError};
 use crate::tool::{Arguments, ErrorKind, ToolError};
+
+/// The runtime context is a page of facts, not a document store.
+const CONTEXT_MAX_BYTES: usize = 64 * 1024;
 
 pub(super) fn arguments(entry: &Entry, call: &mut OpenCall) -> Result<Arguments, Exit> {
     let given = parse(&mut call.request.arguments).map_err(Exit::Failed)?;
+    check_context(&mut call.request).map_err(Exit::Failed)?;
     let arguments = filled(entry, given);
     call.keep_arguments(&arguments);
     check(entry, arguments).map_err(Exit::Failed)
@@ -19,31 +24,79 @@ pub(super) fn arguments(entry: &Entry, call: &mut OpenCall) -> Result<Arguments,
 
 /// Takes the arguments out of the request. Text that is no JSON object stays in it, for the journal.
 pub(super) fn parse(given: &mut GivenArguments) -> Result<Arguments, ToolError> {
-    let refused =
-        |error: ArgumentTextError| ToolError::new(ErrorKind::InvalidArguments, error.to_string()).by_kernel();
     match given {
         GivenArguments::Object(arguments) => {
-            let arguments = std::mem::take(arguments);
-            // Before anything else walks them: a value too deep to be walked is not even kept.
-            arguments.values().try_for_each(schema::bounds).map_err(refused)?;
-            Ok(arguments)
+            within_bounds(std::mem::take(arguments)).map_err(|error| refused(&error))
         }
         GivenArguments::Text(text) => {
-            let arguments = schema::parse_object(text).map_err(refused)?;
+            let arguments = schema::parse_object(text).map_err(|error| refused(&error))?;
             text.clear();
             Ok(arguments)
         }
     }
 }
 
+/// Arguments that somebody else parsed keep to the same bounds as text, before anything walks them.
+pub(super) fn within_bounds(arguments: Arguments) -> Result<Arguments, ArgumentTextError> {
+    let value = Value::Object(arguments);
+    schema::bounds(&value)?;
+    let bytes = json_bytes(&value);
+    if bytes > schema::MAX_TEXT_BYTES {
+        return Err(ArgumentTextError::TooLong { bytes });
+    }
+    match value {
+        Value::Object(arguments) => Ok(arguments),
+        _ => Ok(Arguments::new()),
+    }
+}
+
+/// What the client says about itself comes from outside as well.
+pub(super) fn check_context(request: &mut CallRequest) -> Result<(), ToolError> {
+    let context = within_bounds(std::mem::take(&mut request.context)).map_err(|error| refused(&error))?;
+    request.context = context;
+    let bytes = json_bytes(&request.context);
+    if bytes > CONTEXT_MAX_BYTES {
+        let text = format!("the context has {bytes} bytes, at most {CONTEXT_MAX_BYTES} are taken");
+        return Err(ToolError::new(ErrorKind::InvalidArguments, text).by_kernel());
+    }
+    Ok(())
+}
+
+fn refused(error: &ArgumentTextError) -> ToolError {
+    ToolError::new(ErrorKind::InvalidArguments, error.to_string()).by_kernel()
+}
+
+/// Size as JSON text, without making the text.
+pub(super) fn json_bytes(value: &impl Serialize) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.saturating_add(bytes.len());
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting cannot fail, and what is counted are JSON values.
+    drop(serde_json::to_writer(&mut count, value));
+    count.0
+}
+
 /// The schema first, then the tool's own check: it may rely on the schema.
 pub(super) fn check(entry: &Entry, arguments: Arguments) -> Result<Arguments, ToolError> {
     let value = Value::Object(arguments);
-    let crashed = |error| {
-        let text = "the tool's parameter schema cannot be used, so no call of it can be checked";
-        ToolError::new(ErrorKind::Crashed, text).caused_by(error).by_kernel()
-    };
-    let mut problems = entry.schema.check(&value).map_err(crashed)?;
+    let mut problems = entry.schema.check(&value).map_err(|error| match error {
+        // This one is about the arguments, and says what to do.
+        SchemaError::TooMuchWork => {
+            ToolError::new(ErrorKind::InvalidArguments, error.to_string()).by_kernel()
+        }
+        error => {
+            let text = "the tool's parameter schema cannot be used, so no call of it can be checked";
+            ToolError::new(ErrorKind::Crashed, text).caused_by(error).by_kernel()
+        }
+    })?;
     let Value::Object(arguments) = value else { return Err(refusal(&problems)) };
     if problems.is_empty() {
         problems = caught(|| entry.tool.check(&arguments))?;

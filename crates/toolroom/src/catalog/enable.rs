@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{Catalog, Entry};
 use crate::ledger::{SwitchState, Switches};
+use crate::nearest::quoted;
 use crate::tool::ToolSpec;
 
 /// Why a tool is not available.
@@ -38,16 +39,6 @@ impl Off {
             Self::Context { .. } => "context.missing",
         }
     }
-
-    /// What a person can do about it.
-    #[must_use]
-    pub fn remedy(&self) -> String {
-        match self {
-            Self::Tool { name } => format!("switch it on with `toolroom tools enable {name}`"),
-            Self::Feature { name } => format!("switch it on with `toolroom switch on {name}`"),
-            Self::Context { missing } => format!("send {} as context", list(missing)),
-        }
-    }
 }
 
 impl fmt::Display for Off {
@@ -55,21 +46,19 @@ impl fmt::Display for Off {
         match self {
             Self::Tool { name } => write!(formatter, "`{name}` is switched off"),
             Self::Feature { name } => write!(formatter, "the feature `{name}` is switched off"),
-            Self::Context { missing } => write!(formatter, "the context lacks {}", list(missing)),
+            Self::Context { missing } => write!(formatter, "the context lacks {}", quoted(missing)),
         }
     }
 }
 
-fn list(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
 /// Why a toggle was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{tool}` has no toggle of its own; use `toolroom switch on|off {feature}`")]
+#[error("`{tool}` has no toggle of its own; switch the feature `{feature}`")]
 pub struct ToggleError {
-    tool: String,
-    feature: String,
+    /// The tool.
+    pub tool: String,
+    /// The feature that switches it.
+    pub feature: String,
 }
 
 impl Entry {

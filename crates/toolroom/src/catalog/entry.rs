@@ -32,7 +32,16 @@ impl Entry {
         if spec.enablement.feature_only && spec.enablement.feature.is_none() {
             return Err(RegisterError::NoFeature(spec.id.clone()));
         }
-        let places = spec.concurrency.map(Places::new);
+        let places = match spec.concurrency {
+            Some(count) => {
+                Some(Places::new(count).ok_or_else(|| RegisterError::Concurrency(spec.id.clone()))?)
+            }
+            None => None,
+        };
+        for alias in &spec.aliases {
+            // An alias is a bare name: with a colon it could pass for somebody else's id.
+            ToolId::parse(&format!("alias:{alias}"))?;
+        }
         Ok(Self { schema, project, places, definition: OnceLock::new(), tool })
     }
 
@@ -115,6 +124,11 @@ pub enum RegisterError {
         /// The feature.
         feature: String,
     },
+    /// No call of it could ever run, or more than there can be.
+    #[error(
+        "the concurrency of `{0}` has to be at least 1 and no more than there can be; leave it out for no limit"
+    )]
+    Concurrency(ToolId),
     /// The tool has no switch at all.
     #[error("`{0}` is switched by its feature only, but names none")]
     NoFeature(ToolId),

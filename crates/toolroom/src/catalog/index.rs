@@ -5,9 +5,9 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use super::entry::{Entry, RegisterError};
 use super::feature::{FEATURES, Feature};
-use crate::nearest::nearest;
+use crate::nearest::{nearest, quoted};
 use crate::scope::ProjectId;
-use crate::tool::{Tool, ToolSpec};
+use crate::tool::Tool;
 
 /// The tools of one process. Shared; registration and look-up may happen at the same time.
 #[derive(Debug)]
@@ -15,22 +15,38 @@ pub struct Catalog {
     index: RwLock<Index>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Index {
     /// By id, so that listings and offers come out sorted; per id one entry for everybody, or one per project.
     tools: BTreeMap<String, Vec<Arc<Entry>>>,
-    /// Aliases and bare names, to the ids that answer to them.
-    names: HashMap<String, Vec<String>>,
+    /// Aliases, to the tools that answer to them: at most one for everybody and one per project.
+    aliases: HashMap<String, Vec<Arc<Entry>>>,
+    /// Bare names, to the ids that have them.
+    bare: HashMap<String, Vec<String>>,
     features: BTreeMap<&'static str, Feature>,
 }
 
-/// No tool answers to that name.
+/// No tool answers to that name, or several do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotFound {
     /// Ids that all answer to the bare name; empty when none does.
     pub candidates: Vec<String>,
     /// Names that look alike.
     pub nearest: Vec<String>,
+}
+
+impl NotFound {
+    /// What to try instead, if anything comes to mind.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match (self.candidates.is_empty(), self.nearest.is_empty()) {
+            (false, _) => {
+                Some(format!("several tools have that name, use the full id: {}", quoted(&self.candidates)))
+            }
+            (true, false) => Some(format!("did you mean {}?", quoted(&self.nearest))),
+            (true, true) => None,
+        }
+    }
 }
 
 impl Default for Catalog {
@@ -62,22 +78,37 @@ impl Catalog {
         self.write(|index| index.insert_all(entries))
     }
 
+    /// Replaces every tool whose id starts with `source:` by these, all or none: what a server or an extension does
+    /// when its list of tools has changed.
+    pub fn replace(
+        &self,
+        project: Option<&ProjectId>,
+        source: &str,
+        tools: Vec<Arc<dyn Tool>>,
+    ) -> Result<(), RegisterError> {
+        let entries: Vec<Entry> =
+            tools.into_iter().map(|tool| Entry::new(tool, project.cloned())).collect::<Result<_, _>>()?;
+        self.write(|index| {
+            let before = index.clone();
+            index.remove_source(project, source);
+            index.insert_all(entries).inspect_err(|_| *index = before)
+        })
+    }
+
     /// Takes out every tool whose id starts with `source:`, for every project or for one. Running calls keep
     /// the definition they started with.
     pub fn unregister(&self, project: Option<&ProjectId>, source: &str) {
-        let prefix = format!("{source}:");
-        self.write(|index| {
-            index.remove(|entry| entry.project() == project && entry.spec().id.as_str().starts_with(&prefix));
-        });
+        self.write(|index| index.remove_source(project, source));
     }
 
     /// Finds a tool a caller of `project` may name: by id, by alias, or by a bare name that only one tool has.
     pub fn find(&self, project: &ProjectId, name: &str) -> Result<Arc<Entry>, NotFound> {
         let index = self.read();
-        if let Some(entry) = index.visible(project, name) {
+        let exact = index.visible(project, name).or_else(|| visible_to(project, index.aliases.get(name)?));
+        if let Some(entry) = exact {
             return Ok(entry);
         }
-        let ids = index.names.get(name).map_or(&[][..], Vec::as_slice);
+        let ids = index.bare.get(name).map_or(&[][..], Vec::as_slice);
         let mut found: Vec<Arc<Entry>> = ids.iter().filter_map(|id| index.visible(project, id)).collect();
         match (found.pop(), found.is_empty()) {
             (Some(only), true) => Ok(only),
@@ -125,41 +156,43 @@ impl Catalog {
 }
 
 impl Index {
-    /// The entry of that exact id which a project sees: its own before the one for everybody.
+    /// The entry of that exact id which a project sees.
     fn visible(&self, project: &ProjectId, id: &str) -> Option<Arc<Entry>> {
-        let entries = self.tools.get(id)?;
-        let own = entries.iter().find(|entry| entry.project() == Some(project));
-        own.or_else(|| entries.iter().find(|entry| entry.project().is_none())).cloned()
+        visible_to(project, self.tools.get(id)?)
     }
 
     fn insert_all(&mut self, entries: Vec<Entry>) -> Result<(), RegisterError> {
         let mut batch = HashSet::with_capacity(entries.len());
         for entry in &entries {
-            let id = entry.spec().id.as_str();
-            let holders = self.tools.get(id).map_or(&[][..], Vec::as_slice);
-            if holders.iter().any(|holder| holder.project == entry.project) || !batch.insert(id) {
-                return Err(RegisterError::Duplicate { id: id.to_owned() });
-            }
-            self.check(entry.spec())?;
+            self.check(entry, &mut batch)?;
         }
         for entry in entries {
             let entry = Arc::new(entry);
-            let id = entry.spec().id.to_string();
-            let names = entry.spec().aliases.iter().map(String::as_str).chain([entry.spec().id.bare()]);
-            for name in names {
-                let ids = self.names.entry(name.to_owned()).or_default();
-                if !ids.contains(&id) {
-                    ids.push(id.clone());
-                }
+            let spec = entry.spec();
+            for alias in &spec.aliases {
+                self.aliases.entry(alias.clone()).or_default().push(Arc::clone(&entry));
             }
-            self.tools.entry(id).or_default().push(entry);
+            let ids = self.bare.entry(spec.id.bare().to_owned()).or_default();
+            if !ids.iter().any(|id| id == spec.id.as_str()) {
+                ids.push(spec.id.to_string());
+            }
+            self.tools.entry(spec.id.to_string()).or_default().push(entry);
         }
         Ok(())
     }
 
-    fn check(&self, spec: &ToolSpec) -> Result<(), RegisterError> {
+    /// Ids and aliases are unique among the tools for everybody, and among those of each project.
+    fn check<'e>(&self, entry: &'e Entry, batch: &mut HashSet<&'e str>) -> Result<(), RegisterError> {
+        let spec = entry.spec();
+        let taken = |holders: Option<&Vec<Arc<Entry>>>| {
+            holders.is_some_and(|holders| holders.iter().any(|holder| holder.project == entry.project))
+        };
+        let id = spec.id.as_str();
+        if taken(self.tools.get(id)) || !batch.insert(id) {
+            return Err(RegisterError::Duplicate { id: id.to_owned() });
+        }
         for alias in &spec.aliases {
-            if self.names.contains_key(alias) || self.tools.contains_key(alias) {
+            if taken(self.aliases.get(alias)) || !batch.insert(alias) {
                 return Err(RegisterError::Duplicate { id: alias.clone() });
             }
         }
@@ -171,15 +204,26 @@ impl Index {
         }
     }
 
-    fn remove(&mut self, gone: impl Fn(&Entry) -> bool) {
-        self.tools.retain(|_, entries| {
+    fn remove_source(&mut self, project: Option<&ProjectId>, source: &str) {
+        let gone = |entry: &Arc<Entry>| {
+            let rest = entry.spec().id.as_str().strip_prefix(source);
+            entry.project() == project && rest.is_some_and(|rest| rest.starts_with(':'))
+        };
+        for entries in self.aliases.values_mut().chain(self.tools.values_mut()) {
             entries.retain(|entry| !gone(entry));
-            !entries.is_empty()
-        });
+        }
+        self.tools.retain(|_, entries| !entries.is_empty());
+        self.aliases.retain(|_, entries| !entries.is_empty());
         let tools = &self.tools;
-        self.names.retain(|_, ids| {
+        self.bare.retain(|_, ids| {
             ids.retain(|id| tools.contains_key(id));
             !ids.is_empty()
         });
     }
+}
+
+/// A project sees its own tool before the one for everybody.
+fn visible_to(project: &ProjectId, entries: &[Arc<Entry>]) -> Option<Arc<Entry>> {
+    let own = entries.iter().find(|entry| entry.project() == Some(project));
+    own.or_else(|| entries.iter().find(|entry| entry.project().is_none())).cloned()
 }

@@ -15,8 +15,10 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    pub(super) fn new(places: usize) -> Self {
-        Self { free: Arc::new(Semaphore::new(places)), waiting: AtomicUsize::new(0) }
+    pub(super) fn new(places: usize) -> Option<Self> {
+        (1..=Semaphore::MAX_PERMITS)
+            .contains(&places)
+            .then(|| Self { free: Arc::new(Semaphore::new(places)), waiting: AtomicUsize::new(0) })
     }
 
     /// Takes a place, now or when one is free. `None` when too many wait already.

@@ -1,13 +1,18 @@
-//! What can be wrong with an expression, and where.
+//! What can be wrong with an expression, where, and what was probably meant.
 
 use std::fmt;
 
 use thiserror::Error;
 
+use super::binding::WORD_OPERATORS;
+use super::functions;
+use super::lexer::{Symbol, Token, TokenKind, quoted};
 use super::limits::{
     MAX_DEPTH, MAX_EXPRESSION_CHARACTERS, MAX_LIST_ITEMS, MAX_PRODUCED_CHARACTERS, MAX_STEPS,
 };
-use super::value::Kind;
+use super::tree::CONSTANTS;
+use super::value::{Kind, Variables};
+use crate::nearest::nearest_one;
 
 /// An expression that could not be read or evaluated: the problem, its place, and advice where there is some.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,6 +126,43 @@ impl ExpressionProblem {
         ExpressionError(Box::new(Located { problem: self, position }))
     }
 
+    /// The problem with a token that cannot follow a value.
+    pub(super) fn unexpected(last: Option<&Token<'_>>, found: &Token<'_>) -> Self {
+        let after_number = last.filter(|token| matches!(token.kind, TokenKind::Int(_) | TokenKind::Float(_)));
+        let called = [last, Some(found)].into_iter().flatten().find(|token| functions::is_name(token.source));
+        let advice = match found.kind {
+            TokenKind::Symbol(Symbol::Comma) => return Self::LooseComma,
+            TokenKind::Symbol(Symbol::Not) => {
+                let number = after_number.map_or("...".to_owned(), Token::quoted);
+                Some(format!("write factorial({number}) for a factorial"))
+            }
+            TokenKind::Symbol(Symbol::Dot) if after_number.is_some() => {
+                Some("write digits on both sides of the point".to_owned())
+            }
+            TokenKind::Symbol(Symbol::OpenParenthesis) => Some("write `*` to multiply".to_owned()),
+            _ if found.is_closing() => Some("nothing was opened for it".to_owned()),
+            _ if let Some(called) = called => Some(format!("write {}(...) to call it", called.source)),
+            TokenKind::Word => nearest_one(found.source, WORD_OPERATORS).map(did_you_mean),
+            _ => None,
+        };
+        Self::ExpectedOperator { found: found.quoted(), advice }
+    }
+
+    pub(super) fn unknown_function(name: &str) -> Self {
+        let nearest = nearest_one(name, functions::names()).map(str::to_owned);
+        Self::UnknownFunction { name: quoted(name), nearest }
+    }
+
+    pub(super) fn unknown_name(name: &str, variables: &dyn Variables) -> Self {
+        let advice = if functions::is_name(name) {
+            Some(format!("write {name}(...) to call it"))
+        } else {
+            let known = variables.names().into_iter().chain(CONSTANTS.map(|(constant, _)| constant));
+            nearest_one(name, known).map(did_you_mean)
+        };
+        Self::UnknownName { name: quoted(name), advice }
+    }
+
     /// What to do about it, where that is known.
     fn advice(&self) -> Option<String> {
         let fixed = match self {
@@ -141,7 +183,7 @@ impl ExpressionProblem {
                 return Some(format!("write [{found}] for an item"));
             }
             Self::UnknownFunction { nearest: Some(nearest), .. } => {
-                return Some(format!("did you mean `{nearest}`?"));
+                return Some(did_you_mean(nearest));
             }
             Self::ExpectedOperator { advice, .. } | Self::UnknownName { advice, .. } => {
                 return advice.clone();
@@ -150,6 +192,10 @@ impl ExpressionProblem {
         };
         Some(fixed.to_owned())
     }
+}
+
+fn did_you_mean(name: &str) -> String {
+    format!("did you mean `{name}`?")
 }
 
 fn after_text(after: &Option<String>) -> String {

@@ -4,17 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::advice;
-use super::comparison::compare;
 use super::error::{ExpressionError, ExpressionProblem as Problem};
 use super::functions::{Function, IF};
 use super::limits::Budget;
 use super::operand::Operand;
-use super::operation::{arithmetic, at_index, prefixed, truth};
+use super::operation::{arithmetic, at_index, compare, prefixed, truth};
 use super::parser::parse;
 use super::tree::{Arithmetic, Comparison, Infix, Key, Link, Literal, Node, NodeKind, Prefix};
-use super::value::Value;
-use super::variables::Variables;
+use super::value::{Value, Variables};
 
 /// An expression that was read once and can be evaluated any number of times.
 ///
@@ -107,7 +104,7 @@ impl<'a> Evaluation<'a> {
 
     fn name(&mut self, name: &str, position: usize) -> Result<Operand<'a>, ExpressionError> {
         let found = self.variables.get(name);
-        found.map(Operand::from).ok_or_else(|| advice::unknown_name(name, self.variables).at(position))
+        found.map(Operand::from).ok_or_else(|| Problem::unknown_name(name, self.variables).at(position))
     }
 
     fn list(&mut self, items: &'a [Node]) -> Result<Operand<'a>, ExpressionError> {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::arguments::{Answer, Arguments};
 use super::error::ExpressionProblem as Problem;
+use super::function_arguments::{Answer, Arguments};
 use super::limits::{Budget, MAX_LIST_ITEMS};
 use super::operand::Operand;
 use super::{number_functions as number, text_functions as text};

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::arguments::{Answer, Arguments};
 use super::error::ExpressionProblem as Problem;
+use super::function_arguments::{Answer, Arguments};
 use super::number::{Number, whole};
 use super::operand::Operand;
 use super::tree::Arithmetic;

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::advice;
+use super::binding::{Binding, WORD_OPERATORS, infix, prefix};
 use super::error::{ExpressionError, ExpressionProblem as Problem};
 use super::functions::{self, IF};
 use super::lexer::{Symbol, Token, TokenKind, lex};
 use super::limits::{MAX_DEPTH, MAX_LIST_ITEMS};
 use super::number::Number;
-use super::operators::{Binding, WORD_OPERATORS, infix, prefix};
 use super::tree::{Key, Link, Literal, Node, NodeKind, Prefix, constant};
 
 /// The tree of an expression and the root names in it.
@@ -269,13 +268,13 @@ impl<'a> Parser<'a> {
 
     /// The error about a token that cannot follow a value.
     fn unexpected(&self, found: &Token<'a>) -> ExpressionError {
-        advice::unexpected(self.last(), found).at(found.position)
+        Problem::unexpected(self.last(), found).at(found.position)
     }
 }
 
 /// Asked before the arguments are read: the unknown name is the first thing to mend.
 fn check_function(name: &str, position: usize) -> Result<(), ExpressionError> {
-    if functions::is_name(name) { Ok(()) } else { Err(advice::unknown_function(name).at(position)) }
+    if functions::is_name(name) { Ok(()) } else { Err(Problem::unknown_function(name).at(position)) }
 }
 
 fn call(name: &str, arguments: Vec<Node>) -> Result<NodeKind, Problem> {

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::arguments::{Answer, Arguments};
-use super::comparison;
 use super::error::ExpressionProblem as Problem;
+use super::function_arguments::{Answer, Arguments};
 use super::operand::Operand;
+use super::operation;
 use super::tree::Comparison;
 
 pub(super) fn len<'a>(arguments: &mut Arguments<'a, '_>) -> Answer<'a> {
@@ -60,7 +60,7 @@ fn has_end<'a>(arguments: &mut Arguments<'a, '_>, has: fn(&str, &str) -> bool) -
 
 pub(super) fn contains<'a>(arguments: &mut Arguments<'a, '_>) -> Answer<'a> {
     let (whole, part) = (arguments.any(), arguments.any());
-    comparison::contains(&whole, &part, Comparison::Contains, arguments.budget).map(Operand::Bool)
+    operation::contains(&whole, &part, Comparison::Contains, arguments.budget).map(Operand::Bool)
 }
 
 pub(super) fn replace<'a>(arguments: &mut Arguments<'a, '_>) -> Answer<'a> {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CallId;
 use crate::clock::Timestamp;
+use crate::scope::Scope;
 
 /// Who may answer: decided by the rule that asked, checked where the answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -95,6 +96,8 @@ impl Answer {
 pub struct Decision {
     /// The parked call.
     pub call: CallId,
+    /// Who answers: somebody of another project, or another user, does not even see the question.
+    pub scope: Scope,
     /// What was said.
     pub answer: Answer,
     /// As whom it was said.
@@ -103,7 +106,8 @@ pub struct Decision {
     pub at: Timestamp,
 }
 
-/// A yes that a call uses up when it begins. It holds only for the same arguments and the same definition.
+/// A yes that a call uses up when it begins. It holds only for a call of the same scope with the same arguments and
+/// the same definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
     /// The call that was approved.

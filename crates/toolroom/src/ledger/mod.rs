@@ -68,7 +68,7 @@ pub struct ParkCall {
 /// Writes. The state change is queued when the method is called, in the order of the calls; the future
 /// resolves once it is committed. Dropping the future gives up the answer, not the write.
 ///
-/// How hard a commit has to be follows from the record's effect class ([`crate::tool::Effect::must_sync`]):
+/// How hard a commit has to be follows from the record's effect class ([`crate::tool::Effect::writes`]):
 /// pure and read calls survive the death of the process, all others the loss of power.
 pub trait Ledger: Send + Sync {
     /// Writes the *begun* row, holds its rate limits and consumes its grant.
@@ -138,7 +138,7 @@ impl LedgerError {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum BeginError {
     /// A rate limit is used up.
-    #[error("rate limit of {limit} reached, free again in {} s", retry_after.as_secs().max(1))]
+    #[error("rate limit of {limit} reached, free again in {} s", retry_after.as_secs_f64().ceil().max(1.0))]
     RateLimited {
         /// The limit that was reached.
         limit: RateLimit,

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::ArtifactId;
 use crate::clock::{Clock, Timestamp};
 use crate::scope::Scope;
+use crate::seconds;
 use crate::text_id::text_id;
 use crate::tool::{Effect, ErrorKind};
 
@@ -214,6 +215,7 @@ pub struct RateLimit {
     /// How many.
     pub max: u32,
     /// In which span.
+    #[serde(with = "seconds")]
     pub per: Duration,
     /// Counted for whom.
     pub key: RateKey,

@@ -18,6 +18,18 @@ pub enum Ruling {
     Deny,
 }
 
+impl Ruling {
+    /// The name used in records and on the command line.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
 /// A tool's own opinion on a call's arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judgement {

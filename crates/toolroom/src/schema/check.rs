@@ -6,21 +6,14 @@ use std::sync::{Arc, OnceLock};
 use jsonschema::{Draft, Validator};
 use serde_json::Value;
 
-use super::arguments;
+use super::argument_text;
+use super::cost::{self, Counter};
 use super::error::SchemaError;
-use super::message;
+use super::message::{self, Problem};
 use super::pattern;
-use super::problem::Problem;
 use super::reference;
-use super::relax;
-use super::spread;
-use super::survey::PatternPlace;
 use super::text;
-use super::wellformed;
-use super::work;
-
-/// Problems listed at once: enough to mend a call in one go, few enough to be read.
-pub const MAX_PROBLEMS: usize = 20;
+use super::wellformed::{self, PatternPlace};
 
 /// What to do with a pattern that the linear-time engine does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +34,8 @@ pub struct Schema {
     /// References can make a check long, so it gets a budget.
     counted: bool,
     validator: OnceLock<Result<Validator, SchemaError>>,
+    /// The validator that tells what is wrong; its own, because telling is counted at other prices.
+    teller: OnceLock<Result<Validator, SchemaError>>,
 }
 
 impl Schema {
@@ -55,7 +50,7 @@ impl Schema {
         let links = reference::links(&mut walk)?;
         let survey = walk.found;
         if !links.is_empty() {
-            spread::check(&survey, &links)?;
+            cost::check_spread(&survey, &links)?;
         }
         let (draft, compile_now, counted) = (survey.draft, survey.compile_now, !links.is_empty());
         let unmatchable: Vec<&PatternPlace<'_>> =
@@ -69,12 +64,13 @@ impl Schema {
                 });
             }
             (Some(_), PatternRule::Relax) => {
-                let relaxed = relax::without(&schema, draft, &unmatchable, &links);
+                let relaxed = pattern::without(&schema, draft, &unmatchable, &links);
                 (Some(relaxed.schema), relaxed.not_enforced)
             }
         };
         let enforced = enforced.map_or(schema, Arc::new);
-        let schema = Self { enforced, not_enforced, draft, counted, validator: OnceLock::new() };
+        let (validator, teller) = (OnceLock::new(), OnceLock::new());
+        let schema = Self { enforced, not_enforced, draft, counted, validator, teller };
         if compile_now {
             schema.validator()?;
         }
@@ -86,45 +82,48 @@ impl Schema {
         &self.not_enforced
     }
 
-    /// Everything that is wrong with `arguments`, up to [`MAX_PROBLEMS`]; empty when they fit.
+    /// Everything that is wrong with `arguments`, up to [`MAX_PROBLEMS`](super::MAX_PROBLEMS); empty when they fit.
     ///
     /// # Errors
     /// When the schema cannot decide. The call has to be denied then.
     pub fn check(&self, arguments: &Value) -> Result<Vec<Problem>, SchemaError> {
-        if arguments::bounds(arguments).is_err() {
-            let message = format!("must not nest deeper than {} levels", arguments::MAX_DEPTH);
+        if argument_text::bounds(arguments).is_err() {
+            let message = format!("must not nest deeper than {} levels", argument_text::MAX_DEPTH);
             return Ok(vec![Problem::new("", message)]);
         }
         let validator = self.validator()?;
-        if !self.counted {
-            return Ok(if validator.is_valid(arguments) {
-                Vec::new()
-            } else {
-                message::problems(validator, &self.enforced, self.draft, arguments)
-            });
-        }
-        let fits =
-            work::within(arguments, || validator.is_valid(arguments)).ok_or(SchemaError::TooMuchWork)?;
-        if fits {
-            return Ok(Vec::new());
-        }
-        let problems =
-            work::within(arguments, || message::problems(validator, &self.enforced, self.draft, arguments));
-        Ok(problems.unwrap_or_else(|| {
-            vec![Problem::new(
-                "",
-                "do not fit the schema, and nest too deep to say where: pass a flatter value",
-            )]
+        let fits = if self.counted {
+            cost::within(cost::budget(arguments), || validator.is_valid(arguments))
+                .ok_or(SchemaError::TooMuchWork)?
+        } else {
+            validator.is_valid(arguments)
+        };
+        if fits { Ok(Vec::new()) } else { self.told(arguments) }
+    }
+
+    /// All problems of `arguments` which do not fit; of very large ones the first, or only that there are some.
+    fn told(&self, arguments: &Value) -> Result<Vec<Problem>, SchemaError> {
+        let teller = self.teller.get_or_init(|| compile(&self.enforced, self.draft, Some(cost::problems)));
+        let teller = teller.as_ref().map_err(SchemaError::clone)?;
+        let reader = message::Reader::new(&self.enforced, self.draft, arguments);
+        let told = cost::within(cost::TELLING, || reader.problems(teller))
+            .or_else(|| cost::within(cost::TELLING, || reader.first_problem(teller)))
+            .filter(|problems| !problems.is_empty());
+        Ok(told.unwrap_or_else(|| {
+            let message =
+                "do not fit the schema, and are too large to say where: pass fewer or flatter values";
+            vec![Problem::new("", message)]
         }))
     }
 
     fn validator(&self) -> Result<&Validator, SchemaError> {
-        let compiled = self.validator.get_or_init(|| compile(&self.enforced, self.draft, self.counted));
+        let counter: Option<Counter> = if self.counted { Some(cost::judgements) } else { None };
+        let compiled = self.validator.get_or_init(|| compile(&self.enforced, self.draft, counter));
         compiled.as_ref().map_err(SchemaError::clone)
     }
 }
 
-fn compile(schema: &Value, draft: Draft, counted: bool) -> Result<Validator, SchemaError> {
+fn compile(schema: &Value, draft: Draft, counter: Option<Counter>) -> Result<Validator, SchemaError> {
     let mut options = jsonschema::options()
         .with_draft(draft)
         .offline()
@@ -132,9 +131,9 @@ fn compile(schema: &Value, draft: Draft, counted: bool) -> Result<Validator, Sch
         .with_pattern_options(pattern::engine());
     let copy;
     let mut source = schema;
-    if counted {
-        options = options.with_keyword(work::KEYWORD, work::keyword);
-        copy = work::counted(schema, draft);
+    if let Some(counter) = counter {
+        options = options.with_keyword(cost::KEYWORD, counter);
+        copy = cost::counted(schema, draft);
         source = &copy;
     }
     // The compiler asserts a few things about identifiers that a hostile schema might break.

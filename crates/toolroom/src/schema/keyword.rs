@@ -1,8 +1,32 @@
-//! The table of keywords: what the value of each has to look like.
+//! Drafts and their keywords: which draft a schema is written in, and the shape that each keyword's value has there.
 //!
 //! Drafts 4 and 6 share the column of draft 7; where they differ, compiling decides (see `wellformed`).
 
 use jsonschema::Draft;
+use serde_json::Value;
+
+use super::error::SchemaError;
+use super::text;
+
+/// The draft that `$schema` of the root names; without it 2020-12.
+pub(super) fn draft_of_root(schema: &Value) -> Result<Draft, SchemaError> {
+    draft_named(schema, Draft::Draft202012, || "/$schema".to_owned())
+}
+
+/// The draft that `schema` names, or the one around it.
+pub(super) fn draft_named(
+    schema: &Value,
+    around: Draft,
+    pointer: impl FnOnce() -> String,
+) -> Result<Draft, SchemaError> {
+    let Some(uri) = schema.get("$schema").and_then(Value::as_str) else { return Ok(around) };
+    match Draft::from_schema_uri(uri) {
+        draft @ (Draft::Draft4 | Draft::Draft6 | Draft::Draft7 | Draft::Draft201909 | Draft::Draft202012) => {
+            Ok(draft)
+        }
+        _ => Err(SchemaError::UnknownDraft { pointer: pointer(), uri: text::shortened(uri) }),
+    }
+}
 
 /// What the value of a keyword is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,16 +1,18 @@
 //! What the validator reports, in words for the model that has to mend its call.
 
+use std::fmt;
 use std::slice;
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{Draft, JsonType, ValidationError, Validator};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::check::MAX_PROBLEMS;
-use super::problem::Problem;
+use super::pointer::{self, Trail};
 use super::text;
-use super::trail::{self, Trail};
 use crate::nearest::nearest_one;
+
+/// Problems listed at once: enough to mend a call in one go, few enough to be read.
+pub const MAX_PROBLEMS: usize = 20;
 
 /// Reasons shown of the closest alternative.
 const MAX_REASONS: usize = 3;
@@ -21,25 +23,34 @@ const MAX_INSIDE: usize = 2;
 /// Items compared to find the repeated one; the validator has found that there is one.
 const MAX_COMPARED_ITEMS: usize = 200;
 
-/// Everything that is wrong with `arguments`, which do not fit.
-pub(super) fn problems(
-    validator: &Validator,
-    schema: &Value,
-    draft: Draft,
-    arguments: &Value,
-) -> Vec<Problem> {
-    let reader = Reader { schema, draft, arguments, inside: 0 };
-    let errors: Vec<ValidationError<'_>> = validator.iter_errors(arguments).collect();
-    let mut left = errors.iter();
-    let mut problems = reader.told(&mut left, MAX_PROBLEMS);
-    let more = left.count();
-    if more > 0 {
-        problems.push(Problem::new("", format!("have {more} more problems, told when these are mended")));
-    }
-    problems
+/// What is wrong, where, and what would be right, written for the model that has to mend its call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// JSON pointer into the arguments; empty for the arguments as a whole.
+    pub path: String,
+    /// Continues a sentence that begins with the path: `must be an integer, got the string "x"`.
+    pub message: String,
 }
 
-struct Reader<'a> {
+impl Problem {
+    /// A problem at `path`. The message continues a sentence whose subject is the path.
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { path: path.into(), message: message.into() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            write!(formatter, "the arguments {}", self.message)
+        } else {
+            write!(formatter, "`{}` {}", text::shown_path(&self.path), self.message)
+        }
+    }
+}
+
+/// Puts into words what is wrong with arguments that do not fit.
+pub(super) struct Reader<'a> {
     schema: &'a Value,
     draft: Draft,
     arguments: &'a Value,
@@ -47,7 +58,31 @@ struct Reader<'a> {
     inside: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    pub(super) fn new(schema: &'a Value, draft: Draft, arguments: &'a Value) -> Self {
+        Self { schema, draft, arguments, inside: 0 }
+    }
+
+    /// Everything that is wrong, up to [`MAX_PROBLEMS`].
+    pub(super) fn problems(&self, validator: &Validator) -> Vec<Problem> {
+        let errors: Vec<ValidationError<'_>> = validator.iter_errors(self.arguments).collect();
+        let mut left = errors.iter();
+        let mut problems = self.told(&mut left, MAX_PROBLEMS);
+        let more = left.count();
+        if more > 0 {
+            problems.push(Problem::new("", format!("have {more} more problems, told when these are mended")));
+        }
+        problems
+    }
+
+    /// The first thing that is wrong, found without looking at the rest.
+    pub(super) fn first_problem(&self, validator: &Validator) -> Vec<Problem> {
+        let Err(error) = validator.validate(self.arguments) else { return Vec::new() };
+        let mut problems = self.told(&mut slice::from_ref(&error).iter(), 1);
+        problems.push(Problem::new("", "may have more problems, told when this one is mended"));
+        problems
+    }
+
     /// Takes errors until `limit` problems are told. Missing properties of one object become one problem.
     fn told<'e>(&self, errors: &mut slice::Iter<'e, ValidationError<'e>>, limit: usize) -> Vec<Problem> {
         let mut groups: Vec<(&'e ValidationError<'e>, Vec<&'e str>)> = Vec::new();
@@ -73,7 +108,7 @@ impl Reader<'_> {
     }
 
     fn message(&self, error: &ValidationError<'_>, missing: &[&str]) -> String {
-        let trail = trail::follow(self.schema, self.draft, error.evaluation_path().as_str());
+        let trail = pointer::follow(self.schema, self.draft, error.evaluation_path().as_str());
         let mut message = self.core(error, &trail, missing);
         if error.instance().is_null() && is_optional(&trail, error) {
             message.push_str(" (leave it out instead)");
@@ -142,7 +177,12 @@ impl Reader<'_> {
                 let numbers = text::listed(fitting.map(|(index, _)| (index + 1).to_string()));
                 format!("must fit only one of {} alternatives, fits numbers {numbers}", context.len())
             }
-            ValidationErrorKind::Not { schema } => format!("must not fit {}", text::preview(schema)),
+            // An empty schema stands for `false`, see `cost`.
+            ValidationErrorKind::Not { schema } if schema == &json!({}) => "must be left out".to_owned(),
+            ValidationErrorKind::Not { schema } => {
+                let written = trail.holder.and_then(|holder| holder.get("not")).unwrap_or(schema);
+                format!("must not fit {}", text::preview(written))
+            }
             ValidationErrorKind::Format { format } => format!("must have the format {}", text::name(format)),
             ValidationErrorKind::ContentEncoding { content_encoding } => {
                 format!("must be encoded as {}", text::name(content_encoding))
@@ -235,7 +275,7 @@ fn types(kind: &TypeKind) -> String {
 /// `null` for a property that need not be there is most often meant as "not given".
 fn is_optional(trail: &Trail<'_>, error: &ValidationError<'_>) -> bool {
     let Some(parent) = trail.parent else { return false };
-    let Some(name) = text::steps(error.instance_path().as_str()).last() else { return false };
+    let Some(name) = pointer::steps(error.instance_path().as_str()).last() else { return false };
     !required(parent).any(|required| required == name)
 }
 

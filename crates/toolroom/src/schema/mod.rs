@@ -16,28 +16,22 @@
 //! | `null` for a property that does not allow it | refused, never taken for "not given" |
 //! | nesting beyond 64 levels, more than 4 MiB | refused |
 
-mod arguments;
+mod argument_text;
 mod check;
-mod dialect;
+mod cost;
 mod error;
 mod keyword;
 mod message;
 mod pattern;
 mod pointer;
-mod problem;
 mod reference;
-mod relax;
-mod spread;
-mod survey;
 mod text;
-mod trail;
 mod wellformed;
-mod work;
 
 #[cfg(test)]
 mod tests;
 
-pub use arguments::{ArgumentTextError, MAX_DEPTH, MAX_TEXT_BYTES, bounds, parse_object, parse_value};
-pub use check::{MAX_PROBLEMS, PatternRule, Schema};
+pub use argument_text::{ArgumentTextError, MAX_DEPTH, MAX_TEXT_BYTES, bounds, parse_object, parse_value};
+pub use check::{PatternRule, Schema};
 pub use error::SchemaError;
-pub use problem::Problem;
+pub use message::{MAX_PROBLEMS, Problem};

@@ -1,9 +1,45 @@
-//! JSON pointers into a schema, read as a way through its keywords.
+//! JSON pointers, and what one into a schema passes on its way: keywords, schemas, references.
 
 use jsonschema::Draft;
+use serde_json::{Map, Value};
 
 use super::keyword::{Shape, shape};
-use super::text;
+
+/// Appends one step to a JSON pointer.
+pub(super) fn push_step(pointer: &mut String, step: &str) {
+    pointer.push('/');
+    for character in step.chars() {
+        match character {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            other => pointer.push(other),
+        }
+    }
+}
+
+/// The steps of a JSON pointer, unescaped.
+pub(super) fn steps(pointer: &str) -> impl Iterator<Item = String> {
+    pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
+}
+
+/// The text behind `%41` and the like; none when it is not well-formed or no UTF-8.
+pub(super) fn percent_decoded(text: &str) -> Option<String> {
+    if !text.contains('%') {
+        return Some(text.to_owned());
+    }
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            decoded.push(byte);
+            continue;
+        }
+        let mut digit = || char::from(bytes.next()?).to_digit(16);
+        let (high, low) = (digit()?, digit()?);
+        decoded.push(u8::try_from(high * 16 + low).ok()?);
+    }
+    String::from_utf8(decoded).ok()
+}
 
 /// Where a JSON pointer into a schema ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +73,7 @@ pub(super) fn read_pointer(pointer: &str, draft: Draft) -> (Vec<Passed>, Positio
     let mut passed = Vec::new();
     let mut at = At::Schema;
     let mut walked = String::new();
-    for step in text::steps(pointer) {
+    for step in steps(pointer) {
         at = match at {
             At::SchemaOrList if step.parse::<usize>().is_ok() => At::Schema,
             At::Container => At::Schema,
@@ -57,7 +93,7 @@ pub(super) fn read_pointer(pointer: &str, draft: Draft) -> (Vec<Passed>, Positio
                 next
             }
         };
-        text::push_step(&mut walked, &step);
+        push_step(&mut walked, &step);
     }
     let position = match at {
         At::Schema | At::SchemaOrList => Position::Schema,
@@ -65,4 +101,60 @@ pub(super) fn read_pointer(pointer: &str, draft: Draft) -> (Vec<Passed>, Positio
         At::Container | At::NoSchema => Position::NoSchema,
     };
     (passed, position)
+}
+
+/// What lies on the way to the keyword that refused a value; empty where it leaves the part of the document that can be followed.
+#[derive(Default)]
+pub(super) struct Trail<'s> {
+    /// The schema with the keyword in it.
+    pub(super) holder: Option<&'s Map<String, Value>>,
+    /// The object schema that the value is a property of.
+    pub(super) parent: Option<&'s Map<String, Value>>,
+    /// The last `then` or `else` on the way.
+    pub(super) branch: Option<&'static str>,
+}
+
+/// Follows an evaluation path, through references into the same document.
+pub(super) fn follow<'s>(root: &'s Value, draft: Draft, path: &str) -> Trail<'s> {
+    let mut trail = Trail::default();
+    let mut schema = root;
+    let mut steps = steps(path);
+    while let Value::Object(keywords) = schema {
+        let Some(keyword) = steps.next() else { return trail };
+        let Some(value) = keywords.get(&keyword) else { return Trail::default() };
+        let next = match shape(&keyword, draft) {
+            Shape::Schema => Some(value),
+            Shape::SchemaMap | Shape::PatternMap | Shape::Dependencies | Shape::SchemaList => {
+                steps.next().and_then(|step| entry(value, &step))
+            }
+            Shape::SchemaOrList if value.is_object() => Some(value),
+            Shape::SchemaOrList => steps.next().and_then(|step| entry(value, &step)),
+            Shape::Reference => value.as_str().and_then(|reference| local(root, reference)),
+            _ => None,
+        };
+        trail.holder = Some(keywords);
+        match keyword.as_str() {
+            "properties" => trail.parent = Some(keywords),
+            "then" => trail.branch = Some("then"),
+            "else" => trail.branch = Some("else"),
+            "items" | "prefixItems" | "additionalProperties" | "patternProperties" | "contains" => {
+                trail.parent = None;
+            }
+            _ => {}
+        }
+        let Some(next) = next else { return trail };
+        schema = next;
+    }
+    trail
+}
+
+fn entry<'s>(value: &'s Value, step: &str) -> Option<&'s Value> {
+    match value {
+        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+        other => other.get(step),
+    }
+}
+
+fn local<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
+    root.pointer(&percent_decoded(reference.strip_prefix('#')?)?)
 }

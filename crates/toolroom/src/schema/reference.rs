@@ -4,10 +4,9 @@ use jsonschema::Draft;
 use serde_json::{Map, Value};
 
 use super::error::SchemaError;
-use super::pointer::{Position, read_pointer};
-use super::survey::{ReferencePlace, Survey};
+use super::pointer::{Position, percent_decoded, read_pointer};
 use super::text;
-use super::wellformed::Walk;
+use super::wellformed::{ReferencePlace, Survey, Walk};
 
 /// Meta-schemas are built into the compiler and may be referred to.
 const BUILT_IN: [&str; 2] = ["https://json-schema.org/", "http://json-schema.org/"];
@@ -149,23 +148,4 @@ fn dangling(place: &ReferencePlace<'_>) -> SchemaError {
         pointer: text::shown_path(&place.pointer),
         reference: text::shortened(place.text),
     }
-}
-
-/// The text behind `%41` and the like; none when it is not well-formed or no UTF-8.
-pub(super) fn percent_decoded(text: &str) -> Option<String> {
-    if !text.contains('%') {
-        return Some(text.to_owned());
-    }
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte != b'%' {
-            decoded.push(byte);
-            continue;
-        }
-        let mut digit = || char::from(bytes.next()?).to_digit(16);
-        let (high, low) = (digit()?, digit()?);
-        decoded.push(u8::try_from(high * 16 + low).ok()?);
-    }
-    String::from_utf8(decoded).ok()
 }

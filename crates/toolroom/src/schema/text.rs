@@ -14,23 +14,6 @@ const SHOWN_PATH_CHARS: usize = 200;
 /// Names or values listed before "and N more".
 const LISTED: usize = 10;
 
-/// Appends one step to a JSON pointer.
-pub(super) fn push_step(pointer: &mut String, step: &str) {
-    pointer.push('/');
-    for character in step.chars() {
-        match character {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            other => pointer.push(other),
-        }
-    }
-}
-
-/// The steps of a JSON pointer, unescaped.
-pub(super) fn steps(pointer: &str) -> impl Iterator<Item = String> {
-    pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
-}
-
 /// A text with its control and direction characters written as escapes.
 pub(super) fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());

@@ -4,13 +4,12 @@
 //! the first use. What the table leaves open (identifiers, anchors, old drafts) is marked for compiling at
 //! once, so that a schema which passes here does compile later.
 
-use jsonschema::Draft;
+use jsonschema::{Draft, Uri};
 use serde_json::{Map, Value};
 
-use super::dialect;
 use super::error::SchemaError;
-use super::keyword::{Shape, shape};
-use super::survey::{AnchorPlace, PatternPlace, ReferencePlace, Resource, Survey};
+use super::keyword::{Shape, draft_named, draft_of_root, shape};
+use super::pointer::push_step;
 use super::text;
 
 /// Subschemas inside each other. Far above real schemas, far below what would cost stack.
@@ -27,6 +26,60 @@ const MAX_PATTERNS: usize = 64;
 
 /// Base of references where the schema has no `$id`; the compiler's own choice of a scheme nobody fetches.
 const NO_BASE: &str = "json-schema:///";
+
+/// What a walk finds beside mistakes; places are in the order of the walk.
+pub(super) struct Survey<'s> {
+    pub(super) draft: Draft,
+    /// Every schema that is an object.
+    pub(super) schemas: Vec<&'s Map<String, Value>>,
+    pub(super) references: Vec<ReferencePlace<'s>>,
+    pub(super) patterns: Vec<PatternPlace<'s>>,
+    /// The document itself first, then every part with an `$id`.
+    pub(super) resources: Vec<Resource<'s>>,
+    pub(super) anchors: Vec<AnchorPlace<'s>>,
+    /// The schema uses what only the compiler can judge.
+    pub(super) compile_now: bool,
+}
+
+/// A reference, wherever it may lead.
+pub(super) struct ReferencePlace<'s> {
+    /// The schema with the reference in it.
+    pub(super) holder: &'s Map<String, Value>,
+    pub(super) pointer: String,
+    /// Bytes of the pointer up to where the walk began.
+    pub(super) start: usize,
+    pub(super) text: &'s str,
+    pub(super) resource: usize,
+    pub(super) draft: Draft,
+    pub(super) dynamic: bool,
+}
+
+/// A pattern, whether or not it can be enforced.
+pub(super) struct PatternPlace<'s> {
+    pub(super) pointer: String,
+    /// Bytes of the pointer up to where the walk began.
+    pub(super) start: usize,
+    pub(super) text: &'s str,
+    pub(super) draft: Draft,
+    /// A key of `patternProperties`, not the value of `pattern`.
+    pub(super) is_key: bool,
+}
+
+/// A part of the document that references can name by a URI of its own.
+pub(super) struct Resource<'s> {
+    pub(super) uri: Uri<String>,
+    pub(super) root: &'s Value,
+    pub(super) pointer: String,
+}
+
+/// A schema that references can name by a word.
+pub(super) struct AnchorPlace<'s> {
+    pub(super) name: &'s str,
+    pub(super) resource: usize,
+    pub(super) schema: &'s Value,
+    pub(super) pointer: String,
+    pub(super) dynamic: bool,
+}
 
 /// A walk and what it has found so far.
 pub(super) struct Walk<'s> {
@@ -49,7 +102,7 @@ enum Step<'s> {
 /// Walks over the schema of a tool's parameters.
 pub(super) fn walk(root: &Value) -> Result<Walk<'_>, SchemaError> {
     describes_object(root)?;
-    let draft = dialect::of_root(root)?;
+    let draft = draft_of_root(root)?;
     let uri = jsonschema::uri::from_str(NO_BASE).map_err(|error| uncompiled(&error))?;
     let found = Survey {
         draft,
@@ -99,8 +152,8 @@ impl<'s> Walk<'s> {
         let mut pointer = self.start.clone();
         for step in &self.path {
             match step {
-                Step::Name(name) => text::push_step(&mut pointer, name),
-                Step::Index(index) => text::push_step(&mut pointer, &index.to_string()),
+                Step::Name(name) => push_step(&mut pointer, name),
+                Step::Index(index) => push_step(&mut pointer, &index.to_string()),
             }
         }
         pointer
@@ -169,8 +222,7 @@ impl<'s> Walk<'s> {
             return Ok(around);
         }
         self.found.compile_now = true;
-        let draft =
-            dialect::named(schema, around, || text::shown_path(&format!("{}/$schema", self.pointer())))?;
+        let draft = draft_named(schema, around, || text::shown_path(&format!("{}/$schema", self.pointer())))?;
         Ok(if keywords.contains_key("$id") || keywords.contains_key("id") { draft } else { around })
     }
 

@@ -39,7 +39,7 @@ impl Bench {
     /// A toolroom that holds this tool only.
     pub fn new(tool: impl Tool + 'static) -> Result<Self, RegisterError> {
         let ledger = Arc::new(MemoryLedger::new());
-        let room = Toolroom::builder(Arc::clone(&ledger) as _, Arc::clone(&ledger) as _).build();
+        let room = Toolroom::builder(Arc::clone(&ledger)).build();
         let name = tool.spec().id.to_string();
         room.catalog().register(tool)?;
         Ok(Self { room, ledger, tool: name })

@@ -14,8 +14,11 @@ use crate::ledger::{
 use crate::scope::{ProjectId, Scope};
 
 /// How many calls are remembered: enough for any test, and an embedder without a database does not grow
-/// without end.
+/// without end. Open ones are never forgotten.
 const KEPT_CALLS: usize = 10_000;
+
+/// How much of whole results is remembered.
+const KEPT_ARTIFACT_BYTES: usize = 64 * 1024 * 1024;
 
 /// How many calls a listing shows when nobody says.
 const DEFAULT_LISTING: u32 = 100;
@@ -31,6 +34,7 @@ struct Rows {
     calls: BTreeMap<CallId, CallRecord>,
     approvals: HashMap<CallId, (Approval, Asked)>,
     artifacts: HashMap<ArtifactId, Artifact>,
+    artifact_bytes: usize,
     actions: Vec<(CallId, Action)>,
     switches: HashMap<ProjectId, Arc<Switches>>,
 }
@@ -77,10 +81,23 @@ impl Rows {
     }
 
     fn keep(&mut self, record: CallRecord) {
-        if self.calls.len() >= KEPT_CALLS && !self.calls.contains_key(&record.id) {
-            self.calls.pop_first();
-        }
         self.calls.insert(record.id.clone(), record);
+        while self.calls.len() > KEPT_CALLS || self.artifact_bytes > KEPT_ARTIFACT_BYTES {
+            let oldest = self.calls.values().find(|call| call.status.is_final()).map(|call| call.id.clone());
+            match oldest {
+                Some(id) => self.forget(&id),
+                None => break,
+            }
+        }
+    }
+
+    /// Forgets a call with everything that hangs on it.
+    fn forget(&mut self, id: &CallId) {
+        let call = self.calls.remove(id);
+        let artifact = call.and_then(|call| call.artifact).and_then(|id| self.artifacts.remove(&id));
+        self.artifact_bytes -= artifact.map_or(0, |artifact| artifact.bytes.len());
+        self.approvals.remove(id);
+        self.actions.retain(|(call, _)| call != id);
     }
 
     fn begin(&mut self, begin: BeginCall) -> Result<(), BeginError> {
@@ -91,7 +108,7 @@ impl Rows {
             self.hold(limit, &begin.record)?;
         }
         if let Some(grant) = &begin.grant {
-            self.consume(grant)?;
+            self.consume(grant, &begin.record.scope)?;
         }
         self.keep(begin.record);
         Ok(())
@@ -117,9 +134,11 @@ impl Rows {
         }
     }
 
-    fn consume(&mut self, grant: &Grant) -> Result<(), BeginError> {
+    fn consume(&mut self, grant: &Grant, scope: &Scope) -> Result<(), BeginError> {
+        let owned = self.calls.get(&grant.call).is_some_and(|call| call.scope == *scope);
         let (approval, asked) = self.approvals.get_mut(&grant.call).ok_or(BeginError::GrantSpent)?;
-        let holds = *asked == Asked::Granted
+        let holds = owned
+            && *asked == Asked::Granted
             && approval.expires_at > grant.at
             && approval.arguments_hash == grant.arguments_hash
             && approval.definition_hash == grant.definition_hash;
@@ -132,6 +151,9 @@ impl Rows {
 
     fn decide(&mut self, decision: &Decision) -> Result<(), DecideError> {
         let not_waiting = || DecideError::NotWaiting(decision.call.clone());
+        if !self.calls.get(&decision.call).is_some_and(|call| decision.scope.covers(&call.scope)) {
+            return Err(not_waiting());
+        }
         let (approval, asked) = self.approvals.get_mut(&decision.call).ok_or_else(not_waiting)?;
         if *asked != Asked::Waiting || approval.expires_at <= decision.at {
             return Err(not_waiting());
@@ -154,6 +176,7 @@ impl Rows {
             return Err(already_recorded(&close.record.id));
         }
         if let Some(artifact) = close.artifact {
+            self.artifact_bytes += artifact.bytes.len();
             self.artifacts.insert(artifact.id.clone(), artifact);
         }
         let call = close.record.id.clone();

@@ -25,13 +25,8 @@ impl Effect {
     pub const ALL: [Self; 5] =
         [Self::Pure, Self::Read, Self::IdempotentWrite, Self::OnceOnlyWrite, Self::Destructive];
 
-    /// Whether its rows have to survive the loss of power: they must, when there is an effect to account for.
-    #[must_use]
-    pub const fn must_sync(self) -> bool {
-        self.writes()
-    }
-
-    /// Whether it changes anything.
+    /// Whether it changes anything. Its rows have then to survive the loss of power, so that the effect can be
+    /// accounted for.
     #[must_use]
     pub const fn writes(self) -> bool {
         matches!(self, Self::IdempotentWrite | Self::OnceOnlyWrite | Self::Destructive)

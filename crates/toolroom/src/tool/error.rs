@@ -209,14 +209,33 @@ impl ToolError {
     /// The causes, outermost first, for the operator.
     #[must_use]
     pub fn for_operator(&self) -> Option<String> {
-        let mut causes = Vec::new();
-        let mut next: Option<&(dyn Error + 'static)> = self.source.as_deref().map(|source| source as _);
-        while let Some(cause) = next {
-            causes.push(cause.to_string());
-            next = cause.source();
-        }
-        (!causes.is_empty()).then(|| causes.join(": "))
+        self.source.as_deref().map(|source| causes(source))
     }
+
+    /// Replaces every text that `shorten` finds too long.
+    pub(crate) fn bound(&mut self, shorten: fn(&str) -> Option<String>) {
+        if let Some(text) = shorten(&self.for_model) {
+            self.for_model = text;
+        }
+        if let Some(text) = self.hint.as_deref().and_then(shorten) {
+            self.hint = Some(text);
+        }
+        if let Some(text) = self.for_operator().as_deref().and_then(shorten) {
+            self.source = Some(Arc::from(Box::<dyn Error + Send + Sync>::from(text)));
+        }
+    }
+}
+
+/// An error and its sources as one line.
+pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
 }
 
 impl fmt::Display for ToolError {

@@ -45,8 +45,14 @@ where
         object.remove("title");
         object.remove("$schema");
         object.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
-        // A misspelt optional argument would otherwise be dropped in silence.
-        object.entry("additionalProperties").or_insert(Value::Bool(false));
+        object.entry("type").or_insert_with(|| "object".into());
+        // A misspelt optional argument would otherwise be dropped in silence. Beside alternatives (an enum, also
+        // a flattened one) only `unevaluatedProperties` knows which properties they allow.
+        let has_parts = ["oneOf", "anyOf", "allOf", "$ref"].iter().any(|part| object.contains_key(*part));
+        let closed = if has_parts { "unevaluatedProperties" } else { "additionalProperties" };
+        if !object.contains_key("additionalProperties") {
+            object.insert(closed.into(), Value::Bool(false));
+        }
     }
     let spec = ToolSpec::new(id, description)?.parameters(schema);
     Ok(FnTool { spec, function, types: PhantomData })
@@ -85,7 +91,7 @@ where
 
     fn run<'a>(
         &'a self,
-        context: &'a CallContext,
+        context: CallContext,
         arguments: Arguments,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
@@ -93,7 +99,7 @@ where
             let typed: A = serde_json::from_value(Value::Object(arguments)).map_err(|error| {
                 ToolError::new(ErrorKind::InvalidArguments, format!("invalid arguments: {error}"))
             })?;
-            let result = (self.function)(context.clone(), typed).await?;
+            let result = (self.function)(context, typed).await?;
             let value = serde_json::to_value(result).map_err(|error| {
                 ToolError::new(ErrorKind::Crashed, "the result is no JSON").caused_by(error)
             })?;

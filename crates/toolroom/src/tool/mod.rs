@@ -13,6 +13,7 @@ mod output;
 mod spec;
 
 pub use effect::{Capabilities, Capability, Effect, Risk};
+pub(crate) use error::causes;
 pub use error::{ErrorKind, RaisedBy, ToolError};
 pub use function::{FnTool, NoArguments, tool_fn};
 pub use id::{IdError, Source, ToolId};
@@ -43,7 +44,7 @@ pub type Arguments = Map<String, Value>;
 ///     }
 ///     fn run<'a>(
 ///         &'a self,
-///         _context: &'a CallContext,
+///         _context: CallContext,
 ///         _arguments: Arguments,
 ///     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
 ///         Box::pin(async { Ok(ToolOutput::new(4)) })
@@ -60,7 +61,7 @@ pub trait Tool: Send + Sync {
     /// Does the work. The arguments have passed the schema and [`Tool::check`].
     fn run<'a>(
         &'a self,
-        context: &'a CallContext,
+        context: CallContext,
         arguments: Arguments,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
 

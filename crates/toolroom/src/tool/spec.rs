@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Arguments, Capabilities, Capability, Effect, IdError, Origin, Risk, Source, ToolId};
 use crate::ledger::RateLimit;
+use crate::seconds;
 
 /// How long a tool may run when it does not say.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -20,14 +21,16 @@ pub const DEFAULT_RESULT_CAP: usize = 20_000;
 #[serde(rename_all = "snake_case")]
 pub enum Timeout {
     /// Always this long.
-    After(Duration),
+    After(#[serde(with = "seconds")] Duration),
     /// As long as an argument says, in seconds.
     FromArgument {
         /// The argument's name.
         name: String,
         /// When it is absent.
+        #[serde(with = "seconds")]
         default: Duration,
         /// Whatever it says.
+        #[serde(with = "seconds")]
         max: Duration,
     },
     /// As long as it takes.
@@ -234,6 +237,77 @@ impl ToolSpec {
     #[must_use]
     pub fn capabilities(mut self, list: &[Capability]) -> Self {
         self.capabilities = Some(Capabilities::of(list));
+        self
+    }
+
+    /// Says how much harm a wrong call can do.
+    #[must_use]
+    pub fn risk(mut self, risk: Risk) -> Self {
+        self.risk = risk;
+        self
+    }
+
+    /// Sets how long it may run.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Timeout) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Adds a limit on how often it may be called.
+    #[must_use]
+    pub fn rate(mut self, limit: RateLimit) -> Self {
+        self.rates.push(limit);
+        self
+    }
+
+    /// Sets how many of its calls one process runs at a time.
+    #[must_use]
+    pub fn concurrency(mut self, places: usize) -> Self {
+        self.concurrency = Some(places);
+        self
+    }
+
+    /// Sets where it is polled.
+    #[must_use]
+    pub fn pool(mut self, pool: Pool) -> Self {
+        self.pool = pool;
+        self
+    }
+
+    /// Sets how many characters of its result a caller gets.
+    #[must_use]
+    pub fn result_cap(mut self, chars: usize) -> Self {
+        self.result_cap = chars;
+        self
+    }
+
+    /// Makes it a variant of a family.
+    #[must_use]
+    pub fn family(mut self, name: &str, preferred: bool) -> Self {
+        self.family = Some(Family { name: name.to_owned(), preferred });
+        self
+    }
+
+    /// Says when a model should pick it.
+    #[must_use]
+    pub fn when_to_use(mut self, text: impl Into<String>) -> Self {
+        self.when_to_use = Some(text.into());
+        self
+    }
+
+    /// Sets its group in listings and the words it is found by.
+    #[must_use]
+    pub fn category(mut self, category: &str, tags: &[&str]) -> Self {
+        self.category = Some(category.to_owned());
+        self.tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        self
+    }
+
+    /// Adds a request it answers.
+    #[must_use]
+    pub fn usage_example(mut self, request: &str) -> Self {
+        self.usage_examples.push(request.to_owned());
         self
     }
 

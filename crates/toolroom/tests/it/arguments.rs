@@ -121,3 +121,32 @@ async fn values_that_are_too_deep_are_refused_without_a_crash() {
     let report = bench.room().call(bench.request().arguments_text(text)).await;
     assert_eq!(kind_of(&report), ErrorKind::InvalidArguments);
 }
+
+#[tokio::test]
+async fn objects_and_context_are_bounded_like_text() {
+    let bench = Bench::new(echo()).unwrap();
+    let huge = bench.report(json!({"text": "x".repeat(5 * 1024 * 1024)})).await;
+    assert_eq!(kind_of(&huge), ErrorKind::InvalidArguments);
+    let context = serde_json::Map::from_iter([("k".to_owned(), json!("x".repeat(70_000)))]);
+    let chatty = bench.room().call(bench.request().context(context)).await;
+    assert!(error_of(&chatty).for_model().contains("the context has 70"), "{chatty:?}");
+    let deep = (0..1_000).fold(json!(1), |inner, _| json!([inner]));
+    let unknown = bench.room().call(toolroom::call::CallRequest::new("nobody").argument("deep", deep)).await;
+    assert_eq!(kind_of(&unknown), ErrorKind::NotFound, "also where the arguments are only kept");
+}
+
+#[tokio::test]
+async fn arguments_that_take_too_much_work_are_the_callers_fault() {
+    let part = json!({"anyOf": [{"$ref": "#/$defs/n"}, {"$ref": "#/$defs/n"}]});
+    let schema = json!({
+        "type": "object",
+        "$defs": {"n": {"type": "object", "properties": {"a": part.clone(), "b": part.clone()}, "required": ["leaf"]}},
+        "properties": {"value": part}
+    });
+    let tool = scripted(spec(Effect::Pure).parameters(schema), |_context, _arguments| async {
+        Ok(ToolOutput::new(1))
+    });
+    let bench = Bench::new(tool).unwrap();
+    let value = (0..60).fold(json!({}), |inner, _| json!({"a": inner, "b": {}}));
+    assert_eq!(kind_of(&bench.report(json!({"value": value})).await), ErrorKind::InvalidArguments);
+}

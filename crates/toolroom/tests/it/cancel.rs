@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::sync::oneshot;
-use toolroom::call::{CallContext, Outcome};
+use toolroom::call::CallContext;
 use toolroom::ledger::CallStatus;
 use toolroom::testing::Bench;
-use toolroom::tool::{Effect, ErrorKind, Pool, RaisedBy, Timeout, Tool, ToolError, ToolOutput};
+use toolroom::tool::{Arguments, Effect, ErrorKind, Pool, RaisedBy, Timeout, Tool, ToolError, ToolOutput};
 
 use crate::room::{error_of, kind_of, scripted, spec};
 
@@ -129,28 +129,105 @@ async fn a_blocking_tool_does_not_hold_up_others() {
 }
 
 #[tokio::test]
-async fn a_stopped_blocking_tool_is_told() {
-    let (told, heard) = oneshot::channel();
-    let told = std::sync::Mutex::new(Some(told));
-    let mut busy = spec(Effect::Pure);
-    busy.pool = Pool::Blocking;
-    let bench = Bench::new(scripted(busy, move |context: CallContext, _arguments| {
-        let told = told.lock().unwrap().take();
-        async move {
-            while !context.is_cancelled() {
-                std::thread::yield_now();
-            }
-            told.unwrap().send(()).unwrap();
-            Err(ToolError::tool("stopped"))
+async fn a_blocking_tool_is_told_when_its_call_is_over() {
+    #[derive(Debug, Clone, Copy)]
+    enum End {
+        Cancelled,
+        Late,
+        Dropped,
+    }
+    for end in [End::Cancelled, End::Late, End::Dropped] {
+        let (told, heard) = oneshot::channel();
+        let told = std::sync::Mutex::new(Some(told));
+        let bench = Bench::new(scripted(
+            spec(Effect::Pure).pool(Pool::Blocking),
+            move |context: CallContext, _arguments| {
+                let told = told.lock().unwrap().take();
+                async move {
+                    while !context.is_cancelled() {
+                        std::thread::yield_now();
+                    }
+                    told.unwrap().send(()).unwrap();
+                    Err(ToolError::tool("stopped"))
+                }
+            },
+        ))
+        .unwrap();
+        let mut request = bench.request();
+        let stop = request.cancellation.clone();
+        if matches!(end, End::Late) {
+            request = request.timeout(Duration::from_millis(10));
         }
+        let call = bench.room().call(request);
+        match end {
+            End::Dropped => assert!(tokio::time::timeout(Duration::from_millis(10), call).await.is_err()),
+            End::Late => assert_eq!(kind_of(&call.await), ErrorKind::Timeout),
+            End::Cancelled => {
+                let (report, ()) = tokio::join!(call, async {
+                    tokio::task::yield_now().await;
+                    stop.cancel();
+                });
+                assert_eq!(kind_of(&report), ErrorKind::Cancelled);
+            }
+        }
+        heard.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_never_began_leaves_a_row_too() {
+    let bench =
+        Bench::new(scripted(spec(Effect::OnceOnlyWrite).concurrency(1), |_c, _a| std::future::pending()))
+            .unwrap();
+    let holder = bench.room().call(bench.request());
+    let waiter = bench.room().call(bench.request().argument("n", 2));
+    let both = async { tokio::join!(holder, waiter) };
+    assert!(tokio::time::timeout(Duration::from_millis(10), Box::pin(both)).await.is_err());
+    let rows = bench.journal().await;
+    let found: Vec<_> = rows.iter().map(|row| (row.status, row.begun_at.is_some())).collect();
+    assert_eq!(found, [(CallStatus::Cancelled, false), (CallStatus::Unknown, true)]);
+    assert_eq!(rows[0].arguments, json!({"n": 2}));
+}
+
+#[tokio::test]
+async fn a_tools_own_timeout_or_cancellation_is_its_own_failure() {
+    for kind in [ErrorKind::Timeout, ErrorKind::Cancelled] {
+        let bench = Bench::new(scripted(spec(Effect::OnceOnlyWrite), move |_c, _a| async move {
+            Err(ToolError::new(kind, "the other side gave up"))
+        }))
+        .unwrap();
+        let report = bench.report(json!({})).await;
+        assert_eq!((report.outcome.name(), error_of(&report).raised_by()), ("failed", RaisedBy::Tool));
+        assert_eq!(report.for_model().unwrap()["error"], "the other side gave up");
+        assert_eq!(bench.journal().await[0].status, CallStatus::Failed);
+    }
+}
+
+#[tokio::test]
+async fn a_deadline_in_the_past_runs_nothing() {
+    let bench =
+        Bench::new(scripted(spec(Effect::Pure), |_c, _a| async { Ok(ToolOutput::new("ran")) })).unwrap();
+    let report = bench.room().call(bench.request().timeout(Duration::ZERO)).await;
+    assert_eq!(kind_of(&report), ErrorKind::Timeout);
+}
+
+#[tokio::test]
+async fn a_future_that_panics_when_dropped_stays_inside_the_call() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            assert!(std::thread::panicking(), "a bomb");
+        }
+    }
+    let bench = Bench::new(scripted(spec(Effect::Pure), |_context, arguments: Arguments| async move {
+        let _bomb = Bomb;
+        if arguments.contains_key("wait") {
+            std::future::pending::<()>().await;
+        }
+        Ok(ToolOutput::new("done"))
     }))
     .unwrap();
-    let request = bench.request();
-    let stop = request.cancellation.clone();
-    let (report, ()) = tokio::join!(bench.room().call(request), async {
-        tokio::task::yield_now().await;
-        stop.cancel();
-    });
-    assert!(matches!(report.outcome, Outcome::Failed(error) if error.kind() == ErrorKind::Cancelled));
-    heard.await.unwrap();
+    assert_eq!(kind_of(&bench.report(json!({})).await), ErrorKind::Crashed);
+    let request = bench.request().argument("wait", true).timeout(Duration::from_millis(1));
+    assert_eq!(kind_of(&bench.room().call(request).await), ErrorKind::Timeout);
 }

@@ -58,10 +58,11 @@ fn what_cannot_be_told_apart_or_checked_is_refused() {
         refused(tool("app:two", |s| s.aliases = vec!["uno".into()])),
         RegisterError::Duplicate { .. }
     ));
-    assert!(matches!(
-        refused(tool("app:two", |s| s.aliases = vec!["one".into()])),
-        RegisterError::Duplicate { .. }
-    ));
+    assert!(matches!(refused(tool("app:two", |s| s.aliases = vec!["a:b".into()])), RegisterError::Id(_)));
+    for places in [0, usize::MAX] {
+        let error = refused(tool("app:two", |spec| spec.concurrency = Some(places)));
+        assert!(matches!(error, RegisterError::Concurrency(_)), "{places}: {error}");
+    }
     for schema in [
         json!(true),
         json!("text"),
@@ -86,7 +87,33 @@ fn what_cannot_be_told_apart_or_checked_is_refused() {
 fn a_batch_is_taken_whole_or_not_at_all() {
     let catalog = Catalog::default();
     assert!(catalog.register_all(None, vec![tool("app:a", |_| {}), tool("app:a", |_| {})]).is_err());
+    let alias = |id: &str| tool(id, |spec| spec.aliases = vec!["same".into()]);
+    assert!(catalog.register_all(None, vec![alias("app:a"), alias("app:b")]).is_err());
     assert!(catalog.list(&local()).is_empty());
+}
+
+#[test]
+fn an_alias_goes_before_a_bare_name_and_is_free_in_another_project() {
+    let catalog = catalog(vec![tool("app:long-name", |spec| spec.aliases = vec!["short".into()])]);
+    let alias = || tool("declared:x", |spec| spec.aliases = vec!["short".into()]);
+    let (one, two) = (ProjectId::new("one"), ProjectId::new("two"));
+    catalog.register_all(None, vec![tool("other:short", |_| {})]).unwrap();
+    catalog.register_all(Some(&one), vec![alias()]).unwrap();
+    catalog.register_all(Some(&two), vec![alias()]).unwrap();
+    let found = |project: &ProjectId| catalog.find(project, "short").unwrap().spec().id.to_string();
+    assert_eq!(found(&local()), "app:long-name");
+    assert_eq!(found(&one), "declared:x", "a project's own alias goes before the one for everybody");
+}
+
+#[test]
+fn a_source_is_replaced_whole_or_not_at_all() {
+    let catalog = catalog(vec![tool("mcp:a:x", |_| {}), tool("mcp:a:y", |_| {}), tool("app:x", |_| {})]);
+    let ids = || catalog.list(&local()).iter().map(|entry| entry.spec().id.to_string()).collect::<Vec<_>>();
+    assert!(catalog.replace(None, "mcp:a", vec![tool("mcp:a:z", |_| {}), tool("app:x", |_| {})]).is_err());
+    assert_eq!(ids(), ["app:x", "mcp:a:x", "mcp:a:y"]);
+    catalog.replace(None, "mcp:a", vec![tool("mcp:a:y", |_| {}), tool("mcp:a:z", |_| {})]).unwrap();
+    assert_eq!(ids(), ["app:x", "mcp:a:y", "mcp:a:z"]);
+    assert!(catalog.find(&local(), "z").is_ok() && catalog.find(&local(), "mcp:a:x").is_err());
 }
 
 #[tokio::test]
@@ -178,7 +205,7 @@ fn switches_features_and_context_decide_what_is_on() {
     let memo = catalog.find(&local(), "app:memo").unwrap();
     assert_eq!(
         memo.toggle().unwrap_err().to_string(),
-        "`app:memo` has no toggle of its own; use `toolroom switch on|off memory`"
+        "`app:memo` has no toggle of its own; switch the feature `memory`"
     );
     assert_eq!(catalog.find(&local(), "app:sh").unwrap().toggle(), Ok("shell"));
 }

@@ -69,9 +69,7 @@ async fn progress_reaches_the_caller_bounded() {
 async fn all_time_comes_from_the_clock_port() {
     let clock = Arc::new(ManualClock::at(Timestamp::from_micros(1_000_000)));
     let ledger = Arc::new(MemoryLedger::new());
-    let room = Toolroom::builder(Arc::clone(&ledger) as _, Arc::clone(&ledger) as _)
-        .clock(Arc::clone(&clock) as _)
-        .build();
+    let room = Toolroom::builder(Arc::clone(&ledger)).clock(Arc::clone(&clock) as _).build();
     room.catalog().register(echo()).unwrap();
     room.call(toolroom::call::CallRequest::new("probe")).await;
     clock.advance(Duration::from_secs(5));

@@ -74,7 +74,7 @@ impl Switchboard for Broken {
 /// Calls a writing tool over a ledger that breaks, and tells whether it ran.
 async fn call_over(place: Place) -> (CallReport, bool) {
     let ledger = Arc::new(Broken { place, whole: MemoryLedger::new() });
-    let room = Toolroom::builder(Arc::clone(&ledger) as _, ledger).build();
+    let room = Toolroom::builder(ledger).build();
     let ran = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&ran);
     let mut tool = scripted(spec(Effect::OnceOnlyWrite), move |_context, _arguments| {

@@ -6,7 +6,7 @@ use toolroom::call::Outcome;
 use toolroom::ledger::Artifacts;
 use toolroom::scope::Scope;
 use toolroom::testing::Bench;
-use toolroom::tool::{Capability, Effect, Origin, ToolOutput};
+use toolroom::tool::{Arguments, Capability, Effect, Origin, ToolError, ToolOutput};
 
 use crate::room::{scripted, spec};
 use crate::scale::cases;
@@ -89,6 +89,38 @@ async fn a_cap_of_its_own_and_untrusted_content() {
     let Outcome::Done(done) = report.outcome else { panic!("not done") };
     assert!(done.value.as_str().unwrap().chars().count() <= 1_000);
     assert_eq!(done.origin, Origin::Untrusted);
+}
+
+#[tokio::test]
+async fn a_result_that_nests_too_deep_is_cut_where_no_reader_follows() {
+    let mut deep = json!("bottom");
+    for _ in 0..200 {
+        deep = json!([deep]);
+    }
+    let bench = bench(&deep);
+    let Outcome::Done(done) = bench.report(json!({})).await.outcome else { panic!("not done") };
+    assert!(done.truncated && done.value.to_string().contains("nested deeper"), "{}", done.value);
+    assert_eq!(bench.journal().await[0].result, Some(done.value));
+}
+
+#[tokio::test]
+async fn error_texts_and_messages_are_bounded_too() {
+    let long = scripted(spec(Effect::Pure), |_context, arguments: Arguments| async move {
+        match arguments.contains_key("fail") {
+            true => Err(ToolError::tool("e".repeat(1_000_000)).with_hint("h".repeat(1_000_000))),
+            false => Ok(ToolOutput::new(1).with_message("m".repeat(1_000_000))),
+        }
+    });
+    let bench = Bench::new(long).unwrap();
+    for arguments in [json!({}), json!({"fail": true})] {
+        let report = bench.report(arguments).await;
+        let told = format!("{:?}{:?}", report.for_model(), report.for_client());
+        assert!(told.len() < 30_000, "{} characters", told.len());
+        let row = serde_json::to_string(&bench.journal().await[0]).unwrap();
+        assert!(row.len() < 30_000, "{} characters", row.len());
+    }
+    let unknown = bench.room().call(toolroom::call::CallRequest::new("x".repeat(1_000_000))).await;
+    assert!(unknown.tool.len() < 1_000);
 }
 
 #[test]

@@ -34,10 +34,10 @@ where
 
     fn run<'a>(
         &'a self,
-        context: &'a CallContext,
+        context: CallContext,
         arguments: Arguments,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        Box::pin(async move { (self.run)(context.clone(), arguments).await })
+        Box::pin(async move { (self.run)(context, arguments).await })
     }
 
     fn check(&self, arguments: &Arguments) -> Vec<Problem> {

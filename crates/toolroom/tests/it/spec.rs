@@ -42,6 +42,45 @@ async fn a_typed_function_is_a_tool_in_one_line() {
     );
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Shape {
+    Circle { radius: f64 },
+    Square { side: f64 },
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Drawing {
+    color: String,
+    #[serde(flatten)]
+    shape: Shape,
+}
+
+#[tokio::test]
+async fn enums_make_parameters_too() {
+    let area = |shape: &Shape| match shape {
+        Shape::Circle { radius } => radius * radius * 3.0,
+        Shape::Square { side } => side * side,
+    };
+    let plain = tool_fn("app:area", "Area of a shape", move |_context, shape: Shape| {
+        let area = area(&shape);
+        async move { Ok::<_, ToolError>(area) }
+    });
+    let bench = Bench::new(plain.unwrap()).unwrap();
+    assert_eq!(bench.run(json!({"kind": "square", "side": 3.0})).await.result, Some(json!(9.0)));
+    assert!(!bench.run(json!({"kind": "square", "radius": 3.0})).await.success);
+    assert!(!bench.run(json!({"kind": "square", "side": 3.0, "surplus": 1})).await.success);
+
+    let flat = tool_fn("app:draw", "Draw a shape", move |_context, drawing: Drawing| {
+        let drawn = format!("{} {}", drawing.color, area(&drawing.shape));
+        async move { Ok::<_, ToolError>(drawn) }
+    });
+    let bench = Bench::new(flat.unwrap()).unwrap();
+    let drawn = bench.run(json!({"color": "red", "kind": "circle", "radius": 2.0})).await;
+    assert_eq!(drawn.result, Some(json!("red 12")), "{drawn:?}");
+    assert!(!bench.run(json!({"color": "red", "kind": "circle", "radius": 2.0, "surplus": 1})).await.success);
+}
+
 #[test]
 fn silence_about_effects_counts_as_the_worst() {
     let spec = ToolSpec::new("app:mystery", "").unwrap();

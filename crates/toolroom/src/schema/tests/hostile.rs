@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{own, wrapped};
+use super::{own, told, wrapped};
 use crate::schema::{MAX_DEPTH, PatternRule, Problem, Schema, SchemaError};
 
 /// Definitions that each refer twice to the next, `levels` of them.
@@ -97,6 +97,46 @@ fn many_values_are_no_reason_to_give_up() {
         "$defs": { "row": { "anyOf": [{ "$ref": "#/$defs/text" }, { "type": "integer" }] }, "text": { "type": "string" } }
     }));
     assert_eq!(schema.check(&json!({ "rows": vec![1; 200_000] })), Ok(vec![]));
+}
+
+/// Arguments of which every value is wrong, in the shapes that would take the most room to list.
+#[test]
+fn of_many_problems_the_first_is_told() {
+    let many = json!(vec![1; 500_000]);
+    let names: Map<String, Value> = (0..200_000).map(|n| (format!("n{n}"), json!(1))).collect();
+    let empty = json!(vec![json!({}); 20_000]);
+    let letters: Vec<String> = (0..500).map(|n| format!("p{n}")).collect();
+    let text = json!({ "type": "string" });
+    let cases = [
+        (json!({ "items": text }), &many, "`/value/0` must be a string, got the number 1"),
+        (
+            json!({ "items": { "$ref": "#/properties/text" } }),
+            &many,
+            "`/value/0` must be a string, got the number 1",
+        ),
+        (json!({ "items": false }), &many, "`/value/0` must be left out"),
+        (json!({ "items": { "anyOf": [text, false] } }), &many, "`/value/0` must fit"),
+        (json!({ "patternProperties": { "^n": false } }), &json!(names), "`/value/n0` must be left out"),
+        (json!({ "items": { "required": letters } }), &empty, "`/value/0` is missing `p0`"),
+    ];
+    for (schema, value, expected) in cases {
+        let mut schema = wrapped(&schema);
+        schema["properties"]["text"] = text.clone();
+        let told = told(&schema, &json!({ "value": value }));
+        let [first, rest] = told.as_slice() else { panic!("{schema}: {told:?}") };
+        assert!(first.starts_with(expected), "{schema}: {first}");
+        assert_eq!(rest, "the arguments may have more problems, told when this one is mended");
+    }
+}
+
+#[test]
+fn alternatives_for_a_large_value_are_not_all_explained() {
+    let alternatives: Vec<Value> = (0..2_000).map(|n| json!({ "type": "array", "maxItems": n })).collect();
+    for keyword in ["anyOf", "oneOf"] {
+        let told = told(&wrapped(&json!({ keyword: alternatives })), &json!({ "value": vec![1; 500_000] }));
+        let expected = "the arguments do not fit the schema, and are too large to say where: pass fewer or flatter values";
+        assert_eq!(told, [expected]);
+    }
 }
 
 #[test]

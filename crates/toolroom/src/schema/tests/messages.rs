@@ -85,6 +85,7 @@ fn of_one_value() {
     );
     check(&json!(false), &json!(1), "`/value` must be left out");
     check(&json!({ "not": { "type": "null" } }), &json!(null), "`/value` must not fit {\"type\":\"null\"}");
+    check(&json!({ "not": {} }), &json!(1), "`/value` must not fit {}");
 }
 
 #[test]
@@ -200,6 +201,10 @@ fn values_and_names_are_cut_and_escaped() {
         &json!("a\u{1b}[2J\u{202e}\n"),
         "`/value` must be an integer, got the string \"a\\u001b[2J\\u{202e}\\n\"",
     );
+    for mark in ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}') {
+        let expected = format!("`/value` must be \"v\", got \"{}\"", mark.escape_unicode());
+        check(&json!({ "const": "v" }), &json!(mark.to_string()), &expected);
+    }
     let many = json!((0..15).map(|n| format!("option-{n}")).collect::<Vec<_>>());
     let listed = (0..10).map(|n| format!("\"option-{n}\"")).collect::<Vec<_>>().join(", ");
     check(

@@ -7,6 +7,7 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use thiserror::Error;
 
+use super::pointer::push_step;
 use super::text;
 
 /// Levels of nesting that arguments may have. Deeper values cost stack in every recursive step after this one.
@@ -145,7 +146,7 @@ enum Fault {
 fn pointer(steps: &[String]) -> String {
     let mut path = String::new();
     for step in steps.iter().rev() {
-        text::push_step(&mut path, step);
+        push_step(&mut path, step);
     }
     path
 }
