@@ -1,4 +1,4 @@
-//! Every `console` example in the README and under `docs/` is run, and prints what it says.
+//! Every `console` example in the README, under `docs/` and in the language reference is run, and prints what it says.
 //!
 //! A block is a session of its own toolroom per file: lines that start with `$ ` are commands for bash, the
 //! lines below are what they print (stdout and stderr together). `…` stands for any text.

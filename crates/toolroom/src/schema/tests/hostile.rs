@@ -102,13 +102,13 @@ fn many_values_are_no_reason_to_give_up() {
 /// Arguments of which every value is wrong, in the shapes that would take the most room to list.
 #[test]
 fn of_many_problems_the_first_is_told() {
-    let many = json!(vec![1; 500_000]);
-    let names: Map<String, Value> = (0..200_000).map(|n| (format!("n{n}"), json!(1))).collect();
+    let (most, many) = (json!(vec![1; 500_000]), json!(vec![1; 110_000]));
+    let names: Map<String, Value> = (0..110_000).map(|n| (format!("n{n}"), json!(1))).collect();
     let empty = json!(vec![json!({}); 20_000]);
     let letters: Vec<String> = (0..500).map(|n| format!("p{n}")).collect();
     let text = json!({ "type": "string" });
     let cases = [
-        (json!({ "items": text }), &many, "`/value/0` must be a string, got the number 1"),
+        (json!({ "items": text }), &most, "`/value/0` must be a string, got the number 1"),
         (
             json!({ "items": { "$ref": "#/properties/text" } }),
             &many,
@@ -133,7 +133,7 @@ fn of_many_problems_the_first_is_told() {
 fn alternatives_for_a_large_value_are_not_all_explained() {
     let alternatives: Vec<Value> = (0..2_000).map(|n| json!({ "type": "array", "maxItems": n })).collect();
     for keyword in ["anyOf", "oneOf"] {
-        let told = told(&wrapped(&json!({ keyword: alternatives })), &json!({ "value": vec![1; 500_000] }));
+        let told = told(&wrapped(&json!({ keyword: alternatives })), &json!({ "value": vec![1; 60_000] }));
         let expected = "the arguments do not fit the schema, and are too large to say where: pass fewer or flatter values";
         assert_eq!(told, [expected]);
     }
