@@ -2,9 +2,9 @@
 
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::environment::variable;
+use crate::environment::path_variable;
 
 /// Overrides every folder: all of them become this one.
 pub const HOME_VARIABLE: &str = "TOOLROOM_HOME";
@@ -53,17 +53,17 @@ pub enum FoldersError {
 impl Folders {
     /// The folders this process's environment names. Creates nothing.
     pub fn from_environment() -> Result<Self, FoldersError> {
-        Self::resolve(variable)
+        Self::resolve(path_variable)
     }
 
-    fn resolve(variable: impl Fn(&str) -> Option<String>) -> Result<Self, FoldersError> {
+    fn resolve(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<Self, FoldersError> {
         if let Some(home) = variable(HOME_VARIABLE) {
             let home = absolute(HOME_VARIABLE, home)?;
             return Ok(Self { config: home.clone(), data: home });
         }
         let folder = |name: &'static str, fallback: &str| match variable(name) {
             // The specification says to ignore relative values of its own variables.
-            Some(value) if Path::new(&value).is_absolute() => Ok(PathBuf::from(value).join("toolroom")),
+            Some(value) if value.is_absolute() => Ok(value.join("toolroom")),
             _ => {
                 let home = variable("HOME").ok_or(FoldersError::NoHome)?;
                 Ok(absolute("HOME", home)?.join(fallback).join("toolroom"))
@@ -99,8 +99,7 @@ impl Folders {
     }
 }
 
-fn absolute(variable: &'static str, value: String) -> Result<PathBuf, FoldersError> {
-    let path = PathBuf::from(value);
+fn absolute(variable: &'static str, path: PathBuf) -> Result<PathBuf, FoldersError> {
     if path.is_absolute() { Ok(path) } else { Err(FoldersError::Relative { variable, path }) }
 }
 
@@ -110,7 +109,7 @@ mod tests {
 
     fn resolve(variables: &[(&str, &str)]) -> Result<Folders, FoldersError> {
         Folders::resolve(|name| {
-            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| PathBuf::from(value))
         })
     }
 

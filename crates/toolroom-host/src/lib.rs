@@ -7,4 +7,5 @@
 
 pub mod environment;
 pub mod folders;
+pub mod interrupt;
 pub mod presence;

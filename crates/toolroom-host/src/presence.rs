@@ -6,6 +6,9 @@
 
 use std::io;
 
+/// It always runs, so whoever cannot see it sees only processes of their own.
+const FIRST_PROCESS: u32 = 1;
+
 /// This process, told apart from every other that ever ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Presence {
@@ -29,15 +32,18 @@ impl Presence {
         })
     }
 
-    /// Whether a process of the same machine, named as in [`Presence::process`], still runs.
+    /// Whether a process of the same machine, named as in [`Presence::process`], still runs. `None` where the
+    /// system does not let us see other people's processes: a look that is refused must not bury a living one.
     #[must_use]
-    pub fn is_alive(process: &str) -> bool {
-        let Some((pid, started)) = process.split_once(' ') else { return false };
-        let Ok(pid) = pid.parse() else { return false };
+    pub fn is_alive(process: &str) -> Option<bool> {
+        let Some((pid, started)) = process.split_once(' ') else { return Some(false) };
+        let Ok(pid) = pid.parse() else { return Some(false) };
         match start_time(pid) {
-            Ok(now) => now == started,
-            // Only a process that is certainly gone is dead: a refused look must not bury a living one.
-            Err(error) => error.kind() != io::ErrorKind::NotFound,
+            Ok(now) => Some(now == started),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                start_time(FIRST_PROCESS).is_ok().then_some(false)
+            }
+            Err(_) => None,
         }
     }
 }
@@ -69,22 +75,22 @@ mod tests {
     #[test]
     fn a_process_is_alive_until_it_ends() {
         let me = Presence::of_this_process().unwrap();
-        assert!(Presence::is_alive(&me.process));
+        assert_eq!(Presence::is_alive(&me.process), Some(true));
 
         let mut child = Command::new("sleep").arg("600").spawn().unwrap();
         let name = format!("{} {}", child.id(), start_time(child.id()).unwrap());
-        assert!(Presence::is_alive(&name));
+        assert_eq!(Presence::is_alive(&name), Some(true));
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(!Presence::is_alive(&name));
+        assert_eq!(Presence::is_alive(&name), Some(false));
     }
 
     #[test]
     fn a_number_used_again_is_another_process() {
         let pid = std::process::id();
-        assert!(!Presence::is_alive(&format!("{pid} 1")));
+        assert_eq!(Presence::is_alive(&format!("{pid} 1")), Some(false));
         for text in ["", "x", "1", "99999999999 1"] {
-            assert!(!Presence::is_alive(text), "{text}");
+            assert_eq!(Presence::is_alive(text), Some(false), "{text}");
         }
     }
 }

@@ -156,7 +156,7 @@ fn crowd(
     n: usize,
     bar: Bar,
 ) -> Done {
-    let case = format!("{case}_{callers}_callers");
+    let case = format!("{case}_by_{callers}");
     if !measure.wants("journal", &case) {
         return Ok(());
     }

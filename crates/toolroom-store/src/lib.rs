@@ -26,6 +26,6 @@ mod switchboard;
 mod writer;
 
 pub use error::StoreError;
-pub use presence::Presence;
+pub use presence::{Presence, Probe};
 pub use prune::PruneReport;
 pub use store::{Store, StoreStatus};

@@ -75,6 +75,8 @@ pub(crate) async fn migrate(
     if schema(connection, path).await?.is_current(path, migrations)? {
         return Ok(());
     }
+    // Before anything is touched: a file of somebody else stays as it is.
+    refuse_foreign(connection, path).await?;
     switch_to_wal(connection, path).await?;
     let failed = |error| StoreError::at(path, error);
     statements::BEGIN.query().execute(&mut *connection).await.map_err(failed)?;
@@ -97,15 +99,24 @@ async fn migrate_locked(
         return Ok(());
     }
     if found.version == 0 {
-        let tables = statements::TABLE_COUNT.query().fetch_one(&mut *connection).await.map_err(failed)?;
-        if tables.try_get::<i64, _>(0).map_err(failed)? > 0 {
-            return Err(StoreError::NotOurs { path: path.to_owned() });
-        }
+        refuse_foreign(connection, path).await?;
     } else {
         copy(path, newest(migrations)).await?;
     }
     for step in migrations.iter().filter(|step| step.version > found.version) {
         sqlx::raw_sql(step.text).execute(&mut *connection).await.map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// A database without our mark that holds tables belongs to somebody else.
+async fn refuse_foreign(connection: &mut SqliteConnection, path: &Path) -> Result<(), StoreError> {
+    let failed = |error| StoreError::at(path, error);
+    // In this order: somebody else may be making the tables right now, and sets the mark together with them.
+    let tables = statements::TABLE_COUNT.query().fetch_one(&mut *connection).await.map_err(failed)?;
+    let any = tables.try_get::<i64, _>(0).map_err(failed)? > 0;
+    if any && schema(connection, path).await?.version == 0 {
+        return Err(StoreError::NotOurs { path: path.to_owned() });
     }
     Ok(())
 }

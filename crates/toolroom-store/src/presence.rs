@@ -10,6 +10,9 @@ use toolroom::clock::Timestamp;
 /// that swaps or sleeps for a moment keeps its calls.
 pub(crate) const SILENT_IS_DEAD: Duration = Duration::from_secs(60);
 
+/// Looks at a process; see [`Presence::is_alive`].
+pub type Probe = dyn Fn(&str) -> Option<bool> + Send + Sync;
+
 /// This process, as whoever may look at processes describes it.
 #[derive(Clone)]
 pub struct Presence {
@@ -18,8 +21,8 @@ pub struct Presence {
     pub machine: String,
     /// The process: its number and its start time, so that a number used again is somebody else.
     pub process: String,
-    /// Whether the process of that description, on this machine, lives.
-    pub is_alive: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+    /// Whether the process of that description, on this machine, lives; `None` when that cannot be seen.
+    pub is_alive: Arc<Probe>,
 }
 
 impl fmt::Debug for Presence {
@@ -43,13 +46,11 @@ pub(crate) struct Seen {
 
 impl Presence {
     /// Whether what `seen` began will never be closed by it. Here the process is looked at, whatever its
-    /// heartbeat says; elsewhere only the heartbeat can tell.
+    /// heartbeat says; elsewhere, or where it cannot be seen, only the heartbeat can tell.
     pub(crate) fn knows_dead(&self, seen: &Seen, now: Timestamp) -> bool {
-        if seen.machine == self.machine {
-            !(self.is_alive)(&seen.process)
-        } else {
-            now.since(seen.heartbeat_at) > SILENT_IS_DEAD
-        }
+        let looked = if seen.machine == self.machine { (self.is_alive)(&seen.process) } else { None };
+        let alive = looked.unwrap_or_else(|| now.since(seen.heartbeat_at) <= SILENT_IS_DEAD);
+        !alive
     }
 }
 
@@ -62,7 +63,7 @@ mod tests {
         let presence = Presence {
             machine: "here".to_owned(),
             process: "me".to_owned(),
-            is_alive: Arc::new(|process| process == "alive"),
+            is_alive: Arc::new(|process| (process != "hidden").then_some(process == "alive")),
         };
         let seen = Seen {
             id: "i".to_owned(),
@@ -77,6 +78,8 @@ mod tests {
     fn the_probe_decides_here_and_the_heartbeat_elsewhere() {
         check("here", "alive", Duration::from_secs(86_400), false);
         check("here", "gone", Duration::ZERO, true);
+        check("here", "hidden", SILENT_IS_DEAD, false);
+        check("here", "hidden", SILENT_IS_DEAD + Duration::from_micros(1), true);
         check("there", "gone", SILENT_IS_DEAD, false);
         check("there", "alive", SILENT_IS_DEAD + Duration::from_micros(1), true);
     }

@@ -17,10 +17,11 @@ use ticket::{Echo, MANY, echo, many_ids, many_tools, ticket, ticket_schema};
 use tokio::runtime::{Builder, Runtime};
 use toolroom::call::{CallContext, CallRequest};
 use toolroom::catalog::{Audience, Catalog, WireNames};
+use toolroom::clock::SystemClock;
 use toolroom::expression::{self, Expression};
 use toolroom::ledger::{
-    BeginCall, BeginError, CloseCall, DecideError, Decision, Ledger, LedgerError, ParkCall, Switchboard,
-    Switches,
+    BeginCall, BeginError, CallId, CloseCall, DecideError, Decision, Ledger, LedgerError, ParkCall,
+    Switchboard, Switches,
 };
 use toolroom::schema::{PatternRule, Schema, parse_object};
 use toolroom::scope::ProjectId;
@@ -86,6 +87,7 @@ fn call_path(measure: &Measure) -> Outcome {
 fn stations(measure: &Measure) -> Outcome {
     let runtime = runtime()?;
     let room = with_tools(Toolroom::in_memory())?;
+    measure.time("station", "fresh_id", Bar::NONE, || CallId::fresh(&SystemClock));
     let project = ProjectId::default();
     let find = |name: &'static str| room.catalog().find(black_box(&project), black_box(name));
     measure.time("station", "resolve_by_id", Bar::NONE, || find("app:open_ticket"));

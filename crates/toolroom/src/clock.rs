@@ -78,6 +78,10 @@ impl Clock for SystemClock {
 
     #[expect(clippy::disallowed_methods, reason = "this is the door: version 7 carries the time")]
     fn ordered_id(&self) -> Uuid {
+        // A machine that has lost its clock may stand before the epoch, where version 7 has no ids.
+        if self.now().as_micros() <= 0 {
+            return self.random_id();
+        }
         Uuid::now_v7()
     }
 

@@ -7,15 +7,15 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
-use toolroom::call::{CallReport, CallRequest, Explanation, Outcome};
+use toolroom::call::{CallReport, CallRequest, CancellationToken, Explanation, Outcome};
 use toolroom::policy::Ruling;
 use toolroom::scope::Scope;
 use toolroom::tool::{Arguments, ToolError};
+use toolroom_host::interrupt::Interrupts;
 
 use super::complete;
-use super::exit::Exit;
-use super::output::{BOLD, Output};
+use super::exit::{Exit, is_broken_pipe};
+use super::output::{BOLD, Output, visible};
 use super::span::parse_span;
 use super::tools::remedy;
 use super::words;
@@ -75,13 +75,16 @@ pub(super) async fn run(app: &App, scope: Scope, args: CallArgs, output: &Output
     if let (Some(judged), false) = (&explanation, output.is_json()) {
         judged.tell(*output);
     }
-    let Some(report) = call(app, request, *output).await else { return Ok(Exit::Interrupted) };
-    if output.is_json() {
-        output.document(&Document::of(&report, explanation))?;
-    } else {
-        print(&report, *output)?;
+    let report = call(app, request, *output).await?;
+    let printed = match output.is_json() {
+        true => output.document(&Document::of(&report, explanation)),
+        false => print(&report, *output),
+    };
+    match printed {
+        // Nobody reads the result; what came of the call is still true.
+        Err(error) if !is_broken_pipe(&error) => Err(error),
+        _ => Ok(Exit::of_outcome(&report.outcome)),
     }
-    Ok(Exit::of_outcome(&report.outcome))
 }
 
 fn read_stdin() -> std::io::Result<String> {
@@ -90,8 +93,8 @@ fn read_stdin() -> std::io::Result<String> {
     Ok(text)
 }
 
-/// Makes the call; the first interrupt stops it, the second one stops waiting for it.
-async fn call(app: &App, mut request: CallRequest, output: Output) -> Option<CallReport> {
+/// Makes the call; the first signal stops it, the second one the process.
+async fn call(app: &App, mut request: CallRequest, output: Output) -> std::io::Result<CallReport> {
     let stop = CancellationToken::new();
     request.cancellation = stop.clone();
     request.progress = Some(Arc::new(move |progress| {
@@ -99,29 +102,12 @@ async fn call(app: &App, mut request: CallRequest, output: Output) -> Option<Cal
             progress.fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
         output.progress(&format!("{}{share}", progress.message));
     }));
-    let mut call = std::pin::pin!(app.room.call(request));
-    let report = tokio::select! {
-        report = &mut call => Some(report),
-        () = interrupted() => {
-            stop.cancel();
-            tokio::select! {
-                report = &mut call => Some(report),
-                () = interrupted() => None,
-            }
-        }
-    };
+    let interrupts = Interrupts::watch(move || stop.cancel())?;
+    let report = app.room.call(request).await;
+    // What is left is to print: whoever is in a hurry need not wait for a reader, nor for the database.
+    interrupts.end_on_next();
     output.end_progress();
-    report
-}
-
-/// Waits for Ctrl-C or a polite request to end.
-pub(super) async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
-    tokio::select! {
-        result = tokio::signal::ctrl_c() => if result.is_err() { std::future::pending().await },
-        _ = terminate.recv() => {},
-    }
+    Ok(report)
 }
 
 fn print(report: &CallReport, output: Output) -> anyhow::Result<()> {
@@ -143,7 +129,7 @@ fn print(report: &CallReport, output: Output) -> anyhow::Result<()> {
             output.failure(&reason, hint.as_deref(), denial.cause().as_deref());
         }
         Outcome::Pending(pending) => {
-            output.talk(format_args!("{} waits for approval: {}", report.call_id, pending.reason));
+            output.talk(format_args!("{} waits for approval: {}", report.call_id, visible(&pending.reason)));
         }
     }
     Ok(())
@@ -280,7 +266,7 @@ impl Judged {
 
     fn tell(&self, output: Output) {
         let line = |name: &str, text: &str| {
-            output.talk(format_args!("{BOLD}{name:<13}{BOLD:#}{}", super::output::visible(text)));
+            output.talk(format_args!("{BOLD}{name:<13}{BOLD:#}{}", visible(text)));
         };
         line("tool", &self.tool);
         if let Some(arguments) = &self.arguments {

@@ -69,9 +69,7 @@ impl Exit {
 
     /// Says what went wrong, and how the process ends for it.
     pub(super) fn of_error(error: &anyhow::Error, output: &Output) -> Self {
-        if let Some(error) = error.downcast_ref::<io::Error>()
-            && error.kind() == io::ErrorKind::BrokenPipe
-        {
+        if is_broken_pipe(error) {
             // The reader has seen enough: `toolroom log | head`.
             return Self::Done;
         }
@@ -93,4 +91,8 @@ impl Exit {
         }
         exit
     }
+}
+
+pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }

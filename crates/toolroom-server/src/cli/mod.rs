@@ -129,11 +129,7 @@ async fn dispatch(command: Option<Command>, output: &Output, register: &Register
         Command::Log(args) => log::run(&app, scope, args, output).await,
         Command::Completions(args) => complete::print_script(&args, output),
     };
-    // What was acknowledged is written already. The first thing that went wrong is what to report, and whoever is
-    // in a hurry need not wait for another process to let go of the database.
-    let closed = tokio::select! {
-        closed = app.close() => closed,
-        () = call::interrupted() => return Ok(Exit::Interrupted),
-    };
+    // What was acknowledged is written already; the first thing that went wrong is what to report.
+    let closed = app.close().await;
     result.and_then(|exit| closed.map(|()| exit))
 }

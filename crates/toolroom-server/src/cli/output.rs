@@ -43,7 +43,7 @@ impl Output {
 
     /// One JSON document.
     pub(super) fn document(self, document: &impl Serialize) -> anyhow::Result<()> {
-        Ok(self.data(&serde_json::to_string_pretty(document)?)?)
+        Ok(self.data(&escaped(&serde_json::to_string_pretty(document)?))?)
     }
 
     /// A result: a scalar as plain text, everything else as JSON.
@@ -104,22 +104,36 @@ pub(super) const fn style_of(status: CallStatus) -> Style {
     }
 }
 
+/// Whether a terminal would obey a character, or show the text around it in another order.
+fn is_nasty(c: char) -> bool {
+    let reorders =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    reorders || (c.is_control() && c != '\n' && c != '\t')
+}
+
+/// JSON in which every such character is written as an escape: the same document, safe to look at.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match is_nasty(c) {
+            // All of them lie in the first plane, so four digits are enough.
+            true => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => text.push(c),
+        }
+    }
+    text
+}
+
 /// Text from a tool must not move the cursor, ring, or rename the window: control characters are made visible.
 pub(super) fn visible(text: &str) -> String {
-    let shown = |c: char| match c {
-        '\n' | '\t' => c.to_string(),
-        c if c.is_control() => c.escape_default().to_string(),
-        // Marks that reorder the text around them can make it read as something else.
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => c.escape_default().to_string(),
-        c => c.to_string(),
-    };
-    match text
-        .chars()
-        .any(|c| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
-    {
-        true => text.chars().map(shown).collect(),
-        false => text.to_owned(),
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_nasty(c) {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
     }
+    shown
 }
 
 /// Columns as wide as their widest cell; the last one is not padded.

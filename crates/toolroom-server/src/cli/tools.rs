@@ -7,7 +7,7 @@ use serde_json::Value;
 use toolroom::catalog::{Display, Entry, Off};
 use toolroom::ledger::SwitchState;
 use toolroom::scope::Scope;
-use toolroom::tool::Timeout;
+use toolroom::tool::{Timeout, ToolSpec};
 
 use super::complete;
 use super::exit::{Exit, Missing, Refused};
@@ -109,7 +109,11 @@ async fn list(app: &App, scope: &Scope, all: bool, output: &Output) -> anyhow::R
         .iter()
         .map(|tool| {
             let state = if tool.enabled { String::new() } else { format!("{DIM}off{DIM:#}") };
-            vec![format!("{BOLD}{}{BOLD:#}", tool.id), one_line(&tool.description, DESCRIPTION_CHARS), state]
+            vec![
+                format!("{BOLD}{}{BOLD:#}", visible(tool.id.as_str())),
+                one_line(&tool.description, DESCRIPTION_CHARS),
+                state,
+            ]
         })
         .collect();
     if rows.is_empty() {
@@ -139,7 +143,8 @@ async fn show(app: &App, scope: &Scope, name: &str, output: &Output) -> anyhow::
         output.document(&document)?;
         return Ok(Exit::Done);
     }
-    let mut text = format!("{BOLD}{}{BOLD:#}  {}\n{}\n", spec.id, spec.title, visible(&spec.description));
+    let (id, title) = (visible(spec.id.as_str()), visible(&spec.title));
+    let mut text = format!("{BOLD}{id}{BOLD:#}  {title}\n{}\n", visible(&spec.description));
     let mut line =
         |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<13}{DIM:#}{}\n", visible(value)));
     line("state", &off.map_or_else(|| "on".to_owned(), |off| format!("{off}; {}", remedy(&off))));
@@ -157,11 +162,7 @@ async fn show(app: &App, scope: &Scope, name: &str, output: &Output) -> anyhow::
     }
     output.data(text.trim_end())?;
     parameters(&spec.parameters, output)?;
-    output.talk(format_args!(
-        "\n{DIM}call it:{DIM:#} toolroom call {}{}",
-        spec.id.bare(),
-        sample(&spec.parameters)
-    ));
+    output.talk(format_args!("\n{DIM}call it:{DIM:#} toolroom call {}", visible(&sample(spec))));
     Ok(Exit::Done)
 }
 
@@ -219,9 +220,10 @@ fn is_required(schema: &Value, name: &str) -> bool {
         .is_some_and(|names| names.iter().any(|other| other == name))
 }
 
-fn sample(schema: &Value) -> String {
-    let required = schema.get("required").and_then(Value::as_array);
-    required.into_iter().flatten().filter_map(Value::as_str).map(|name| format!(" {name}=…")).collect()
+fn sample(spec: &ToolSpec) -> String {
+    let required = spec.parameters.get("required").and_then(Value::as_array);
+    let names = required.into_iter().flatten().filter_map(Value::as_str).map(|name| format!(" {name}=…"));
+    format!("{}{}", spec.id.bare(), names.collect::<String>())
 }
 
 async fn toggle(
@@ -237,7 +239,7 @@ async fn toggle(
         output.document(&serde_json::json!({"toggle": toggle, "state": state}))?;
     } else {
         let state = state.map_or("back to its default", SwitchState::as_str);
-        output.talk(format_args!("`{toggle}` is {state}"));
+        output.talk(format_args!("`{}` is {state}", visible(&toggle)));
     }
     Ok(Exit::Done)
 }

@@ -43,8 +43,10 @@ pub(super) fn arguments(
 pub(super) fn context(words: &[String]) -> anyhow::Result<Map<String, Value>> {
     let mut context = Map::new();
     for word in words {
-        let (key, value) = pair(word, &Value::Null)?;
-        context.insert(key.to_owned(), value);
+        let (key, value) = pair(word, &Value::Null).map_err(|error| Usage(format!("--context: {error}")))?;
+        if context.insert(key.to_owned(), value).is_some() {
+            return Err(Usage(format!("--context: `{key}` is given twice")).into());
+        }
     }
     Ok(context)
 }

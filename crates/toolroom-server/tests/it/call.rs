@@ -196,6 +196,7 @@ fn the_context_flag_reaches_the_call() {
     let home = Home::new();
     home.run(&["call", "calculator", "expression=1", "--context", "email=a@b", "--context", "n:=5"]).ended(0);
     home.run(&["call", "calculator", "expression=1", "--context", "broken"]).ended(2);
+    home.run(&["call", "calculator", "expression=1", "--context", "k=1", "--context", "k=2"]).ended(2);
 }
 
 #[test]
@@ -250,16 +251,38 @@ fn a_second_interrupt_does_not_wait_for_a_locked_database() {
     let child = home.own_tools(&["call", "append_note", "path=/dev/null", "text=x"]).spawn().unwrap();
     let pid = child.id().to_string();
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    // Interrupts until it gives up: the first one stops the call, a later one the waiting.
+    let listens = || {
+        let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+        threads
+            .flat_map(|thread| std::fs::read_to_string(thread.path().join("comm")))
+            .any(|name| name == "interrupts\n")
+    };
+    while !listens() {
+        assert!(std::time::Instant::now() < deadline, "it never listened");
+    }
+    // Interrupts until it gives up: the first one stops the call, a later one the process.
     let waiting = std::thread::spawn(move || finished(child));
     while !waiting.is_finished() {
         assert!(std::time::Instant::now() < deadline, "still there");
         drop(std::process::Command::new("kill").args(["-INT", &pid]).stderr(Stdio::null()).status());
     }
     let ran = waiting.join().unwrap();
-    assert!(ran.code == 130 || ran.code == -2, "{ran:?}");
+    assert_eq!(ran.code, 130, "{ran:?}");
+    // Who only reads does not ask for the lock at all.
+    home.run(&["log"]).ended(0);
     holder.kill().unwrap();
     holder.wait().unwrap();
+}
+
+#[test]
+fn a_failed_call_is_a_failure_also_when_nobody_reads() {
+    let home = Home::new();
+    let mut command = std::process::Command::new("bash");
+    let binary = crate::home::binary();
+    let line =
+        format!("{} call calculator expression=1/0 --json | true; echo ${{PIPESTATUS[0]}}", binary.display());
+    command.args(["-c", &line]).env("TOOLROOM_HOME", home.path());
+    assert_eq!(String::from_utf8(command.output().unwrap().stdout).unwrap(), "1\n");
 }
 
 #[test]

@@ -50,6 +50,10 @@ impl Batch {
         None
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.units.is_empty()
+    }
+
     pub(super) fn durability(&self) -> Durability {
         self.durability
     }

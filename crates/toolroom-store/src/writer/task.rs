@@ -72,7 +72,10 @@ impl Writer {
                     next = queued.try_recv().ok();
                 }
             }
-            self.write(batch).await;
+            // A command that only read leaves without asking for the write lock.
+            if !batch.is_empty() {
+                self.write(batch).await;
+            }
         }
         let ended = self.end().await;
         if let Some(stop) = stop {

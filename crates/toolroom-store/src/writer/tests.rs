@@ -117,7 +117,7 @@ async fn the_connection_commits_as_hard_as_the_batch_asks() {
     migrate(&mut connection, &path, MIGRATIONS).await.unwrap();
     let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(Timestamp::from_micros(1)));
     let presence =
-        Presence { machine: "here".to_owned(), process: "me".to_owned(), is_alive: Arc::new(|_| true) };
+        Presence { machine: "here".to_owned(), process: "me".to_owned(), is_alive: Arc::new(|_| Some(true)) };
     let mut writer = Writer::new(connection, path, Instance::new(presence, clock));
     // There and back again: a setting that is prepared once and reused would not take effect twice.
     for round in 0..3 {

@@ -43,7 +43,7 @@ impl Place {
         let presence = Presence {
             machine: machine.to_owned(),
             process: process.to_owned(),
-            is_alive: Arc::new(is_alive),
+            is_alive: Arc::new(move |process| Some(is_alive(process))),
         };
         Store::open(&self.path(), presence, self.clock.clone()).await.unwrap()
     }

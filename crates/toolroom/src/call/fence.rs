@@ -31,7 +31,7 @@ fn crashed(payload: &(dyn Any + Send)) -> ToolError {
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     let panic = Panic(text.unwrap_or("without a message").to_owned());
-    ToolError::new(ErrorKind::Crashed, "the tool crashed").caused_by(panic)
+    ToolError::new(ErrorKind::Crashed, "the tool crashed").caused_by(panic).by_kernel()
 }
 
 /// A tool's future, polled and dropped behind the fence.

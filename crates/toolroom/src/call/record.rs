@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use super::report::{CallReport, Exit, Outcome};
+use super::report::{CallReport, Denial, Exit, Outcome, Pending};
 use super::request::{CallRequest, GivenArguments};
 use super::shorten::{shorten, shorten_text};
 use super::validate::{json_bytes, within_bounds};
@@ -83,6 +83,14 @@ impl OpenCall {
         Exit::Failed(self.with_doubt(error.by_kernel()))
     }
 
+    /// The tool ended with an error: its own, or a crash somewhere in the middle of its work.
+    pub(super) fn failed(&self, error: ToolError) -> Exit {
+        Exit::Failed(match error.raised_by() {
+            RaisedBy::Tool => error,
+            RaisedBy::Kernel => self.with_doubt(error),
+        })
+    }
+
     /// The deadline was reached.
     pub(super) fn late(&self, limit: Option<Duration>) -> Exit {
         let limit = limit.unwrap_or_default();
@@ -118,8 +126,14 @@ impl OpenCall {
 }
 
 pub(super) async fn close(mut call: OpenCall, mut outcome: Outcome) -> CallReport {
-    if let Outcome::Failed(error) = &mut outcome {
-        error.bound(too_long);
+    match &mut outcome {
+        Outcome::Failed(error) => error.bound(too_long),
+        Outcome::Denied(Denial { reason, .. }) | Outcome::Pending(Pending { reason, .. }) => {
+            if let Some(short) = too_long(reason) {
+                *reason = short;
+            }
+        }
+        Outcome::Done(_) => {}
     }
     call.keep_unread_arguments();
     call.stamp();
@@ -173,7 +187,11 @@ impl OpenCall {
             Outcome::Failed(error) => {
                 row.status = match (error.raised_by(), error.kind()) {
                     (RaisedBy::Kernel, ErrorKind::Cancelled) => stopped,
-                    (RaisedBy::Kernel, ErrorKind::Timeout) if stopped == CallStatus::Unknown => stopped,
+                    (RaisedBy::Kernel, ErrorKind::Timeout | ErrorKind::Crashed)
+                        if stopped == CallStatus::Unknown =>
+                    {
+                        stopped
+                    }
                     _ => CallStatus::Failed,
                 };
                 row.kind = Some(error.kind());
@@ -182,7 +200,7 @@ impl OpenCall {
             }
             Outcome::Denied(denial) => {
                 row.status = CallStatus::Denied;
-                row.error = Some(too_long(&denial.reason).unwrap_or_else(|| denial.reason.clone()));
+                row.error = Some(denial.reason.clone());
                 row.detail = denial.cause();
             }
             Outcome::Pending(_) => row.status = CallStatus::Pending,

@@ -50,7 +50,8 @@ pub(super) async fn tool(
     };
     call.started = true;
     match until(deadline, &call.request.cancellation, run).await {
-        Ok(result) => result.map_err(Exit::Failed),
+        Ok(Ok(output)) => Ok(output),
+        Ok(Err(error)) => Err(call.failed(error)),
         Err(Stopped::Cancelled) => Err(call.cancelled()),
         Err(Stopped::Late) => Err(call.late(limit)),
     }

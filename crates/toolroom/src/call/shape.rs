@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::record::{OpenCall, too_long};
 use super::report::Done;
-use super::shorten::{MIN_CAP, shorten, size_chars};
+use super::shorten::{MIN_CAP, dismantle, shorten, size_chars};
 use crate::catalog::Entry;
 use crate::ledger::{Artifact, ArtifactId};
 use crate::room::Toolroom;
@@ -29,7 +29,13 @@ pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &
     // What no reader of JSON can follow is not kept either.
     call.artifact = if readable { keep(room, &value, call) } else { None };
     let artifact = call.artifact.as_ref().map(|artifact| artifact.id.clone());
-    let short = shorten(&value, cap, artifact.as_ref().map(ArtifactId::as_str)).unwrap_or(value);
+    let short = match shorten(&value, cap, artifact.as_ref().map(ArtifactId::as_str)) {
+        Some(short) => {
+            dismantle(value);
+            short
+        }
+        None => value,
+    };
     Done { value: short, message, chars, artifact, truncated: true, origin }
 }
 

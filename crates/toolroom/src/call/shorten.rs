@@ -60,6 +60,19 @@ pub(crate) fn shorten_text(text: &str, cap_chars: usize, artifact: Option<&str>)
     Some(shortening.text(text, budget, plain))
 }
 
+/// Drops a value of any depth. Left to itself each level would be a call inside the one above, and a stack that
+/// overflows ends the process.
+pub(crate) fn dismantle(value: Value) {
+    let mut waiting = vec![value];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::Array(items) => waiting.extend(items),
+            Value::Object(map) => waiting.extend(map.into_iter().map(|(_, item)| item)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+}
+
 /// One child of a container; array items have no key.
 struct Part<'a> {
     key: Option<&'a str>,

@@ -7,8 +7,9 @@ use super::fence::caught;
 use super::record::OpenCall;
 use super::report::Exit;
 use super::request::{CallRequest, GivenArguments};
+use super::shorten::dismantle;
 use crate::catalog::Entry;
-use crate::schema::{self, ArgumentTextError, Problem, SchemaError};
+use crate::schema::{self, ArgumentTextError, MAX_PROBLEMS, Problem, SchemaError};
 use crate::tool::{Arguments, ErrorKind, ToolError};
 
 /// The runtime context is a page of facts, not a document store.
@@ -39,7 +40,10 @@ pub(super) fn parse(given: &mut GivenArguments) -> Result<Arguments, ToolError> 
 /// Arguments that somebody else parsed keep to the same bounds as text, before anything walks them.
 pub(super) fn within_bounds(arguments: Arguments) -> Result<Arguments, ArgumentTextError> {
     let value = Value::Object(arguments);
-    schema::bounds(&value)?;
+    if let Err(error) = schema::bounds(&value) {
+        dismantle(value);
+        return Err(error);
+    }
     let bytes = json_bytes(&value);
     if bytes > schema::MAX_TEXT_BYTES {
         return Err(ArgumentTextError::TooLong { bytes });
@@ -105,7 +109,17 @@ pub(super) fn check(entry: &Entry, arguments: Arguments) -> Result<Arguments, To
 }
 
 fn refusal(problems: &[Problem]) -> ToolError {
-    let text = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let mut told: Vec<String> = Vec::new();
+    for problem in problems.iter().map(ToString::to_string) {
+        // Several parts of a schema may find the same fault.
+        if !told.contains(&problem) {
+            told.push(problem);
+        }
+        if told.len() > MAX_PROBLEMS {
+            break;
+        }
+    }
+    let text = told.join("; ");
     ToolError::new(ErrorKind::InvalidArguments, format!("invalid arguments: {text}")).by_kernel()
 }
 

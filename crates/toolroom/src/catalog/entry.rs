@@ -9,7 +9,10 @@ use sha2::{Digest, Sha256};
 use super::places::Places;
 use crate::schema::{PatternRule, Schema, SchemaError};
 use crate::scope::ProjectId;
-use crate::tool::{IdError, Tool, ToolId, ToolSpec};
+use crate::tool::{IdError, Pool, Tool, ToolId, ToolSpec};
+
+/// Threads one tool may hold unless it says otherwise: a tool that hangs must not take them all.
+const BLOCKING_PLACES: usize = 64;
 
 /// A registered tool with what the call path needs beside it. Shared, never changed: a new definition is a new
 /// entry.
@@ -32,7 +35,8 @@ impl Entry {
         if spec.enablement.feature_only && spec.enablement.feature.is_none() {
             return Err(RegisterError::NoFeature(spec.id.clone()));
         }
-        let places = match spec.concurrency {
+        let blocking = (spec.pool == Pool::Blocking).then_some(BLOCKING_PLACES);
+        let places = match spec.concurrency.or(blocking) {
             Some(count) => {
                 Some(Places::new(count).ok_or_else(|| RegisterError::Concurrency(spec.id.clone()))?)
             }

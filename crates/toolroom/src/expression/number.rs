@@ -6,6 +6,9 @@ use std::fmt;
 use super::error::ExpressionProblem as Problem;
 use super::tree::Arithmetic;
 
+/// Up to here every int is a float.
+const FLOAT_DIGITS: u64 = 1 << 53;
+
 /// 2^63 as a float, exactly: the first whole number above every int.
 const INT_END: f64 = 9_223_372_036_854_775_808.0;
 
@@ -98,6 +101,11 @@ fn combine_ints(left: i64, operator: Arithmetic, right: i64) -> Result<Number, P
         }
         Arithmetic::Power if right >= 0 => int_power(left, right),
         Arithmetic::Power if left == 0 => return Err(Problem::DivisionByZero),
+        // Ints beyond 53 bits are no floats; their whole quotient nearly always is.
+        Arithmetic::Divide if left.unsigned_abs().max(right.unsigned_abs()) > FLOAT_DIGITS => {
+            let (quotient, rest) = (left.wrapping_div(right), left.wrapping_rem(right));
+            return Ok(Number::Float(quotient as f64 + rest as f64 / right as f64));
+        }
         Arithmetic::Divide | Arithmetic::Power => {
             return combine_floats(Number::Int(left), operator, Number::Int(right));
         }

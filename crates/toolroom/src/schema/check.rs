@@ -49,10 +49,12 @@ impl Schema {
         let mut walk = wellformed::walk(&schema)?;
         let links = reference::links(&mut walk)?;
         let survey = walk.found;
-        if !links.is_empty() {
+        // Without references a value is judged once by each schema, unless one asks what the others looked at.
+        let counted = !links.is_empty() || survey.schemas.iter().any(|schema| cost::asks_others(schema));
+        if counted {
             cost::check_spread(&survey, &links)?;
         }
-        let (draft, compile_now, counted) = (survey.draft, survey.compile_now, !links.is_empty());
+        let (draft, compile_now) = (survey.draft, survey.compile_now);
         let unmatchable: Vec<&PatternPlace<'_>> =
             survey.patterns.iter().filter(|place| !pattern::compiles(place.text, place.draft)).collect();
         let (enforced, not_enforced) = match (unmatchable.first(), patterns) {

@@ -46,6 +46,11 @@ const TEXT_BYTES: usize = 256;
 /// Names of unknown properties that take as much room as one problem.
 const NAMES: usize = 16;
 
+/// Whether a schema needs to know what its parts looked at, which makes the validator look again at each level.
+pub(super) fn asks_others(schema: &Map<String, Value>) -> bool {
+    schema.contains_key("unevaluatedProperties") || schema.contains_key("unevaluatedItems")
+}
+
 /// Refuses a survey whose references multiply or run in a circle.
 pub(super) fn check_spread<'s>(survey: &Survey<'s>, links: &[Link<'s>]) -> Result<(), SchemaError> {
     let mut spread = Spread { links: HashMap::new(), known: HashMap::new(), open: Vec::new() };

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -226,16 +227,18 @@ impl ToolError {
     }
 }
 
+/// No honest chain of causes is longer; one that refers to itself has no end.
+const MAX_CAUSES: usize = 32;
+
 /// An error and its sources as one line.
 pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        next = cause.source();
-    }
-    text
+    let walk = || {
+        let chain = std::iter::successors(Some(error), |&error| error.source());
+        chain.take(MAX_CAUSES).map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    };
+    // The error is the tool's own type, and so is the code that prints it.
+    catch_unwind(AssertUnwindSafe(walk))
+        .unwrap_or_else(|_| "the cause cannot be told: printing it crashed".to_owned())
 }
 
 impl fmt::Display for ToolError {

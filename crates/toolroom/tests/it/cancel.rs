@@ -113,6 +113,49 @@ async fn a_panic_stays_inside_the_call() {
 }
 
 #[tokio::test]
+async fn a_crash_in_the_middle_of_a_write_leaves_its_effect_unknown() {
+    let bench = Bench::new(scripted(spec(Effect::OnceOnlyWrite), |_context, _arguments| async {
+        panic!("halfway");
+    }))
+    .unwrap();
+    let report = bench.report(json!({})).await;
+    assert!(report.for_model().unwrap()["hint"].as_str().unwrap().contains("check before calling again"));
+    assert_eq!(bench.journal().await[0].status, CallStatus::Unknown);
+}
+
+#[tokio::test]
+async fn a_cause_that_cannot_be_printed_stays_inside_the_call() {
+    #[derive(Debug)]
+    struct Nasty;
+    impl std::fmt::Display for Nasty {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("no words")
+        }
+    }
+    impl std::error::Error for Nasty {}
+    #[derive(Debug)]
+    struct Endless;
+    impl std::fmt::Display for Endless {
+        fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("again")
+        }
+    }
+    impl std::error::Error for Endless {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(self)
+        }
+    }
+    let bench = Bench::new(scripted(spec(Effect::Pure), |_context, arguments: Arguments| async move {
+        let error = ToolError::tool("no luck");
+        Err(if arguments.is_empty() { error.caused_by(Nasty) } else { error.caused_by(Endless) })
+    }))
+    .unwrap();
+    for arguments in [json!({}), json!({"endless": true})] {
+        assert_eq!(bench.report(arguments).await.for_model().unwrap()["error"], "no luck");
+    }
+}
+
+#[tokio::test]
 async fn a_blocking_tool_does_not_hold_up_others() {
     let (release, wait) = std::sync::mpsc::channel::<()>();
     let wait = std::sync::Mutex::new(wait);

@@ -104,6 +104,23 @@ async fn a_result_that_nests_too_deep_is_cut_where_no_reader_follows() {
 }
 
 #[tokio::test]
+async fn no_depth_can_overflow_the_stack() {
+    let deepest = || (0..100_000).fold(json!(1), |inner, _| Value::Array(vec![inner]));
+    let tool =
+        scripted(
+            spec(Effect::Pure),
+            move |_context, _arguments| async move { Ok(ToolOutput::new(deepest())) },
+        );
+    let bench = Bench::new(tool).unwrap();
+    let Outcome::Done(done) = bench.report(json!({})).await.outcome else { panic!("not done") };
+    assert!(done.truncated);
+    for name in ["probe", "nobody"] {
+        let request = toolroom::call::CallRequest::new(name).argument("deep", deepest());
+        assert!(!bench.room().call(request).await.for_client().success, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn error_texts_and_messages_are_bounded_too() {
     let long = scripted(spec(Effect::Pure), |_context, arguments: Arguments| async move {
         match arguments.contains_key("fail") {

@@ -276,6 +276,10 @@ fn ints(operator: &str, left: i128, right: i128) -> Option<Known> {
         "*" => fitting(left * right),
         "/" | "//" | "%" if right == 0 => None,
         "/" if left % right == 0 => fitting(left / right),
+        // Beyond 53 bits ints are no floats: the whole quotient and the rest are divided apart.
+        "/" if left.abs().max(right.abs()) > 1 << 53 => {
+            finite((left / right) as f64 + (left % right) as f64 / right as f64)
+        }
         "/" => finite(left as f64 / right as f64),
         "//" if right < 0 => fitting((-left).div_euclid(-right)),
         "//" => fitting(left.div_euclid(right)),

@@ -152,3 +152,18 @@ fn odd_identifiers_are_errors_at_worst() {
         }
     }
 }
+
+#[test]
+fn looking_again_at_each_level_is_bounded_without_references_too() {
+    let mut schema = json!({"type": "object"});
+    for level in 0..40 {
+        let other = json!({"properties": {format!("p{level}"): {}}});
+        schema = json!({"unevaluatedProperties": false, "anyOf": [schema, other]});
+    }
+    let parameters = json!({"type": "object", "properties": {"x": schema}});
+    let arguments = json!({"x": {"z": 1, "p3": 2}});
+    // Refused at registration, or stopped when its steps are spent: both are fine, an hour is not.
+    if let Ok(schema) = Schema::new(parameters, PatternRule::Refuse) {
+        assert!(schema.check(&arguments).is_err());
+    }
+}

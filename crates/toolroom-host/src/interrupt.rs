@@ -1,0 +1,56 @@
+//! Ctrl-C, and polite requests to end.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// The code of a process that was interrupted.
+pub const INTERRUPTED: i32 = 130;
+
+/// Hears signals on a thread of its own, so that neither a tool that keeps the runtime busy nor a pipe that nobody
+/// reads can swallow them.
+#[derive(Debug)]
+pub struct Interrupts {
+    /// Nothing is left to be stopped in order: the next signal ends the process.
+    impatient: Arc<AtomicBool>,
+}
+
+impl Interrupts {
+    /// The first signal calls `stop`, the next one ends the process.
+    pub fn watch(stop: impl Fn() + Send + 'static) -> io::Result<Self> {
+        let impatient = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&impatient);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let entered = runtime.enter();
+        // Registered before this function returns: from here on no signal is missed.
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        let mut signals = kinds.into_iter().map(signal).collect::<io::Result<Vec<Signal>>>()?;
+        drop(entered);
+        let listen = move || {
+            loop {
+                runtime.block_on(std::future::poll_fn(|task| {
+                    let heard = signals.iter_mut().any(|signal| signal.poll_recv(task).is_ready());
+                    if heard { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+                }));
+                if flag.swap(true, Ordering::SeqCst) {
+                    end();
+                }
+                stop();
+            }
+        };
+        std::thread::Builder::new().name("interrupts".to_owned()).spawn(listen)?;
+        Ok(Self { impatient })
+    }
+
+    /// From now on one signal is enough to end the process.
+    pub fn end_on_next(&self) {
+        self.impatient.store(true, Ordering::SeqCst);
+    }
+}
+
+#[expect(clippy::disallowed_methods, clippy::exit, reason = "this is the door: a second signal means now")]
+fn end() -> ! {
+    std::process::exit(INTERRUPTED)
+}
