@@ -11,6 +11,8 @@ use serde_json::Value;
 use super::{Arguments, ErrorKind, IdError, Tool, ToolError, ToolOutput, ToolSpec};
 use crate::BoxFuture;
 use crate::call::CallContext;
+use crate::policy::Judgement;
+use crate::schema::Problem;
 
 /// Turns an async function into a tool. The argument struct's fields become the parameters, their doc comments
 /// the descriptions.
@@ -35,7 +37,7 @@ use crate::call::CallContext;
 pub fn tool_fn<A, R, F, Fut>(id: &str, description: &str, function: F) -> Result<FnTool<A, R, F>, IdError>
 where
     A: DeserializeOwned + JsonSchema + Send + Sync,
-    R: Serialize,
+    R: IntoOutput,
     F: Fn(CallContext, A) -> Fut + Send + Sync,
     Fut: Future<Output = Result<R, ToolError>> + Send,
 {
@@ -55,17 +57,42 @@ where
         }
     }
     let spec = ToolSpec::new(id, description)?.parameters(schema);
-    Ok(FnTool { spec, function, types: PhantomData })
+    Ok(FnTool { spec, function, check: None, judge: None, types: PhantomData })
 }
 
 /// The argument type of a tool that takes none.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 pub struct NoArguments {}
 
+/// What a function may return: any value that can be written as JSON, or a whole [`ToolOutput`].
+pub trait IntoOutput {
+    /// The tool's result.
+    fn into_output(self) -> Result<ToolOutput, ToolError>;
+}
+
+impl IntoOutput for ToolOutput {
+    fn into_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(self)
+    }
+}
+
+impl<T: Serialize> IntoOutput for T {
+    fn into_output(self) -> Result<ToolOutput, ToolError> {
+        serde_json::to_value(self)
+            .map(ToolOutput::new)
+            .map_err(|error| ToolError::new(ErrorKind::Crashed, "the result is no JSON").caused_by(error))
+    }
+}
+
+type Check = dyn Fn(&Arguments) -> Vec<Problem> + Send + Sync;
+type Judge = dyn Fn(&Arguments) -> Judgement + Send + Sync;
+
 /// A tool made by [`tool_fn`].
 pub struct FnTool<A, R, F> {
     spec: ToolSpec,
     function: F,
+    check: Option<Box<Check>>,
+    judge: Option<Box<Judge>>,
     types: PhantomData<fn(A) -> R>,
 }
 
@@ -76,12 +103,26 @@ impl<A, R, F> FnTool<A, R, F> {
         self.spec = change(self.spec);
         self
     }
+
+    /// Checks arguments beyond what their types can say; see [`Tool::check`].
+    #[must_use]
+    pub fn check(mut self, check: impl Fn(&Arguments) -> Vec<Problem> + Send + Sync + 'static) -> Self {
+        self.check = Some(Box::new(check));
+        self
+    }
+
+    /// Says which arguments may run at all; see [`Tool::judge`].
+    #[must_use]
+    pub fn judge(mut self, judge: impl Fn(&Arguments) -> Judgement + Send + Sync + 'static) -> Self {
+        self.judge = Some(Box::new(judge));
+        self
+    }
 }
 
 impl<A, R, F, Fut> Tool for FnTool<A, R, F>
 where
     A: DeserializeOwned + Send + Sync,
-    R: Serialize,
+    R: IntoOutput,
     F: Fn(CallContext, A) -> Fut + Send + Sync,
     Fut: Future<Output = Result<R, ToolError>> + Send,
 {
@@ -99,11 +140,15 @@ where
             let typed: A = serde_json::from_value(Value::Object(arguments)).map_err(|error| {
                 ToolError::new(ErrorKind::InvalidArguments, format!("invalid arguments: {error}"))
             })?;
-            let result = (self.function)(context, typed).await?;
-            let value = serde_json::to_value(result).map_err(|error| {
-                ToolError::new(ErrorKind::Crashed, "the result is no JSON").caused_by(error)
-            })?;
-            Ok(ToolOutput::new(value))
+            (self.function)(context, typed).await?.into_output()
         })
+    }
+
+    fn check(&self, arguments: &Arguments) -> Vec<Problem> {
+        self.check.as_ref().map_or_else(Vec::new, |check| check(arguments))
+    }
+
+    fn judge(&self, arguments: &Arguments) -> Judgement {
+        self.judge.as_ref().map_or(Judgement::Allow, |judge| judge(arguments))
     }
 }

@@ -15,7 +15,7 @@ mod spec;
 pub use effect::{Capabilities, Capability, Effect, Risk};
 pub(crate) use error::causes;
 pub use error::{ErrorKind, RaisedBy, ToolError};
-pub use function::{FnTool, NoArguments, tool_fn};
+pub use function::{FnTool, IntoOutput, NoArguments, tool_fn};
 pub use id::{IdError, Source, ToolId};
 pub use output::{Origin, ToolOutput};
 pub use spec::{DEFAULT_RESULT_CAP, DEFAULT_TIMEOUT, Enablement, Family, LocalText, Pool, Timeout, ToolSpec};

@@ -5,11 +5,13 @@ use serde::Deserialize;
 use serde_json::json;
 use toolroom::catalog::Catalog;
 use toolroom::ledger::{SwitchState, Switches};
+use toolroom::policy::Judgement;
+use toolroom::schema::Problem;
 use toolroom::scope::ProjectId;
 use toolroom::testing::Bench;
 use toolroom::tool::{
-    Capabilities, Capability, Effect, LocalText, NoArguments, Risk, Timeout, Tool, ToolError, ToolSpec,
-    tool_fn,
+    Capabilities, Capability, Effect, LocalText, NoArguments, Risk, Timeout, Tool, ToolError, ToolOutput,
+    ToolSpec, tool_fn,
 };
 
 /// Where to go.
@@ -40,6 +42,28 @@ async fn a_typed_function_is_a_tool_in_one_line() {
         !bench.run(json!({"city": "Rome", "nihgts": 3})).await.success,
         "a misspelt argument is not dropped"
     );
+}
+
+#[tokio::test]
+async fn a_function_can_check_judge_and_add_a_message() {
+    let tool = tool_fn("app:book_trip", "Book a trip", |_context, trip: Trip| async move {
+        Ok::<_, ToolError>(ToolOutput::new(trip.city).with_message("have a nice trip"))
+    })
+    .unwrap()
+    .check(|arguments| match arguments["city"].as_str() {
+        Some("") => vec![Problem::new("/city", "must not be empty")],
+        _ => Vec::new(),
+    })
+    .judge(|arguments| match arguments["city"] == "Atlantis" {
+        true => Judgement::Deny("it has sunk".into()),
+        false => Judgement::Allow,
+    });
+    let bench = Bench::new(tool).unwrap();
+    let booked = bench.run(json!({"city": "Rome"})).await;
+    assert_eq!((booked.result, booked.message.as_deref()), (Some(json!("Rome")), Some("have a nice trip")));
+    let empty = bench.run(json!({"city": ""})).await;
+    assert_eq!(empty.message.as_deref(), Some("invalid arguments: `/city` must not be empty"));
+    assert_eq!(bench.run(json!({"city": "Atlantis"})).await.message.as_deref(), Some("denied: it has sunk"));
 }
 
 #[derive(Deserialize, JsonSchema)]
