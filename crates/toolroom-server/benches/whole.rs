@@ -138,8 +138,8 @@ fn record(arguments: &Arguments) -> CallRecord {
     CallRecord {
         effect: Some(Effect::Pure),
         status: CallStatus::Done,
-        arguments: arguments.clone().into(),
-        result: Some(arguments.clone().into()),
+        arguments: Arc::new(arguments.clone().into()),
+        result: Some(Arc::new(arguments.clone().into())),
         begun_at: Some(now),
         ended_at: Some(now),
         ..CallRecord::arrived(CallId::fresh(&SystemClock), Scope::default(), "app:note", now)

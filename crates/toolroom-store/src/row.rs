@@ -38,7 +38,7 @@ impl Serialize for CallRow<'_> {
         row.serialize_element(&record.kind.map(ErrorKind::as_str))?;
         row.serialize_element(&Json(&record.arguments))?;
         row.serialize_element(&count(record.arguments_bytes))?;
-        row.serialize_element(&record.result.as_ref().map(Json))?;
+        row.serialize_element(&record.result.as_deref().map(Json))?;
         row.serialize_element(&count(record.result_chars))?;
         row.serialize_element(&record.artifact.as_ref().map(ArtifactId::as_str))?;
         row.serialize_element(&record.message.as_deref().map(Text))?;
@@ -160,8 +160,8 @@ pub(crate) fn named<T>(
 }
 
 /// Text that cannot be read as JSON is shown as text: one odd row must not hide all others.
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+fn json(text: &str) -> Arc<Value> {
+    Arc::new(serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())))
 }
 
 fn unreadable(id: &str, column: &'static str, value: impl Display) -> StoreError {

@@ -55,12 +55,11 @@ pub(super) struct CallArgs {
 }
 
 pub(super) async fn run(app: &App, scope: Scope, args: CallArgs, output: &Output) -> anyhow::Result<Exit> {
-    let schema = match app.room.catalog().find(&scope.project, &args.tool) {
-        Ok(entry) => entry.spec().parameters.clone(),
-        Err(_) => Value::Null,
-    };
+    // Of a tool that does not exist nothing is known about its arguments.
+    let entry = app.room.catalog().find(&scope.project, &args.tool).ok();
+    let schema = entry.as_ref().map_or(&Value::Null, |entry| entry.spec().parameters.as_ref());
     let mut request = CallRequest::new(args.tool)
-        .arguments(words::arguments(&args.arguments, &schema, read_stdin)?)
+        .arguments(words::arguments(&args.arguments, schema, read_stdin)?)
         .scope(scope)
         .entrance("cli");
     request.context = words::context(&args.context)?;
@@ -142,7 +141,7 @@ struct Document {
     call_id: String,
     tool: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<Value>,
+    result: Option<Arc<Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

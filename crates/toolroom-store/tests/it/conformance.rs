@@ -93,8 +93,9 @@ async fn every_field_comes_back(ledger: &(impl Ledger + Journal), clock: &Manual
         status: CallStatus::Failed,
         effect: Some(Effect::Destructive),
         kind: Some(ErrorKind::Upstream),
-        arguments: json!({"z": 1, "a": [0.1, 1e300, -5, null, "\u{0}\u{7}é🙂\\"], "nested": {"deep": {}}}),
-        result: Some(json!("a text")),
+        arguments: json!({"z": 1, "a": [0.1, 1e300, -5, null, "\u{0}\u{7}é🙂\\"], "nested": {"deep": {}}})
+            .into(),
+        result: Some(json!("a text").into()),
         artifact: Some(ArtifactId::fresh(clock)),
         message: Some("said".to_owned()),
         error: Some("what a model reads".to_owned()),
@@ -119,7 +120,7 @@ async fn a_call_that_never_began_is_inserted(ledger: &(impl Ledger + Journal), c
         effect: None,
         definition: None,
         begun_at: None,
-        arguments: json!("not an object"),
+        arguments: json!("not an object").into(),
         ..call(clock, &scope)
     };
     ledger.close(CloseCall { record: record.clone(), artifact: None, enqueue: Vec::new() }).await.unwrap();

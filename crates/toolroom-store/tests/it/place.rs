@@ -59,7 +59,7 @@ pub(crate) fn call(clock: &dyn Clock, scope: &Scope) -> CallRecord {
         definition: Some("d".into()),
         effect: Some(Effect::Pure),
         status: CallStatus::Begun,
-        arguments: json!({"expression": "2 + 3"}),
+        arguments: json!({"expression": "2 + 3"}).into(),
         arguments_bytes: 22,
         begun_at: Some(clock.now()),
         ..CallRecord::arrived(CallId::fresh(clock), scope.clone(), "builtin:calculator", clock.now())
@@ -74,7 +74,7 @@ pub(crate) fn begin(record: &CallRecord) -> BeginCall {
 pub(crate) fn done(record: &CallRecord) -> CloseCall {
     let record = CallRecord {
         status: CallStatus::Done,
-        result: Some(json!({"value": 5})),
+        result: Some(json!({"value": 5}).into()),
         result_chars: 11,
         ended_at: record.begun_at,
         duration_us: 25,

@@ -68,8 +68,11 @@ impl OpenCall {
     /// Puts the arguments into the row. Very long ones are kept in part: the row is for people to read.
     pub(super) fn keep_arguments(&mut self, arguments: &Arguments) {
         let whole = Value::Object(arguments.clone());
-        self.record.arguments_bytes = json_bytes(&whole) as u64;
-        self.record.arguments = shorten(&whole, DEFAULT_RESULT_CAP, None).unwrap_or(whole);
+        let bytes = json_bytes(&whole);
+        // Characters are never more than bytes, so most arguments need no second look.
+        let short = if bytes > DEFAULT_RESULT_CAP { shorten(&whole, DEFAULT_RESULT_CAP, None) } else { None };
+        self.record.arguments_bytes = bytes as u64;
+        self.record.arguments = Arc::new(short.unwrap_or(whole));
     }
 
     /// Whether the tool was let loose and is of a kind that changes something.
@@ -162,11 +165,11 @@ impl OpenCall {
         match given {
             GivenArguments::Object(arguments) if !arguments.is_empty() => match within_bounds(arguments) {
                 Ok(arguments) => self.keep_arguments(&arguments),
-                Err(error) => self.record.arguments = Value::String(error.to_string()),
+                Err(error) => self.record.arguments = Arc::new(Value::String(error.to_string())),
             },
             GivenArguments::Text(text) if !text.is_empty() => {
                 self.record.arguments_bytes = text.len() as u64;
-                self.record.arguments = Value::String(too_long(&text).unwrap_or(text));
+                self.record.arguments = Arc::new(Value::String(too_long(&text).unwrap_or(text)));
             }
             GivenArguments::Object(_) | GivenArguments::Text(_) => {}
         }
@@ -179,7 +182,7 @@ impl OpenCall {
         match outcome {
             Outcome::Done(done) => {
                 row.status = CallStatus::Done;
-                row.result = Some(done.value.clone());
+                row.result = Some(Arc::clone(&done.value));
                 row.result_chars = done.chars as u64;
                 row.artifact = done.artifact.clone();
                 row.message = done.message.clone();

@@ -16,8 +16,8 @@ use crate::tool::{ErrorKind, Origin, RaisedBy, ToolError, causes};
 /// A tool's result after it was shaped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done {
-    /// The result, shortened where it was too long.
-    pub value: Value,
+    /// The result, shortened where it was too long. Shared with the journal's row.
+    pub value: Arc<Value>,
     /// A sentence the tool added.
     pub message: Option<String>,
     /// Size before shortening.
@@ -162,7 +162,7 @@ impl CallReport {
     #[must_use]
     pub fn for_model(&self) -> Option<Value> {
         match &self.outcome {
-            Outcome::Done(done) => Some(done.value.clone()),
+            Outcome::Done(done) => Some(Value::clone(&done.value)),
             Outcome::Failed(error) if is_cancellation(error) => None,
             Outcome::Failed(error) => {
                 let mut value = json!({"error": error.for_model()});
@@ -185,7 +185,7 @@ impl CallReport {
         match &self.outcome {
             Outcome::Done(done) => ClientResult {
                 success: true,
-                result: Some(done.value.clone()),
+                result: Some(Value::clone(&done.value)),
                 message: done.message.clone(),
             },
             Outcome::Failed(error) => {

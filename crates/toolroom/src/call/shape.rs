@@ -24,7 +24,7 @@ pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &
     let chars = size_chars(&value);
     let readable = schema::bounds(&value).is_ok();
     if chars <= cap && readable {
-        return Done { value, message, chars, artifact: None, truncated: false, origin };
+        return Done { value: Arc::new(value), message, chars, artifact: None, truncated: false, origin };
     }
     // What no reader of JSON can follow is not kept either.
     call.artifact = if readable { keep(room, &value, call) } else { None };
@@ -36,7 +36,7 @@ pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &
         }
         None => value,
     };
-    Done { value: short, message, chars, artifact, truncated: true, origin }
+    Done { value: Arc::new(short), message, chars, artifact, truncated: true, origin }
 }
 
 fn keep(room: &Toolroom, value: &Value, call: &OpenCall) -> Option<Artifact> {

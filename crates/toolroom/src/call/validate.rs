@@ -126,11 +126,8 @@ fn refusal(problems: &[Problem]) -> ToolError {
 /// Fills in the defaults of top-level parameters that are absent. Deeper defaults are annotations: whether
 /// their object should exist at all is not ours to say.
 pub(super) fn filled(entry: &Entry, mut arguments: Arguments) -> Arguments {
-    let properties = entry.spec().parameters.get("properties").and_then(Value::as_object);
-    for (name, property) in properties.into_iter().flatten() {
-        if let Some(default) = property.get("default")
-            && !arguments.contains_key(name)
-        {
+    for (name, default) in &entry.defaults {
+        if !arguments.contains_key(name) {
             arguments.insert(name.clone(), default.clone());
         }
     }

@@ -23,6 +23,8 @@ pub struct Entry {
     pub(crate) project: Option<ProjectId>,
     /// Free places, for a tool that limits how many of its calls run at a time.
     pub(crate) places: Option<Places>,
+    /// Top-level parameters that have a default.
+    pub(crate) defaults: Vec<(String, Value)>,
     definition: OnceLock<Arc<str>>,
 }
 
@@ -31,7 +33,7 @@ impl Entry {
         let spec = tool.spec();
         let patterns = if spec.is_foreign() { PatternRule::Relax } else { PatternRule::Refuse };
         let bad = |source| RegisterError::Schema { id: spec.id.clone(), source };
-        let schema = Schema::new(spec.parameters.clone(), patterns).map_err(bad)?;
+        let schema = Schema::new(Arc::clone(&spec.parameters), patterns).map_err(bad)?;
         if spec.enablement.feature_only && spec.enablement.feature.is_none() {
             return Err(RegisterError::NoFeature(spec.id.clone()));
         }
@@ -46,7 +48,11 @@ impl Entry {
             // An alias is a bare name: with a colon it could pass for somebody else's id.
             ToolId::parse(&format!("alias:{alias}"))?;
         }
-        Ok(Self { schema, project, places, definition: OnceLock::new(), tool })
+        let properties = spec.parameters.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let defaults = properties
+            .filter_map(|(name, property)| Some((name.clone(), property.get("default")?.clone())))
+            .collect();
+        Ok(Self { schema, project, places, defaults, definition: OnceLock::new(), tool })
     }
 
     /// What the tool is.

@@ -1,7 +1,7 @@
 //! The row that is kept of every call.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -109,12 +109,12 @@ pub struct CallRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<ErrorKind>,
     /// The arguments; text that is no JSON object is kept as a JSON string.
-    pub arguments: Value,
+    pub arguments: Arc<Value>,
     /// Size of the arguments as JSON text.
     pub arguments_bytes: u64,
     /// The result as the caller got it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub result: Option<Value>,
+    pub result: Option<Arc<Value>>,
     /// Size of the result before it was shortened.
     pub result_chars: u64,
     /// Where the whole result is, if this one was shortened.
@@ -163,7 +163,7 @@ impl CallRecord {
             effect: None,
             status: CallStatus::Failed,
             kind: None,
-            arguments: Value::Object(Map::new()),
+            arguments: Arc::clone(&NONE),
             arguments_bytes: 0,
             result: None,
             result_chars: 0,
@@ -181,6 +181,9 @@ impl CallRecord {
         }
     }
 }
+
+/// No arguments; one for all calls that have none.
+static NONE: LazyLock<Arc<Value>> = LazyLock::new(|| Arc::new(Value::Object(Map::new())));
 
 /// Which calls to list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

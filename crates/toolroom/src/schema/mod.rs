@@ -23,6 +23,7 @@ mod error;
 mod keyword;
 mod message;
 mod pattern;
+mod plain_pattern;
 mod pointer;
 mod reference;
 mod text;

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use jsonschema::{Draft, PatternOptions, Regex};
 use serde_json::{Map, Value, json};
 
+use super::plain_pattern::is_plain;
 use super::pointer::{Passed, read_pointer};
 use super::reference::Link;
 use super::wellformed::PatternPlace;
@@ -30,6 +31,9 @@ pub(super) fn engine() -> PatternOptions<Regex> {
 /// Whether the engine takes `pattern`, asked of the very compiler that will get it: JSON Schema patterns are
 /// ECMA 262 and are translated on the way.
 pub(super) fn compiles(pattern: &str, draft: Draft) -> bool {
+    if is_plain(pattern) {
+        return true;
+    }
     jsonschema::options()
         .with_draft(draft)
         .offline()

@@ -1,6 +1,7 @@
 //! Everything there is to know about a tool before it runs.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,10 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How many characters of a result a caller gets when the tool does not say.
 pub const DEFAULT_RESULT_CAP: usize = 20_000;
+
+/// What a tool without parameters takes; one for all of them.
+static NO_PARAMETERS: LazyLock<Arc<Value>> =
+    LazyLock::new(|| Arc::new(json!({"type": "object", "properties": {}, "additionalProperties": false})));
 
 /// How long a tool may run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,8 +113,8 @@ pub struct ToolSpec {
     /// When a model should pick it; read by the selector only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when_to_use: Option<String>,
-    /// JSON Schema (2020-12) of the arguments; an object schema.
-    pub parameters: Value,
+    /// JSON Schema (2020-12) of the arguments; an object schema. Shared with whatever checks calls against it.
+    pub parameters: Arc<Value>,
     /// JSON Schema of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
@@ -176,7 +181,7 @@ impl ToolSpec {
             title,
             description: description.into(),
             when_to_use: None,
-            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}),
+            parameters: Arc::clone(&NO_PARAMETERS),
             output: None,
             aliases: Vec::new(),
             category: None,
@@ -211,7 +216,7 @@ impl ToolSpec {
     /// Sets the parameters' schema.
     #[must_use]
     pub fn parameters(mut self, schema: Value) -> Self {
-        self.parameters = schema;
+        self.parameters = Arc::new(schema);
         self
     }
 

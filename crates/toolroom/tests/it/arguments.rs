@@ -26,7 +26,7 @@ async fn text_that_is_no_object_fails_and_is_kept() {
         let report = bench.room().call(bench.request().arguments_text(text)).await;
         assert_eq!(kind_of(&report), ErrorKind::InvalidArguments, "{text}");
         let row = bench.journal().await.remove(0);
-        assert_eq!((row.status, row.arguments), (CallStatus::Failed, Value::from(text)));
+        assert_eq!((row.status, &*row.arguments), (CallStatus::Failed, &Value::from(text)));
         assert_eq!(row.begun_at, None, "it never began");
     }
 }

@@ -229,7 +229,7 @@ async fn a_call_that_never_began_leaves_a_row_too() {
     let rows = bench.journal().await;
     let found: Vec<_> = rows.iter().map(|row| (row.status, row.begun_at.is_some())).collect();
     assert_eq!(found, [(CallStatus::Cancelled, false), (CallStatus::Unknown, true)]);
-    assert_eq!(rows[0].arguments, json!({"n": 2}));
+    assert_eq!(*rows[0].arguments, json!({"n": 2}));
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ fn what_cannot_be_told_apart_or_checked_is_refused() {
         json!({"type": "object", "properties": {"x": {"pattern": "(?=lookahead)"}}}),
         json!({"type": "object", "properties": {"x": {"minimum": "3"}}}),
     ] {
-        let error = refused(tool("app:two", |spec| spec.parameters = schema.clone()));
+        let error = refused(tool("app:two", |spec| spec.parameters = schema.clone().into()));
         assert!(matches!(error, RegisterError::Schema { .. }), "{schema}: {error}");
     }
     let unknown = refused(tool("app:two", |spec| spec.enablement.feature = Some("flying".into())));
@@ -144,7 +144,7 @@ fn tools_of_one_source_can_be_taken_out() {
 #[test]
 fn a_foreign_pattern_that_cannot_be_checked_is_shown_not_refused() {
     let pattern = json!({"type": "object", "properties": {"x": {"type": "string", "pattern": "(?=a)a"}}});
-    let catalog = catalog(vec![tool("mcp:s:t", |spec| spec.parameters = pattern)]);
+    let catalog = catalog(vec![tool("mcp:s:t", |spec| spec.parameters = pattern.into())]);
     let entry = catalog.find(&local(), "mcp:s:t").unwrap();
     assert_eq!(entry.patterns_not_enforced(), ["/properties/x/pattern"]);
 }

@@ -26,8 +26,11 @@ async fn success_is_the_bare_result_for_a_model() {
     );
 
     let row = bench.journal().await.remove(0);
-    assert_eq!((row.status, row.effect, row.result), (CallStatus::Done, Some(Effect::Pure), Some(json!(42))));
-    assert_eq!((&row.arguments, row.arguments_bytes, row.result_chars), (&json!({"x": 1}), 7, 2));
+    assert_eq!(
+        (row.status, row.effect, row.result),
+        (CallStatus::Done, Some(Effect::Pure), Some(json!(42).into()))
+    );
+    assert_eq!((&*row.arguments, row.arguments_bytes, row.result_chars), (&json!({"x": 1}), 7, 2));
     assert_eq!((row.rule.as_deref(), &*row.entrance), (Some("default"), "embedded"));
     assert!(row.definition.is_some() && row.begun_at.is_some() && row.ended_at.is_some());
 }
@@ -66,7 +69,7 @@ async fn an_unknown_tool_gets_suggestions_and_a_row() {
     assert_eq!(error_of(&report).for_model(), "unknown tool `prob`");
     assert_eq!(error_of(&report).hint(), Some("did you mean `app:probe`?"));
     let row = bench.journal().await.remove(0);
-    assert_eq!((&*row.tool, row.status, &row.arguments), ("prob", CallStatus::Failed, &json!({"x": 1})));
+    assert_eq!((&*row.tool, row.status, &*row.arguments), ("prob", CallStatus::Failed, &json!({"x": 1})));
 
     let hostile = bench.room().call(CallRequest::new("x".repeat(100_000))).await;
     assert!(error_of(&hostile).for_model().len() < 200);

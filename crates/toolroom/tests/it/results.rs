@@ -70,7 +70,7 @@ async fn a_result_that_fits_is_given_as_it_is() {
     let value = json!({"b": 1, "a": [null, 1.5, "é"], "not found": "not found"});
     let bench = bench(&value);
     let Outcome::Done(done) = bench.report(json!({})).await.outcome else { panic!("not done") };
-    assert_eq!(done.value, value, "nothing is added to a document that speaks of errors");
+    assert_eq!(*done.value, value, "nothing is added to a document that speaks of errors");
     assert_eq!(done.value.to_string(), value.to_string(), "the order of keys stays");
     assert!(!done.truncated && done.artifact.is_none());
     assert_eq!(done.origin, Origin::Trusted);
@@ -161,9 +161,9 @@ fn whatever_a_tool_returns_a_reader_gets_json_that_fits() {
             let Outcome::Done(done) = report.outcome else { panic!("not done") };
             let text = done.value.as_str().map_or_else(|| done.value.to_string(), str::to_owned);
             prop_assert!(text.chars().count() <= 20_000);
-            prop_assert_eq!(done.truncated, done.value != value);
+            prop_assert_eq!(done.truncated, *done.value != value);
             prop_assert_eq!(done.truncated, done.artifact.is_some());
-            prop_assert_eq!(serde_json::from_str::<Value>(&done.value.to_string()).unwrap(), done.value);
+            prop_assert_eq!(&serde_json::from_str::<Value>(&done.value.to_string()).unwrap(), &*done.value);
             Ok(())
         })
         .unwrap();
