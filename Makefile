@@ -39,7 +39,7 @@ fuzz: setup ## only the fuzz targets, many more mutations
 	TOOLROOM_SCALE=$(LONG)0 cargo nextest run --locked --workspace fuzz::
 
 bench: ## measure; prints JSON lines
-	cargo bench --locked --workspace --benches --quiet
+	@cargo bench --locked --workspace --benches --quiet
 
 install: ## install the `toolroom` command
 	cargo install --locked --path crates/toolroom-server

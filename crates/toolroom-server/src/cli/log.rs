@@ -173,7 +173,11 @@ fn show(record: &CallRecord, zone: &TimeZone, output: &Output) -> anyhow::Result
     line("asked", &time(record.asked_at, zone, "%Y-%m-%d %H:%M:%S%.3f %Z"));
     line("took", &took(record));
     line("entrance", &record.entrance);
-    for (name, value) in [("rule", &record.rule), ("error", &record.error), ("cause", &record.detail)] {
+    for (name, value) in [
+        ("rule", record.rule.as_deref()),
+        ("error", record.error.as_deref()),
+        ("cause", record.detail.as_deref()),
+    ] {
         if let Some(value) = value {
             line(name, value);
         }

@@ -100,7 +100,7 @@ async fn every_field_comes_back(ledger: &(impl Ledger + Journal), clock: &Manual
         message: Some("said".to_owned()),
         error: Some("what a model reads".to_owned()),
         detail: Some("what an operator reads\nin two lines".to_owned()),
-        rule: Some("no-rm".to_owned()),
+        rule: Some("no-rm".into()),
         thread: Some("thread".into()),
         run: Some("run".into()),
         ended_at: Some(clock.now()),

@@ -72,7 +72,7 @@ async fn write_begun(
     let spec = entry.spec();
     call.record.status = CallStatus::Begun;
     call.record.begun_at = Some(call.now());
-    call.record.rule = call.rule.as_ref().map(ToString::to_string);
+    call.record.rule = call.rule.clone();
     let must_wait = spec.effective_effect().writes() || !spec.rates.is_empty();
     let begin = BeginCall { record: call.record.clone(), rates: spec.rates.clone(), grant: None };
     let begun = call.ledger.begin(begin);

@@ -36,7 +36,7 @@ pub(super) async fn pass(
     };
     let mut record = call.record.clone();
     record.status = CallStatus::Pending;
-    record.rule = Some(verdict.rule.to_string());
+    record.rule = Some(verdict.rule.clone());
     // From here on the row is the ledger's, also if the caller does not wait for it.
     call.settled = true;
     room.ledger.park(ParkCall { record, approval }).await.map_err(|error| call.not_journaled(error))?;

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::report::{CallReport, Denial, Exit, Outcome, Pending};
 use super::request::{CallRequest, GivenArguments};
 use super::shorten::{shorten, shorten_text};
-use super::validate::{json_bytes, within_bounds};
+use super::validate::{json_bytes, within_depth};
 use crate::clock::{Clock, Timestamp};
 use crate::ledger::{Artifact, CallId, CallRecord, CallStatus, CloseCall, Ledger, LedgerError};
 use crate::room::Toolroom;
@@ -163,7 +163,7 @@ impl OpenCall {
     fn keep_unread_arguments(&mut self) {
         let given = std::mem::replace(&mut self.request.arguments, GivenArguments::Object(Map::new()));
         match given {
-            GivenArguments::Object(arguments) if !arguments.is_empty() => match within_bounds(arguments) {
+            GivenArguments::Object(arguments) if !arguments.is_empty() => match within_depth(arguments) {
                 Ok(arguments) => self.keep_arguments(&arguments),
                 Err(error) => self.record.arguments = Arc::new(Value::String(error.to_string())),
             },
@@ -178,7 +178,7 @@ impl OpenCall {
     fn write_outcome(&mut self, outcome: &Outcome) {
         let stopped = self.status_of_stopped();
         let row = &mut self.record;
-        row.rule = self.rule.as_ref().map(ToString::to_string);
+        row.rule = self.rule.clone();
         match outcome {
             Outcome::Done(done) => {
                 row.status = CallStatus::Done;

@@ -20,6 +20,10 @@ pub(super) fn arguments(entry: &Entry, call: &mut OpenCall) -> Result<Arguments,
     check_context(&mut call.request).map_err(Exit::Failed)?;
     let arguments = filled(entry, given);
     call.keep_arguments(&arguments);
+    let bytes = usize::try_from(call.record.arguments_bytes).unwrap_or(usize::MAX);
+    if bytes > schema::MAX_TEXT_BYTES {
+        return Err(Exit::Failed(refused(&ArgumentTextError::TooLong { bytes })));
+    }
     check(entry, arguments).map_err(Exit::Failed)
 }
 
@@ -27,7 +31,7 @@ pub(super) fn arguments(entry: &Entry, call: &mut OpenCall) -> Result<Arguments,
 pub(super) fn parse(given: &mut GivenArguments) -> Result<Arguments, ToolError> {
     match given {
         GivenArguments::Object(arguments) => {
-            within_bounds(std::mem::take(arguments)).map_err(|error| refused(&error))
+            within_depth(std::mem::take(arguments)).map_err(|error| refused(&error))
         }
         GivenArguments::Text(text) => {
             let arguments = schema::parse_object(text).map_err(|error| refused(&error))?;
@@ -37,16 +41,12 @@ pub(super) fn parse(given: &mut GivenArguments) -> Result<Arguments, ToolError> 
     }
 }
 
-/// Arguments that somebody else parsed keep to the same bounds as text, before anything walks them.
-pub(super) fn within_bounds(arguments: Arguments) -> Result<Arguments, ArgumentTextError> {
+/// What somebody else parsed keeps to the same depth as text, before anything walks it.
+pub(super) fn within_depth(arguments: Arguments) -> Result<Arguments, ArgumentTextError> {
     let value = Value::Object(arguments);
     if let Err(error) = schema::bounds(&value) {
         dismantle(value);
         return Err(error);
-    }
-    let bytes = json_bytes(&value);
-    if bytes > schema::MAX_TEXT_BYTES {
-        return Err(ArgumentTextError::TooLong { bytes });
     }
     match value {
         Value::Object(arguments) => Ok(arguments),
@@ -56,7 +56,10 @@ pub(super) fn within_bounds(arguments: Arguments) -> Result<Arguments, ArgumentT
 
 /// What the client says about itself comes from outside as well.
 pub(super) fn check_context(request: &mut CallRequest) -> Result<(), ToolError> {
-    let context = within_bounds(std::mem::take(&mut request.context)).map_err(|error| refused(&error))?;
+    if request.context.is_empty() {
+        return Ok(());
+    }
+    let context = within_depth(std::mem::take(&mut request.context)).map_err(|error| refused(&error))?;
     request.context = context;
     let bytes = json_bytes(&request.context);
     if bytes > CONTEXT_MAX_BYTES {

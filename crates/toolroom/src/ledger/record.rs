@@ -1,5 +1,6 @@
 //! The row that is kept of every call.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -131,7 +132,7 @@ pub struct CallRecord {
     pub detail: Option<String>,
     /// The rule that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rule: Option<String>,
+    pub rule: Option<Cow<'static, str>>,
     /// The conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<Arc<str>>,

@@ -1,5 +1,6 @@
 //! A ledger in memory.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,9 +14,9 @@ use crate::ledger::{
 };
 use crate::scope::{ProjectId, Scope};
 
-/// How many calls are remembered: enough for any test, and an embedder without a database does not grow
-/// without end. Open ones are never forgotten.
-const KEPT_CALLS: usize = 10_000;
+/// How many calls are remembered: enough for any test, little enough to stay in the processor's cache, and an
+/// embedder without a database does not grow without end. Open ones are never forgotten.
+const KEPT_CALLS: usize = 1_000;
 
 /// How much of whole results is remembered.
 const KEPT_ARTIFACT_BYTES: usize = 64 * 1024 * 1024;
@@ -37,6 +38,15 @@ struct Rows {
     artifact_bytes: usize,
     actions: Vec<(CallId, Action)>,
     switches: HashMap<ProjectId, Arc<Switches>>,
+    /// When calls of tools with a rate began. Kept apart, so that forgetting a call does not forgive it.
+    starts: Vec<Start>,
+}
+
+#[derive(Debug)]
+struct Start {
+    tool: Arc<str>,
+    scope: Scope,
+    at: Timestamp,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,8 +90,7 @@ impl Rows {
         change(Arc::make_mut(self.switches.entry(project.clone()).or_default()));
     }
 
-    fn keep(&mut self, record: CallRecord) {
-        self.calls.insert(record.id.clone(), record);
+    fn make_room(&mut self) {
         while self.calls.len() > KEPT_CALLS || self.artifact_bytes > KEPT_ARTIFACT_BYTES {
             let oldest = self.calls.values().find(|call| call.status.is_final()).map(|call| call.id.clone());
             match oldest {
@@ -101,28 +110,37 @@ impl Rows {
     }
 
     fn begin(&mut self, begin: BeginCall) -> Result<(), BeginError> {
-        if begin.grant.is_none() && self.calls.contains_key(&begin.record.id) {
-            return Err(already_recorded(&begin.record.id).into());
-        }
         for limit in &begin.rates {
             self.hold(limit, &begin.record)?;
         }
+        let (record, longest) = (&begin.record, begin.rates.iter().map(|limit| limit.per).max());
+        let start = longest.map(|longest| {
+            let at = record.begun_at.unwrap_or(record.asked_at);
+            self.starts.retain(|start| start.tool != record.tool || start.at > at.before(longest));
+            Start { tool: Arc::clone(&record.tool), scope: record.scope.clone(), at }
+        });
         if let Some(grant) = &begin.grant {
             self.consume(grant, &begin.record.scope)?;
         }
-        self.keep(begin.record);
+        match self.calls.entry(begin.record.id.clone()) {
+            Entry::Vacant(place) => drop(place.insert(begin.record)),
+            Entry::Occupied(mut parked) if begin.grant.is_some() => drop(parked.insert(begin.record)),
+            Entry::Occupied(known) => return Err(already_recorded(known.key()).into()),
+        }
+        self.starts.extend(start);
+        self.make_room();
         Ok(())
     }
 
     fn hold(&self, limit: &RateLimit, record: &CallRecord) -> Result<(), BeginError> {
         let now = record.begun_at.unwrap_or(record.asked_at);
-        let begun: Vec<Timestamp> = self
-            .calls
-            .values()
-            .filter(|call| call.tool == record.tool && call.scope.project == record.scope.project)
-            .filter(|call| limit.key == RateKey::Project || call.scope.user == record.scope.user)
-            .filter_map(|call| call.begun_at.filter(|at| *at > now.before(limit.per)))
-            .collect();
+        let counts = |start: &&Start| {
+            start.tool == record.tool
+                && start.scope.project == record.scope.project
+                && (limit.key == RateKey::Project || start.scope.user == record.scope.user)
+                && start.at > now.before(limit.per)
+        };
+        let begun: Vec<Timestamp> = self.starts.iter().filter(counts).map(|start| start.at).collect();
         let full = begun.len() >= usize::try_from(limit.max).unwrap_or(usize::MAX);
         match begun.iter().min() {
             Some(oldest) if full => Err(BeginError::RateLimited {
@@ -172,16 +190,18 @@ impl Rows {
     }
 
     fn close(&mut self, close: CloseCall) -> Result<(), LedgerError> {
-        if self.calls.get(&close.record.id).is_some_and(|call| call.status.is_final()) {
-            return Err(already_recorded(&close.record.id));
+        let call = close.record.id.clone();
+        match self.calls.entry(call.clone()) {
+            Entry::Vacant(place) => drop(place.insert(close.record)),
+            Entry::Occupied(known) if known.get().status.is_final() => return Err(already_recorded(&call)),
+            Entry::Occupied(mut open) => drop(open.insert(close.record)),
         }
         if let Some(artifact) = close.artifact {
             self.artifact_bytes += artifact.bytes.len();
             self.artifacts.insert(artifact.id.clone(), artifact);
         }
-        let call = close.record.id.clone();
         self.actions.extend(close.enqueue.into_iter().map(|action| (call.clone(), action)));
-        self.keep(close.record);
+        self.make_room();
         Ok(())
     }
 }
@@ -198,7 +218,8 @@ impl Ledger for MemoryLedger {
     fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>> {
         let mut rows = self.lock();
         rows.approvals.insert(park.approval.call.clone(), (park.approval, Asked::Waiting));
-        rows.keep(park.record);
+        rows.calls.insert(park.record.id.clone(), park.record);
+        rows.make_room();
         Box::pin(ready(Ok(())))
     }
 
