@@ -70,5 +70,5 @@ pub(crate) async fn keep(connection: &mut SqliteConnection, artifact: &Artifact)
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    format!("{:x}", Sha256::digest(bytes))
+    hex::encode(Sha256::digest(bytes))
 }

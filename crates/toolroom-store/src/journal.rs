@@ -9,9 +9,6 @@ use crate::reader::Reader;
 use crate::row::read_call;
 use crate::{Store, StoreError, statements};
 
-/// How many calls a listing shows when nobody says.
-const DEFAULT_LIMIT: u32 = 100;
-
 /// Sorts above every id.
 pub(crate) const ABOVE_ALL_IDS: &str = "~";
 
@@ -49,7 +46,7 @@ async fn list(reader: &Reader, scope: &Scope, filter: CallFilter) -> Result<Vec<
         .bind(filter.since.map(Timestamp::as_micros))
         .bind(filter.before.as_ref().map_or(ABOVE_ALL_IDS, CallId::as_str).to_owned())
         .bind(filter.id_suffix)
-        .bind(i64::from(filter.limit.unwrap_or(DEFAULT_LIMIT)));
+        .bind(i64::from(filter.limit.unwrap_or(CallFilter::DEFAULT_LIMIT)));
     let rows = reader.rows(query).await?;
     rows.iter().map(|row| read_call(row).map_err(|error| reader.failed(error))).collect()
 }

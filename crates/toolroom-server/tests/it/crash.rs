@@ -12,18 +12,23 @@ use crate::home::{Home, finished};
 /// Processes that are killed: in full in every run, since a rare loss is the one that matters.
 const CYCLES: usize = 200;
 
-/// Longer than a call takes on a slow machine, so that some live to answer.
-const LONGEST_LIFE: Duration = Duration::from_millis(120);
-
 #[test]
 fn killed_processes_lose_nothing_they_acknowledged() {
     let home = Home::new();
     let notes = home.path().join("notes");
     let path = format!("path={}", notes.display());
+    // Up to three times as long as a call takes here and now, so that some live to answer and some do not.
+    let began = std::time::Instant::now();
+    home.run_own(&["call", "append_note", &path, "text=first"]).ended(0);
+    let longest = 3 * began.elapsed();
     let workers: Vec<Vec<String>> = std::thread::scope(|scope| {
         let cycle = |worker: usize| {
             let (home, path) = (&home, &path);
-            move || (0..CYCLES / 2).filter_map(|n| acknowledged(home, path, worker * CYCLES + n)).collect()
+            move || {
+                (0..CYCLES / 2)
+                    .filter_map(|n| acknowledged(home, path, worker * CYCLES + n, longest))
+                    .collect()
+            }
         };
         let workers: Vec<_> = (0..2).map(|worker| scope.spawn(cycle(worker))).collect();
         workers.into_iter().map(|worker| worker.join().unwrap()).collect()
@@ -51,7 +56,7 @@ fn killed_processes_lose_nothing_they_acknowledged() {
 }
 
 /// Starts a call, kills its process after a while, and gives the call's id if it was answered before.
-fn acknowledged(home: &Home, path: &str, n: usize) -> Option<String> {
+fn acknowledged(home: &Home, path: &str, n: usize, longest: Duration) -> Option<String> {
     let text = format!("text={n}");
     let mut child = home.own_tools(&["call", "append_note", path, &text, "--json"]).spawn().unwrap();
     let mut stdout = child.stdout.take().unwrap();
@@ -62,7 +67,7 @@ fn acknowledged(home: &Home, path: &str, n: usize) -> Option<String> {
         drop(answer.send(text));
     });
     // A multiplier that spreads the moments of death evenly over the life of a call.
-    let life = LONGEST_LIFE * u32::try_from(n * 617 % 1_000).unwrap() / 1_000;
+    let life = longest * u32::try_from(n * 617 % 1_000).unwrap() / 1_000;
     let text = heard.recv_timeout(life).ok();
     child.kill().unwrap();
     child.wait().unwrap();
@@ -76,25 +81,29 @@ fn acknowledged(home: &Home, path: &str, n: usize) -> Option<String> {
 #[test]
 fn a_living_call_is_never_taken_for_dead() {
     let home = Home::new();
-    let long = home.own_tools(&["call", "countdown", "seconds=4", "--json"]).spawn().unwrap();
+    let long =
+        home.own_tools(&["call", "countdown", "seconds=600", "--timeout", "600s", "--json"]).spawn().unwrap();
     crate::call::wait_for_status(&home, "begun");
-    let mut looked = 0;
-    let rows = loop {
-        let mut killed = home.own_tools(&["call", "countdown", "seconds=60"]).spawn().unwrap();
-        home.run(&["call", "calculator", "expression=1"]).ended(0);
+    let mine = home.journal()[0]["id"].clone();
+    let row = |id: &Value| home.journal().into_iter().find(|row| row["id"] == *id).unwrap();
+    for _ in 0..8 {
+        let mut killed = home.own_tools(&["call", "countdown", "seconds=600"]).spawn().unwrap();
+        let begun = |row: &Value| row["status"] == "begun" && row["id"] != mine;
+        let deadline = std::time::Instant::now() + Duration::from_secs(60);
+        let theirs = loop {
+            assert!(std::time::Instant::now() < deadline, "the other call never began");
+            if let Some(row) = home.journal().into_iter().find(begun) {
+                break row["id"].clone();
+            }
+        };
         killed.kill().unwrap();
         killed.wait().unwrap();
-        let rows = home.journal();
-        let mine = rows.iter().rfind(|row| row["tool"] == "app:countdown").unwrap();
-        looked += 1;
-        match mine["status"].as_str() {
-            Some("begun") => {}
-            Some("done") => break rows,
-            other => panic!("a living call is {other:?}"),
-        }
-    };
-    assert_eq!(finished(long).ended(0).json()["outcome"], "done");
-    assert!(looked > 3, "{looked} looks are too few to mean anything");
-    let dead = rows.iter().filter(|row| row["tool"] == "app:countdown" && row["status"] == "unknown").count();
-    assert!(dead > 0, "the killed ones are known to be unknown");
+        home.run(&["call", "calculator", "expression=1"]).ended(0);
+        assert_eq!(row(&mine)["status"], "begun", "a living call was buried");
+        assert_eq!(row(&theirs)["status"], "unknown", "a dead one was not");
+    }
+    let signal = std::process::Command::new("kill").args(["-INT", &long.id().to_string()]).status();
+    assert!(signal.unwrap().success());
+    assert_eq!(finished(long).ended(130).json()["outcome"], "cancelled");
+    assert_eq!(row(&mine)["status"], "cancelled");
 }

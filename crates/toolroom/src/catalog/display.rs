@@ -22,7 +22,7 @@ pub struct Display {
     /// Whether it has a toggle of its own.
     pub toggleable: bool,
     /// Why it is off.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub off: Option<Off>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::{Catalog, Entry};
@@ -48,6 +49,12 @@ impl fmt::Display for Off {
             Self::Feature { name } => write!(formatter, "the feature `{name}` is switched off"),
             Self::Context { missing } => write!(formatter, "the context lacks {}", quoted(missing)),
         }
+    }
+}
+
+impl Serialize for Off {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -80,6 +80,7 @@ impl Entry {
             let spec = self.spec();
             let mut relied_on = json!({
                 "id": spec.id,
+                "family": spec.family.as_ref().map(|family| &family.name),
                 "description": spec.description,
                 "parameters": spec.parameters,
                 "output": spec.output,
@@ -97,7 +98,7 @@ impl Entry {
 /// Hash of a JSON value that does not depend on the order of its keys.
 pub(crate) fn hash_of(value: &mut Value) -> Arc<str> {
     value.sort_all_objects();
-    format!("{:x}", Sha256::digest(value.to_string())).into()
+    hex::encode(Sha256::digest(value.to_string())).into()
 }
 
 impl fmt::Debug for Entry {

@@ -199,8 +199,13 @@ pub struct CallFilter {
     pub before: Option<CallId>,
     /// Only calls whose id ends so: what a person copies from a short listing.
     pub id_suffix: Option<String>,
-    /// At most this many.
+    /// At most this many; [`CallFilter::DEFAULT_LIMIT`] when nobody says.
     pub limit: Option<u32>,
+}
+
+impl CallFilter {
+    /// How many calls a listing shows when nobody says.
+    pub const DEFAULT_LIMIT: u32 = 100;
 }
 
 /// Whose calls a rate limit counts together.

@@ -21,9 +21,6 @@ const KEPT_CALLS: usize = 1_000;
 /// How much of whole results is remembered.
 const KEPT_ARTIFACT_BYTES: usize = 64 * 1024 * 1024;
 
-/// How many calls a listing shows when nobody says.
-const DEFAULT_LISTING: u32 = 100;
-
 /// All ports over one map. What a real store does in a transaction happens here under one lock.
 #[derive(Debug, Default)]
 pub struct MemoryLedger {
@@ -239,7 +236,7 @@ impl Journal for MemoryLedger {
         filter: CallFilter,
     ) -> BoxFuture<'a, Result<Vec<CallRecord>, LedgerError>> {
         let rows = self.lock();
-        let limit = usize::try_from(filter.limit.unwrap_or(DEFAULT_LISTING)).unwrap_or(usize::MAX);
+        let limit = usize::try_from(filter.limit.unwrap_or(CallFilter::DEFAULT_LIMIT)).unwrap_or(usize::MAX);
         let found =
             rows.calls.values().rev().filter(|call| scope.covers(&call.scope) && passes(&filter, call));
         Box::pin(ready(Ok(found.take(limit).cloned().collect())))

@@ -142,7 +142,8 @@ fn every_tool_is_displayed_in_the_users_language_on_or_off() {
         serde_json::to_value(catalog.display(&ProjectId::default(), &switches, language)).unwrap()
     };
     let expected = json!([
-        {"id": "app:x", "name": "Iks", "description": "Macht x", "enabled": false, "toggleable": true}
+        {"id": "app:x", "name": "Iks", "description": "Macht x", "enabled": false, "toggleable": true,
+         "off": "`app:x` is switched off"}
     ]);
     assert_eq!(show("de"), expected);
     assert_eq!((&show("fr")[0]["name"], &show("fr")[0]["description"]), (&json!("X"), &json!("Does x")));
