@@ -186,7 +186,8 @@ impl Document {
             result: None,
             message: None,
             error: None,
-            duration_ms: report.duration.as_secs_f64() * 1000.0,
+            // Whole microseconds: more digits would be noise.
+            duration_ms: report.duration.as_micros() as f64 / 1000.0,
             truncated: false,
             artifact: None,
             rule: report.rule.as_ref().map(ToString::to_string),
