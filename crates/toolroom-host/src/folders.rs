@@ -1,7 +1,8 @@
 //! Where configuration and data live.
 
+use std::fs::Permissions;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::PathBuf;
 
 use crate::environment::path_variable;
@@ -14,6 +15,9 @@ const PRIVATE_FOLDER: u32 = 0o700;
 
 /// nor in our files, wherever they are.
 const PRIVATE_FILE: u32 = 0o600;
+
+/// What group and others may do.
+const OTHERS: u32 = 0o077;
 
 /// The folders of one user, by the XDG base directory specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +89,12 @@ impl Folders {
     pub fn private_file(&self, name: &str) -> Result<PathBuf, FoldersError> {
         // Nearly always it is there; a look is cheaper than a failed attempt to create it.
         let path = self.data.join(name);
-        if path.exists() {
+        if let Ok(found) = path.metadata() {
+            let mode = found.permissions().mode();
+            if mode & OTHERS != 0 && found.is_file() {
+                // A file that was there before may be somebody else's to change; then it stays as it is.
+                drop(std::fs::set_permissions(&path, Permissions::from_mode(mode & !OTHERS)));
+            }
             return Ok(path);
         }
         let failed = |source| FoldersError::Create { path: path.clone(), source };

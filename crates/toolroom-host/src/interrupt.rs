@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The code of a process that was interrupted.
-pub const INTERRUPTED: i32 = 130;
+pub const INTERRUPTED: u8 = 130;
 
 /// Hears signals on a thread of its own, so that neither a tool that keeps the runtime busy nor a pipe that nobody
 /// reads can swallow them.
@@ -25,8 +25,10 @@ impl Interrupts {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let entered = runtime.enter();
         // Registered before this function returns: from here on no signal is missed.
+        let ignored = ignored_signals();
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-        let mut signals = kinds.into_iter().map(signal).collect::<io::Result<Vec<Signal>>>()?;
+        let heeded = kinds.into_iter().filter(|kind| ignored & (1 << (kind.as_raw_value() - 1)) == 0);
+        let mut signals = heeded.map(signal).collect::<io::Result<Vec<Signal>>>()?;
         drop(entered);
         let listen = move || {
             loop {
@@ -50,7 +52,16 @@ impl Interrupts {
     }
 }
 
+/// The signals this process was told to ignore when it was started, as by `nohup` or a shell's background job: one
+/// bit each, from the lowest.
+#[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's word about ourselves")]
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
 #[expect(clippy::disallowed_methods, clippy::exit, reason = "this is the door: a second signal means now")]
 fn end() -> ! {
-    std::process::exit(INTERRUPTED)
+    std::process::exit(i32::from(INTERRUPTED))
 }

@@ -59,7 +59,13 @@ impl Store {
             migrate(&mut connection, path, MIGRATIONS).await?;
             seen = look_around(&mut connection, path).await?;
         }
-        instance.bury_the_dead(&mut connection, &seen.unwrap_or_default()).await.map_err(failed)?;
+        if let Err(error) = instance.bury_the_dead(&mut connection, &seen.unwrap_or_default()).await {
+            // Whoever holds the lock just now does not keep us from reading; the next start looks again.
+            match failed(error) {
+                StoreError::Locked(_) => tracing::debug!("the dead are buried later: the database is locked"),
+                error => return Err(error),
+            }
+        }
         Ok(Self {
             shared: Arc::new(Shared {
                 path: path.to_owned(),

@@ -16,7 +16,7 @@ use toolroom_host::interrupt::Interrupts;
 use super::complete;
 use super::exit::{Exit, is_broken_pipe};
 use super::output::{BOLD, Output, visible};
-use super::span::parse_span;
+use super::span::parse_limit;
 use super::tools::remedy;
 use super::words;
 use crate::app::App;
@@ -44,7 +44,7 @@ pub(super) struct CallArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     context: Vec<String>,
     /// Stop after this long instead of the tool's own limit, e.g. 500ms, 30s, 5m
-    #[arg(long, value_name = "SPAN", value_parser = parse_span)]
+    #[arg(long, value_name = "SPAN", value_parser = parse_limit)]
     timeout: Option<Duration>,
     /// Check arguments, switches and policy; run nothing, write nothing
     #[arg(long)]

@@ -4,6 +4,7 @@ use std::io;
 
 use toolroom::call::Outcome;
 use toolroom::tool::{ErrorKind, RaisedBy};
+use toolroom_host::interrupt::INTERRUPTED;
 
 use super::output::Output;
 
@@ -48,7 +49,7 @@ impl Exit {
             Self::Pending => 4,
             Self::NotFound => 5,
             Self::Timeout => 124,
-            Self::Interrupted => 130,
+            Self::Interrupted => INTERRUPTED,
         }
     }
 

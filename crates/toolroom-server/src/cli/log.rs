@@ -64,7 +64,11 @@ fn status_names() -> clap::builder::PossibleValuesParser {
 pub(super) async fn run(app: &App, scope: Scope, args: LogArgs, output: &Output) -> anyhow::Result<Exit> {
     let zone = environment::time_zone();
     if let Some(Action::Prune { older_than, dry_run }) = args.action {
-        return prune(app, &scope, app.room.clock().now().before(older_than), dry_run, output).await;
+        // What a rate limit still counts is kept: deleting it would forgive it.
+        let tools = app.room.catalog().list(&scope.project);
+        let counted = tools.iter().flat_map(|entry| &entry.spec().rates).map(|limit| limit.per).max();
+        let age = older_than.max(counted.unwrap_or_default());
+        return prune(app, &scope, app.room.clock().now().before(age), dry_run, output).await;
     }
     let since = args
         .since
@@ -175,6 +179,9 @@ fn show(record: &CallRecord, zone: &TimeZone, output: &Output) -> anyhow::Result
     line("entrance", &record.entrance);
     for (name, value) in [
         ("rule", record.rule.as_deref()),
+        ("run", record.run.as_deref()),
+        ("thread", record.thread.as_deref()),
+        ("message", record.message.as_deref()),
         ("error", record.error.as_deref()),
         ("cause", record.detail.as_deref()),
     ] {
@@ -217,7 +224,10 @@ async fn prune(
         output.document(&document)?;
     } else {
         let verb = if dry_run { "would delete" } else { "deleted" };
-        output.talk(format_args!("{verb} {} calls and {} results", report.calls, report.artifacts));
+        let count =
+            |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+        let (calls, results) = (count(report.calls, "call"), count(report.artifacts, "whole result"));
+        output.talk(format_args!("{verb} {calls} and {results}"));
     }
     Ok(Exit::Done)
 }

@@ -129,7 +129,9 @@ async fn dispatch(command: Option<Command>, output: &Output, register: &Register
         Command::Log(args) => log::run(&app, scope, args, output).await,
         Command::Completions(args) => complete::print_script(&args, output),
     };
-    // What was acknowledged is written already; the first thing that went wrong is what to report.
-    let closed = app.close().await;
-    result.and_then(|exit| closed.map(|()| exit))
+    // What was acknowledged is written already, and told: an untidy end must not turn it into a failure.
+    if let Err(error) = app.close().await {
+        tracing::warn!(%error, "the database could not be closed in order");
+    }
+    result
 }

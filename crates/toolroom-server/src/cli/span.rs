@@ -23,6 +23,14 @@ pub(super) fn parse_span(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds_per_unit).map_err(|_| "that span is too long".to_owned())
 }
 
+/// A span in which something can happen.
+pub(super) fn parse_limit(text: &str) -> Result<Duration, String> {
+    match parse_span(text)? {
+        Duration::ZERO => Err("nothing can be done in no time; give a longer span".to_owned()),
+        limit => Ok(limit),
+    }
+}
+
 /// A span ago, or a date, or a date and time in the user's zone, or with an offset.
 pub(super) fn parse_since(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, String> {
     if let Ok(span) = parse_span(text) {

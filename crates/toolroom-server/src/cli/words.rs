@@ -43,7 +43,8 @@ pub(super) fn arguments(
 pub(super) fn context(words: &[String]) -> anyhow::Result<Map<String, Value>> {
     let mut context = Map::new();
     for word in words {
-        let (key, value) = pair(word, &Value::Null).map_err(|error| Usage(format!("--context: {error}")))?;
+        let (key, value) = pair(word, &Value::Null)
+            .map_err(|_| Usage(format!("--context: `{word}` is neither key=value nor key:=JSON")))?;
         if context.insert(key.to_owned(), value).is_some() {
             return Err(Usage(format!("--context: `{key}` is given twice")).into());
         }

@@ -101,6 +101,7 @@ fn wrong_usage_is_code_two_and_changes_nothing() {
         &["call", "calculator", "expression=1", "expression=2"],
         &["call", "calculator", "expression:=oops"],
         &["call", "calculator", "--timeout", "soon"],
+        &["call", "calculator", "--timeout", "0s"],
         &["call", "calculator", "--nonsense"],
         &["frobnicate"],
         &["log", "--status", "odd"],
@@ -140,6 +141,24 @@ fn an_interrupt_is_code_130_and_outcome_cancelled() {
         assert_eq!(ran.json()["outcome"], "cancelled");
         assert_eq!(home.journal()[0]["status"], "cancelled");
     }
+}
+
+#[test]
+fn a_signal_that_was_ignored_at_the_start_stays_ignored() {
+    let home = Home::new();
+    let program = home.own_tools(&[]).get_program().to_str().unwrap().to_owned();
+    let mut nohup = std::process::Command::new("nohup");
+    nohup.args([&program, "call", "countdown", "seconds=2"]).env("TOOLROOM_HOME", home.path());
+    let child = nohup.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_status(&home, "begun");
+    assert!(
+        std::process::Command::new("kill")
+            .args(["-HUP", &child.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(finished(child).ended(0).out, "lift-off\n");
 }
 
 /// Looks until the newest row has this status; each look is a process of its own, which takes its time.

@@ -18,4 +18,6 @@ fn a_rate_is_counted_across_one_shot_calls() {
         let wait = error["retry_after"].as_f64().unwrap();
         assert!((3000.0..=3600.0).contains(&wait), "{wait}");
     }
+    home.run_own(&["log", "prune", "--older-than", "0s"]).ended(0);
+    home.run_own(&["call", "lottery"]).ended(1);
 }

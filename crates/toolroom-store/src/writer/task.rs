@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
 use tokio::sync::mpsc;
+use toolroom::clock::Timestamp;
 use toolroom::ledger::CallId;
 
 use super::batch::Batch;
@@ -28,6 +29,8 @@ pub(super) struct Writer {
     instance: Instance,
     /// How hard the connection commits at present.
     level: Durability,
+    /// Written inside a savepoint; it counts once the transaction around it is committed.
+    uncommitted_heartbeat: Option<Timestamp>,
     /// Begun by us and not yet closed: as long as there are any, we say that we live.
     open: HashSet<CallId>,
 }
@@ -40,6 +43,7 @@ impl Writer {
             path,
             instance,
             level: Durability::Process,
+            uncommitted_heartbeat: None,
             open: HashSet::new(),
         }
     }
@@ -131,6 +135,7 @@ impl Writer {
             return Ok(vec![Err(blame(unit, first))]);
         }
         self.execute(statements::BEGIN).await?;
+        self.uncommitted_heartbeat = None;
         let mut answers = Vec::with_capacity(units.len());
         for unit in units {
             match self.transact(std::slice::from_ref(unit), Frame::Savepoint).await {
@@ -143,7 +148,12 @@ impl Writer {
             }
         }
         match self.execute(statements::COMMIT).await {
-            Ok(()) => Ok(answers),
+            Ok(()) => {
+                if let Some(at) = self.uncommitted_heartbeat.take() {
+                    self.instance.was_seen(at);
+                }
+                Ok(answers)
+            }
             Err(error) => {
                 self.undo(Frame::Transaction).await;
                 Err(error)
@@ -156,9 +166,10 @@ impl Writer {
         let connection = self.connection.as_mut().ok_or(StoreError::Closed)?;
         match run(connection, &self.instance, units, frame, !self.open.is_empty()).await {
             Ok(Written { answers, heartbeat_at }) => {
-                // Inside a savepoint nothing is committed yet. A heartbeat that is not counted is written again.
-                if let (Frame::Transaction, Some(at)) = (frame, heartbeat_at) {
-                    self.instance.was_seen(at);
+                match (frame, heartbeat_at) {
+                    (Frame::Transaction, Some(at)) => self.instance.was_seen(at),
+                    (Frame::Savepoint, Some(at)) => self.uncommitted_heartbeat = Some(at),
+                    (Frame::Transaction | Frame::Savepoint, None) => {}
                 }
                 Ok(answers)
             }

@@ -9,7 +9,7 @@ use super::record::OpenCall;
 use super::report::{Denial, Exit};
 use super::wait::{Stopped, until};
 use crate::catalog::{Entry, Places};
-use crate::ledger::{BeginCall, BeginError, CallStatus};
+use crate::ledger::{BeginCall, BeginError, CallRecord, CallStatus};
 use crate::tool::{Arguments, ErrorKind, Timeout, ToolError};
 
 /// A tool that takes its limit from an argument ends by itself and keeps what it has so far; the kernel's own
@@ -49,6 +49,9 @@ async fn place(
     deadline: Option<Instant>,
     call: &OpenCall,
 ) -> Result<OwnedSemaphorePermit, Exit> {
+    if let Some(place) = places.try_take() {
+        return Ok(place);
+    }
     match until(deadline, &call.request.cancellation, places.take()).await {
         Ok(Some(place)) => Ok(place),
         Err(Stopped::Cancelled) => Err(call.cancelled()),
@@ -70,21 +73,21 @@ async fn write_begun(
         return Err(call.cancelled());
     }
     let spec = entry.spec();
-    call.record.status = CallStatus::Begun;
-    call.record.begun_at = Some(call.now());
-    call.record.rule = call.rule.clone();
+    let begun_at = Some(call.now());
     let must_wait = spec.effective_effect().writes() || !spec.rates.is_empty();
-    let begin = BeginCall { record: call.record.clone(), rates: spec.rates.clone(), grant: None };
-    let begun = call.ledger.begin(begin);
+    let record =
+        CallRecord { status: CallStatus::Begun, begun_at, rule: call.rule.clone(), ..call.record.clone() };
+    let begun = call.ledger.begin(BeginCall { record, rates: spec.rates.clone(), grant: None });
     if !must_wait {
+        call.record.begun_at = begun_at;
         return Ok(());
     }
     match until(deadline, &call.request.cancellation, begun).await {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => {
-            call.record.begun_at = None;
-            Err(refused(error, call))
+        Ok(Ok(())) => {
+            call.record.begun_at = begun_at;
+            Ok(())
         }
+        Ok(Err(error)) => Err(refused(error, call)),
         // The row may still be written; the one that closes it comes behind it.
         Err(Stopped::Cancelled) => Err(call.cancelled()),
         Err(Stopped::Late) => Err(call.late(limit)),

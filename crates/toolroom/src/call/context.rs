@@ -133,6 +133,10 @@ impl CallContext {
     /// Tells whoever waits what is going on.
     pub fn progress(&self, message: impl Into<String>, fraction: Option<f64>) {
         let Some(sink) = &self.progress else { return };
+        // Nobody expects a sign of life from a call that is over.
+        if self.is_cancelled() {
+            return;
+        }
         let message: String = message.into().chars().take(PROGRESS_CHARS).collect();
         let fraction =
             fraction.filter(|fraction| fraction.is_finite()).map(|fraction| fraction.clamp(0.0, 1.0));

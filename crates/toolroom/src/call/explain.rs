@@ -29,9 +29,10 @@ impl Toolroom {
         // Nothing happens, so nothing is written.
         call.settled = true;
         let entry = resolve::find(&self.catalog, &call)?;
-        let parsed = validate::parse(&mut call.request.arguments)
-            .and_then(|given| validate::check_context(&mut call.request).map(|()| given));
-        let arguments = parsed.and_then(|given| validate::check(&entry, validate::filled(&entry, given)));
+        let arguments = validate::prepare(&entry, &mut call.request).and_then(|arguments| {
+            let bytes = validate::json_bytes(&arguments);
+            validate::check(&entry, arguments, bytes)
+        });
         let verdict = match &arguments {
             Ok(arguments) => Some(permit::decide(self, &entry, arguments, &call).await),
             Err(_) => None,

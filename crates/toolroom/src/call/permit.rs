@@ -14,9 +14,7 @@ pub(super) async fn verdict(
     arguments: &Arguments,
     call: &mut OpenCall,
 ) -> Result<Verdict, Exit> {
-    let verdict = decide(room, entry, arguments, call).await;
-    let verdict =
-        verdict.inspect_err(|denial| call.rule = Some(denial.rule.clone())).map_err(Exit::Denied)?;
+    let verdict = decide(room, entry, arguments, call).await.map_err(Exit::Denied)?;
     call.rule = Some(verdict.rule.clone());
     Ok(verdict)
 }

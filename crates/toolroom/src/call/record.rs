@@ -66,13 +66,15 @@ impl OpenCall {
     }
 
     /// Puts the arguments into the row. Very long ones are kept in part: the row is for people to read.
-    pub(super) fn keep_arguments(&mut self, arguments: &Arguments) {
+    /// Gives their size as JSON text.
+    pub(super) fn keep_arguments(&mut self, arguments: &Arguments) -> usize {
         let whole = Value::Object(arguments.clone());
         let bytes = json_bytes(&whole);
         // Characters are never more than bytes, so most arguments need no second look.
         let short = if bytes > DEFAULT_RESULT_CAP { shorten(&whole, DEFAULT_RESULT_CAP, None) } else { None };
         self.record.arguments_bytes = bytes as u64;
         self.record.arguments = Arc::new(short.unwrap_or(whole));
+        bytes
     }
 
     /// Whether the tool was let loose and is of a kind that changes something.
@@ -138,6 +140,9 @@ pub(super) async fn close(mut call: OpenCall, mut outcome: Outcome) -> CallRepor
         }
         Outcome::Done(_) => {}
     }
+    if let Outcome::Denied(Denial { rule, .. }) = &outcome {
+        call.rule = Some(rule.clone());
+    }
     call.keep_unread_arguments();
     call.stamp();
     call.write_outcome(&outcome);
@@ -164,7 +169,7 @@ impl OpenCall {
         let given = std::mem::replace(&mut self.request.arguments, GivenArguments::Object(Map::new()));
         match given {
             GivenArguments::Object(arguments) if !arguments.is_empty() => match within_depth(arguments) {
-                Ok(arguments) => self.keep_arguments(&arguments),
+                Ok(arguments) => drop(self.keep_arguments(&arguments)),
                 Err(error) => self.record.arguments = Arc::new(Value::String(error.to_string())),
             },
             GivenArguments::Text(text) if !text.is_empty() => {
@@ -204,7 +209,7 @@ impl OpenCall {
             Outcome::Denied(denial) => {
                 row.status = CallStatus::Denied;
                 row.error = Some(denial.reason.clone());
-                row.detail = denial.cause();
+                row.detail = denial.cause().map(|cause| too_long(&cause).unwrap_or(cause));
             }
             Outcome::Pending(_) => row.status = CallStatus::Pending,
         }

@@ -40,10 +40,18 @@ pub(super) async fn tool(
                 // caller has stopped waiting for it.
                 let work = move || {
                     let _permit = permit;
+                    // It may have waited for a thread until its call was over.
+                    if context.is_cancelled() {
+                        return Err(
+                            ToolError::new(ErrorKind::Cancelled, "stopped before it began").by_kernel()
+                        );
+                    }
                     runtime.block_on(start(&entry, context, arguments))
                 };
                 tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
-                    Err(ToolError::new(ErrorKind::Crashed, "the tool was stopped").caused_by(error))
+                    Err(ToolError::new(ErrorKind::Crashed, "the tool was stopped")
+                        .caused_by(error)
+                        .by_kernel())
                 })
             }
         }

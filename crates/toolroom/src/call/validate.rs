@@ -16,23 +16,24 @@ use crate::tool::{Arguments, ErrorKind, ToolError};
 const CONTEXT_MAX_BYTES: usize = 64 * 1024;
 
 pub(super) fn arguments(entry: &Entry, call: &mut OpenCall) -> Result<Arguments, Exit> {
-    let given = parse(&mut call.request.arguments).map_err(Exit::Failed)?;
-    check_context(&mut call.request).map_err(Exit::Failed)?;
-    let arguments = filled(entry, given);
-    call.keep_arguments(&arguments);
-    let bytes = usize::try_from(call.record.arguments_bytes).unwrap_or(usize::MAX);
-    if bytes > schema::MAX_TEXT_BYTES {
-        return Err(Exit::Failed(refused(&ArgumentTextError::TooLong { bytes })));
-    }
-    check(entry, arguments).map_err(Exit::Failed)
+    let arguments = prepare(entry, &mut call.request).map_err(Exit::Failed)?;
+    let bytes = call.keep_arguments(&arguments);
+    check(entry, arguments, bytes).map_err(Exit::Failed)
 }
 
-/// Takes the arguments out of the request. Text that is no JSON object stays in it, for the journal.
-pub(super) fn parse(given: &mut GivenArguments) -> Result<Arguments, ToolError> {
+/// From what was sent to what the tool would get.
+pub(super) fn prepare(entry: &Entry, request: &mut CallRequest) -> Result<Arguments, ToolError> {
+    check_context(request)?;
+    Ok(filled(entry, parse(&mut request.arguments)?))
+}
+
+/// Takes the arguments out of the request. What is no JSON object stays in it as text, for the journal.
+fn parse(given: &mut GivenArguments) -> Result<Arguments, ToolError> {
     match given {
-        GivenArguments::Object(arguments) => {
-            within_depth(std::mem::take(arguments)).map_err(|error| refused(&error))
-        }
+        GivenArguments::Object(arguments) => within_depth(std::mem::take(arguments)).map_err(|error| {
+            *given = GivenArguments::Text(error.to_string());
+            refused(&error)
+        }),
         GivenArguments::Text(text) => {
             let arguments = schema::parse_object(text).map_err(|error| refused(&error))?;
             text.clear();
@@ -55,7 +56,7 @@ pub(super) fn within_depth(arguments: Arguments) -> Result<Arguments, ArgumentTe
 }
 
 /// What the client says about itself comes from outside as well.
-pub(super) fn check_context(request: &mut CallRequest) -> Result<(), ToolError> {
+fn check_context(request: &mut CallRequest) -> Result<(), ToolError> {
     if request.context.is_empty() {
         return Ok(());
     }
@@ -92,7 +93,10 @@ pub(super) fn json_bytes(value: &impl Serialize) -> usize {
 }
 
 /// The schema first, then the tool's own check: it may rely on the schema.
-pub(super) fn check(entry: &Entry, arguments: Arguments) -> Result<Arguments, ToolError> {
+pub(super) fn check(entry: &Entry, arguments: Arguments, bytes: usize) -> Result<Arguments, ToolError> {
+    if bytes > schema::MAX_TEXT_BYTES {
+        return Err(refused(&ArgumentTextError::TooLong { bytes }));
+    }
     let value = Value::Object(arguments);
     let mut problems = entry.schema.check(&value).map_err(|error| match error {
         // This one is about the arguments, and says what to do.
@@ -128,7 +132,7 @@ fn refusal(problems: &[Problem]) -> ToolError {
 
 /// Fills in the defaults of top-level parameters that are absent. Deeper defaults are annotations: whether
 /// their object should exist at all is not ours to say.
-pub(super) fn filled(entry: &Entry, mut arguments: Arguments) -> Arguments {
+fn filled(entry: &Entry, mut arguments: Arguments) -> Arguments {
     for (name, default) in &entry.defaults {
         if !arguments.contains_key(name) {
             arguments.insert(name.clone(), default.clone());

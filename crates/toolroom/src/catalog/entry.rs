@@ -22,7 +22,7 @@ pub struct Entry {
     /// The project that owns it; `None` for a tool of every project.
     pub(crate) project: Option<ProjectId>,
     /// Free places, for a tool that limits how many of its calls run at a time.
-    pub(crate) places: Option<Places>,
+    pub(crate) places: Option<Arc<Places>>,
     /// Top-level parameters that have a default.
     pub(crate) defaults: Vec<(String, Value)>,
     definition: OnceLock<Arc<str>>,
@@ -40,7 +40,8 @@ impl Entry {
         let blocking = (spec.pool == Pool::Blocking).then_some(BLOCKING_PLACES);
         let places = match spec.concurrency.or(blocking) {
             Some(count) => {
-                Some(Places::new(count).ok_or_else(|| RegisterError::Concurrency(spec.id.clone()))?)
+                let places = Places::new(count).ok_or_else(|| RegisterError::Concurrency(spec.id.clone()))?;
+                Some(Arc::new(places))
             }
             None => None,
         };

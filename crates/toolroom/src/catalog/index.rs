@@ -86,10 +86,11 @@ impl Catalog {
         source: &str,
         tools: Vec<Arc<dyn Tool>>,
     ) -> Result<(), RegisterError> {
-        let entries: Vec<Entry> =
+        let mut entries: Vec<Entry> =
             tools.into_iter().map(|tool| Entry::new(tool, project.cloned())).collect::<Result<_, _>>()?;
         self.write(|index| {
             let before = index.clone();
+            entries.iter_mut().for_each(|entry| index.carry_over(entry));
             index.remove_source(project, source);
             index.insert_all(entries).inspect_err(|_| *index = before)
         })
@@ -104,12 +105,14 @@ impl Catalog {
     /// Finds a tool a caller of `project` may name: by id, by alias, or by a bare name that only one tool has.
     pub fn find(&self, project: &ProjectId, name: &str) -> Result<Arc<Entry>, NotFound> {
         let index = self.read();
-        let exact = index.visible(project, name).or_else(|| visible_to(project, index.aliases.get(name)?));
-        if let Some(entry) = exact {
+        if let Some(entry) = index.visible(project, name) {
             return Ok(entry);
         }
+        // An alias counts no more than a bare name: neither may take over what somebody else is called by.
         let ids = index.bare.get(name).map_or(&[][..], Vec::as_slice);
+        let aliased = index.aliases.get(name).and_then(|entries| visible_to(project, entries));
         let mut found: Vec<Arc<Entry>> = ids.iter().filter_map(|id| index.visible(project, id)).collect();
+        found.extend(aliased.filter(|alias| !found.iter().any(|entry| Arc::ptr_eq(entry, alias))));
         match (found.pop(), found.is_empty()) {
             (Some(only), true) => Ok(only),
             (Some(last), false) => {
@@ -201,6 +204,16 @@ impl Index {
                 Err(RegisterError::UnknownFeature { id: spec.id.clone(), feature: feature.clone() })
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Calls that still run on the old definition hold places; the new one has the same ones, not as many again.
+    fn carry_over(&self, entry: &mut Entry) {
+        let holders = self.tools.get(entry.spec().id.as_str()).into_iter().flatten();
+        let old = holders
+            .filter(|old| old.project == entry.project && old.spec().concurrency == entry.spec().concurrency);
+        if let Some(places) = old.last().and_then(|old| old.places.clone()) {
+            entry.places = Some(places);
         }
     }
 

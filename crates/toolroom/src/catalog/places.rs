@@ -21,11 +21,13 @@ impl Places {
             .then(|| Self { free: Arc::new(Semaphore::new(places)), waiting: AtomicUsize::new(0) })
     }
 
-    /// Takes a place, now or when one is free. `None` when too many wait already.
+    /// Takes a place if one is free.
+    pub(crate) fn try_take(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.free).try_acquire_owned().ok()
+    }
+
+    /// Waits for a place. `None` when too many wait already.
     pub(crate) async fn take(&self) -> Option<OwnedSemaphorePermit> {
-        if let Ok(place) = Arc::clone(&self.free).try_acquire_owned() {
-            return Some(place);
-        }
         let _in_queue = InQueue::join(&self.waiting)?;
         // Nobody closes the semaphore, so this always ends in a place.
         Arc::clone(&self.free).acquire_owned().await.ok()

@@ -89,7 +89,11 @@ impl Rows {
 
     fn make_room(&mut self) {
         while self.calls.len() > KEPT_CALLS || self.artifact_bytes > KEPT_ARTIFACT_BYTES {
-            let oldest = self.calls.values().find(|call| call.status.is_final()).map(|call| call.id.clone());
+            let oldest = self
+                .calls
+                .values()
+                .find(|call| !matches!(call.status, CallStatus::Begun | CallStatus::Pending))
+                .map(|call| call.id.clone());
             match oldest {
                 Some(id) => self.forget(&id),
                 None => break,

@@ -130,6 +130,9 @@ async fn objects_and_context_are_bounded_like_text() {
     let context = serde_json::Map::from_iter([("k".to_owned(), json!("x".repeat(70_000)))]);
     let chatty = bench.room().call(bench.request().context(context)).await;
     assert!(error_of(&chatty).for_model().contains("the context has 70"), "{chatty:?}");
+    let context = serde_json::Map::from_iter([("k".to_owned(), json!("x".repeat(70_000)))]);
+    bench.room().call(bench.request().argument("n", 1).context(context)).await;
+    assert_eq!(*bench.journal().await[0].arguments, json!({"n": 1}), "the row still shows what was asked");
     let deep = (0..1_000).fold(json!(1), |inner, _| json!([inner]));
     let unknown = bench.room().call(toolroom::call::CallRequest::new("nobody").argument("deep", deep)).await;
     assert_eq!(kind_of(&unknown), ErrorKind::NotFound, "also where the arguments are only kept");

@@ -1,5 +1,7 @@
 //! Deadlines, cancellation, panics, and callers that go away.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
@@ -181,36 +183,41 @@ async fn a_blocking_tool_is_told_when_its_call_is_over() {
     }
     for end in [End::Cancelled, End::Late, End::Dropped] {
         let (told, heard) = oneshot::channel();
-        let told = std::sync::Mutex::new(Some(told));
-        let bench = Bench::new(scripted(
-            spec(Effect::Pure).pool(Pool::Blocking),
-            move |context: CallContext, _arguments| {
-                let told = told.lock().unwrap().take();
+        let (started, begun) = oneshot::channel();
+        let channels = std::sync::Mutex::new(Some((started, told)));
+        let tool =
+            scripted(spec(Effect::Pure).pool(Pool::Blocking), move |context: CallContext, _arguments| {
+                let (started, told) = channels.lock().unwrap().take().unwrap();
                 async move {
+                    started.send(()).unwrap();
                     while !context.is_cancelled() {
                         std::thread::yield_now();
                     }
-                    told.unwrap().send(()).unwrap();
+                    told.send(()).unwrap();
                     Err(ToolError::tool("stopped"))
                 }
-            },
-        ))
-        .unwrap();
+            });
+        let bench = Bench::new(tool).unwrap();
         let mut request = bench.request();
         let stop = request.cancellation.clone();
         if matches!(end, End::Late) {
-            request = request.timeout(Duration::from_millis(10));
+            // Long enough to get a thread on a busy machine: what never starts cannot be told.
+            request = request.timeout(Duration::from_secs(1));
         }
-        let call = bench.room().call(request);
+        let mut call = Box::pin(bench.room().call(request));
         match end {
-            End::Dropped => assert!(tokio::time::timeout(Duration::from_millis(10), call).await.is_err()),
             End::Late => assert_eq!(kind_of(&call.await), ErrorKind::Timeout),
-            End::Cancelled => {
-                let (report, ()) = tokio::join!(call, async {
-                    tokio::task::yield_now().await;
+            End::Cancelled | End::Dropped => {
+                tokio::select! {
+                    report = &mut call => panic!("{report:?}"),
+                    started = begun => started.unwrap(),
+                }
+                if matches!(end, End::Cancelled) {
                     stop.cancel();
-                });
-                assert_eq!(kind_of(&report), ErrorKind::Cancelled);
+                    assert_eq!(kind_of(&call.await), ErrorKind::Cancelled);
+                } else {
+                    drop(call);
+                }
             }
         }
         heard.await.unwrap();
@@ -248,10 +255,61 @@ async fn a_tools_own_timeout_or_cancellation_is_its_own_failure() {
 
 #[tokio::test]
 async fn a_deadline_in_the_past_runs_nothing() {
-    let bench =
-        Bench::new(scripted(spec(Effect::Pure), |_c, _a| async { Ok(ToolOutput::new("ran")) })).unwrap();
-    let report = bench.room().call(bench.request().timeout(Duration::ZERO)).await;
-    assert_eq!(kind_of(&report), ErrorKind::Timeout);
+    for spec in [spec(Effect::Pure), spec(Effect::Pure).concurrency(1), spec(Effect::OnceOnlyWrite)] {
+        let bench = Bench::new(scripted(spec, |_c, _a| async { Ok(ToolOutput::new("ran")) })).unwrap();
+        let report = bench.room().call(bench.request().timeout(Duration::ZERO)).await;
+        assert_eq!(kind_of(&report), ErrorKind::Timeout);
+    }
+}
+
+#[test]
+fn a_call_that_is_over_before_it_gets_a_thread_does_not_run() {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().max_blocking_threads(1).build().unwrap();
+    runtime.block_on(async {
+        let ran = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&ran);
+        let bench = Bench::new(scripted(spec(Effect::OnceOnlyWrite).pool(Pool::Blocking), move |_c, _a| {
+            flag.store(true, Ordering::SeqCst);
+            async { Ok(ToolOutput::new("ran")) }
+        }))
+        .unwrap();
+        let (release, wait) = std::sync::mpsc::channel::<()>();
+        let busy = tokio::task::spawn_blocking(move || wait.recv());
+        let report = bench.room().call(bench.request().timeout(Duration::from_millis(20))).await;
+        assert_eq!(kind_of(&report), ErrorKind::Timeout);
+        release.send(()).unwrap();
+        busy.await.unwrap().unwrap();
+        // The only thread is free again: what was queued behind it has had its turn before this.
+        tokio::task::spawn_blocking(|| {}).await.unwrap();
+        assert!(!ran.load(Ordering::SeqCst));
+    });
+}
+
+#[tokio::test]
+async fn no_sign_of_life_comes_from_a_call_that_is_over() {
+    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let (done, ended) = oneshot::channel();
+    let done = std::sync::Mutex::new(Some(done));
+    let tool = scripted(spec(Effect::Pure).pool(Pool::Blocking), move |context: CallContext, _arguments| {
+        let done = done.lock().unwrap().take();
+        async move {
+            context.progress("begun", None);
+            while !context.is_cancelled() {
+                std::thread::yield_now();
+            }
+            context.progress("too late", None);
+            drop(context);
+            done.unwrap().send(()).unwrap();
+            Err(ToolError::tool("stopped"))
+        }
+    });
+    let bench = Bench::new(tool).unwrap();
+    let request = bench.request().timeout(Duration::from_secs(1));
+    bench.room().call(request.progress(move |progress| told.send(progress.message).unwrap())).await;
+    ended.await.unwrap();
+    assert_eq!(heard.recv().await.as_deref(), Some("begun"));
+    assert_eq!(heard.recv().await, None);
 }
 
 #[tokio::test]

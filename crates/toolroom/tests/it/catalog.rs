@@ -93,16 +93,22 @@ fn a_batch_is_taken_whole_or_not_at_all() {
 }
 
 #[test]
-fn an_alias_goes_before_a_bare_name_and_is_free_in_another_project() {
+fn an_alias_is_free_in_another_project_and_takes_nobodys_name_over() {
     let catalog = catalog(vec![tool("app:long-name", |spec| spec.aliases = vec!["short".into()])]);
     let alias = || tool("declared:x", |spec| spec.aliases = vec!["short".into()]);
     let (one, two) = (ProjectId::new("one"), ProjectId::new("two"));
-    catalog.register_all(None, vec![tool("other:short", |_| {})]).unwrap();
     catalog.register_all(Some(&one), vec![alias()]).unwrap();
     catalog.register_all(Some(&two), vec![alias()]).unwrap();
-    let found = |project: &ProjectId| catalog.find(project, "short").unwrap().spec().id.to_string();
-    assert_eq!(found(&local()), "app:long-name");
-    assert_eq!(found(&one), "declared:x", "a project's own alias goes before the one for everybody");
+    let found = |project: &ProjectId| catalog.find(project, "short").map(|entry| entry.spec().id.to_string());
+    assert_eq!(found(&local()).unwrap(), "app:long-name");
+    assert_eq!(found(&one).unwrap(), "declared:x", "a project's own alias goes before the one for everybody");
+
+    catalog.register_all(None, vec![tool("other:short", |_| {})]).unwrap();
+    assert_eq!(
+        found(&local()).unwrap_err().candidates,
+        ["other:short", "app:long-name"],
+        "nobody is called by mistake"
+    );
 }
 
 #[test]

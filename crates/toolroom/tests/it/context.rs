@@ -29,8 +29,7 @@ async fn the_context_carries_identity_and_facts() {
     });
     let bench = Bench::new(tool).unwrap();
     let mut request = bench.request().scope(Scope::user("local", "ann"));
-    request.thread = Some("t1".into());
-    request.run = Some("r1".into());
+    request = request.conversation("t1", Some("r1"));
     request.metadata = Map::from_iter([("trace".to_owned(), json!(7))]);
     request.context = Map::from_iter([("email".to_owned(), json!("ann@example.com"))]);
     let report = bench.room().call(request).await;
