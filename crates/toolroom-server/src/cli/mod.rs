@@ -10,6 +10,7 @@ mod switch;
 mod tools;
 mod words;
 
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -120,6 +121,8 @@ async fn dispatch(command: Option<Command>, output: &Output, register: &Register
         Some(command) => command,
     };
     let app = App::open(|catalog| register(catalog)).await?;
+    // The process ends with this command: taking a thousand definitions apart before that would only take time.
+    let _kept_to_the_end = ManuallyDrop::new(app.room.clone());
     // The owner of the data folder speaks for the whole local project.
     let scope = Scope::default();
     let result = match command {
