@@ -118,12 +118,14 @@ pub(super) fn check(entry: &Entry, arguments: Arguments, bytes: usize) -> Result
 fn refusal(problems: &[Problem]) -> ToolError {
     let mut told: Vec<String> = Vec::new();
     for problem in problems.iter().map(ToString::to_string) {
+        // More than a caller can mend at once; the schema's own list has one entry beyond, which says so.
+        if told.len() > MAX_PROBLEMS {
+            told.push("and more, told when these are mended".to_owned());
+            break;
+        }
         // Several parts of a schema may find the same fault.
         if !told.contains(&problem) {
             told.push(problem);
-        }
-        if told.len() > MAX_PROBLEMS {
-            break;
         }
     }
     let text = told.join("; ");

@@ -73,6 +73,17 @@ async fn a_tools_own_check_lists_its_problems() {
 }
 
 #[tokio::test]
+async fn a_check_with_too_much_to_say_is_cut_and_says_so() {
+    let mut tool =
+        scripted(spec(Effect::Pure), |_context, _arguments| async { Ok(ToolOutput::new("never")) });
+    tool.check = |_| (0..100_000).map(|n| Problem::new(format!("/{n}"), "is wrong")).collect();
+    let report = Bench::new(tool).unwrap().report(json!({})).await;
+    let text = error_of(&report).for_model();
+    assert!(text.contains("`/0` is wrong; `/1` is wrong"), "{text}");
+    assert!(text.ends_with("; and more, told when these are mended"), "{text}");
+}
+
+#[tokio::test]
 async fn a_tools_own_no_is_a_denial_and_its_doubt_asks() {
     let mut tool = scripted(spec(Effect::Pure), |_context, _arguments| async { Ok(ToolOutput::new("ran")) });
     tool.judge = |arguments| match arguments.get("say").and_then(Value::as_str) {
