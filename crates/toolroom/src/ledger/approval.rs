@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::CallId;
@@ -9,7 +10,7 @@ use crate::clock::Timestamp;
 use crate::scope::Scope;
 
 /// Who may answer: decided by the rule that asked, checked where the answer is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Answerer {
     /// Whoever made the call.

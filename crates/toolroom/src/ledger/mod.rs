@@ -8,11 +8,13 @@
 mod approval;
 mod artifact;
 mod record;
+mod standing;
 mod switches;
 
 pub use approval::{Answer, Answerer, Approval, Decision, Grant};
 pub use artifact::{Artifact, ArtifactId};
 pub use record::{CallFilter, CallId, CallRecord, CallStatus, RateKey, RateLimit};
+pub use standing::{AnswerId, Standing, StandingAnswer};
 pub use switches::{SwitchState, Switches};
 
 use std::error::Error;

@@ -4,8 +4,16 @@
 //! written. Rules, presets and provenance are planned; until they are here the policy allows every call and
 //! only a tool's own [`Judgement`] makes it stricter.
 
+mod answers;
+mod preset;
+mod provenance;
+mod rule_text;
 mod verdict;
 
+pub use answers::Answers;
+pub use preset::Preset;
+pub use provenance::Provenance;
+pub use rule_text::{Example, ExampleCaller, RuleText};
 pub use verdict::{Judgement, Ruling, Verdict};
 
 use crate::tool::{Arguments, ToolSpec};

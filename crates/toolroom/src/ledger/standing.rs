@@ -1,0 +1,67 @@
+//! What people have set that holds until they change it: switches, and answers that outlive their question.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Answerer, CallId, Switches};
+use crate::clock::{Clock, Timestamp};
+use crate::policy::{Answers, Ruling};
+use crate::scope::Scope;
+use crate::text_id::text_id;
+
+text_id! {
+    /// A standing answer's id: `ans_` and 32 hexadecimal digits that sort by time.
+    AnswerId
+}
+
+impl AnswerId {
+    /// A fresh id.
+    #[must_use]
+    pub fn fresh(clock: &dyn Clock) -> Self {
+        Self::new(&format!("ans_{}", clock.ordered_id().simple()))
+    }
+}
+
+/// An answer that outlives its question: *session*, *always* or *never*. A rule that a person made by answering.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandingAnswer {
+    /// Its id; the journal names it as the rule that decided.
+    pub id: AnswerId,
+    /// Whose calls it is about: those of one user, or of the whole project.
+    #[serde(flatten)]
+    pub scope: Scope,
+    /// Allow or deny.
+    pub effect: Ruling,
+    /// The tool's full id.
+    pub tool: Arc<str>,
+    /// A condition on the call, as in a rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
+    /// The rule whose question a yes answers: no other rule's question is answered by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lifts: Option<String>,
+    /// Hash of the definition that was said yes to; another definition has to be asked about anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub definition: Option<Arc<str>>,
+    /// The conversation it holds in; everywhere, if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread: Option<Arc<str>>,
+    /// The call that was asked about.
+    pub call: CallId,
+    /// As whom it was said.
+    pub by: Answerer,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Everything in a project that calls are judged by and that can change from one call to the next.
+#[derive(Debug, Clone, Default)]
+pub struct Standing {
+    /// Grows with every change of switches, answers and secrets.
+    pub revision: i64,
+    /// What is switched on and off.
+    pub switches: Switches,
+    /// Standing answers.
+    pub answers: Answers,
+}
