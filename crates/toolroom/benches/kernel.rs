@@ -10,21 +10,25 @@ use std::error::Error;
 use std::future::ready;
 use std::hint::black_box;
 use std::sync::Arc;
+use std::time::Instant;
 
-use measure::{Bar, Measure};
+use measure::{Bar, Measure, median, report};
 use serde_json::{Map, Value, json};
 use ticket::{Echo, MANY, echo, many_ids, many_tools, ticket, ticket_schema};
 use tokio::runtime::{Builder, Runtime};
 use toolroom::call::{CallContext, CallRequest};
 use toolroom::catalog::{Audience, Catalog, WireNames};
-use toolroom::clock::SystemClock;
+use toolroom::clock::{SystemClock, Timestamp};
 use toolroom::expression::{self, Expression};
 use toolroom::ledger::{
-    BeginCall, BeginError, CallId, CloseCall, DecideError, Decision, Ledger, LedgerError, ParkCall,
-    Switchboard, Switches,
+    AnswerId, Answerer, Approvals, BeginCall, BeginError, CallFilter, CallId, CallRecord, CloseCall,
+    DecideError, Decision, EditCall, Journal, Ledger, LedgerError, ParkCall, Question, Standing,
+    StandingAnswer, Switchboard, Switches, ToolUsage,
 };
+use toolroom::policy::{Answers, Facts, Policy, Preset, Provenance, Rule, Ruling};
+use toolroom::redact::{Patterns, Redactor, Secret};
 use toolroom::schema::{PatternRule, Schema, parse_object};
-use toolroom::scope::ProjectId;
+use toolroom::scope::{ProjectId, Scope};
 use toolroom::tool::{Effect, NoArguments, ToolError, ToolSpec, tool_fn};
 use toolroom::{BoxFuture, Toolroom};
 
@@ -39,6 +43,8 @@ fn main() -> Outcome {
     schema(&measure)?;
     catalog(&measure)?;
     expressions(&measure)?;
+    policy(&measure)?;
+    redaction(&measure);
     Ok(())
 }
 
@@ -202,6 +208,140 @@ fn expressions(measure: &Measure) -> Outcome {
     Ok(())
 }
 
+/// What judging a call costs where people have written many rules and given many answers.
+fn policy(measure: &Measure) -> Outcome {
+    let spec = ToolSpec::new("app:open_ticket", "Opens a ticket")?.effect(Effect::OnceOnlyWrite);
+    let (ticket, scope) = (parse_object(&ticket().to_string())?, Scope::user("local", "ann"));
+    let facts = Facts {
+        spec: &spec.capabilities(&[]),
+        arguments: &ticket,
+        scope: &scope,
+        entrance: "cli",
+        thread: Some("t1"),
+        provenance: Provenance::NONE,
+        definition: "d1",
+    };
+    let policy = Policy::new(Preset::Balanced, many_rules()?)?;
+    let (none, answers) = (Answers::default(), Answers::new(many_answers()));
+    assert_eq!(policy.verdict(&facts, &none).ruling, Ruling::Ask);
+    assert_eq!(policy.verdict(&facts, &answers).ruling, Ruling::Allow);
+    let (empty, bar) = (Policy::default(), Bar::aim(2.0));
+    let verdict = |policy: &Policy, answers: &Answers| policy.verdict(black_box(&facts), answers);
+    measure.time("policy", "verdict_without_rules", Bar::NONE, || verdict(&empty, &none));
+    measure.time("policy", "verdict_100_rules", bar, || verdict(&policy, &none));
+    measure.time("policy", "verdict_100_rules_100_answers", bar, || verdict(&policy, &answers));
+    measure.time("policy", "trace_100_rules_100_answers", Bar::NONE, || policy.trace(&facts, &answers));
+    Ok(())
+}
+
+/// 80 rules about other tools, 20 that fit the ticket; 5 of those have a condition, 5 ask and 10 allow.
+fn many_rules() -> Result<Vec<Rule>, Box<dyn Error>> {
+    let conditions = [
+        ("deny", "args.priority == 'none' or len(args.subject) > 500"),
+        ("deny", "not contains(args.email, '@')"),
+        ("ask", "caller.user == 'bob' and args.customer != null"),
+        ("ask", "provenance.untrusted and args.priority == 'high'"),
+        ("allow", "tool.risk == 'low' and starts_with(args.customer, 'C-')"),
+    ];
+    let patterns = ["*", "app:*", "*_ticket", "app:open_?icket", "open_ticket"];
+    let mut rules = Vec::new();
+    for (n, id) in many_ids().iter().take(80).enumerate() {
+        rules.push(json!({"id": format!("other{n}"), "effect": "deny", "tool": id}));
+    }
+    for (n, pattern) in patterns.iter().cycle().take(15).enumerate() {
+        let effect = if n < 5 { "ask" } else { "allow" };
+        rules.push(json!({"id": format!("fits{n}"), "effect": effect, "tool": pattern}));
+    }
+    for (n, (effect, when)) in conditions.iter().enumerate() {
+        rules.push(json!({"id": format!("when{n}"), "effect": effect, "tool": "app:*", "when": when}));
+    }
+    rules.into_iter().map(|text| Ok(Rule::new(serde_json::from_value(text)?)?)).collect()
+}
+
+/// 80 answers about other tools, 20 about the ticket; 5 of those lift a question, and these have a condition.
+fn many_answers() -> Vec<StandingAnswer> {
+    let ids = many_ids().into_iter().take(80).chain(std::iter::repeat_n("app:open_ticket".to_owned(), 20));
+    let answer = |(n, tool): (usize, String)| StandingAnswer {
+        id: AnswerId::new(&format!("ans_{n}")),
+        scope: Scope::project("local"),
+        effect: Ruling::Allow,
+        tool: tool.into(),
+        when: (n % 20 < 5).then(|| "starts_with(args.customer, 'C-')".to_owned()),
+        lifts: Some(format!("fits{}", n % 20)),
+        definition: Some("d1".into()),
+        thread: None,
+        call: CallId::new("call_1"),
+        by: Answerer::Caller,
+        at: Timestamp::from_micros(0),
+    };
+    ids.enumerate().map(answer).collect()
+}
+
+/// What every result, row and chunk pays before anybody may read it.
+fn redaction(measure: &Measure) {
+    let texts = [
+        include_str!("../../../ARCHITECTURE.md"),
+        include_str!("../../../Cargo.lock"),
+        include_str!("../src/call/record.rs"),
+        include_str!("../src/schema/message.rs"),
+    ];
+    let ordinary = texts.concat();
+    let secrets = |count: usize| {
+        let value = |n: usize| format!("{:016x}/{n}\"{:016x}", n * 0x9e37_79b9, n * 0x85eb_ca6b);
+        (0..count).map(move |n| Secret::new(format!("SECRET_{n}"), value(n)))
+    };
+    let patterns = Redactor::default();
+    let stored = Redactor::new(secrets(50), Patterns::All);
+    for (case, redactor, bar) in [
+        ("patterns", &patterns, Bar::floor_and_aim(500.0, 1_000.0)),
+        ("50_secrets", &stored, Bar::floor_and_aim(300.0, 500.0)),
+    ] {
+        assert_eq!(redactor.redact_text(&ordinary), ordinary);
+        throughput(measure, case, bar, ordinary.len(), || redactor.redact_text(black_box(&ordinary)));
+        let escaped = Value::from(ordinary.as_str()).to_string();
+        let case = format!("{case}_escaped_text");
+        throughput(measure, &case, Bar::NONE, escaped.len(), || redactor.redact_text(black_box(&escaped)));
+    }
+    let result = json!({"rows": [{"id": 17, "name": "Ann Example", "mail": "ann@example.com"}, {"id": 18, "name":
+        "Bob Example", "mail": "bob@example.com"}], "next": "/v1/customers?after=18", "took": "12 ms", "total": 2});
+    let text = result.to_string();
+    let aim = Bar::aim(0.25);
+    measure.time("redact", "text_of_200_bytes", aim, || patterns.redact_text(black_box(&text)).len());
+    measure.time("redact", "text_of_200_bytes_50_secrets", Bar::NONE, || {
+        stored.redact_text(black_box(&text)).len()
+    });
+    let values = [("patterns", &patterns), ("50_secrets", &stored)];
+    for (case, redactor) in values {
+        let redact = |mut value: Value| {
+            redactor.redact_value(&mut value);
+            value
+        };
+        measure.time_each(
+            "redact",
+            &format!("value_of_200_bytes_{case}"),
+            Bar::NONE,
+            || result.clone(),
+            redact,
+        );
+    }
+    measure.time("redact", "redactor_of_50_secrets", Bar::NONE, || Redactor::new(secrets(50), Patterns::All));
+}
+
+/// How many megabytes of text are worked on in a second.
+fn throughput<T>(measure: &Measure, case: &str, bar: Bar, bytes: usize, mut work: impl FnMut() -> T) {
+    const ROUNDS: usize = 21;
+    if !measure.wants("redact", case) {
+        return;
+    }
+    let mut round = || {
+        let start = Instant::now();
+        black_box(work());
+        bytes as f64 / start.elapsed().as_secs_f64() / 1e6
+    };
+    let mut rates: Vec<f64> = std::iter::repeat_with(&mut round).take(ROUNDS).collect();
+    report("redact", case, median(&mut rates), "MB/s", bar, ROUNDS);
+}
+
 fn runtime() -> std::io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
@@ -215,7 +355,7 @@ fn with_tools(room: Toolroom) -> Result<Toolroom, Box<dyn Error>> {
 /// A ledger that keeps nothing: what is left is the kernel.
 #[derive(Default)]
 struct Forgetful {
-    switches: Arc<Switches>,
+    standing: Arc<Standing>,
 }
 
 impl Ledger for Forgetful {
@@ -231,13 +371,53 @@ impl Ledger for Forgetful {
         Box::pin(ready(Ok(())))
     }
 
+    fn edit(&self, _edit: EditCall) -> BoxFuture<'static, Result<(), DecideError>> {
+        Box::pin(ready(Ok(())))
+    }
+
     fn close(&self, _close: CloseCall) -> BoxFuture<'static, Result<(), LedgerError>> {
         Box::pin(ready(Ok(())))
     }
 }
 
+impl Journal for Forgetful {
+    fn calls<'a>(
+        &'a self,
+        _scope: &'a Scope,
+        _filter: CallFilter,
+    ) -> BoxFuture<'a, Result<Vec<CallRecord>, LedgerError>> {
+        Box::pin(ready(Ok(Vec::new())))
+    }
+
+    fn call<'a>(
+        &'a self,
+        _scope: &'a Scope,
+        _id: &'a CallId,
+    ) -> BoxFuture<'a, Result<Option<CallRecord>, LedgerError>> {
+        Box::pin(ready(Ok(None)))
+    }
+
+    fn usage<'a>(&'a self, _scope: &'a Scope) -> BoxFuture<'a, Result<Vec<ToolUsage>, LedgerError>> {
+        Box::pin(ready(Ok(Vec::new())))
+    }
+}
+
+impl Approvals for Forgetful {
+    fn questions<'a>(&'a self, _scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Question>, LedgerError>> {
+        Box::pin(ready(Ok(Vec::new())))
+    }
+
+    fn question<'a>(
+        &'a self,
+        _scope: &'a Scope,
+        _call: &'a CallId,
+    ) -> BoxFuture<'a, Result<Option<Question>, LedgerError>> {
+        Box::pin(ready(Ok(None)))
+    }
+}
+
 impl Switchboard for Forgetful {
-    fn switches<'a>(&'a self, _project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Switches>, LedgerError>> {
-        Box::pin(ready(Ok(Arc::clone(&self.switches))))
+    fn standing<'a>(&'a self, _project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Standing>, LedgerError>> {
+        Box::pin(ready(Ok(Arc::clone(&self.standing))))
     }
 }

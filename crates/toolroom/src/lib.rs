@@ -35,19 +35,22 @@
 //! ```
 //!
 //! The rooms: [`tool`] what a tool is; [`catalog`] which tools exist and who sees them; [`call`] the path of a
-//! call, a file per station; [`policy`] verdicts; [`schema`] checks of arguments; [`expression`] the one
-//! evaluator of formulas and conditions; [`ledger`] what is kept; [`testing`] a bench for your own tools.
+//! call, a file per station; [`policy`] verdicts; [`approval`] questions to people; [`schema`] checks of
+//! arguments; [`expression`] the one evaluator of formulas and conditions; [`ledger`] what is kept; [`redact`]
+//! secrets taken out of it; [`testing`] a bench for your own tools.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod approval;
 pub mod call;
 pub mod catalog;
 pub mod clock;
 pub mod expression;
 pub mod ledger;
-mod nearest;
+pub mod nearest;
 pub mod policy;
+pub mod redact;
 mod room;
 #[cfg(test)]
 #[path = "../tests/it/scale.rs"]
@@ -59,7 +62,7 @@ pub mod testing;
 mod text_id;
 pub mod tool;
 
-pub use room::{Toolroom, ToolroomBuilder};
+pub use room::{APPROVAL_LIFETIME, Toolroom, ToolroomBuilder};
 
 use std::future::Future;
 use std::pin::Pin;

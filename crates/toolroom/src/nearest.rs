@@ -47,8 +47,9 @@ pub(crate) fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) ->
     best.into_iter().map(|(_, _, id)| id).collect()
 }
 
-/// The best of the first [`COMPARED`] names.
-pub(crate) fn nearest_one<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// The known name that resembles `wanted` most, if one does. Only the first thousand are compared.
+#[must_use]
+pub fn nearest_one<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     nearest(wanted, known.into_iter().take(COMPARED)).first().copied()
 }
 

@@ -1,30 +1,50 @@
-//! The toolroom itself: a catalog and the ports its calls go through.
+//! The toolroom itself: a catalog, a policy, and the ports its calls go through.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock};
-use crate::ledger::{Ledger, Switchboard};
-use crate::testing::MemoryLedger;
+use crate::ledger::{Approvals, Journal, Ledger, Seal, Storage, Switchboard};
+use crate::policy::Policy;
+use crate::redact::{Fixed, Patterns, Redactions, Redactor};
+use crate::testing::{MemoryLedger, NoSeal};
 
-/// The one door to every tool. Cheap to clone; all clones share catalog and ports.
+/// How long a question stays open unless the room says otherwise. After that the answer is no.
+pub const APPROVAL_LIFETIME: Duration = Duration::from_secs(24 * 3600);
+
+/// The one door to every tool. Cheap to clone; all clones share catalog, policy and ports.
 #[derive(Clone)]
 pub struct Toolroom {
     pub(crate) catalog: Arc<Catalog>,
+    pub(crate) policy: Arc<Policy>,
     pub(crate) ledger: Arc<dyn Ledger>,
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) approvals: Arc<dyn Approvals>,
     pub(crate) switchboard: Arc<dyn Switchboard>,
+    pub(crate) redactions: Arc<dyn Redactions>,
+    pub(crate) seal: Option<Arc<dyn Seal>>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) approval_lifetime: Duration,
 }
 
 impl Toolroom {
-    /// A toolroom over storage that keeps both the ledger and the switches.
+    /// A toolroom over storage that keeps everything: calls, questions, switches and answers.
     #[must_use]
-    pub fn builder<S: Ledger + Switchboard + 'static>(storage: Arc<S>) -> ToolroomBuilder {
+    pub fn builder<S: Storage + 'static>(storage: Arc<S>) -> ToolroomBuilder {
         ToolroomBuilder {
-            catalog: Arc::default(),
-            ledger: Arc::clone(&storage) as _,
-            switchboard: storage,
-            clock: Arc::new(SystemClock),
+            room: Self {
+                catalog: Arc::default(),
+                policy: Arc::default(),
+                ledger: Arc::clone(&storage) as _,
+                journal: Arc::clone(&storage) as _,
+                approvals: Arc::clone(&storage) as _,
+                switchboard: storage,
+                redactions: Arc::new(Fixed::new(Redactor::new([], Patterns::Keys))),
+                seal: None,
+                clock: Arc::new(SystemClock),
+                approval_lifetime: APPROVAL_LIFETIME,
+            },
         }
     }
 
@@ -32,7 +52,7 @@ impl Toolroom {
     /// journal, pass a [`MemoryLedger`] of your own to [`Toolroom::builder`].
     #[must_use]
     pub fn in_memory() -> Self {
-        Self::builder(Arc::new(MemoryLedger::new())).build()
+        Self::builder(Arc::new(MemoryLedger::new())).seal(Arc::new(NoSeal)).build()
     }
 
     /// Which tools there are.
@@ -41,10 +61,22 @@ impl Toolroom {
         &self.catalog
     }
 
-    /// What has been switched on and off, for listings and offers.
+    /// By which rules calls are judged.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// What has been switched on and off and answered for good, for listings and offers.
     #[must_use]
     pub fn switchboard(&self) -> &dyn Switchboard {
         self.switchboard.as_ref()
+    }
+
+    /// What is asked of people.
+    #[must_use]
+    pub fn approvals(&self) -> &dyn Approvals {
+        self.approvals.as_ref()
     }
 
     /// The clock all records are stamped with.
@@ -56,35 +88,56 @@ impl Toolroom {
 
 /// Builds a [`Toolroom`].
 pub struct ToolroomBuilder {
-    catalog: Arc<Catalog>,
-    ledger: Arc<dyn Ledger>,
-    switchboard: Arc<dyn Switchboard>,
-    clock: Arc<dyn Clock>,
+    room: Toolroom,
 }
 
 impl ToolroomBuilder {
     /// Uses this catalog.
     #[must_use]
     pub fn catalog(mut self, catalog: Arc<Catalog>) -> Self {
-        self.catalog = catalog;
+        self.room.catalog = catalog;
+        self
+    }
+
+    /// Judges calls by this policy; without one, the preset *balanced* decides alone.
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.room.policy = Arc::new(policy);
+        self
+    }
+
+    /// Keeps the requests of parked calls under this seal. Without one they are not kept, so a parked call cannot
+    /// be resumed: it has to be made again.
+    #[must_use]
+    pub fn seal(mut self, seal: Arc<dyn Seal>) -> Self {
+        self.room.seal = Some(seal);
+        self
+    }
+
+    /// Hides what this says; without it, whatever has the format of a known kind of key.
+    #[must_use]
+    pub fn redactions(mut self, redactions: Arc<dyn Redactions>) -> Self {
+        self.room.redactions = redactions;
         self
     }
 
     /// Uses this clock.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+        self.room.clock = clock;
+        self
+    }
+
+    /// Says how long a question stays open.
+    #[must_use]
+    pub fn approval_lifetime(mut self, lifetime: Duration) -> Self {
+        self.room.approval_lifetime = lifetime;
         self
     }
 
     /// The toolroom.
     #[must_use]
     pub fn build(self) -> Toolroom {
-        Toolroom {
-            catalog: self.catalog,
-            ledger: self.ledger,
-            switchboard: self.switchboard,
-            clock: self.clock,
-        }
+        self.room
     }
 }

@@ -9,7 +9,7 @@ use super::record::OpenCall;
 use super::report::{Denial, Exit};
 use super::wait::{Stopped, until};
 use crate::catalog::{Entry, Places};
-use crate::ledger::{BeginCall, BeginError, CallRecord, CallStatus};
+use crate::ledger::{BeginCall, BeginError, CallRecord, CallStatus, Grant};
 use crate::tool::{Arguments, ErrorKind, Timeout, ToolError};
 
 /// A tool that takes its limit from an argument ends by itself and keeps what it has so far; the kernel's own
@@ -27,9 +27,19 @@ pub(super) struct Place {
     pub(super) permit: Option<OwnedSemaphorePermit>,
 }
 
-pub(super) async fn begin(entry: &Entry, arguments: &Arguments, call: &mut OpenCall) -> Result<Place, Exit> {
-    let limit = call.request.timeout.or_else(|| entry.spec().timeout.limit(arguments));
-    let grace = match entry.spec().timeout {
+pub(super) async fn begin(
+    entry: &Entry,
+    arguments: &Arguments,
+    grant: Option<Grant>,
+    call: &mut OpenCall,
+) -> Result<Place, Exit> {
+    let asked = call.request.timeout.or_else(|| entry.limits().timeout.limit(arguments));
+    // Whoever calls may change the tool's own limit, and not the operator's.
+    let limit = match (asked, entry.limits().max_timeout) {
+        (Some(asked), Some(most)) => Some(asked.min(most)),
+        (asked, most) => asked.or(most),
+    };
+    let grace = match entry.limits().timeout {
         Timeout::FromArgument { .. } if call.request.timeout.is_none() => GRACE,
         Timeout::After(_) | Timeout::FromArgument { .. } | Timeout::Never => Duration::ZERO,
     };
@@ -38,7 +48,7 @@ pub(super) async fn begin(entry: &Entry, arguments: &Arguments, call: &mut OpenC
         Some(places) => Some(place(places, entry, deadline, call).await?),
         None => None,
     };
-    write_begun(entry, deadline, limit, call).await?;
+    write_begun(entry, grant, deadline, limit, call).await?;
     Ok(Place { deadline, limit, permit })
 }
 
@@ -65,6 +75,7 @@ async fn place(
 
 async fn write_begun(
     entry: &Entry,
+    grant: Option<Grant>,
     deadline: Option<Instant>,
     limit: Option<Duration>,
     call: &mut OpenCall,
@@ -72,23 +83,33 @@ async fn write_begun(
     if call.request.cancellation.is_cancelled() {
         return Err(call.cancelled());
     }
-    let spec = entry.spec();
-    let begun_at = Some(call.now());
-    let must_wait = spec.effective_effect().writes() || !spec.rates.is_empty();
+    let rates = entry.limits().rates.clone();
+    let now = call.now();
+    let begun_at = Some(now);
+    // It may have waited for a place: what counts is when the approval is used.
+    let grant = grant.map(|grant| Grant { at: now, ..grant });
+    let must_wait = entry.spec().effective_effect().writes() || !rates.is_empty();
     let record =
         CallRecord { status: CallStatus::Begun, begun_at, rule: call.rule.clone(), ..call.record.clone() };
-    let begun = call.ledger.begin(BeginCall { record, rates: spec.rates.clone(), grant: None });
-    if !must_wait {
-        call.record.begun_at = begun_at;
-        return Ok(());
-    }
-    match until(deadline, &call.request.cancellation, begun).await {
+    let is_granted = grant.is_some();
+    let begun = call.ledger.begin(BeginCall { record, rates, grant });
+    let answer = if is_granted {
+        // Whether the grant is ours is known only when the ledger has answered; walking away before that would
+        // leave a call that began with nobody to run it.
+        Ok(begun.await)
+    } else if must_wait {
+        // The row may still be written; the one that closes it comes behind it.
+        until(deadline, &call.request.cancellation, begun).await
+    } else {
+        Ok(Ok(()))
+    };
+    match answer {
         Ok(Ok(())) => {
+            call.begun = true;
             call.record.begun_at = begun_at;
             Ok(())
         }
         Ok(Err(error)) => Err(refused(error, call)),
-        // The row may still be written; the one that closes it comes behind it.
         Err(Stopped::Cancelled) => Err(call.cancelled()),
         Err(Stopped::Late) => Err(call.late(limit)),
     }
@@ -103,10 +124,12 @@ fn refused(error: BeginError, call: &mut OpenCall) -> Exit {
             let error = ToolError::new(ErrorKind::RateLimited, text).with_retry_after(retry_after);
             Exit::Failed(error.with_hint(format!("call again in {seconds} s")).by_kernel())
         }
-        BeginError::GrantSpent => Exit::Denied(Denial::by_rule(
-            "approval.spent",
-            "the approval is used up or has expired; have the call approved again",
-        )),
+        BeginError::GrantSpent => {
+            // The row is somebody else's: whoever used the approval first.
+            call.settled = true;
+            let reason = "the approval is used up or has expired; have the call approved again";
+            Exit::Denied(Denial::by_rule("approval.spent", reason))
+        }
         BeginError::Ledger(error) => call.not_journaled(error),
     }
 }

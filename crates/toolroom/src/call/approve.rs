@@ -1,44 +1,172 @@
-//! Station 4: what asks is parked.
+//! Station 4: what asks is parked, unless it has been said yes to.
 
-use std::time::Duration;
+use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::json;
 
 use super::record::OpenCall;
-use super::report::{Exit, Pending};
+use super::report::{Denial, Exit, Pending};
+use super::request::CallRequest;
+use super::{permit, resolve, validate};
+use crate::approval::{self, EditError, EditRequest, Edited};
 use crate::catalog::{Entry, hash_of};
-use crate::ledger::{Approval, CallStatus, ParkCall};
+use crate::ledger::{Answerer, Approval, CallStatus, EditCall, Grant, ParkCall, Question, SealError, Turn};
 use crate::policy::{Ruling, Verdict};
 use crate::room::Toolroom;
-use crate::tool::Arguments;
+use crate::tool::{Arguments, ToolError};
 
-/// How long a question stays open. After that the answer is no.
-const APPROVAL_LIFETIME: Duration = Duration::from_secs(24 * 3600);
+/// A parked call on its second way through the stations.
+#[derive(Debug)]
+pub(super) struct Resumed {
+    arguments_hash: Arc<str>,
+    definition_hash: Arc<str>,
+    answered_by: Option<Answerer>,
+    salt: String,
+    turn: Turn,
+}
 
+impl Resumed {
+    pub(super) fn new(question: &Question, salt: String, turn: Turn) -> Self {
+        Self {
+            salt,
+            arguments_hash: Arc::clone(&question.approval.arguments_hash),
+            definition_hash: Arc::clone(&question.approval.definition_hash),
+            answered_by: question.answered_by,
+            turn,
+        }
+    }
+
+    /// Whether the call has never begun.
+    pub(super) fn is_first(&self) -> bool {
+        self.turn == Turn::First
+    }
+
+    /// The yes, if it is one to exactly this call, and by somebody who may still give it.
+    fn grant(
+        &self,
+        entry: &Entry,
+        arguments: &Arguments,
+        verdict: &Verdict,
+        call: &OpenCall,
+    ) -> Result<Grant, Denial> {
+        let void = |reason: &str| {
+            Denial::by_rule(
+                "approval.void",
+                format!("the approval no longer holds: {reason}; make the call again"),
+            )
+        };
+        if self.definition_hash != entry.definition_hash() {
+            return Err(void("the tool's definition has changed since"));
+        }
+        if self.arguments_hash != salted(&self.salt, arguments) {
+            return Err(void("these are not the arguments that were approved"));
+        }
+        let may_answer = self.answered_by.is_some_and(|by| by.may_answer_for(verdict.by));
+        if verdict.ruling == Ruling::Ask && !may_answer {
+            return Err(void("the operator has to answer it now"));
+        }
+        Ok(Grant {
+            call: call.record.id.clone(),
+            arguments_hash: Arc::clone(&self.arguments_hash),
+            definition_hash: Arc::clone(&self.definition_hash),
+            at: call.now(),
+            turn: self.turn,
+        })
+    }
+}
+
+/// Lets a call through that is allowed or approved; parks what asks.
 pub(super) async fn pass(
     room: &Toolroom,
     entry: &Entry,
     arguments: &Arguments,
     verdict: Verdict,
     call: &mut OpenCall,
-) -> Result<(), Exit> {
-    if verdict.ruling == Ruling::Allow {
-        return Ok(());
+) -> Result<Option<Grant>, Exit> {
+    if let Some(resumed) = &call.resumed {
+        return resumed.grant(entry, arguments, &verdict, call).map(Some).map_err(Exit::Denied);
     }
-    let expires_at = room.clock.now().after(APPROVAL_LIFETIME);
+    if verdict.ruling == Ruling::Allow {
+        return Ok(None);
+    }
+    let verdict = tellable(verdict, call);
+    let park = question(room, entry, arguments, &verdict, call).map_err(|error| {
+        let reason = "it has to be approved, but what is asked cannot be sealed";
+        Exit::Denied(Denial::by_rule("approval.unsealed", reason).caused_by(error))
+    })?;
+    let expires_at = park.approval.expires_at;
+    // From here on the row is the ledger's, also if the caller does not wait for it.
+    call.settled = true;
+    room.ledger.park(park).await.map_err(|error| call.not_journaled(error))?;
+    Err(Exit::Pending(Pending { rule: verdict.rule, reason: verdict.reason, by: verdict.by, expires_at }))
+}
+
+/// A verdict whose reason may be kept and told: a tool's own may repeat the arguments.
+fn tellable(mut verdict: Verdict, call: &OpenCall) -> Verdict {
+    if let Some(told) = call.tellable(&verdict.reason) {
+        verdict.reason = told;
+    }
+    verdict
+}
+
+/// Hash of the exact arguments. Salted, and the salt is sealed with them: who finds the hash cannot guess at it.
+fn salted(salt: &str, arguments: &Arguments) -> Arc<str> {
+    hash_of(&mut json!({"salt": salt, "arguments": arguments}))
+}
+
+/// The row of a parked call and what is asked about it.
+fn question(
+    room: &Toolroom,
+    entry: &Entry,
+    arguments: &Arguments,
+    verdict: &Verdict,
+    call: &OpenCall,
+) -> Result<ParkCall, SealError> {
+    let salt = room.clock.random_id().simple().to_string();
     let approval = Approval {
         call: call.record.id.clone(),
-        arguments_hash: hash_of(&mut Value::Object(arguments.clone())),
+        arguments_hash: salted(&salt, arguments),
         definition_hash: entry.definition_hash(),
         by: verdict.by,
         reason: verdict.reason.clone(),
-        expires_at,
+        expires_at: room.clock.now().after(room.approval_lifetime),
+        sealed: approval::keep(room, &call.record.id, &call.request, arguments, salt)?,
     };
     let mut record = call.record.clone();
     record.status = CallStatus::Pending;
     record.rule = Some(verdict.rule.clone());
-    // From here on the row is the ledger's, also if the caller does not wait for it.
-    call.settled = true;
-    room.ledger.park(ParkCall { record, approval }).await.map_err(|error| call.not_journaled(error))?;
-    Err(Exit::Pending(Pending { rule: verdict.rule, reason: verdict.reason, by: verdict.by, expires_at }))
+    Ok(ParkCall { record, approval })
+}
+
+impl Toolroom {
+    /// Walks a call with edited arguments up to this station and parks it, whatever the verdict but deny.
+    pub(crate) async fn park_edited(
+        &self,
+        request: CallRequest,
+        edit: EditRequest,
+    ) -> Result<Edited, EditError> {
+        let mut call = OpenCall::new(self, request);
+        // The edit writes its row, or nothing does.
+        call.settled = true;
+        call.open(self).await;
+        let entry = resolve::find(&self.catalog, &call).map_err(|error| refused(error, &call))?;
+        resolve::note(&entry, &mut call);
+        let arguments = validate::fitting(&entry, &mut call).map_err(|error| refused(error, &call))?;
+        let verdict = permit::decide(self, &entry, &arguments, &call).map_err(|mut denial| {
+            denial.rewrite(|text| call.tellable(text));
+            EditError::Denied(denial)
+        })?;
+        let verdict = tellable(verdict, &call);
+        let park = question(self, &entry, &arguments, &verdict, &call)?;
+        let id = park.record.id.clone();
+        let waits_for = (!edit.by.may_answer_for(verdict.by)).then_some(verdict.by);
+        let at = self.clock.now();
+        self.ledger.edit(EditCall { of: edit.call, scope: edit.scope, by: edit.by, at, park }).await?;
+        Ok(Edited { call: id, waits_for })
+    }
+}
+
+fn refused(mut error: ToolError, call: &OpenCall) -> EditError {
+    error.rewrite(|text| call.tellable(text));
+    EditError::Refused(error)
 }

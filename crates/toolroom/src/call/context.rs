@@ -11,9 +11,6 @@ use crate::clock::{Clock, Timestamp};
 use crate::ledger::CallId;
 use crate::scope::Scope;
 
-/// A progress text is for a status line.
-const PROGRESS_CHARS: usize = 500;
-
 /// Immutable facts about one call, given to the tool that runs it. Only the kernel makes one, one for each run,
 /// and it cannot be copied; registered tools are never handed out again. So no code outside the kernel can start a
 /// tool of the catalog:
@@ -54,6 +51,7 @@ impl CallContext {
         request: &mut CallRequest,
         deadline: Option<Instant>,
         cancellation: CancellationToken,
+        progress: Option<ProgressSink>,
         clock: Arc<dyn Clock>,
     ) -> Self {
         Self {
@@ -65,7 +63,7 @@ impl CallContext {
             metadata: std::mem::take(&mut request.metadata),
             deadline,
             cancellation,
-            progress: request.progress.take(),
+            progress,
             clock,
         }
     }
@@ -137,9 +135,8 @@ impl CallContext {
         if self.is_cancelled() {
             return;
         }
-        let message: String = message.into().chars().take(PROGRESS_CHARS).collect();
         let fraction =
             fraction.filter(|fraction| fraction.is_finite()).map(|fraction| fraction.clamp(0.0, 1.0));
-        sink(Progress { message, fraction });
+        sink(Progress { message: message.into(), fraction });
     }
 }

@@ -7,7 +7,7 @@ use super::report::Denial;
 use super::request::CallRequest;
 use super::{permit, resolve, validate};
 use crate::catalog::Entry;
-use crate::policy::Verdict;
+use crate::policy::{Trace, Verdict};
 use crate::room::Toolroom;
 use crate::tool::{Arguments, ToolError};
 
@@ -20,6 +20,8 @@ pub struct Explanation {
     pub arguments: Result<Arguments, ToolError>,
     /// Whether it may run; only known for arguments that fit.
     pub verdict: Option<Result<Verdict, Denial>>,
+    /// Every rule that was tried, if it came so far.
+    pub trace: Option<Trace>,
 }
 
 impl Toolroom {
@@ -28,15 +30,16 @@ impl Toolroom {
         let mut call = OpenCall::new(self, request);
         // Nothing happens, so nothing is written.
         call.settled = true;
+        call.open(self).await;
         let entry = resolve::find(&self.catalog, &call)?;
-        let arguments = validate::prepare(&entry, &mut call.request).and_then(|arguments| {
-            let bytes = validate::json_bytes(&arguments);
-            validate::check(&entry, arguments, bytes)
-        });
-        let verdict = match &arguments {
-            Ok(arguments) => Some(permit::decide(self, &entry, arguments, &call).await),
-            Err(_) => None,
+        let arguments = validate::fitting(&entry, &mut call);
+        let (verdict, trace) = match &arguments {
+            Ok(arguments) => {
+                let (verdict, trace) = permit::explain(self, &entry, arguments, &call);
+                (Some(verdict), trace)
+            }
+            Err(_) => (None, None),
         };
-        Ok(Explanation { entry, arguments, verdict })
+        Ok(Explanation { entry, arguments, verdict, trace })
     }
 }

@@ -10,11 +10,14 @@ mod approve;
 mod context;
 mod explain;
 mod fence;
+mod hide;
 mod permit;
+mod progress;
 mod record;
 mod report;
 mod request;
 mod resolve;
+mod resume;
 mod run;
 mod shape;
 mod shorten;
@@ -25,6 +28,7 @@ pub use context::CallContext;
 pub use explain::Explanation;
 pub use report::{CallReport, ClientResult, Denial, Done, Outcome, Pending};
 pub use request::{CallRequest, GivenArguments, Progress, ProgressSink};
+pub use resume::{ResumeError, ResumeRequest};
 pub use tokio_util::sync::CancellationToken;
 
 use record::OpenCall;
@@ -35,7 +39,11 @@ use crate::room::Toolroom;
 impl Toolroom {
     /// Makes a call and reports how it ended. Whatever happens, the journal has a row for it.
     pub async fn call(&self, request: CallRequest) -> CallReport {
-        let mut call = OpenCall::new(self, request);
+        self.finish(OpenCall::new(self, request)).await
+    }
+
+    async fn finish(&self, mut call: OpenCall) -> CallReport {
+        call.open(self).await;
         let outcome = match self.walk(&mut call).await {
             Ok(done) => Outcome::Done(done),
             Err(exit) => exit.into(),
@@ -46,9 +54,9 @@ impl Toolroom {
     async fn walk(&self, call: &mut OpenCall) -> Result<Done, Exit> {
         let entry = resolve::tool(&self.catalog, call)?;
         let arguments = validate::arguments(&entry, call)?;
-        let verdict = permit::verdict(self, &entry, &arguments, call).await?;
-        approve::pass(self, &entry, &arguments, verdict, call).await?;
-        let place = admit::begin(&entry, &arguments, call).await?;
+        let verdict = permit::verdict(self, &entry, &arguments, call)?;
+        let grant = approve::pass(self, &entry, &arguments, verdict, call).await?;
+        let place = admit::begin(&entry, &arguments, grant, call).await?;
         let output = run::tool(self, &entry, arguments, place, call).await?;
         Ok(shape::result(self, &entry, output, call))
     }

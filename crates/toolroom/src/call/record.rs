@@ -7,20 +7,18 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
+use super::approve::Resumed;
 use super::report::{CallReport, Denial, Exit, Outcome, Pending};
 use super::request::{CallRequest, GivenArguments};
-use super::shorten::{shorten, shorten_text};
+use super::shorten::shorten;
 use super::validate::{json_bytes, within_depth};
 use crate::clock::{Clock, Timestamp};
-use crate::ledger::{Artifact, CallId, CallRecord, CallStatus, CloseCall, Ledger, LedgerError};
+use crate::ledger::{
+    Artifact, CallId, CallRecord, CallStatus, CloseCall, Ledger, LedgerError, ParkedQuestion, Standing,
+};
+use crate::redact::Redactor;
 use crate::room::Toolroom;
 use crate::tool::{Arguments, DEFAULT_RESULT_CAP, Effect, ErrorKind, RaisedBy, ToolError};
-
-/// What is kept and told of an error, and of argument text that is no JSON.
-const ERROR_CHARS: usize = 4_000;
-
-/// No tool has a longer name; what is longer is no name, and kept in part.
-const NAME_CHARS: usize = 300;
 
 /// A call between its arrival and its last row. Should it be dropped in between, because its caller went away,
 /// it is closed all the same.
@@ -30,6 +28,14 @@ pub(super) struct OpenCall {
     pub(super) ledger: Arc<dyn Ledger>,
     pub(super) rule: Option<Cow<'static, str>>,
     pub(super) artifact: Option<Artifact>,
+    /// Switches and answers as of the call's arrival; why they cannot be read, otherwise.
+    standing: Option<Result<Arc<Standing>, Denial>>,
+    /// Hides secrets in whatever is kept or told. While there is none, nothing is.
+    pub(super) redactor: Option<Arc<Redactor>>,
+    /// Set if it was parked before.
+    pub(super) resumed: Option<Resumed>,
+    /// Its row says, or is about to say, that it began.
+    pub(super) begun: bool,
     /// The tool was let loose.
     pub(super) started: bool,
     /// The row says all there is to say, or cannot be written.
@@ -39,12 +45,10 @@ pub(super) struct OpenCall {
 }
 
 impl OpenCall {
-    pub(super) fn new(room: &Toolroom, mut request: CallRequest) -> Self {
-        if let Some((end, _)) = request.tool.char_indices().nth(NAME_CHARS) {
-            request.tool.truncate(end);
-        }
+    pub(super) fn new(room: &Toolroom, request: CallRequest) -> Self {
         let id = CallId::fresh(room.clock.as_ref());
-        let mut record = CallRecord::arrived(id, request.scope.clone(), &request.tool, room.clock.now());
+        // The name is written down when it is known what it is: see `resolve` and `hide_name`.
+        let mut record = CallRecord::arrived(id, request.scope.clone(), "", room.clock.now());
         record.entrance = Arc::clone(&request.entrance);
         record.thread = request.thread.clone();
         record.run = request.run.clone();
@@ -54,10 +58,71 @@ impl OpenCall {
             ledger: Arc::clone(&room.ledger),
             rule: None,
             artifact: None,
+            standing: None,
+            redactor: None,
+            resumed: None,
+            begun: false,
             started: false,
             settled: false,
             clock: Arc::clone(&room.clock),
             arrived: Instant::now(),
+        }
+    }
+
+    /// A parked call that goes on.
+    pub(super) fn resumed(
+        room: &Toolroom,
+        request: CallRequest,
+        record: CallRecord,
+        resumed: Resumed,
+    ) -> Self {
+        let mut call = Self::new(room, request);
+        // How it ended the first time, if it did, is no longer true.
+        call.record = CallRecord { kind: None, error: None, detail: None, ended_at: None, ..record };
+        call.resumed = Some(resumed);
+        call
+    }
+
+    /// Reads what the call is judged by, as of now.
+    pub(super) async fn open(&mut self, room: &Toolroom) {
+        let project = &self.request.scope.project;
+        let standing = match room.switchboard.standing(project).await {
+            Ok(standing) => standing,
+            Err(error) => {
+                self.standing = Some(Err(unreadable().caused_by(error)));
+                return;
+            }
+        };
+        self.standing = Some(match room.redactions.redactor(project, standing.revision).await {
+            Ok(redactor) => {
+                self.redactor = Some(redactor);
+                Ok(standing)
+            }
+            Err(error) => {
+                let reason = "what has to be kept secret cannot be found out, so nothing is run";
+                Err(Denial::by_rule("secrets.unreadable", reason).caused_by(error))
+            }
+        });
+    }
+
+    /// What the call is judged by. What cannot be read denies.
+    pub(super) fn standing(&self) -> Result<&Arc<Standing>, Denial> {
+        match &self.standing {
+            Some(Ok(standing)) => Ok(standing),
+            Some(Err(denial)) => Err(denial.clone()),
+            None => Err(unreadable()),
+        }
+    }
+
+    /// What the last row means for the question the call was parked with. A parked call that goes on and does not
+    /// begin stays parked, unless a guard has denied it: then its approval is void.
+    fn question(&self, outcome: &Outcome) -> Option<ParkedQuestion> {
+        let Some(resumed) = &self.resumed else { return Some(ParkedQuestion::None) };
+        match outcome {
+            _ if self.begun => Some(ParkedQuestion::Settled),
+            // What could not be decided is no decision, and what has begun before is not parked any more.
+            Outcome::Denied(_) if self.standing().is_ok() && resumed.is_first() => Some(ParkedQuestion::Void),
+            Outcome::Denied(_) | Outcome::Done(_) | Outcome::Failed(_) | Outcome::Pending(_) => None,
         }
     }
 
@@ -68,8 +133,9 @@ impl OpenCall {
     /// Puts the arguments into the row. Very long ones are kept in part: the row is for people to read.
     /// Gives their size as JSON text.
     pub(super) fn keep_arguments(&mut self, arguments: &Arguments) -> usize {
-        let whole = Value::Object(arguments.clone());
+        let mut whole = Value::Object(arguments.clone());
         let bytes = json_bytes(&whole);
+        self.hide(&mut whole);
         // Characters are never more than bytes, so most arguments need no second look.
         let short = if bytes > DEFAULT_RESULT_CAP { shorten(&whole, DEFAULT_RESULT_CAP, None) } else { None };
         self.record.arguments_bytes = bytes as u64;
@@ -130,12 +196,17 @@ impl OpenCall {
     }
 }
 
+fn unreadable() -> Denial {
+    Denial::by_rule("switches.unreadable", "what is switched on and allowed cannot be found out")
+}
+
 pub(super) async fn close(mut call: OpenCall, mut outcome: Outcome) -> CallReport {
     match &mut outcome {
-        Outcome::Failed(error) => error.bound(too_long),
-        Outcome::Denied(Denial { reason, .. }) | Outcome::Pending(Pending { reason, .. }) => {
-            if let Some(short) = too_long(reason) {
-                *reason = short;
+        Outcome::Failed(error) => error.rewrite(|text| call.tellable(text)),
+        Outcome::Denied(denial) => denial.rewrite(|text| call.tellable(text)),
+        Outcome::Pending(Pending { reason, .. }) => {
+            if let Some(told) = call.tellable(reason) {
+                *reason = told;
             }
         }
         Outcome::Done(_) => {}
@@ -145,15 +216,23 @@ pub(super) async fn close(mut call: OpenCall, mut outcome: Outcome) -> CallRepor
     }
     call.keep_unread_arguments();
     call.stamp();
+    call.hide_name();
     call.write_outcome(&outcome);
-    if !call.settled {
+    let question = call.question(&outcome);
+    if let (false, Some(question)) = (call.settled, question) {
         call.settled = true;
-        let close =
-            CloseCall { record: call.record.clone(), artifact: call.artifact.take(), enqueue: Vec::new() };
-        if let Err(error) = call.ledger.close(close).await {
-            outcome = call.not_journaled(error).into();
+        let record = call.record.clone();
+        let close = CloseCall { record, artifact: call.artifact.take(), enqueue: Vec::new(), question };
+        match call.ledger.close(close).await {
+            // Somebody else has begun the call meanwhile, and goes on; this denial is true all the same.
+            Err(error) if question == ParkedQuestion::Void => {
+                tracing::debug!(call = %call.record.id, %error, "an approval is not void");
+            }
+            Err(error) => outcome = call.not_journaled(error).into(),
+            Ok(()) => {}
         }
     }
+    call.settled = true;
     CallReport {
         call_id: call.record.id.clone(),
         tool: call.record.tool.to_string(),
@@ -174,7 +253,7 @@ impl OpenCall {
             },
             GivenArguments::Text(text) if !text.is_empty() => {
                 self.record.arguments_bytes = text.len() as u64;
-                self.record.arguments = Arc::new(Value::String(too_long(&text).unwrap_or(text)));
+                self.record.arguments = Arc::new(Value::String(self.keepable(&text)));
             }
             GivenArguments::Object(_) | GivenArguments::Text(_) => {}
         }
@@ -182,6 +261,11 @@ impl OpenCall {
 
     fn write_outcome(&mut self, outcome: &Outcome) {
         let stopped = self.status_of_stopped();
+        let error_text = match outcome {
+            // It may repeat what the caller sent.
+            Outcome::Failed(error) => Some(self.keepable(error.for_model())),
+            Outcome::Done(_) | Outcome::Denied(_) | Outcome::Pending(_) => None,
+        };
         let row = &mut self.record;
         row.rule = self.rule.clone();
         match outcome {
@@ -203,35 +287,33 @@ impl OpenCall {
                     _ => CallStatus::Failed,
                 };
                 row.kind = Some(error.kind());
-                row.error = Some(error.for_model().to_owned());
                 row.detail = error.for_operator();
+                row.error = error_text;
             }
             Outcome::Denied(denial) => {
                 row.status = CallStatus::Denied;
                 row.error = Some(denial.reason.clone());
-                row.detail = denial.cause().map(|cause| too_long(&cause).unwrap_or(cause));
+                row.detail = denial.cause();
             }
             Outcome::Pending(_) => row.status = CallStatus::Pending,
         }
     }
 }
 
-/// A shorter form of a text that is no sentence or two but a page.
-pub(super) fn too_long(text: &str) -> Option<String> {
-    shorten_text(text, ERROR_CHARS, None)
-}
-
 impl Drop for OpenCall {
     fn drop(&mut self) {
-        if self.settled {
+        // A parked call that goes on and has not begun stays parked.
+        if self.settled || (self.resumed.is_some() && !self.begun) {
             return;
         }
         self.keep_unread_arguments();
         self.stamp();
+        self.hide_name();
         self.record.status = self.status_of_stopped();
         self.record.kind = Some(ErrorKind::Cancelled);
         self.record.error = Some("the caller went away".to_owned());
-        let close = CloseCall { record: self.record.clone(), artifact: None, enqueue: Vec::new() };
+        let record = self.record.clone();
+        let close = CloseCall { record, artifact: None, enqueue: Vec::new(), question: ParkedQuestion::None };
         // The write is queued by the call itself; nobody is left to wait for it.
         drop(self.ledger.close(close));
     }

@@ -58,6 +58,16 @@ impl Denial {
     pub fn cause(&self) -> Option<String> {
         self.source.as_deref().map(|source| causes(source))
     }
+
+    /// Replaces every text for which `rewrite` has another one.
+    pub(super) fn rewrite(&mut self, rewrite: impl Fn(&str) -> Option<String>) {
+        if let Some(text) = rewrite(&self.reason) {
+            self.reason = text;
+        }
+        if let Some(text) = self.cause().as_deref().and_then(&rewrite) {
+            self.source = Some(Arc::from(Box::<dyn Error + Send + Sync>::from(text)));
+        }
+    }
 }
 
 impl From<Off> for Denial {

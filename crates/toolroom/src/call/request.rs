@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use crate::policy::Provenance;
 use crate::scope::Scope;
 use crate::tool::Arguments;
 
@@ -50,6 +51,8 @@ pub struct CallRequest {
     pub context: Map<String, Value>,
     /// The embedder's own facts about the call, for the tool to read.
     pub metadata: Map<String, Value>,
+    /// Where the run has been, kept by whoever makes its calls.
+    pub provenance: Provenance,
     /// Overrides the tool's own time limit.
     pub timeout: Option<Duration>,
     /// Stops the call.
@@ -71,6 +74,7 @@ impl CallRequest {
             run: None,
             context: Map::new(),
             metadata: Map::new(),
+            provenance: Provenance::NONE,
             timeout: None,
             cancellation: CancellationToken::new(),
             progress: None,
@@ -138,6 +142,13 @@ impl CallRequest {
     #[must_use]
     pub fn metadata(mut self, metadata: Map<String, Value>) -> Self {
         self.metadata = metadata;
+        self
+    }
+
+    /// Says where the run has been.
+    #[must_use]
+    pub fn provenance(mut self, provenance: Provenance) -> Self {
+        self.provenance = provenance;
         self
     }
 

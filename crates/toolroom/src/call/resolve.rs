@@ -12,16 +12,22 @@ const SHOWN_NAME_CHARS: usize = 100;
 
 pub(super) fn tool(catalog: &Catalog, call: &mut OpenCall) -> Result<Arc<Entry>, Exit> {
     let entry = find(catalog, call).map_err(Exit::Failed)?;
+    note(&entry, call);
+    Ok(entry)
+}
+
+/// Writes down which tool it is.
+pub(super) fn note(entry: &Entry, call: &mut OpenCall) {
     call.record.tool = entry.spec().id.shared();
     call.record.definition = Some(entry.definition_hash());
     call.record.effect = Some(entry.spec().effective_effect());
-    Ok(entry)
 }
 
 pub(super) fn find(catalog: &Catalog, call: &OpenCall) -> Result<Arc<Entry>, ToolError> {
     let name = &call.request.tool;
     catalog.find(&call.request.scope.project, name).map_err(|missing| {
-        let shown: String = name.chars().take(SHOWN_NAME_CHARS).collect();
+        let hidden = call.hidden(name);
+        let shown: String = hidden.as_deref().unwrap_or(name).chars().take(SHOWN_NAME_CHARS).collect();
         let error = ToolError::new(ErrorKind::NotFound, format!("unknown tool `{shown}`")).by_kernel();
         match missing.hint() {
             Some(hint) => error.with_hint(hint),

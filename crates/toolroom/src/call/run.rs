@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 
 use super::admit::Place;
 use super::context::CallContext;
@@ -26,7 +27,8 @@ pub(super) async fn tool(
     let stop = call.request.cancellation.child_token();
     let _told = stop.clone().drop_guard();
     let id = call.record.id.clone();
-    let context = CallContext::new(id, &mut call.request, deadline, stop, Arc::clone(&room.clock));
+    let progress = call.quiet_progress();
+    let context = CallContext::new(id, &mut call.request, deadline, stop, progress, Arc::clone(&room.clock));
     let run = async {
         match entry.spec().pool {
             Pool::Inline => {
@@ -56,6 +58,13 @@ pub(super) async fn tool(
             }
         }
     };
+    // Whoever is stopped now has not started: nothing can have happened.
+    if call.request.cancellation.is_cancelled() {
+        return Err(call.cancelled());
+    }
+    if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        return Err(call.late(limit));
+    }
     call.started = true;
     match until(deadline, &call.request.cancellation, run).await {
         Ok(Ok(output)) => Ok(output),

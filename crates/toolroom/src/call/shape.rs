@@ -1,10 +1,10 @@
-//! Station 7: a result of a size its reader can take.
+//! Station 7: a result without secrets, of a size its reader can take.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::record::{OpenCall, too_long};
+use super::record::OpenCall;
 use super::report::Done;
 use super::shorten::{MIN_CAP, dismantle, shorten, size_chars};
 use crate::catalog::Entry;
@@ -17,12 +17,13 @@ use crate::tool::ToolOutput;
 const ARTIFACT_MAX_BYTES: usize = 64 * 1024 * 1024;
 
 pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &mut OpenCall) -> Done {
-    let ToolOutput { value, message } = output;
-    let message = message.map(|message| too_long(&message).unwrap_or(message));
-    let cap = entry.spec().result_cap.max(MIN_CAP);
+    let ToolOutput { mut value, message } = output;
+    let message = message.map(|message| call.tellable(&message).unwrap_or(message));
+    let cap = entry.limits().result_cap.max(MIN_CAP);
     let origin = entry.spec().origin();
-    let chars = size_chars(&value);
     let readable = schema::bounds(&value).is_ok();
+    call.hide(&mut value);
+    let chars = size_chars(&value);
     if chars <= cap && readable {
         return Done { value: Arc::new(value), message, chars, artifact: None, truncated: false, origin };
     }

@@ -16,13 +16,52 @@ use crate::tool::{Arguments, ErrorKind, ToolError};
 const CONTEXT_MAX_BYTES: usize = 64 * 1024;
 
 pub(super) fn arguments(entry: &Entry, call: &mut OpenCall) -> Result<Arguments, Exit> {
-    let arguments = prepare(entry, &mut call.request).map_err(Exit::Failed)?;
+    fitting(entry, call).map_err(Exit::Failed)
+}
+
+/// The arguments as the tool would get them, or what is wrong with them.
+pub(super) fn fitting(entry: &Entry, call: &mut OpenCall) -> Result<Arguments, ToolError> {
+    let arguments = prepare(entry, &mut call.request).map_err(|error| without_excerpt(error, call))?;
     let bytes = call.keep_arguments(&arguments);
-    check(entry, arguments, bytes).map_err(Exit::Failed)
+    let value = Value::Object(arguments);
+    match (check(entry, &value, bytes), value) {
+        (Ok(()), Value::Object(arguments)) => Ok(arguments),
+        (Ok(()), _) => Err(refusal(&[])),
+        (Err(error), value) => Err(without_values(entry, value, error, call)),
+    }
+}
+
+/// A message quotes what it is about, and a quotation may be a part of a secret, which nobody would recognise. So what
+/// holds a secret is read once more without it, and the message is about that.
+fn without_excerpt(error: ToolError, call: &OpenCall) -> ToolError {
+    let GivenArguments::Text(text) = &call.request.arguments else { return error };
+    match call.hidden(text).map(|hidden| schema::parse_object(&hidden)) {
+        None => error,
+        Some(Err(other)) => refused(&other),
+        Some(Ok(_)) => untold(),
+    }
+}
+
+/// The same for arguments that do not fit.
+fn without_values(entry: &Entry, value: Value, error: ToolError, call: &OpenCall) -> ToolError {
+    let mut hidden = value.clone();
+    call.hide(&mut hidden);
+    let same = hidden == value;
+    dismantle(value);
+    if same {
+        return error;
+    }
+    let bytes = json_bytes(&hidden);
+    check(entry, &hidden, bytes).err().unwrap_or_else(untold)
+}
+
+fn untold() -> ToolError {
+    let text = "invalid arguments; what is wrong is not told, because they hold a secret";
+    ToolError::new(ErrorKind::InvalidArguments, text).by_kernel()
 }
 
 /// From what was sent to what the tool would get.
-pub(super) fn prepare(entry: &Entry, request: &mut CallRequest) -> Result<Arguments, ToolError> {
+fn prepare(entry: &Entry, request: &mut CallRequest) -> Result<Arguments, ToolError> {
     check_context(request)?;
     Ok(filled(entry, parse(&mut request.arguments)?))
 }
@@ -93,12 +132,11 @@ pub(super) fn json_bytes(value: &impl Serialize) -> usize {
 }
 
 /// The schema first, then the tool's own check: it may rely on the schema.
-pub(super) fn check(entry: &Entry, arguments: Arguments, bytes: usize) -> Result<Arguments, ToolError> {
+fn check(entry: &Entry, value: &Value, bytes: usize) -> Result<(), ToolError> {
     if bytes > schema::MAX_TEXT_BYTES {
         return Err(refused(&ArgumentTextError::TooLong { bytes }));
     }
-    let value = Value::Object(arguments);
-    let mut problems = entry.schema.check(&value).map_err(|error| match error {
+    let mut problems = entry.schema.check(value).map_err(|error| match error {
         // This one is about the arguments, and says what to do.
         SchemaError::TooMuchWork => {
             ToolError::new(ErrorKind::InvalidArguments, error.to_string()).by_kernel()
@@ -110,9 +148,9 @@ pub(super) fn check(entry: &Entry, arguments: Arguments, bytes: usize) -> Result
     })?;
     let Value::Object(arguments) = value else { return Err(refusal(&problems)) };
     if problems.is_empty() {
-        problems = caught(|| entry.tool.check(&arguments))?;
+        problems = caught(|| entry.tool.check(arguments))?;
     }
-    if problems.is_empty() { Ok(arguments) } else { Err(refusal(&problems)) }
+    if problems.is_empty() { Ok(()) } else { Err(refusal(&problems)) }
 }
 
 fn refusal(problems: &[Problem]) -> ToolError {

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::limits::{LimitRule, ToolLimits};
 use super::places::Places;
 use crate::schema::{PatternRule, Schema, SchemaError};
 use crate::scope::ProjectId;
@@ -23,13 +24,19 @@ pub struct Entry {
     pub(crate) project: Option<ProjectId>,
     /// Free places, for a tool that limits how many of its calls run at a time.
     pub(crate) places: Option<Arc<Places>>,
+    /// The tool's own limits, with what the operator made of them.
+    limits: ToolLimits,
     /// Top-level parameters that have a default.
     pub(crate) defaults: Vec<(String, Value)>,
     definition: OnceLock<Arc<str>>,
 }
 
 impl Entry {
-    pub(super) fn new(tool: Arc<dyn Tool>, project: Option<ProjectId>) -> Result<Self, RegisterError> {
+    pub(super) fn new(
+        tool: Arc<dyn Tool>,
+        project: Option<ProjectId>,
+        limits: &[LimitRule],
+    ) -> Result<Self, RegisterError> {
         let spec = tool.spec();
         let patterns = if spec.is_foreign() { PatternRule::Relax } else { PatternRule::Refuse };
         let bad = |source| RegisterError::Schema { id: spec.id.clone(), source };
@@ -38,7 +45,8 @@ impl Entry {
             return Err(RegisterError::NoFeature(spec.id.clone()));
         }
         let blocking = (spec.pool == Pool::Blocking).then_some(BLOCKING_PLACES);
-        let places = match spec.concurrency.or(blocking) {
+        let limits = ToolLimits::of(spec, limits);
+        let places = match limits.concurrency.or(blocking) {
             Some(count) => {
                 let places = Places::new(count).ok_or_else(|| RegisterError::Concurrency(spec.id.clone()))?;
                 Some(Arc::new(places))
@@ -53,13 +61,19 @@ impl Entry {
         let defaults = properties
             .filter_map(|(name, property)| Some((name.clone(), property.get("default")?.clone())))
             .collect();
-        Ok(Self { schema, project, places, defaults, definition: OnceLock::new(), tool })
+        Ok(Self { schema, project, places, limits, defaults, definition: OnceLock::new(), tool })
     }
 
     /// What the tool is.
     #[must_use]
     pub fn spec(&self) -> &ToolSpec {
         self.tool.spec()
+    }
+
+    /// The limits that hold for its calls.
+    #[must_use]
+    pub const fn limits(&self) -> &ToolLimits {
+        &self.limits
     }
 
     /// The project that owns it; `None` for a tool of every project.

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use super::entry::{Entry, RegisterError};
 use super::feature::{FEATURES, Feature};
+use super::limits::LimitRule;
 use crate::nearest::{nearest, quoted};
 use crate::scope::ProjectId;
 use crate::tool::Tool;
@@ -13,6 +14,7 @@ use crate::tool::Tool;
 #[derive(Debug)]
 pub struct Catalog {
     index: RwLock<Index>,
+    limits: Vec<LimitRule>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -52,11 +54,17 @@ impl NotFound {
 impl Default for Catalog {
     fn default() -> Self {
         let features = FEATURES.iter().map(|feature| (feature.name, *feature)).collect();
-        Self { index: RwLock::new(Index { features, ..Index::default() }) }
+        Self { index: RwLock::new(Index { features, ..Index::default() }), limits: Vec::new() }
     }
 }
 
 impl Catalog {
+    /// An empty catalog whose tools get these limits beside their own.
+    #[must_use]
+    pub fn with_limits(limits: Vec<LimitRule>) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
     /// Declares a feature of the embedder's own, before the tools that hang on it.
     pub fn declare(&self, feature: Feature) {
         self.write(|index| index.features.insert(feature.name, feature));
@@ -73,8 +81,7 @@ impl Catalog {
         project: Option<&ProjectId>,
         tools: Vec<Arc<dyn Tool>>,
     ) -> Result<(), RegisterError> {
-        let entries: Vec<Entry> =
-            tools.into_iter().map(|tool| Entry::new(tool, project.cloned())).collect::<Result<_, _>>()?;
+        let entries = self.entries(project, tools)?;
         self.write(|index| index.insert_all(entries))
     }
 
@@ -86,14 +93,21 @@ impl Catalog {
         source: &str,
         tools: Vec<Arc<dyn Tool>>,
     ) -> Result<(), RegisterError> {
-        let mut entries: Vec<Entry> =
-            tools.into_iter().map(|tool| Entry::new(tool, project.cloned())).collect::<Result<_, _>>()?;
+        let mut entries = self.entries(project, tools)?;
         self.write(|index| {
             let before = index.clone();
             entries.iter_mut().for_each(|entry| index.carry_over(entry));
             index.remove_source(project, source);
             index.insert_all(entries).inspect_err(|_| *index = before)
         })
+    }
+
+    fn entries(
+        &self,
+        project: Option<&ProjectId>,
+        tools: Vec<Arc<dyn Tool>>,
+    ) -> Result<Vec<Entry>, RegisterError> {
+        tools.into_iter().map(|tool| Entry::new(tool, project.cloned(), &self.limits)).collect()
     }
 
     /// Takes out every tool whose id starts with `source:`, for every project or for one. Running calls keep
@@ -210,8 +224,9 @@ impl Index {
     /// Calls that still run on the old definition hold places; the new one has the same ones, not as many again.
     fn carry_over(&self, entry: &mut Entry) {
         let holders = self.tools.get(entry.spec().id.as_str()).into_iter().flatten();
-        let old = holders
-            .filter(|old| old.project == entry.project && old.spec().concurrency == entry.spec().concurrency);
+        let old = holders.filter(|old| {
+            old.project == entry.project && old.limits().concurrency == entry.limits().concurrency
+        });
         if let Some(places) = old.last().and_then(|old| old.places.clone()) {
             entry.places = Some(places);
         }

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use crate::ledger::RateLimit;
+use crate::policy::ToolPattern;
+use crate::tool::{Timeout, ToolSpec};
 
 /// Limits for some tools. What is absent stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,4 +26,155 @@ pub enum LimitMode {
     Replace,
     /// They hold beside the ones there are: the stricter one counts.
     Narrow,
+}
+
+/// Limits for the tools that a pattern fits.
+#[derive(Debug, Clone)]
+pub struct LimitRule {
+    /// Which tools.
+    pub tools: ToolPattern,
+    /// What holds for them.
+    pub limits: Limits,
+    /// Whether they may also widen.
+    pub mode: LimitMode,
+}
+
+/// The limits a registered tool really has: its own, changed by every rule that fits it, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolLimits {
+    /// How often it may be called; all of them hold.
+    pub rates: Vec<RateLimit>,
+    /// How many calls of it one process runs at a time.
+    pub concurrency: Option<usize>,
+    /// How long it may run unless its caller says otherwise.
+    pub timeout: Timeout,
+    /// How long it may run whatever its caller says: the operator's limit.
+    pub max_timeout: Option<Duration>,
+    /// How many characters of its result a caller gets.
+    pub result_cap: usize,
+}
+
+impl ToolLimits {
+    pub(super) fn of(spec: &ToolSpec, rules: &[LimitRule]) -> Self {
+        let mut effective = Self {
+            rates: spec.rates.clone(),
+            concurrency: spec.concurrency,
+            timeout: spec.timeout.clone(),
+            max_timeout: None,
+            result_cap: spec.result_cap,
+        };
+        for rule in rules.iter().filter(|rule| rule.tools.matches(spec)) {
+            match rule.mode {
+                LimitMode::Replace => effective.replace(&rule.limits),
+                LimitMode::Narrow => effective.narrow(&rule.limits),
+            }
+        }
+        effective
+    }
+
+    fn replace(&mut self, limits: &Limits) {
+        if let Some(rates) = &limits.rates {
+            self.rates.clone_from(rates);
+        }
+        self.concurrency = limits.concurrency.or(self.concurrency);
+        self.result_cap = limits.result_cap.unwrap_or(self.result_cap);
+        self.max_timeout = limits.timeout.or(self.max_timeout);
+        if let Some(limit) = limits.timeout {
+            self.timeout = match &self.timeout {
+                Timeout::After(_) | Timeout::Never => Timeout::After(limit),
+                // The argument still decides, below the new bound.
+                Timeout::FromArgument { name, default, .. } => {
+                    Timeout::FromArgument { name: name.clone(), default: limit.min(*default), max: limit }
+                }
+            };
+        }
+    }
+
+    fn narrow(&mut self, limits: &Limits) {
+        self.rates.extend(limits.rates.iter().flatten());
+        if let Some(places) = limits.concurrency {
+            self.concurrency = Some(self.concurrency.map_or(places, |now| now.min(places)));
+        }
+        self.result_cap = limits.result_cap.map_or(self.result_cap, |cap| cap.min(self.result_cap));
+        if let Some(limit) = limits.timeout {
+            self.max_timeout = Some(self.max_timeout.map_or(limit, |most| most.min(limit)));
+            self.timeout = match &self.timeout {
+                Timeout::After(now) => Timeout::After(limit.min(*now)),
+                Timeout::Never => Timeout::After(limit),
+                Timeout::FromArgument { name, default, max } => Timeout::FromArgument {
+                    name: name.clone(),
+                    default: limit.min(*default),
+                    max: limit.min(*max),
+                },
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(mode: LimitMode, limits: Limits) -> LimitRule {
+        LimitRule { tools: ToolPattern::parse("app:*").unwrap(), limits, mode }
+    }
+
+    #[test]
+    fn replacing_widens_and_narrowing_never_does() {
+        let spec = ToolSpec::new("app:t", "").unwrap().rate(RateLimit::per_hour(3)).concurrency(2);
+        let wide = Limits {
+            rates: Some(vec![RateLimit::per_hour(100)]),
+            concurrency: Some(50),
+            timeout: Some(Duration::from_secs(600)),
+            result_cap: Some(1_000_000),
+        };
+        let replaced = ToolLimits::of(&spec, &[rule(LimitMode::Replace, wide.clone())]);
+        assert_eq!(
+            (replaced.rates.len(), replaced.concurrency, replaced.result_cap),
+            (1, Some(50), 1_000_000)
+        );
+        assert_eq!(replaced.timeout, Timeout::After(Duration::from_secs(600)));
+
+        let narrowed = ToolLimits::of(&spec, &[rule(LimitMode::Narrow, wide)]);
+        assert_eq!(narrowed.rates, [RateLimit::per_hour(3), RateLimit::per_hour(100)], "both hold");
+        assert_eq!((narrowed.concurrency, narrowed.result_cap), (Some(2), spec.result_cap));
+        assert_eq!(narrowed.timeout, spec.timeout);
+
+        let tight =
+            Limits { concurrency: Some(1), timeout: Some(Duration::from_secs(1)), ..Limits::default() };
+        let narrowed = ToolLimits::of(&spec, &[rule(LimitMode::Narrow, tight)]);
+        assert_eq!(narrowed.concurrency, Some(1));
+        assert_eq!(narrowed.timeout, Timeout::After(Duration::from_secs(1)));
+        assert_eq!(narrowed.max_timeout, Some(Duration::from_secs(1)), "whatever a caller asks for");
+    }
+
+    #[test]
+    fn a_limit_of_the_operator_holds_for_every_kind_of_timeout() {
+        let limits = |seconds| Limits { timeout: Some(Duration::from_secs(seconds)), ..Limits::default() };
+        let from_argument = Timeout::FromArgument {
+            name: "seconds".to_owned(),
+            default: Duration::from_secs(10),
+            max: Duration::from_secs(100),
+        };
+        for (own, seconds, mode, most) in [
+            (Timeout::Never, 5, LimitMode::Narrow, 5),
+            (Timeout::Never, 5, LimitMode::Replace, 5),
+            (from_argument.clone(), 5, LimitMode::Narrow, 5),
+            (from_argument.clone(), 500, LimitMode::Narrow, 100),
+            (from_argument, 500, LimitMode::Replace, 500),
+        ] {
+            let spec = ToolSpec::new("app:t", "").unwrap().timeout(own);
+            let effective = ToolLimits::of(&spec, &[rule(mode, limits(seconds))]);
+            let mut wish = crate::tool::Arguments::new();
+            wish.insert("seconds".to_owned(), 10_000.into());
+            assert_eq!(effective.timeout.limit(&wish), Some(Duration::from_secs(most)), "{seconds} {mode:?}");
+        }
+    }
+
+    #[test]
+    fn limits_of_other_tools_change_nothing() {
+        let spec = ToolSpec::new("builtin:t", "").unwrap();
+        let limits = Limits { concurrency: Some(1), ..Limits::default() };
+        assert_eq!(ToolLimits::of(&spec, &[rule(LimitMode::Replace, limits)]), ToolLimits::of(&spec, &[]));
+    }
 }

@@ -21,7 +21,7 @@ pub(crate) use entry::hash_of;
 pub use entry::{Entry, RegisterError};
 pub use feature::{FEATURES, Feature};
 pub use index::{Catalog, NotFound};
-pub use limits::{LimitMode, Limits};
+pub use limits::{LimitMode, LimitRule, Limits, ToolLimits};
 pub use offer::{Audience, ON_DEVICE_TOOLS, Offer};
 pub(crate) use places::Places;
 pub use wire_names::WireNames;

@@ -53,6 +53,14 @@ impl Expression {
         self.roots.iter().map(String::as_str)
     }
 
+    /// The keys that are asked of a root name itself, sorted: `a` and `b` in `args.a[0] == args['b']`.
+    #[must_use]
+    pub fn keys_of(&self, root: &str) -> BTreeSet<&str> {
+        let mut keys = BTreeSet::new();
+        self.tree.collect_keys(root, &mut keys);
+        keys
+    }
+
     /// The value with these variables.
     ///
     /// # Errors
@@ -103,8 +111,9 @@ impl<'a> Evaluation<'a> {
     }
 
     fn name(&mut self, name: &str, position: usize) -> Result<Operand<'a>, ExpressionError> {
-        let found = self.variables.get(name);
-        found.map(Operand::from).ok_or_else(|| Problem::unknown_name(name, self.variables).at(position))
+        let found = self.variables.get(name).map(Operand::from);
+        let found = found.or_else(|| self.variables.object(name).map(Operand::Map));
+        found.ok_or_else(|| Problem::unknown_name(name, self.variables).at(position))
     }
 
     fn list(&mut self, items: &'a [Node]) -> Result<Operand<'a>, ExpressionError> {
@@ -130,7 +139,14 @@ impl<'a> Evaluation<'a> {
     }
 
     fn path(&mut self, base: &'a Node, keys: &'a [Key]) -> Result<Operand<'a>, ExpressionError> {
-        let mut value = self.node(base)?;
+        let (mut value, keys) = match (&base.kind, keys) {
+            (NodeKind::Name(name), [Key::Name(key), deeper @ ..])
+                if let Some(member) = self.variables.member(name, key) =>
+            {
+                (Operand::from(member), deeper)
+            }
+            _ => (self.node(base)?, keys),
+        };
         for key in keys {
             value = match key {
                 Key::Name(name) => value.key(name),

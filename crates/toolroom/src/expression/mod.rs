@@ -25,4 +25,4 @@ mod value;
 pub use error::{ExpressionError, ExpressionProblem};
 pub use evaluate::{Expression, evaluate};
 pub use limits::{MAX_DEPTH, MAX_EXPRESSION_CHARACTERS, MAX_LIST_ITEMS, MAX_PRODUCED_CHARACTERS, MAX_STEPS};
-pub use value::{Kind, Value, Variables};
+pub use value::{Kind, Scalar, Value, Variables};

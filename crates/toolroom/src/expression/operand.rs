@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 use super::error::ExpressionProblem as Problem;
 use super::limits::{Budget, MAX_DATA_DEPTH};
 use super::number::Number;
-use super::value::{Kind, Value};
+use super::value::{Kind, Scalar, Value};
 
 #[derive(Clone, Debug)]
 pub(super) enum Operand<'a> {
@@ -134,6 +134,16 @@ impl<'a> From<&'a Json> for Operand<'a> {
             Json::String(text) => Self::Text(Cow::Borrowed(text)),
             Json::Array(items) => Self::Array(items),
             Json::Object(map) => Self::Map(map),
+        }
+    }
+}
+
+impl<'a> From<Scalar<'a>> for Operand<'a> {
+    fn from(scalar: Scalar<'a>) -> Self {
+        match scalar {
+            Scalar::Null => Self::Null,
+            Scalar::Bool(truth) => Self::Bool(truth),
+            Scalar::Text(text) => Self::Text(Cow::Borrowed(text)),
         }
     }
 }

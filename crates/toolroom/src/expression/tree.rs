@@ -1,5 +1,6 @@
 //! The parsed form of an expression.
 
+use std::collections::BTreeSet;
 use std::f64::consts;
 
 use super::functions::Function;
@@ -39,6 +40,46 @@ pub(super) enum NodeKind {
     },
     /// The condition, the value if it holds, the value if not.
     If(Box<[Node; 3]>),
+}
+
+impl Node {
+    /// Adds the keys that are asked of `root` itself. Goes as deep as the parser let the expression nest.
+    pub(super) fn collect_keys<'a>(&'a self, root: &str, found: &mut BTreeSet<&'a str>) {
+        match &self.kind {
+            NodeKind::Literal(_) | NodeKind::Name(_) => {}
+            NodeKind::List(nodes) | NodeKind::Call { arguments: nodes, .. } => {
+                nodes.iter().for_each(|node| node.collect_keys(root, found));
+            }
+            NodeKind::If(branches) => branches.iter().for_each(|node| node.collect_keys(root, found)),
+            NodeKind::Prefix { operand, .. } => operand.collect_keys(root, found),
+            NodeKind::Chain { first, links } => {
+                first.collect_keys(root, found);
+                links.iter().for_each(|link| link.right.collect_keys(root, found));
+            }
+            NodeKind::Path { base, keys } => {
+                if matches!(&base.kind, NodeKind::Name(name) if name == root) {
+                    found.extend(keys.first().and_then(Key::text));
+                }
+                base.collect_keys(root, found);
+                for key in keys {
+                    if let Key::Index(node) = key {
+                        node.collect_keys(root, found);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Key {
+    /// The key, if it is written down rather than worked out.
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Name(name) => Some(name),
+            Self::Index(Node { kind: NodeKind::Literal(Literal::Text(text)), .. }) => Some(text),
+            Self::Index(_) => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

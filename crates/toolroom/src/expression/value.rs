@@ -122,10 +122,51 @@ impl From<Value> for Json {
     }
 }
 
+/// A simple value, borrowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scalar<'a> {
+    /// Nothing.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A text.
+    Text(&'a str),
+}
+
+impl<'a> From<Option<&'a str>> for Scalar<'a> {
+    fn from(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Null, Self::Text)
+    }
+}
+
+impl From<Scalar<'_>> for Json {
+    fn from(scalar: Scalar<'_>) -> Self {
+        match scalar {
+            Scalar::Null => Self::Null,
+            Scalar::Bool(truth) => Self::Bool(truth),
+            Scalar::Text(text) => Self::String(text.to_owned()),
+        }
+    }
+}
+
 /// The root names an expression may use; the evaluator walks the rest of a path such as `args.user.name`.
 pub trait Variables {
     /// The value of a root name; `None` when there is no such name.
     fn get(&self, name: &str) -> Option<&Json>;
+
+    /// The object of a root name that [`Variables::get`] does not have: for who holds a map and no JSON of it, and
+    /// would have to copy it.
+    fn object(&self, name: &str) -> Option<&Map<String, Json>> {
+        let _ = name;
+        None
+    }
+
+    /// What is under a key of a root name: for who can tell that without making the whole. It has to be what the
+    /// whole says; `None` when the whole is to be asked.
+    fn member(&self, name: &str, key: &str) -> Option<Scalar<'_>> {
+        let _ = (name, key);
+        None
+    }
 
     /// All root names, for the suggestion in the message about an unknown one.
     fn names(&self) -> Vec<&str>;

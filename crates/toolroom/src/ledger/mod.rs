@@ -1,19 +1,21 @@
 //! What is kept of a call, and the ports through which it is kept.
 //!
 //! [`Ledger`] is the storage port for writes, cut by transaction: each method is one state change that commits
-//! whole or not at all. Reads are narrow ports of their own ([`Journal`], [`Artifacts`], [`Switchboard`]), so
+//! whole or not at all. Reads are narrow ports of their own ([`Journal`], [`Artifacts`], [`Approvals`], [`Switchboard`]), so
 //! that a tool which pages a result can be given exactly that and nothing else. This room holds no storage:
 //! `toolroom-store` implements the ports over SQLite, [`crate::testing::MemoryLedger`] in memory.
 
 mod approval;
 mod artifact;
 mod record;
+mod seal;
 mod standing;
 mod switches;
 
-pub use approval::{Answer, Answerer, Approval, Decision, Grant};
+pub use approval::{Answer, Answerer, Approval, Decision, EditCall, Grant, Question, QuestionState, Turn};
 pub use artifact::{Artifact, ArtifactId};
-pub use record::{CallFilter, CallId, CallRecord, CallStatus, RateKey, RateLimit};
+pub use record::{CallFilter, CallId, CallRecord, CallStatus, RateKey, RateLimit, ToolUsage};
+pub use seal::{Seal, SealError};
 pub use standing::{AnswerId, Standing, StandingAnswer};
 pub use switches::{SwitchState, Switches};
 
@@ -56,6 +58,22 @@ pub struct CloseCall {
     pub artifact: Option<Artifact>,
     /// Work to be done because of this call.
     pub enqueue: Vec<Action>,
+    /// What becomes of the question this call was parked with, if it was.
+    pub question: ParkedQuestion,
+}
+
+/// What the close of a call means for its question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ParkedQuestion {
+    /// The call was never parked.
+    #[default]
+    None,
+    /// The call ran; what was sealed for it goes.
+    Settled,
+    /// The yes no longer holds. Only if the call is still *pending*: who has begun it meanwhile goes on.
+    Void,
+    /// It was answered, or used, too late. Only if the call is still *pending*.
+    Expired,
 }
 
 /// A call that waits for a person.
@@ -79,8 +97,12 @@ pub trait Ledger: Send + Sync {
     /// Writes a *pending* row and the approval it waits for.
     fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>>;
 
-    /// Answers a waiting approval. A no closes the call as *denied* in the same transaction.
+    /// Answers a waiting approval. A no closes the call as *denied* in the same transaction, and what outlives
+    /// the question is kept in it, too.
     fn decide(&self, decision: Decision) -> BoxFuture<'static, Result<(), DecideError>>;
+
+    /// Answers a waiting approval with other arguments, which are a call and a question of their own.
+    fn edit(&self, edit: EditCall) -> BoxFuture<'static, Result<(), DecideError>>;
 
     /// Closes a call, keeps its artifact and enqueues its actions.
     fn close(&self, close: CloseCall) -> BoxFuture<'static, Result<(), LedgerError>>;
@@ -101,6 +123,9 @@ pub trait Journal: Send + Sync {
         scope: &'a Scope,
         id: &'a CallId,
     ) -> BoxFuture<'a, Result<Option<CallRecord>, LedgerError>>;
+
+    /// How often each tool has been let run, and when last; for rankings.
+    fn usage<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<ToolUsage>, LedgerError>>;
 }
 
 /// Reads whole results.
@@ -113,11 +138,29 @@ pub trait Artifacts: Send + Sync {
     ) -> BoxFuture<'a, Result<Option<Artifact>, LedgerError>>;
 }
 
-/// Reads what has been switched on and off.
+/// Reads what people have set: switches and standing answers.
 pub trait Switchboard: Send + Sync {
-    /// The switches of a project as of now, changes by other processes included.
-    fn switches<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Switches>, LedgerError>>;
+    /// What holds in a project as of now, changes by other processes included.
+    fn standing<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Standing>, LedgerError>>;
 }
+
+/// Reads what is asked of people.
+pub trait Approvals: Send + Sync {
+    /// The questions of calls that are still *pending*, oldest first.
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Question>, LedgerError>>;
+
+    /// One question by the id of its call, answered or not.
+    fn question<'a>(
+        &'a self,
+        scope: &'a Scope,
+        call: &'a CallId,
+    ) -> BoxFuture<'a, Result<Option<Question>, LedgerError>>;
+}
+
+/// Everything a toolroom keeps its state in.
+pub trait Storage: Ledger + Journal + Approvals + Switchboard {}
+
+impl<S: Ledger + Journal + Approvals + Switchboard> Storage for S {}
 
 /// Storage refused or failed. The source says why; it is for the operator, never for a model.
 #[derive(Debug, Clone, thiserror::Error)]

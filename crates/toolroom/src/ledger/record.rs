@@ -208,6 +208,17 @@ impl CallFilter {
     pub const DEFAULT_LIMIT: u32 = 100;
 }
 
+/// How much a tool is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolUsage {
+    /// The tool's full id.
+    pub tool: Arc<str>,
+    /// How many of its calls were let run.
+    pub calls: u64,
+    /// When the last of them began.
+    pub last_at: Timestamp,
+}
+
 /// Whose calls a rate limit counts together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

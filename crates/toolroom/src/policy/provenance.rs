@@ -45,6 +45,12 @@ impl Provenance {
         }
     }
 
+    /// Whether none of the three holds.
+    #[must_use]
+    pub const fn is_none(&self) -> bool {
+        !(self.private || self.untrusted || self.outward)
+    }
+
     /// Whether all three hold.
     #[must_use]
     pub const fn is_complete(self) -> bool {

@@ -49,6 +49,7 @@ pub struct Example {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<ExampleCaller>,
     /// Where the run has been.
+    #[serde(skip_serializing_if = "Provenance::is_none")]
     pub provenance: Provenance,
     /// The tool's effect class; silence counts as destructive, as it does for tools.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -29,7 +29,16 @@ impl Ruling {
             Self::Deny => "deny",
         }
     }
+
+    /// The ruling of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Allow, Self::Ask, Self::Deny].into_iter().find(|ruling| ruling.as_str() == name)
+    }
 }
+
+/// The rule a tool's own judgement counts as.
+pub const JUDGE_RULE: &str = "tool.judge";
 
 /// A tool's own opinion on a call's arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,22 +67,26 @@ pub struct Verdict {
 impl Verdict {
     /// Runs, by this rule.
     #[must_use]
-    pub fn allow(rule: &'static str) -> Self {
-        Self { ruling: Ruling::Allow, rule: Cow::Borrowed(rule), reason: String::new(), by: Answerer::Caller }
+    pub fn allow(rule: impl Into<Cow<'static, str>>) -> Self {
+        Self { ruling: Ruling::Allow, rule: rule.into(), reason: String::new(), by: Answerer::Caller }
     }
 
-    /// The stricter of this verdict and the tool's own judgement. A tool can never loosen a verdict.
+    /// The stricter of this verdict and the tool's own judgement. A tool can never loosen a verdict; where both ask, the
+    /// person is told what both have to say.
     #[must_use]
-    pub fn tightened(self, judgement: Judgement) -> Self {
+    pub fn tightened(mut self, judgement: Judgement) -> Self {
         let (ruling, reason) = match judgement {
             Judgement::Allow => return self,
             Judgement::Ask(reason) => (Ruling::Ask, reason),
             Judgement::Deny(reason) => (Ruling::Deny, reason),
         };
         if ruling <= self.ruling {
+            if ruling == Ruling::Ask && self.ruling == Ruling::Ask {
+                self.reason = format!("{}; {reason}", self.reason);
+            }
             return self;
         }
-        Self { ruling, rule: Cow::Borrowed("tool.judge"), reason, by: self.by }
+        Self { ruling, rule: Cow::Borrowed(JUDGE_RULE), reason, by: self.by }
     }
 }
 
@@ -92,6 +105,8 @@ mod tests {
             }
         }
         assert_eq!(verdict(Ruling::Allow).tightened(Judgement::Deny("no".into())).rule, "tool.judge");
-        assert_eq!(verdict(Ruling::Ask).tightened(Judgement::Ask("again".into())).rule, "x");
+        let both = Verdict { reason: "a rule".into(), ..verdict(Ruling::Ask) };
+        let both = both.tightened(Judgement::Ask("this empties the disk".into()));
+        assert_eq!((&*both.rule, both.reason.as_str()), ("x", "a rule; this empties the disk"));
     }
 }

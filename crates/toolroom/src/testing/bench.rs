@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::MemoryLedger;
+use super::{MemoryLedger, NoSeal, unguarded};
 use crate::call::{CallReport, CallRequest, ClientResult};
 use crate::catalog::RegisterError;
 use crate::ledger::{CallFilter, CallRecord, Journal};
@@ -12,7 +12,7 @@ use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::Tool;
 
-/// Exercises one tool through the whole call path.
+/// Exercises one tool through the whole call path. Nobody is asked for approval: see [`unguarded`].
 ///
 /// ```
 /// use serde_json::json;
@@ -39,7 +39,7 @@ impl Bench {
     /// A toolroom that holds this tool only.
     pub fn new(tool: impl Tool + 'static) -> Result<Self, RegisterError> {
         let ledger = Arc::new(MemoryLedger::new());
-        let room = Toolroom::builder(Arc::clone(&ledger)).build();
+        let room = Toolroom::builder(Arc::clone(&ledger)).policy(unguarded()).seal(Arc::new(NoSeal)).build();
         let name = tool.spec().id.to_string();
         room.catalog().register(tool)?;
         Ok(Self { room, ledger, tool: name })

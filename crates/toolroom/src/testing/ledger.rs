@@ -1,6 +1,5 @@
 //! A ledger in memory.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,10 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::BoxFuture;
 use crate::clock::Timestamp;
 use crate::ledger::{
-    Action, Approval, Artifact, ArtifactId, Artifacts, BeginCall, BeginError, CallFilter, CallId, CallRecord,
-    CallStatus, CloseCall, DecideError, Decision, Grant, Journal, Ledger, LedgerError, ParkCall, RateKey,
-    RateLimit, SwitchState, Switchboard, Switches,
+    Action, Answer, Answerer, Approval, Approvals, Artifact, ArtifactId, Artifacts, BeginCall, BeginError,
+    CallFilter, CallId, CallRecord, CallStatus, CloseCall, DecideError, Decision, EditCall, Grant, Journal,
+    Ledger, LedgerError, ParkCall, ParkedQuestion, Question, QuestionState, RateKey, RateLimit, Standing,
+    SwitchState, Switchboard, ToolUsage, Turn,
 };
+use crate::policy::Answers;
 use crate::scope::{ProjectId, Scope};
 
 /// How many calls are remembered: enough for any test, little enough to stay in the processor's cache, and an
@@ -30,11 +31,11 @@ pub struct MemoryLedger {
 #[derive(Debug, Default)]
 struct Rows {
     calls: BTreeMap<CallId, CallRecord>,
-    approvals: HashMap<CallId, (Approval, Asked)>,
+    questions: HashMap<CallId, Asked>,
     artifacts: HashMap<ArtifactId, Artifact>,
     artifact_bytes: usize,
     actions: Vec<(CallId, Action)>,
-    switches: HashMap<ProjectId, Arc<Switches>>,
+    standing: HashMap<ProjectId, Arc<Standing>>,
     /// When calls of tools with a rate began. Kept apart, so that forgetting a call does not forgive it.
     starts: Vec<Start>,
 }
@@ -46,11 +47,14 @@ struct Start {
     at: Timestamp,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
-    Waiting,
-    Granted,
-    Over,
+/// What is asked about a parked call; the call itself is among the others.
+#[derive(Debug)]
+struct Asked {
+    approval: Approval,
+    state: QuestionState,
+    answer: Option<Answer>,
+    answered_by: Option<Answerer>,
+    replaced_by: Option<CallId>,
 }
 
 impl MemoryLedger {
@@ -62,12 +66,12 @@ impl MemoryLedger {
 
     /// Switches a tool or family.
     pub fn set_tool(&self, project: &ProjectId, name: &str, state: SwitchState) {
-        self.lock().change_switches(project, |switches| switches.set_tool(name, state));
+        self.lock().change(project, |standing| standing.switches.set_tool(name, state));
     }
 
     /// Switches a feature.
     pub fn set_feature(&self, project: &ProjectId, name: &str, state: SwitchState) {
-        self.lock().change_switches(project, |switches| switches.set_feature(name, state));
+        self.lock().change(project, |standing| standing.switches.set_feature(name, state));
     }
 
     /// The actions that closed calls have caused, oldest first.
@@ -83,8 +87,10 @@ impl MemoryLedger {
 }
 
 impl Rows {
-    fn change_switches(&mut self, project: &ProjectId, change: impl FnOnce(&mut Switches)) {
-        change(Arc::make_mut(self.switches.entry(project.clone()).or_default()));
+    fn change(&mut self, project: &ProjectId, change: impl FnOnce(&mut Standing)) {
+        let standing = Arc::make_mut(self.standing.entry(project.clone()).or_default());
+        change(standing);
+        standing.revision += 1;
     }
 
     fn make_room(&mut self) {
@@ -106,7 +112,7 @@ impl Rows {
         let call = self.calls.remove(id);
         let artifact = call.and_then(|call| call.artifact).and_then(|id| self.artifacts.remove(&id));
         self.artifact_bytes -= artifact.map_or(0, |artifact| artifact.bytes.len());
-        self.approvals.remove(id);
+        self.questions.remove(id);
         self.actions.retain(|(call, _)| call != id);
     }
 
@@ -121,13 +127,17 @@ impl Rows {
             Start { tool: Arc::clone(&record.tool), scope: record.scope.clone(), at }
         });
         if let Some(grant) = &begin.grant {
-            self.consume(grant, &begin.record.scope)?;
+            self.check(grant, &begin.record.scope)?;
         }
-        match self.calls.entry(begin.record.id.clone()) {
-            Entry::Vacant(place) => drop(place.insert(begin.record)),
-            Entry::Occupied(mut parked) if begin.grant.is_some() => drop(parked.insert(begin.record)),
-            Entry::Occupied(known) => return Err(already_recorded(known.key()).into()),
+        let resumes = begin.grant.as_ref().is_some_and(|grant| grant.call == begin.record.id);
+        if !resumes && self.calls.contains_key(&begin.record.id) {
+            return Err(already_recorded(&begin.record.id).into());
         }
+        let used = begin.grant.and_then(|grant| self.questions.get_mut(&grant.call));
+        if let Some(asked) = used {
+            asked.state = QuestionState::Used;
+        }
+        self.calls.insert(begin.record.id.clone(), begin.record);
         self.starts.extend(start);
         self.make_room();
         Ok(())
@@ -146,57 +156,152 @@ impl Rows {
         match begun.iter().min() {
             Some(oldest) if full => Err(BeginError::RateLimited {
                 limit: *limit,
-                retry_after: oldest.after(limit.per).since(now),
+                retry_after: oldest.after(limit.per).since(now).min(limit.per),
             }),
             None if full => Err(BeginError::RateLimited { limit: *limit, retry_after: limit.per }),
             _ => Ok(()),
         }
     }
 
-    fn consume(&mut self, grant: &Grant, scope: &Scope) -> Result<(), BeginError> {
-        let owned = self.calls.get(&grant.call).is_some_and(|call| call.scope == *scope);
-        let (approval, asked) = self.approvals.get_mut(&grant.call).ok_or(BeginError::GrantSpent)?;
-        let holds = owned
-            && *asked == Asked::Granted
-            && approval.expires_at > grant.at
-            && approval.arguments_hash == grant.arguments_hash
-            && approval.definition_hash == grant.definition_hash;
-        if !holds {
-            return Err(BeginError::GrantSpent);
+    fn check(&self, grant: &Grant, scope: &Scope) -> Result<(), BeginError> {
+        let wanted = match grant.turn {
+            Turn::First => (QuestionState::Granted, CallStatus::Pending),
+            Turn::Again => (QuestionState::Used, CallStatus::Unknown),
+        };
+        let call = self.calls.get(&grant.call).filter(|call| call.scope == *scope);
+        let status = call.map(|call| call.status).ok_or(BeginError::GrantSpent)?;
+        let asked = self.questions.get(&grant.call).ok_or(BeginError::GrantSpent)?;
+        let holds = (asked.state, status) == wanted
+            && asked.approval.expires_at > grant.at
+            && asked.approval.arguments_hash == grant.arguments_hash
+            && asked.approval.definition_hash == grant.definition_hash;
+        if holds { Ok(()) } else { Err(BeginError::GrantSpent) }
+    }
+
+    fn question(&self, call: &CallRecord) -> Option<Question> {
+        let asked = self.questions.get(&call.id)?;
+        Some(Question {
+            record: call.clone(),
+            approval: asked.approval.clone(),
+            state: asked.state,
+            answer: asked.answer,
+            answered_by: asked.answered_by,
+            replaced_by: asked.replaced_by.clone(),
+        })
+    }
+
+    fn park(&mut self, park: ParkCall, granted_by: Option<Answerer>) -> Result<(), LedgerError> {
+        if self.calls.contains_key(&park.record.id) {
+            return Err(already_recorded(&park.record.id));
         }
-        *asked = Asked::Over;
+        let state = if granted_by.is_some() { QuestionState::Granted } else { QuestionState::Waiting };
+        let answer = granted_by.map(|_| Answer::Once);
+        let asked =
+            Asked { approval: park.approval, state, answer, answered_by: granted_by, replaced_by: None };
+        self.questions.insert(park.record.id.clone(), asked);
+        self.calls.insert(park.record.id.clone(), park.record);
+        self.make_room();
         Ok(())
     }
 
-    fn decide(&mut self, decision: &Decision) -> Result<(), DecideError> {
-        let not_waiting = || DecideError::NotWaiting(decision.call.clone());
-        if !self.calls.get(&decision.call).is_some_and(|call| decision.scope.covers(&call.scope)) {
+    /// The question, if it waits for somebody like this.
+    fn waiting(
+        &mut self,
+        call: &CallId,
+        scope: &Scope,
+        by: Answerer,
+        at: Timestamp,
+    ) -> Result<&mut Asked, DecideError> {
+        let not_waiting = || DecideError::NotWaiting(call.clone());
+        let parked = self.calls.get(call).filter(|parked| by.is_at_home(scope, &parked.scope));
+        if parked.is_none_or(|parked| parked.status != CallStatus::Pending) {
             return Err(not_waiting());
         }
-        let (approval, asked) = self.approvals.get_mut(&decision.call).ok_or_else(not_waiting)?;
-        if *asked != Asked::Waiting || approval.expires_at <= decision.at {
+        let asked = self.questions.get_mut(call).ok_or_else(not_waiting)?;
+        if asked.state != QuestionState::Waiting || asked.approval.expires_at <= at {
             return Err(not_waiting());
         }
-        if !decision.by.may_answer_for(approval.by) {
-            return Err(DecideError::NotYours);
+        if by.may_answer_for(asked.approval.by) { Ok(asked) } else { Err(DecideError::NotYours) }
+    }
+
+    fn decide(&mut self, decision: Decision) -> Result<(), DecideError> {
+        let asked = self.waiting(&decision.call, &decision.scope, decision.by, decision.at)?;
+        asked.answer = Some(decision.answer);
+        asked.answered_by = Some(decision.by);
+        if decision.answer.is_yes() {
+            asked.state = QuestionState::Granted;
+        } else {
+            self.refuse(&decision.call, decision.at, "a person said no");
         }
-        *asked = if decision.answer.is_yes() { Asked::Granted } else { Asked::Over };
-        if !decision.answer.is_yes()
-            && let Some(call) = self.calls.get_mut(&decision.call)
-        {
+        if let Some(answer) = decision.standing {
+            let project = answer.scope.project.clone();
+            self.change(&project, |standing| {
+                let answers = standing.answers.iter().cloned().chain([answer]).collect();
+                standing.answers = Answers::new(answers);
+            });
+        }
+        Ok(())
+    }
+
+    fn edit(&mut self, edit: EditCall) -> Result<(), DecideError> {
+        self.waiting(&edit.of, &edit.scope, edit.by, edit.at)?;
+        let new = edit.park.record.id.clone();
+        let granted_by = edit.by.may_answer_for(edit.park.approval.by).then_some(edit.by);
+        self.park(edit.park, granted_by)?;
+        if let Some(asked) = self.questions.get_mut(&edit.of) {
+            asked.answer = Some(Answer::Edit);
+            asked.answered_by = Some(edit.by);
+            asked.replaced_by = Some(new);
+        }
+        self.refuse(&edit.of, edit.at, "its arguments were edited; another call takes its place");
+        Ok(())
+    }
+
+    fn refuse(&mut self, call: &CallId, at: Timestamp, why: &str) {
+        if let Some(asked) = self.questions.get_mut(call) {
+            asked.state = QuestionState::Refused;
+            asked.approval.sealed = None;
+        }
+        if let Some(call) = self.calls.get_mut(call) {
             call.status = CallStatus::Denied;
-            call.ended_at = Some(decision.at);
+            call.ended_at = Some(at);
+            call.error = Some(why.to_owned());
+            call.duration_us = u64::try_from(at.since(call.asked_at).as_micros()).unwrap_or(u64::MAX);
+        }
+    }
+
+    /// What closing a call does to its question. Only if the call is *pending* can it become void or expire.
+    fn settle(&mut self, close: &CloseCall) -> Result<(), LedgerError> {
+        let call = &close.record.id;
+        let row = self.calls.get(call);
+        let known = row.map(|row| row.status);
+        // A process that was taken for dead does not close what another one has begun again.
+        let begun = row.and_then(|row| row.begun_at).zip(close.record.begun_at);
+        if known.is_some_and(CallStatus::is_final) || begun.is_some_and(|(row, close)| row != close) {
+            return Err(already_recorded(call));
+        }
+        let state = match close.question {
+            ParkedQuestion::None => return Ok(()),
+            // As long as nobody knows how the call ended it may begin again, with what is sealed.
+            ParkedQuestion::Settled if !close.record.status.is_final() => return Ok(()),
+            ParkedQuestion::Settled => QuestionState::Used,
+            ParkedQuestion::Void | ParkedQuestion::Expired if known != Some(CallStatus::Pending) => {
+                return Err(already_recorded(call));
+            }
+            ParkedQuestion::Void => QuestionState::Void,
+            ParkedQuestion::Expired => QuestionState::Expired,
+        };
+        if let Some(asked) = self.questions.get_mut(call) {
+            asked.state = state;
+            asked.approval.sealed = None;
         }
         Ok(())
     }
 
     fn close(&mut self, close: CloseCall) -> Result<(), LedgerError> {
         let call = close.record.id.clone();
-        match self.calls.entry(call.clone()) {
-            Entry::Vacant(place) => drop(place.insert(close.record)),
-            Entry::Occupied(known) if known.get().status.is_final() => return Err(already_recorded(&call)),
-            Entry::Occupied(mut open) => drop(open.insert(close.record)),
-        }
+        self.settle(&close)?;
+        self.calls.insert(call.clone(), close.record);
         if let Some(artifact) = close.artifact {
             self.artifact_bytes += artifact.bytes.len();
             self.artifacts.insert(artifact.id.clone(), artifact);
@@ -217,15 +322,15 @@ impl Ledger for MemoryLedger {
     }
 
     fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>> {
-        let mut rows = self.lock();
-        rows.approvals.insert(park.approval.call.clone(), (park.approval, Asked::Waiting));
-        rows.calls.insert(park.record.id.clone(), park.record);
-        rows.make_room();
-        Box::pin(ready(Ok(())))
+        Box::pin(ready(self.lock().park(park, None)))
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'static, Result<(), DecideError>> {
-        Box::pin(ready(self.lock().decide(&decision)))
+        Box::pin(ready(self.lock().decide(decision)))
+    }
+
+    fn edit(&self, edit: EditCall) -> BoxFuture<'static, Result<(), DecideError>> {
+        Box::pin(ready(self.lock().edit(edit)))
     }
 
     fn close(&self, close: CloseCall) -> BoxFuture<'static, Result<(), LedgerError>> {
@@ -254,6 +359,18 @@ impl Journal for MemoryLedger {
         let found = self.lock().calls.get(id).filter(|call| scope.covers(&call.scope)).cloned();
         Box::pin(ready(Ok(found)))
     }
+
+    fn usage<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<ToolUsage>, LedgerError>> {
+        let mut usage: BTreeMap<Arc<str>, (u64, Timestamp)> = BTreeMap::new();
+        for call in self.lock().calls.values().filter(|call| scope.covers(&call.scope)) {
+            if let Some(at) = call.begun_at {
+                let (calls, last) = usage.entry(Arc::clone(&call.tool)).or_insert((0, at));
+                (*calls, *last) = (*calls + 1, at.max(*last));
+            }
+        }
+        let usage = usage.into_iter().map(|(tool, (calls, last_at))| ToolUsage { tool, calls, last_at });
+        Box::pin(ready(Ok(usage.collect())))
+    }
 }
 
 fn passes(filter: &CallFilter, call: &CallRecord) -> bool {
@@ -276,7 +393,26 @@ impl Artifacts for MemoryLedger {
 }
 
 impl Switchboard for MemoryLedger {
-    fn switches<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Switches>, LedgerError>> {
-        Box::pin(ready(Ok(self.lock().switches.get(project).cloned().unwrap_or_default())))
+    fn standing<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Standing>, LedgerError>> {
+        Box::pin(ready(Ok(self.lock().standing.get(project).cloned().unwrap_or_default())))
+    }
+}
+
+impl Approvals for MemoryLedger {
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Question>, LedgerError>> {
+        let rows = self.lock();
+        let pending = rows.calls.values().filter(|call| call.status == CallStatus::Pending);
+        let mine = pending.filter(|call| scope.covers(&call.scope));
+        Box::pin(ready(Ok(mine.filter_map(|call| rows.question(call)).collect())))
+    }
+
+    fn question<'a>(
+        &'a self,
+        scope: &'a Scope,
+        call: &'a CallId,
+    ) -> BoxFuture<'a, Result<Option<Question>, LedgerError>> {
+        let rows = self.lock();
+        let call = rows.calls.get(call).filter(|call| scope.covers(&call.scope));
+        Box::pin(ready(Ok(call.and_then(|call| rows.question(call)))))
     }
 }

@@ -5,7 +5,11 @@
 mod bench;
 mod clock;
 mod ledger;
+mod seal;
+mod unguarded;
 
 pub use bench::Bench;
 pub use clock::ManualClock;
 pub use ledger::MemoryLedger;
+pub use seal::NoSeal;
+pub use unguarded::unguarded;

@@ -33,6 +33,12 @@ impl Effect {
         matches!(self, Self::IdempotentWrite | Self::OnceOnlyWrite | Self::Destructive)
     }
 
+    /// Whether a call that may have happened can be made again without harm.
+    #[must_use]
+    pub const fn may_repeat(self) -> bool {
+        matches!(self, Self::Pure | Self::Read | Self::IdempotentWrite)
+    }
+
     /// The name used in records.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

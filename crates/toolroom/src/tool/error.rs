@@ -213,15 +213,15 @@ impl ToolError {
         self.source.as_deref().map(|source| causes(source))
     }
 
-    /// Replaces every text that `shorten` finds too long.
-    pub(crate) fn bound(&mut self, shorten: fn(&str) -> Option<String>) {
-        if let Some(text) = shorten(&self.for_model) {
+    /// Replaces every text for which `rewrite` has another one.
+    pub(crate) fn rewrite(&mut self, rewrite: impl Fn(&str) -> Option<String>) {
+        if let Some(text) = rewrite(&self.for_model) {
             self.for_model = text;
         }
-        if let Some(text) = self.hint.as_deref().and_then(shorten) {
+        if let Some(text) = self.hint.as_deref().and_then(&rewrite) {
             self.hint = Some(text);
         }
-        if let Some(text) = self.for_operator().as_deref().and_then(shorten) {
+        if let Some(text) = self.for_operator().as_deref().and_then(&rewrite) {
             self.source = Some(Arc::from(Box::<dyn Error + Send + Sync>::from(text)));
         }
     }

@@ -2,12 +2,16 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolroom::catalog::WireNames;
 use toolroom::expression::Expression;
+use toolroom::policy::{Answers, Facts, Policy, Preset, Provenance, Rule, RuleText, Ruling, ToolPattern};
+use toolroom::redact::{Patterns, Redactor, Secret, Stream};
 use toolroom::schema::{PatternRule, Schema, parse_object};
-use toolroom::tool::ToolId;
+use toolroom::scope::Scope;
+use toolroom::tool::{Effect, ToolId, ToolSpec};
 
 use crate::scale::scaled;
 
@@ -72,6 +76,72 @@ fn names() {
     });
 }
 
+#[test]
+fn rule() {
+    fuzz("rule", |text| {
+        let Ok(rule) = serde_json::from_str::<RuleText>(text).map(Rule::new) else { return };
+        let Ok(rule) = rule else { return };
+        assert!(Rule::new(rule.text().clone()).is_ok(), "what was taken is taken again");
+        let ruling = rule.text().effect;
+        let policy = Policy::new(Preset::Open, vec![rule]).unwrap();
+        for (tool, arguments) in [("app:place_order", json!({"amount": 101})), ("mcp:x:send_mail", json!({}))]
+        {
+            let spec = ToolSpec::new(tool, "").unwrap().effect(Effect::Pure);
+            let facts = Facts {
+                spec: &spec,
+                arguments: arguments.as_object().unwrap(),
+                scope: &Scope::default(),
+                entrance: "cli",
+                thread: None,
+                provenance: Provenance::NONE,
+                definition: "",
+            };
+            let verdict = policy.verdict(&facts, &Answers::default());
+            let expected = match policy.rules()[0].applies(&facts) {
+                Ok(true) => ruling,
+                Ok(false) => Ruling::Allow,
+                Err(_) => Ruling::Deny,
+            };
+            assert_eq!(verdict.ruling, expected, "{verdict:?}");
+        }
+    });
+}
+
+#[test]
+fn redact() {
+    let secrets = [Secret::new("A", "geheim/wort"), Secret::new("B", "zwei \"Wörter\"\n")];
+    let redactor = Arc::new(Redactor::new(secrets, Patterns::All));
+    fuzz("redact", |text| {
+        let redacted = redactor.redact_text(text);
+        assert!(!redacted.contains("geheim/wort") && !redacted.contains("zwei \"Wörter"), "{redacted}");
+        assert_eq!(redactor.redact_text(&redacted), redacted, "hiding twice changes nothing");
+        let mut stream = Stream::new(Arc::clone(&redactor));
+        let mut chunks: String =
+            text.split_inclusive(['e', '-', ' ']).map(|chunk| stream.push(chunk)).collect();
+        chunks.push_str(&stream.finish());
+        assert_eq!(chunks, redacted, "chunks make no difference");
+        if let Ok(mut value) = serde_json::from_str::<Value>(text) {
+            redactor.redact_value(&mut value);
+            assert!(!value.to_string().contains("geheim/wort"), "{value}");
+        }
+    });
+}
+
+#[test]
+fn pattern() {
+    fuzz("pattern", |text| {
+        let (pattern, name) = text.split_once('\n').unwrap_or((text, text));
+        let Ok(pattern) = ToolPattern::parse(pattern) else { return };
+        let spec = ToolSpec::new("app:x", "").unwrap().family(name, true);
+        let fits = pattern.matches(&spec);
+        if pattern.is_exact() {
+            assert_eq!(fits, ["app:x", "x", name].contains(&pattern.to_string().as_str()));
+        }
+        assert!(ToolPattern::parse("*").unwrap().matches(&spec));
+        assert_eq!(ToolPattern::parse(&pattern.to_string()), Ok(pattern));
+    });
+}
+
 fn fuzz(target: &str, run: impl Fn(&str)) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(target);
     let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -92,10 +162,10 @@ fn fuzz(target: &str, run: impl Fn(&str)) {
 const TOKENS: &[u8] = b"\"'\\{}[]()<>=!&|+-*/%^.,:0179eE \n\xf0\x9f_";
 
 /// A small generator: the same mutants on every run, so a failure can be repeated.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

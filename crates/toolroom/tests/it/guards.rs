@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 use toolroom::call::{CallReport, CallRequest, Outcome};
 use toolroom::ledger::{
-    BeginCall, BeginError, CallStatus, CloseCall, DecideError, Decision, Ledger, LedgerError, ParkCall,
-    Switchboard, Switches,
+    Approvals, BeginCall, BeginError, CallFilter, CallId, CallRecord, CallStatus, CloseCall, DecideError,
+    Decision, EditCall, Journal, Ledger, LedgerError, ParkCall, Question, Seal, SealError, Standing,
+    Switchboard, ToolUsage,
 };
 use toolroom::policy::Judgement;
-use toolroom::scope::ProjectId;
-use toolroom::testing::{Bench, MemoryLedger};
+use toolroom::scope::{ProjectId, Scope};
+use toolroom::testing::{Bench, MemoryLedger, unguarded};
 use toolroom::tool::{Effect, ErrorKind, ToolOutput};
 use toolroom::{BoxFuture, Toolroom};
 
@@ -29,6 +30,7 @@ enum Place {
     Begin,
     Close,
     Park,
+    Seal,
 }
 
 fn broken<T>() -> Result<T, LedgerError> {
@@ -54,6 +56,10 @@ impl Ledger for Broken {
         self.whole.decide(decision)
     }
 
+    fn edit(&self, edit: EditCall) -> BoxFuture<'static, Result<(), DecideError>> {
+        self.whole.edit(edit)
+    }
+
     fn close(&self, close: CloseCall) -> BoxFuture<'static, Result<(), LedgerError>> {
         match self.place {
             Place::Close => Box::pin(async { broken() }),
@@ -63,25 +69,76 @@ impl Ledger for Broken {
 }
 
 impl Switchboard for Broken {
-    fn switches<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Switches>, LedgerError>> {
+    fn standing<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Standing>, LedgerError>> {
         match self.place {
             Place::Switches => Box::pin(async { broken() }),
-            _ => self.whole.switches(project),
+            _ => self.whole.standing(project),
         }
+    }
+}
+
+impl Journal for Broken {
+    fn calls<'a>(
+        &'a self,
+        scope: &'a Scope,
+        filter: CallFilter,
+    ) -> BoxFuture<'a, Result<Vec<CallRecord>, LedgerError>> {
+        self.whole.calls(scope, filter)
+    }
+
+    fn call<'a>(
+        &'a self,
+        scope: &'a Scope,
+        id: &'a CallId,
+    ) -> BoxFuture<'a, Result<Option<CallRecord>, LedgerError>> {
+        self.whole.call(scope, id)
+    }
+
+    fn usage<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<ToolUsage>, LedgerError>> {
+        self.whole.usage(scope)
+    }
+}
+
+impl Approvals for Broken {
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Question>, LedgerError>> {
+        self.whole.questions(scope)
+    }
+
+    fn question<'a>(
+        &'a self,
+        scope: &'a Scope,
+        call: &'a CallId,
+    ) -> BoxFuture<'a, Result<Option<Question>, LedgerError>> {
+        self.whole.question(scope, call)
+    }
+}
+
+/// A seal without a key.
+impl Seal for Broken {
+    fn seal(&self, _purpose: &str, _plain: &[u8]) -> Result<Vec<u8>, SealError> {
+        Err(SealError::new("no key"))
+    }
+
+    fn open(&self, _purpose: &str, _sealed: &[u8]) -> Result<Vec<u8>, SealError> {
+        Err(SealError::new("no key"))
     }
 }
 
 /// Calls a writing tool over a ledger that breaks, and tells whether it ran.
 async fn call_over(place: Place) -> (CallReport, bool) {
     let ledger = Arc::new(Broken { place, whole: MemoryLedger::new() });
-    let room = Toolroom::builder(ledger).build();
+    let mut builder = Toolroom::builder(Arc::clone(&ledger)).policy(unguarded());
+    if place == Place::Seal {
+        builder = builder.seal(ledger);
+    }
+    let room = builder.build();
     let ran = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&ran);
     let mut tool = scripted(spec(Effect::OnceOnlyWrite), move |_context, _arguments| {
         flag.store(true, Ordering::SeqCst);
         async { Ok(ToolOutput::new("effect")) }
     });
-    if place == Place::Park {
+    if matches!(place, Place::Park | Place::Seal) {
         tool.judge = |_| Judgement::Ask("sure?".into());
     }
     room.catalog().register(tool).unwrap();
@@ -94,6 +151,13 @@ async fn a_guard_that_cannot_decide_denies() {
     let (report, ran) = call_over(Place::Switches).await;
     assert!(
         matches!(&report.outcome, Outcome::Denied(denial) if denial.rule == "switches.unreadable"),
+        "{report:?}"
+    );
+    assert!(!ran);
+
+    let (report, ran) = call_over(Place::Seal).await;
+    assert!(
+        matches!(&report.outcome, Outcome::Denied(denial) if denial.rule == "approval.unsealed"),
         "{report:?}"
     );
     assert!(!ran);

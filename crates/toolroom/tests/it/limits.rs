@@ -10,7 +10,7 @@ use toolroom::call::CallRequest;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{CallFilter, Journal, RateKey, RateLimit};
 use toolroom::scope::Scope;
-use toolroom::testing::{Bench, ManualClock, MemoryLedger};
+use toolroom::testing::{Bench, ManualClock, MemoryLedger, unguarded};
 use toolroom::tool::{Effect, ErrorKind, RaisedBy, ToolOutput};
 use toolroom::{Toolroom, call::Outcome};
 
@@ -20,7 +20,8 @@ use crate::room::{error_of, kind_of, scripted, spec};
 async fn a_rate_is_held_for_each_user_and_says_when_to_come_back() {
     let clock = Arc::new(ManualClock::at(Timestamp::from_micros(0)));
     let ledger = Arc::new(MemoryLedger::new());
-    let room = Toolroom::builder(Arc::clone(&ledger)).clock(Arc::clone(&clock) as _).build();
+    let room =
+        Toolroom::builder(Arc::clone(&ledger)).policy(unguarded()).clock(Arc::clone(&clock) as _).build();
     let mut limited = spec(Effect::Read);
     limited.rates = vec![RateLimit::per_hour(2)];
     room.catalog().register(scripted(limited, |_c, _a| async { Ok(ToolOutput::new(1)) })).unwrap();

@@ -7,6 +7,7 @@
     reason = "tests read files, and a wrong guess should stop them"
 )]
 
+mod approvals;
 mod arguments;
 mod cancel;
 mod catalog;
@@ -15,7 +16,11 @@ mod fuzz;
 mod guards;
 mod limits;
 mod outcomes;
+mod pitfalls;
+mod policy;
+mod redact;
 mod results;
 mod room;
 mod scale;
+mod secrets;
 mod spec;

@@ -31,7 +31,7 @@ async fn success_is_the_bare_result_for_a_model() {
         (CallStatus::Done, Some(Effect::Pure), Some(json!(42).into()))
     );
     assert_eq!((&*row.arguments, row.arguments_bytes, row.result_chars), (&json!({"x": 1}), 7, 2));
-    assert_eq!((row.rule.as_deref(), &*row.entrance), (Some("default"), "embedded"));
+    assert_eq!((row.rule.as_deref(), &*row.entrance), (Some("bench"), "embedded"));
     assert!(row.definition.is_some() && row.begun_at.is_some() && row.ended_at.is_some());
 }
 
@@ -97,7 +97,8 @@ async fn explaining_runs_nothing_and_writes_nothing() {
     .unwrap();
     let explanation = bench.room().explain(bench.request().argument("x", 1)).await.unwrap();
     assert_eq!(Value::Object(explanation.arguments.unwrap()), json!({"x": 1}));
-    assert_eq!(explanation.verdict.unwrap().unwrap().rule, "default");
+    assert_eq!(explanation.verdict.unwrap().unwrap().rule, "bench");
+    assert!(!explanation.trace.unwrap().tried.is_empty());
     assert!(bench.journal().await.is_empty());
 }
 

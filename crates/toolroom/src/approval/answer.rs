@@ -1,0 +1,182 @@
+//! Taking a person's answer.
+
+use std::borrow::Cow;
+
+use super::sealed::SealedRequest;
+use crate::ledger::{
+    Answer, AnswerId, Answerer, CallId, DecideError, Decision, Question, SealError, StandingAnswer,
+};
+use crate::policy::{Condition, ConditionError, Ruling, asks_each_time};
+use crate::redact::RedactionError;
+use crate::room::Toolroom;
+use crate::scope::{ProjectId, Scope};
+use crate::tool::Capability;
+
+/// What somebody says to a question.
+#[derive(Debug, Clone)]
+pub struct AnswerRequest {
+    /// The parked call.
+    pub call: CallId,
+    /// Who answers.
+    pub scope: Scope,
+    /// As whom: an entrance knows which of the two its people are.
+    pub by: Answerer,
+    /// What is said. [`Answer::Edit`] has a method of its own.
+    pub answer: Answer,
+    /// For *session*, *always* and *never*: which calls of the tool it is about; all of them, if absent.
+    pub when: Option<String>,
+}
+
+/// Why an answer was not taken. Nothing has changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// Nothing waits, or somebody else has to answer.
+    #[error(transparent)]
+    Decide(#[from] DecideError),
+    /// The condition is none.
+    #[error("the condition cannot be used")]
+    Condition(#[from] ConditionError),
+    /// The condition is not about the call in question.
+    #[error("the condition `{0}` does not hold for this very call, so the answer would not fit the question")]
+    NotThisCall(String),
+    /// Only single calls and conversations can be let through.
+    #[error("this question is asked each time, because {reason}; answer it once, or for this conversation")]
+    NotForever {
+        /// Why.
+        reason: &'static str,
+    },
+    /// A yes to whatever comes would be a yes to everything.
+    #[error(
+        "`{tool}` starts programs: say which ones, with a condition such as `args.command == 'ls'`, or answer once"
+    )]
+    NeedsCondition {
+        /// The tool.
+        tool: String,
+    },
+    /// A condition is kept, listed and exported as it is.
+    #[error("the condition holds a secret; compare with something else")]
+    Secret,
+    /// A condition belongs to answers that outlive the question.
+    #[error("a condition makes sense only with an answer for the session, for always or for never")]
+    NothingStands,
+    /// Other arguments are given with [`Toolroom::edit`].
+    #[error("an edit needs the other arguments")]
+    NoArguments,
+    /// Whether the condition holds a secret cannot be found out.
+    #[error(transparent)]
+    Unreadable(RedactionError),
+    /// What was asked about can no longer be read.
+    #[error(transparent)]
+    Sealed(#[from] SealError),
+}
+
+impl Toolroom {
+    /// Records an answer and runs nothing. Gives what outlives the question, if anything does.
+    ///
+    /// # Errors
+    /// When nothing waits, when somebody else has to answer, or when the answer makes no sense.
+    pub async fn answer(&self, request: AnswerRequest) -> Result<Option<StandingAnswer>, AnswerError> {
+        let standing = self.standing_answer(&request).await?;
+        let decision = Decision {
+            call: request.call,
+            scope: request.scope,
+            answer: request.answer,
+            by: request.by,
+            at: self.clock.now(),
+            standing: standing.clone(),
+        };
+        self.ledger.decide(decision).await?;
+        Ok(standing)
+    }
+
+    /// What would outlive the question, without saving it.
+    ///
+    /// # Errors
+    /// As [`Toolroom::answer`], as far as can be told without writing.
+    pub async fn standing_answer(
+        &self,
+        request: &AnswerRequest,
+    ) -> Result<Option<StandingAnswer>, AnswerError> {
+        let effect = match request.answer {
+            Answer::Session | Answer::Always => Ruling::Allow,
+            Answer::Never => Ruling::Deny,
+            Answer::Edit => return Err(AnswerError::NoArguments),
+            Answer::Once | Answer::No | Answer::Stop if request.when.is_some() => {
+                return Err(AnswerError::NothingStands);
+            }
+            Answer::Once | Answer::No | Answer::Stop => return Ok(None),
+        };
+        let question = self.question(&request.scope, &request.call).await?;
+        // A session is the conversation; without one it is the call, and nothing outlives that.
+        if request.answer == Answer::Session && question.record.thread.is_none() {
+            return Ok(None);
+        }
+        let standing = StandingAnswer {
+            id: AnswerId::fresh(self.clock.as_ref()),
+            scope: question.record.scope.clone(),
+            effect,
+            tool: question.record.tool.clone(),
+            when: request.when.clone(),
+            lifts: (effect == Ruling::Allow)
+                .then(|| question.record.rule.as_deref().unwrap_or_default().to_owned()),
+            definition: (effect == Ruling::Allow).then(|| question.approval.definition_hash.clone()),
+            thread: question.record.thread.clone().filter(|_| request.answer == Answer::Session),
+            call: request.call.clone(),
+            by: request.by,
+            at: self.clock.now(),
+        };
+        self.check_standing(&standing, &question)?;
+        if let Some(when) = &standing.when {
+            self.check_for_secrets(&standing.scope.project, when).await?;
+        }
+        Ok(Some(standing))
+    }
+
+    fn check_standing(&self, standing: &StandingAnswer, question: &Question) -> Result<(), AnswerError> {
+        if let Some(when) = &standing.when {
+            let condition = Condition::parse(when)?;
+            let holds = match SealedRequest::open(self, question)? {
+                Some(request) => {
+                    self.is_about(Some(&condition), &question.record, &request.arguments, request.provenance)
+                }
+                // What is not kept cannot be compared; the answer is then about what it says it is.
+                None => true,
+            };
+            if !holds {
+                return Err(AnswerError::NotThisCall(when.clone()));
+            }
+        }
+        if standing.effect == Ruling::Deny || standing.thread.is_some() {
+            return Ok(());
+        }
+        if question.record.rule.as_deref().is_some_and(asks_each_time) {
+            let reason = "it completes what a run needs to give private data away";
+            return Err(AnswerError::NotForever { reason });
+        }
+        let entry = self.catalog.find(&standing.scope.project, &standing.tool).ok();
+        let starts_programs =
+            entry.is_none_or(|entry| entry.spec().effective_capabilities().has(Capability::Exec));
+        let condition = standing.when.as_deref().map(Condition::parse).transpose()?;
+        let is_narrow = condition.is_some_and(|condition| !condition.arguments().is_empty());
+        if starts_programs && !is_narrow {
+            return Err(AnswerError::NeedsCondition { tool: standing.tool.to_string() });
+        }
+        Ok(())
+    }
+
+    async fn check_for_secrets(&self, project: &ProjectId, when: &str) -> Result<(), AnswerError> {
+        let revision = self.switchboard.standing(project).await.map_err(DecideError::from)?.revision;
+        let redactor = self.redactions.redactor(project, revision).await.map_err(AnswerError::Unreadable)?;
+        match redactor.redact_text(when) {
+            Cow::Borrowed(_) => Ok(()),
+            Cow::Owned(_) => Err(AnswerError::Secret),
+        }
+    }
+
+    /// A question that waits.
+    pub(super) async fn question(&self, scope: &Scope, call: &CallId) -> Result<Question, DecideError> {
+        let question = self.approvals.question(scope, call).await?;
+        let question = question.filter(|question| !question.is_late(self.clock.now()));
+        question.ok_or_else(|| DecideError::NotWaiting(call.clone()))
+    }
+}

@@ -1,0 +1,81 @@
+//! The exact request of a parked call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::call::CallRequest;
+use crate::ledger::{CallId, CallRecord, Question, SealError};
+use crate::policy::Provenance;
+use crate::room::Toolroom;
+use crate::tool::Arguments;
+
+/// Everything that is needed to make the call later, beside what its row says anyway.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SealedRequest {
+    pub(crate) arguments: Arguments,
+    context: Map<String, Value>,
+    metadata: Map<String, Value>,
+    pub(crate) provenance: Provenance,
+    timeout: Option<Duration>,
+    /// Goes into the hash of the arguments.
+    pub(crate) salt: String,
+}
+
+impl SealedRequest {
+    /// The request behind a question, if it is still kept.
+    pub(crate) fn open(room: &Toolroom, question: &Question) -> Result<Option<Self>, SealError> {
+        let (Some(seal), Some(sealed)) = (&room.seal, &question.approval.sealed) else {
+            return Ok(None);
+        };
+        let plain = seal.open(&purpose(&question.approval.call), sealed)?;
+        serde_json::from_slice(&plain).map(Some).map_err(SealError::new)
+    }
+
+    /// The call as it was asked for. Whose call it is comes from its row, not from what was sealed.
+    pub(crate) fn into_request(self, record: &CallRecord) -> CallRequest {
+        let mut request = CallRequest::new(&*record.tool)
+            .arguments(self.arguments)
+            .scope(record.scope.clone())
+            .context(self.context)
+            .metadata(self.metadata)
+            .provenance(self.provenance);
+        request.entrance = Arc::clone(&record.entrance);
+        request.thread.clone_from(&record.thread);
+        request.run.clone_from(&record.run);
+        request.timeout = self.timeout;
+        request
+    }
+}
+
+/// Seals a request together with the arguments the tool would have got. `None` in a room without a seal.
+pub(crate) fn keep(
+    room: &Toolroom,
+    call: &CallId,
+    request: &CallRequest,
+    arguments: &Arguments,
+    salt: String,
+) -> Result<Option<Arc<[u8]>>, SealError> {
+    let Some(seal) = &room.seal else {
+        return Ok(None);
+    };
+    let kept = SealedRequest {
+        arguments: arguments.clone(),
+        context: request.context.clone(),
+        metadata: request.metadata.clone(),
+        provenance: request.provenance,
+        timeout: request.timeout,
+        salt,
+    };
+    let plain = serde_json::to_vec(&kept).map_err(SealError::new)?;
+    Ok(Some(seal.seal(&purpose(call), &plain)?.into()))
+}
+
+/// What the request of a parked call is sealed for. Bound to its call: what was sealed for one cannot be opened for
+/// another. Whoever changes the key of a seal needs it to seal what is kept anew.
+#[must_use]
+pub fn purpose(call: &CallId) -> String {
+    format!("approval/{call}")
+}

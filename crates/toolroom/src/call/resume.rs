@@ -1,0 +1,196 @@
+//! A parked call, run once somebody has said yes.
+
+use tokio_util::sync::CancellationToken;
+
+use super::approve::Resumed;
+use super::record::OpenCall;
+use super::report::{CallReport, Denial, Outcome, Pending};
+use super::request::ProgressSink;
+use crate::approval::SealedRequest;
+use crate::ledger::{
+    Answer, CallId, CallStatus, CloseCall, LedgerError, ParkedQuestion, Question, QuestionState, SealError,
+    Turn,
+};
+use crate::room::Toolroom;
+use crate::scope::Scope;
+use crate::tool::Effect;
+
+/// The rule a question counts as that nobody answered in time.
+const EXPIRED_RULE: &str = "approval.expired";
+const EXPIRED: &str = "nobody answered, or used the answer, in time";
+
+/// Which parked call to run, for whom.
+#[derive(Clone)]
+pub struct ResumeRequest {
+    /// The parked call.
+    pub call: CallId,
+    /// Who wants it to run.
+    pub scope: Scope,
+    /// Stops the call.
+    pub cancellation: CancellationToken,
+    /// Where signs of life go.
+    pub progress: Option<ProgressSink>,
+}
+
+impl ResumeRequest {
+    /// Runs the call of that id.
+    #[must_use]
+    pub fn new(call: CallId, scope: Scope) -> Self {
+        Self { call, scope, cancellation: CancellationToken::new(), progress: None }
+    }
+}
+
+/// Why there is nothing to run.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    /// No call was ever parked under that id.
+    #[error("no call was parked under `{0}`")]
+    NotFound(CallId),
+    /// The call has run; an approval is used once.
+    #[error("`{call}` has run already and is {status}; an approval is used once")]
+    Over {
+        /// The call.
+        call: CallId,
+        /// How it stands.
+        status: CallStatus,
+    },
+    /// It began, its process died, and doing it twice could do harm.
+    #[error(
+        "`{call}` began, and nobody knows how it ended; a {effect} is not repeated: check what happened, then make a new call"
+    )]
+    Unrepeatable {
+        /// The call.
+        call: CallId,
+        /// What it does.
+        effect: Effect,
+    },
+    /// The arguments were edited: another call is to be run.
+    #[error("the arguments of `{of}` were edited; `{by}` takes its place")]
+    Replaced {
+        /// The call that was parked.
+        of: CallId,
+        /// The one that takes its place.
+        by: CallId,
+    },
+    /// The room has no seal, so the request was not kept.
+    #[error("the request of `{0}` is not kept; make the call again")]
+    NotKept(CallId),
+    /// The runtime ended under it.
+    #[error("`{0}` was broken off; see its row in the journal")]
+    Broken(CallId),
+    /// The request cannot be read.
+    #[error(transparent)]
+    Sealed(#[from] SealError),
+    /// The question could not be read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+impl Toolroom {
+    /// Runs a call that was parked, through every station. One that nobody has answered is reported as pending
+    /// again, one that was refused or came too late as denied.
+    ///
+    /// # Errors
+    /// When there is nothing to run.
+    pub async fn resume(&self, resume: ResumeRequest) -> Result<CallReport, ResumeError> {
+        let found = self.approvals.question(&resume.scope, &resume.call).await?;
+        let question = found.ok_or_else(|| ResumeError::NotFound(resume.call.clone()))?;
+        let turn = match self.turn(&question)? {
+            Ok(turn) => turn,
+            Err(outcome) => return Ok(self.report(&question, outcome).await),
+        };
+        let sealed = SealedRequest::open(self, &question)?;
+        let sealed = sealed.ok_or_else(|| ResumeError::NotKept(resume.call.clone()))?;
+        let salt = sealed.salt.clone();
+        let mut request = sealed.into_request(&question.record);
+        request.cancellation = resume.cancellation.child_token();
+        request.progress = resume.progress;
+        // Between the use of the grant and the call's last row nobody may walk away: on a task of its own the call
+        // ends in order, also when whoever waits for it is gone.
+        let _stopped = request.cancellation.clone().drop_guard();
+        let resumed = Resumed::new(&question, salt, turn);
+        let call = OpenCall::resumed(self, request, question.record, resumed);
+        let room = self.clone();
+        tokio::spawn(async move { room.finish(call).await })
+            .await
+            .map_err(|_| ResumeError::Broken(resume.call))
+    }
+
+    /// Whether the call may begin, or how it stands.
+    fn turn(&self, question: &Question) -> Result<Result<Turn, Outcome>, ResumeError> {
+        let (call, status) = (question.record.id.clone(), question.record.status);
+        let late = question.is_late(self.clock.now());
+        Ok(match (question.state, status) {
+            (QuestionState::Waiting, CallStatus::Pending) if !late => Err(still_pending(question)),
+            (QuestionState::Granted, CallStatus::Pending) if !late => Ok(Turn::First),
+            (QuestionState::Used, CallStatus::Unknown) if !late => {
+                let effect = question.record.effect.unwrap_or(Effect::Destructive);
+                if !effect.may_repeat() {
+                    return Err(ResumeError::Unrepeatable { call, effect });
+                }
+                Ok(Turn::Again)
+            }
+            (QuestionState::Waiting | QuestionState::Granted, CallStatus::Pending)
+            | (QuestionState::Expired, _) => Err(denied(EXPIRED_RULE, EXPIRED)),
+            (QuestionState::Refused, _) => match &question.replaced_by {
+                Some(by) => return Err(ResumeError::Replaced { of: call, by: by.clone() }),
+                None => Err(denied("approval.refused", refusal(question.answer))),
+            },
+            (QuestionState::Void, _) => {
+                Err(denied("approval.void", "the approval no longer holds; make the call again"))
+            }
+            (QuestionState::Waiting | QuestionState::Granted | QuestionState::Used, _) => {
+                return Err(ResumeError::Over { call, status });
+            }
+        })
+    }
+
+    /// Tells how a parked call stands; writes down that it has expired, if nobody has yet.
+    async fn report(&self, question: &Question, outcome: Outcome) -> CallReport {
+        let expired = matches!(&outcome, Outcome::Denied(denial) if denial.rule == EXPIRED_RULE);
+        if expired && question.record.status == CallStatus::Pending {
+            let mut record = question.record.clone();
+            record.status = CallStatus::Denied;
+            record.rule = Some(EXPIRED_RULE.into());
+            record.error = Some(EXPIRED.to_owned());
+            record.ended_at = Some(self.clock.now());
+            let close =
+                CloseCall { record, artifact: None, enqueue: Vec::new(), question: ParkedQuestion::Expired };
+            if let Err(error) = self.ledger.close(close).await {
+                tracing::warn!(call = %question.record.id, %error, "an expired question is not closed");
+            }
+        }
+        let rule = match &outcome {
+            Outcome::Denied(denial) => Some(denial.rule.clone()),
+            Outcome::Done(_) | Outcome::Failed(_) | Outcome::Pending(_) => question.record.rule.clone(),
+        };
+        CallReport {
+            call_id: question.record.id.clone(),
+            tool: question.record.tool.to_string(),
+            rule,
+            outcome,
+            duration: std::time::Duration::ZERO,
+        }
+    }
+}
+
+fn still_pending(question: &Question) -> Outcome {
+    Outcome::Pending(Pending {
+        rule: question.record.rule.clone().unwrap_or_default(),
+        reason: question.approval.reason.clone(),
+        by: question.approval.by,
+        expires_at: question.approval.expires_at,
+    })
+}
+
+fn denied(rule: &'static str, reason: &str) -> Outcome {
+    Outcome::Denied(Denial::by_rule(rule, reason))
+}
+
+fn refusal(answer: Option<Answer>) -> &'static str {
+    match answer {
+        Some(Answer::Never) => "a person said no, and never to ask again",
+        Some(Answer::Stop) => "a person said no, and to end the run",
+        _ => "a person said no",
+    }
+}

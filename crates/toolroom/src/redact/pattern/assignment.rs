@@ -1,0 +1,256 @@
+//! Values that are called a secret: `password=…`, `"api_key": "…"`, `?token=…`.
+//!
+//! Source code is full of `token = expression`, so the name alone says little. A value is a secret when it looks
+//! like one: in a URL's query, or given to a variable in capital letters, by its length; elsewhere by the digits in
+//! it. A quoted text with spaces is a sentence.
+
+use super::super::text::{End, Text};
+use super::LOOK_BACK;
+use super::class::Class;
+use super::cursor::{Cursor, Hit, Miss};
+use super::extent::Extent;
+use super::kind::Kind;
+
+/// Shorter values are not looked at.
+const MIN_VALUE: usize = 8;
+
+/// As many bytes tell whether a value looks like a secret.
+pub(super) const DECIDED: usize = 64;
+
+/// Spaces on either side of `=` or `:`.
+const MAX_SPACES: usize = 8;
+
+/// Characters of a name that stand before the keyword.
+const MAX_LEAD: usize = 40;
+const _: () = assert!(MAX_LEAD + "&amp;".len() < LOOK_BACK, "a name and what is before it can be looked at");
+
+const KEYWORDS: &[(&str, Kind)] = &[
+    ("password", Kind::Password),
+    ("passwd", Kind::Password),
+    ("passphrase", Kind::Password),
+    ("token", Kind::Token),
+    ("secret", Kind::Secret),
+    ("api_key", Kind::ApiKey),
+    ("api-key", Kind::ApiKey),
+    ("apikey", Kind::ApiKey),
+    ("access_key", Kind::ApiKey),
+    ("access-key", Kind::ApiKey),
+    ("accesskey", Kind::ApiKey),
+];
+
+/// What may follow a keyword in a name.
+const SUFFIXES: &[(&str, Suffix)] = &[
+    ("_access_key", Suffix::AccessKey),
+    ("-access-key", Suffix::AccessKey),
+    ("accesskey", Suffix::AccessKey),
+    ("_key", Suffix::Key),
+    ("-key", Suffix::Key),
+    ("key", Suffix::Key),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Suffix {
+    AccessKey,
+    Key,
+}
+
+/// Tokens that a reader needs in order to go on, and that open nothing.
+const NO_SECRETS: [&[u8]; 7] = [b"next", b"page", b"cursor", b"continu", b"sync", b"csrf", b"xsrf"];
+
+/// What an access key of AWS looks like: 40 characters of base64.
+const AWS_SECRET_LENGTH: usize = 40;
+
+pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
+    let mut cursor = Cursor::new(text, at);
+    let kind = name_end(&mut cursor)?;
+    let name_end = cursor.at;
+    let separator = separator(&mut cursor)?;
+    let lead = lead(text, at);
+    let start = cursor.at;
+    let extent = separator.quote.map_or(Extent::Run(Class::Value), Extent::Quoted);
+    let reach = extent.reach(text, start);
+    if reach.goes_on && reach.end < start + DECIDED {
+        return Err(Miss::Undecided(at));
+    }
+    let value = text.slice(start, reach.end.min(start + DECIDED));
+    let is_code = separator.quote.is_none()
+        && (is_code(text, start, value) || !separator.is_tight && is_constant(value));
+    let name = text.slice(lead, name_end);
+    let by_length =
+        separator.is_tight && value.len() >= MIN_VALUE && (is_query(text, lead) || is_capital(name));
+    let is_secret = by_length || looks_secret(kind, value);
+    if !is_secret || is_code || is_placeholder(value) || is_no_secret(name) {
+        return Err(Miss::Other);
+    }
+    Ok(cursor.hide(kind, start, extent))
+}
+
+/// What `value` is, when it is given to `name` in an object and looks like a secret.
+pub(in crate::redact) fn named_value(name: &str, value: &str) -> Option<Kind> {
+    let text = Text::new(name.as_bytes(), End::Final);
+    let ends_name = |at: usize| {
+        let mut cursor = Cursor::new(&text, at);
+        name_end(&mut cursor).ok().filter(|_| cursor.at == name.len())
+    };
+    let value = value.as_bytes();
+    // Every such name ends with one of these letters.
+    let may_end = |byte: u8| b"DENTYdenty".contains(&byte);
+    if !name.bytes().next_back().is_some_and(may_end) {
+        return None;
+    }
+    if value.len() < MIN_VALUE || value.iter().any(u8::is_ascii_whitespace) || is_no_secret(name.as_bytes()) {
+        return None;
+    }
+    let kind = (0..name.len()).find_map(ends_name)?;
+    let is_secret = looks_secret(kind, value) || is_capital(name.as_bytes());
+    (is_secret && !is_placeholder(value)).then_some(kind)
+}
+
+/// Reads a keyword and what belongs to it, up to the end of the name.
+fn name_end(cursor: &mut Cursor<'_, '_>) -> Result<Kind, Miss> {
+    let kind = cursor.one_of(KEYWORDS)?;
+    let suffix = match cursor.one_of(SUFFIXES) {
+        Ok(suffix) => Some(suffix),
+        Err(Miss::Other) => None,
+        Err(undecided) => return Err(undecided),
+    };
+    if cursor.peek()?.is_some_and(|byte| Class::Token.has(byte)) {
+        return Err(Miss::Other);
+    }
+    Ok(if kind == Kind::Secret && suffix == Some(Suffix::AccessKey) { Kind::AwsSecretKey } else { kind })
+}
+
+/// What stands between a name and its value.
+pub(super) struct Separator {
+    /// The quote that the value stands in.
+    pub(super) quote: Option<u8>,
+    /// Whether it is a single `=`, without space or quote.
+    is_tight: bool,
+}
+
+pub(super) fn separator(cursor: &mut Cursor<'_, '_>) -> Result<Separator, Miss> {
+    let start = cursor.at;
+    // The end of a quoted name, or of one in brackets.
+    cursor.any_of(b"\\")?;
+    if cursor.any_of(b"\"'`")?.is_some() {
+        cursor.any_of(b"]")?;
+    }
+    spaces(cursor)?;
+    match cursor.any_of(b"=:")? {
+        Some(b'=') => {
+            cursor.any_of(b">")?;
+        }
+        Some(_) => {
+            cursor.any_of(b"=")?;
+        }
+        None => return Err(Miss::Other),
+    }
+    let is_tight = cursor.at == start + 1 && cursor.text.byte(start) == Some(b'=');
+    if cursor.any_of(b"=:~")?.is_some() {
+        return Err(Miss::Other);
+    }
+    spaces(cursor)?;
+    let mut escaped = false;
+    for _ in 0..3 {
+        escaped |= cursor.any_of(b"\\")?.is_some();
+    }
+    let quote = cursor.any_of(b"\"'`")?;
+    if escaped && quote.is_none() {
+        return Err(Miss::Other);
+    }
+    // Within escaped quotes a backslash is the end, as it is for a value without quotes.
+    Ok(Separator { quote: quote.filter(|_| !escaped), is_tight })
+}
+
+pub(super) fn spaces(cursor: &mut Cursor<'_, '_>) -> Result<(), Miss> {
+    for _ in 0..MAX_SPACES {
+        if cursor.any_of(b" \t")?.is_none() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Where the name begins whose keyword is at `at`.
+fn lead(text: &Text<'_>, at: usize) -> usize {
+    let before = text.slice(at.saturating_sub(MAX_LEAD), at);
+    at - before.iter().rev().take_while(|byte| Class::Dotted.has(**byte)).count()
+}
+
+fn is_query(text: &Text<'_>, lead: usize) -> bool {
+    matches!(text.before(lead), Some(b'?' | b'&')) || text.slice(lead.saturating_sub(5), lead) == b"&amp;"
+}
+
+fn is_capital(name: &[u8]) -> bool {
+    !name.iter().any(u8::is_ascii_lowercase)
+}
+
+fn is_no_secret(name: &[u8]) -> bool {
+    let holds = |part: &[u8]| name.windows(part.len()).any(|here| here.eq_ignore_ascii_case(part));
+    NO_SECRETS.into_iter().any(holds)
+}
+
+/// What people write where a secret will be, and what we wrote where one was.
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    let variable = |name: &[u8]| name.iter().all(|byte| Class::Word.has(*byte));
+    match value {
+        [b'$', b'{' | b'(', ..] | [b'{' | b'<', ..] => true,
+        [b'$', name @ ..] | [b'%', name @ .., b'%'] if variable(name) => true,
+        [b'[', rest @ ..] if rest.starts_with(b"redacted") || rest.starts_with(b"secret") => true,
+        [first, rest @ ..] => rest.iter().all(|byte| byte == first),
+        [] => true,
+    }
+}
+
+/// An unquoted value that a program would compute.
+pub(super) fn is_code(text: &Text<'_>, start: usize, value: &[u8]) -> bool {
+    let is_name = |part: &[u8]| {
+        part.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')
+            && part.iter().all(|byte| Class::Word.has(*byte))
+            && part.len() <= 20
+    };
+    let holds = |part: &[u8]| value.windows(part.len()).any(|here| here == part);
+    let is_called =
+        value.len() < DECIDED && text.byte(start + value.len()).is_some_and(|byte| b"([{<".contains(&byte));
+    is_called
+        || holds(b"::")
+        || holds(b"->")
+        || value.contains(&b'.') && value.split(|byte| *byte == b'.').all(is_name)
+}
+
+/// `SOME_NAME_2`: the name of a type or a constant.
+fn is_constant(value: &[u8]) -> bool {
+    value.contains(&b'_') && value.iter().all(|byte| Class::Capital.has(*byte) || *byte == b'_')
+}
+
+/// Whether a value is one that nobody would write except as a secret.
+pub(super) fn looks_secret(kind: Kind, value: &[u8]) -> bool {
+    let (mut digits, mut lower, mut upper, mut other, mut special) = (0, 0, 0, 0, 0);
+    for byte in value {
+        *match byte {
+            b'0'..=b'9' => &mut digits,
+            b'a'..=b'z' => &mut lower,
+            b'A'..=b'Z' => &mut upper,
+            b'_' | b'-' | b'.' | b'/' | b':' => continue,
+            0..=0x7f => &mut special,
+            0x80.. => &mut other,
+        } += 1;
+    }
+    let letters = lower + upper + other;
+    if value.len() < MIN_VALUE || is_location(value) {
+        return false;
+    }
+    if kind == Kind::AwsSecretKey {
+        return value.len() == AWS_SECRET_LENGTH && value.iter().all(|byte| Class::Base64.has(*byte));
+    }
+    if kind == Kind::Password && digits == value.len() {
+        return true;
+    }
+    letters > 0 && digits > 0 && (digits > 1 || special > 0 || lower > 0 && upper > 0)
+}
+
+/// A path or a URL says where a secret is.
+fn is_location(value: &[u8]) -> bool {
+    matches!(value, [b'/', ..] | [b'.' | b'~', b'/', ..] | [b'.', b'.', b'/', ..])
+        || value.windows(3).any(|part| part == b"://")
+}

@@ -1,0 +1,134 @@
+//! Private keys between their `-----BEGIN` and `-----END` lines: whole, cut off, with escaped line breaks, or with
+//! something before each line.
+
+use super::super::text::Text;
+use super::class::Class;
+use super::cursor::{Cursor, Hit, Miss};
+use super::extent::{Extent, Reach};
+use super::kind::Kind;
+
+pub(super) const BEGIN: &str = "-----BEGIN ";
+const END: &str = "-----END ";
+const DASHES: &str = "-----";
+
+/// What every label of a private key says; `RSA`, `OPENSSH`, `ENCRYPTED`, `PGP` and others stand before it.
+const PRIVATE_KEY: &[u8] = b"PRIVATE KEY";
+
+const MAX_LABEL: usize = 40;
+
+/// How far the next line of a key may be from the last one: headers, quotes, prefixes of log lines.
+const GAP: usize = 200;
+
+/// Shorter runs, and those without small letters, capital letters and digits, are no lines of a key.
+const MIN_LINE: usize = 24;
+
+/// Shorter pieces from frame to frame, footer included, hold no key.
+const MIN_FOOTED: usize = END.len() + PRIVATE_KEY.len() + DASHES.len() + 12;
+
+/// As many bytes tell whether a run is a line of a key.
+const DECIDED: usize = 64;
+
+pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
+    let mut cursor = Cursor::new(text, at);
+    cursor.literal(BEGIN)?;
+    label(&mut cursor)?;
+    // Without a line the key is only mentioned.
+    match next_piece(text, cursor.at) {
+        Piece::Line(end) => cursor.at = end,
+        Piece::Footer(end) if end - cursor.at >= MIN_FOOTED => {
+            cursor.at = end;
+            return Ok(cursor.hide_to_here(Kind::PrivateKey, at));
+        }
+        Piece::Footer(_) | Piece::None => return Err(Miss::Other),
+        Piece::Undecided => return Err(Miss::Undecided(at)),
+    }
+    Ok(cursor.hide(Kind::PrivateKey, at, Extent::PrivateKey))
+}
+
+/// The rest of a frame line, from behind `BEGIN` or `END`.
+fn label(cursor: &mut Cursor<'_, '_>) -> Result<(), Miss> {
+    let start = cursor.at;
+    while let Some(byte) = cursor.peek()?
+        && (byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ')
+    {
+        cursor.at += 1;
+        if cursor.at - start > MAX_LABEL {
+            return Err(Miss::Other);
+        }
+    }
+    let label = cursor.text.slice(start, cursor.at);
+    if !label.windows(PRIVATE_KEY.len()).any(|part| part == PRIVATE_KEY) {
+        return Err(Miss::Other);
+    }
+    cursor.literal(DASHES)
+}
+
+/// How far the key goes of which a line ends, or goes on, at `from`.
+pub(super) fn reach(text: &Text<'_>, from: usize) -> Reach {
+    let mut end = from;
+    loop {
+        end = text.run(Class::Base64, end);
+        match next_piece(text, end) {
+            Piece::Line(next) => end = next,
+            Piece::Footer(next) => return Reach { end: next, goes_on: false },
+            Piece::None => return Reach { end: last_line(text, end), goes_on: false },
+            Piece::Undecided => return Reach { end, goes_on: true },
+        }
+    }
+}
+
+enum Piece {
+    /// A line of the key, up to here.
+    Line(usize),
+    /// The last line of the frame, up to here.
+    Footer(usize),
+    None,
+    Undecided,
+}
+
+fn next_piece(text: &Text<'_>, from: usize) -> Piece {
+    let mut at = from;
+    while at < from + GAP {
+        let Some(byte) = text.byte(at) else {
+            return if text.is_cut(at) { Piece::Undecided } else { Piece::None };
+        };
+        if byte == b'-' {
+            let mut cursor = Cursor::new(text, at);
+            match cursor.literal(END).and_then(|()| label(&mut cursor)) {
+                Ok(()) => return Piece::Footer(cursor.at),
+                Err(Miss::Undecided(_)) => return Piece::Undecided,
+                Err(Miss::Other) => at += 1,
+            }
+        } else if Class::Base64.has(byte) {
+            let end = text.run(Class::Base64, at);
+            if is_line(text.slice(at, end.min(at + DECIDED))) {
+                return Piece::Line(end);
+            }
+            if text.is_cut(end) && end < at + DECIDED {
+                return Piece::Undecided;
+            }
+            at = end;
+        } else {
+            at += 1;
+        }
+    }
+    Piece::None
+}
+
+fn is_line(run: &[u8]) -> bool {
+    let some = |is: fn(&u8) -> bool| run.iter().any(is);
+    run.len() >= MIN_LINE
+        && some(u8::is_ascii_lowercase)
+        && some(u8::is_ascii_uppercase)
+        && some(u8::is_ascii_digit)
+}
+
+/// A short line after the last long one: the last of a key that was cut off.
+fn last_line(text: &Text<'_>, end: usize) -> usize {
+    let broken = match (text.byte(end), text.byte(end + 1)) {
+        (Some(b'\r'), Some(b'\n')) | (Some(b'\\'), Some(b'n')) => end + 2,
+        (Some(b'\n'), _) => end + 1,
+        _ => return end,
+    };
+    text.run(Class::Base64, broken)
+}

@@ -1,0 +1,60 @@
+//! The port through which a call learns what it has to hide.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use super::redactor::Redactor;
+use crate::BoxFuture;
+use crate::scope::ProjectId;
+
+/// Says what has to be hidden in a project.
+pub trait Redactions: Send + Sync {
+    /// The redactor of `project`. `revision` is a number that changes whenever secrets were changed, in whichever
+    /// process: an implementation that has read the secrets at this revision need not read them again.
+    fn redactor<'a>(
+        &'a self,
+        project: &'a ProjectId,
+        revision: i64,
+    ) -> BoxFuture<'a, Result<Arc<Redactor>, RedactionError>>;
+}
+
+/// The secrets could not be read, so nothing can be shown. The source says why; it is for the operator, never for a
+/// model.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("the secrets of project `{project}` could not be read")]
+pub struct RedactionError {
+    project: ProjectId,
+    #[source]
+    source: Arc<dyn Error + Send + Sync>,
+}
+
+impl RedactionError {
+    /// Why the secrets of `project` could not be read.
+    #[must_use]
+    pub fn new(project: ProjectId, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { project, source: Arc::from(source.into()) }
+    }
+}
+
+/// The same redactor for every project, whose secrets never change. The default knows no stored values, only
+/// formats.
+#[derive(Debug, Clone, Default)]
+pub struct Fixed(Arc<Redactor>);
+
+impl Fixed {
+    /// Always `redactor`.
+    #[must_use]
+    pub fn new(redactor: impl Into<Arc<Redactor>>) -> Self {
+        Self(redactor.into())
+    }
+}
+
+impl Redactions for Fixed {
+    fn redactor<'a>(
+        &'a self,
+        _project: &'a ProjectId,
+        _revision: i64,
+    ) -> BoxFuture<'a, Result<Arc<Redactor>, RedactionError>> {
+        Box::pin(std::future::ready(Ok(Arc::clone(&self.0))))
+    }
+}
