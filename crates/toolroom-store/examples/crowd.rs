@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolroom::clock::{Clock, SystemClock};
-use toolroom::ledger::{BeginCall, CallId, CallRecord, CallStatus, CloseCall, Ledger};
+use toolroom::ledger::{BeginCall, CallId, CallRecord, CallStatus, CloseCall, Ledger, ParkedQuestion};
 use toolroom::scope::Scope;
 use toolroom::tool::Effect;
 use toolroom_store::{Presence, Store};
@@ -29,7 +29,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         drop(store.begin(BeginCall { record: record.clone(), rates: Vec::new(), grant: None }));
         let record = CallRecord { status: CallStatus::Done, ended_at: record.begun_at, ..record };
         let id = record.id.clone();
-        store.close(CloseCall { record, artifact: None, enqueue: Vec::new() }).await?;
+        let question = ParkedQuestion::None;
+        store.close(CloseCall { record, artifact: None, enqueue: Vec::new(), question }).await?;
         writeln!(out, "{id}")?;
     }
 }

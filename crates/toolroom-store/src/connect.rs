@@ -12,6 +12,9 @@ use crate::StoreError;
 /// (see `writer`), so this is not the end of patience.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How long somebody waits who only wants to know whether there is a lock to be had.
+const SHORT_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Pages kept per connection, in KiB (negative for SQLite). The kernel's page cache holds the rest.
 const WRITER_CACHE: &str = "-2048";
 const READER_CACHE: &str = "-512";
@@ -27,13 +30,23 @@ pub(crate) enum Purpose {
     Write,
     /// Reads, and cannot write.
     Read,
+    /// Reads, and writes what it has read into another file, which is there for good once that is done.
+    Copy,
+    /// Reads a file that nobody uses, and leaves no trace beside it.
+    Inspect,
+    /// Takes the write lock, if it is soon to be had, and writes nothing.
+    Try,
 }
 
 /// Opens the database at `path`.
 pub(crate) async fn connect(path: &Path, purpose: Purpose) -> Result<SqliteConnection, StoreError> {
+    let patience = match purpose {
+        Purpose::Write | Purpose::Read | Purpose::Copy | Purpose::Inspect => BUSY_TIMEOUT,
+        Purpose::Try => SHORT_TIMEOUT,
+    };
     let options = SqliteConnectOptions::new()
         .filename(path)
-        .busy_timeout(BUSY_TIMEOUT)
+        .busy_timeout(patience)
         .foreign_keys(true)
         .pragma("temp_store", "memory")
         .disable_statement_logging();
@@ -44,6 +57,9 @@ pub(crate) async fn connect(path: &Path, purpose: Purpose) -> Result<SqliteConne
             .pragma("synchronous", "NORMAL")
             .pragma("wal_autocheckpoint", CHECKPOINT_PAGES),
         Purpose::Read => options.pragma("cache_size", READER_CACHE).pragma("query_only", "ON"),
+        Purpose::Try => options.pragma("cache_size", READER_CACHE),
+        Purpose::Copy => options.pragma("cache_size", WRITER_CACHE).pragma("synchronous", "FULL"),
+        Purpose::Inspect => options.pragma("cache_size", READER_CACHE).read_only(true).immutable(true),
     };
     options.connect().await.map_err(|error| StoreError::at(path, error))
 }

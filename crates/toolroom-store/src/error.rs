@@ -40,6 +40,19 @@ pub enum StoreError {
         /// The newest schema known here.
         known: i64,
     },
+    /// The file was last written by an older version, and only looked at: opening it would migrate it.
+    #[error(
+        "the database `{}` has schema {found}, this Toolroom has {known}; the next command brings it there",
+        path.display()
+    )]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its schema; 0 if there is nothing in it yet.
+        found: i64,
+        /// The schema it will get.
+        known: i64,
+    },
     /// The file system cannot do what several processes on one file need.
     #[error("`{}` lies on a file system without shared memory; put the database on a local disk", path.display())]
     NoWal {
@@ -58,6 +71,26 @@ pub enum StoreError {
     /// The file is broken.
     #[error("the database is damaged; restore a copy, then try again")]
     Damaged(#[source] Arc<sqlx::Error>),
+    /// There is something in the file a copy should become.
+    #[error("`{}` exists already; name another file", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A copy can be read, but not all of it is right.
+    #[error("`{}` is damaged: {problem}; use another copy", path.display())]
+    FailsCheck {
+        /// The file.
+        path: PathBuf,
+        /// The first thing that is wrong.
+        problem: String,
+    },
+    /// Other secrets are sealed under another key, so one key alone could no longer open them all.
+    #[error("the other secrets are sealed under another key; use that key, or change the key of all of them")]
+    OtherKey,
+    /// While values were sealed anew, somebody sealed one under the key before.
+    #[error("something was sealed under the key before; read what is sealed again, then try again")]
+    SealedMeanwhile,
     /// The call is there already, and not in a state that allows the change.
     #[error("call `{0}` has already been recorded with a status that cannot change so")]
     AlreadyRecorded(CallId),
@@ -108,6 +141,11 @@ fn sqlite_code(error: &sqlx::Error) -> Option<i32> {
 /// Extended codes carry the primary one in their low byte.
 fn primary(extended: i32) -> i32 {
     extended & 0xff
+}
+
+/// Whether SQLite found the file broken.
+pub(crate) fn is_damage(error: &sqlx::Error) -> bool {
+    sqlite_code(error).map(primary) == Some(code::CORRUPT)
 }
 
 impl StoreError {

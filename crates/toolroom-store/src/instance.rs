@@ -75,8 +75,22 @@ impl Instance {
         Ok(())
     }
 
+    /// What every start does for those who cannot: the dead are buried, and questions nobody answered in time are
+    /// answered with no.
+    pub(crate) async fn tidy_up(
+        &self,
+        connection: &mut SqliteConnection,
+        seen: &Surroundings,
+    ) -> Result<(), sqlx::Error> {
+        if seen.overdue > 0 {
+            let now = self.now().as_micros();
+            statements::EXPIRE.query().bind(now).execute(&mut *connection).await?;
+        }
+        self.bury_the_dead(connection, &seen.instances).await
+    }
+
     /// Marks what dead instances began as *unknown* and takes their rows away.
-    pub(crate) async fn bury_the_dead(
+    async fn bury_the_dead(
         &self,
         connection: &mut SqliteConnection,
         seen: &[Seen],
@@ -98,7 +112,7 @@ impl Instance {
     }
 }
 
-fn read_instance(row: &SqliteRow) -> Result<Seen, sqlx::Error> {
+pub(crate) fn read_instance(row: &SqliteRow) -> Result<Seen, sqlx::Error> {
     Ok(Seen {
         id: row.try_get(0)?,
         machine: row.try_get(1)?,
@@ -107,21 +121,33 @@ fn read_instance(row: &SqliteRow) -> Result<Seen, sqlx::Error> {
     })
 }
 
-/// The processes in a database whose schema is current, or `None` when it has to be migrated first.
+/// What a start finds in a database.
+#[derive(Debug, Default)]
+pub(crate) struct Surroundings {
+    /// Processes with open calls.
+    instances: Vec<Seen>,
+    /// Questions that nobody answered in time.
+    overdue: i64,
+}
+
+/// What is in a database whose schema is current, or `None` when it has to be migrated first.
 pub(crate) async fn look_around(
     connection: &mut SqliteConnection,
     path: &Path,
-) -> Result<Option<Vec<Seen>>, StoreError> {
-    // A file without our tables fails at the second half; what is wrong with it is for `migrate` to say.
-    let Ok(rows) = statements::SCHEMA_AND_INSTANCES.query().fetch_all(connection).await else {
+    now: Timestamp,
+) -> Result<Option<Surroundings>, StoreError> {
+    // A file without our tables fails at the second part; what is wrong with it is for `migrate` to say.
+    let query = statements::SCHEMA_AND_INSTANCES.query().bind(now.as_micros());
+    let Ok(rows) = query.fetch_all(connection).await else {
         return Ok(None);
     };
     let failed = |error| StoreError::at(path, error);
-    let Some((schema, instances)) = rows.split_first() else {
+    let [schema, overdue, instances @ ..] = rows.as_slice() else {
         return Ok(None);
     };
     if !Schema::read(schema).map_err(failed)?.is_current(path, MIGRATIONS)? {
         return Ok(None);
     }
-    instances.iter().map(read_instance).collect::<Result<_, _>>().map(Some).map_err(failed)
+    let instances = instances.iter().map(read_instance).collect::<Result<_, _>>().map_err(failed)?;
+    Ok(Some(Surroundings { instances, overdue: overdue.try_get(0).map_err(failed)? }))
 }

@@ -1,12 +1,14 @@
 //! Reading the record of calls.
 
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
 use toolroom::BoxFuture;
 use toolroom::clock::Timestamp;
-use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal, LedgerError};
+use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal, LedgerError, ToolUsage};
 use toolroom::scope::{Scope, UserId};
 
 use crate::reader::Reader;
-use crate::row::read_call;
+use crate::row::{read_call, shared, size};
 use crate::{Store, StoreError, statements};
 
 /// Sorts above every id.
@@ -34,6 +36,26 @@ impl Journal for Store {
             call.map_err(|error| LedgerError::new("read the call", error))
         })
     }
+
+    fn usage<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<ToolUsage>, LedgerError>> {
+        Box::pin(async move {
+            let usage = count_usage(self.reader(), scope).await;
+            usage.map_err(|error| LedgerError::new("count how much tools are used", error))
+        })
+    }
+}
+
+async fn count_usage(reader: &Reader, scope: &Scope) -> Result<Vec<ToolUsage>, StoreError> {
+    let query = statements::USAGE.query().bind(scope.project.as_str().to_owned()).bind(user(scope));
+    let rows = reader.rows(query).await?;
+    let read = |row: &SqliteRow| -> Result<ToolUsage, sqlx::Error> {
+        Ok(ToolUsage {
+            tool: shared(row, 0)?,
+            calls: size(row, 1)?,
+            last_at: Timestamp::from_micros(row.try_get(2)?),
+        })
+    };
+    rows.iter().map(|row| read(row).map_err(|error| reader.failed(error))).collect()
 }
 
 async fn list(reader: &Reader, scope: &Scope, filter: CallFilter) -> Result<Vec<CallRecord>, StoreError> {

@@ -2,11 +2,11 @@
 
 use toolroom::BoxFuture;
 use toolroom::ledger::{
-    BeginCall, BeginError, CloseCall, DecideError, Decision, Ledger, LedgerError, ParkCall,
+    BeginCall, BeginError, CallId, CloseCall, DecideError, Decision, EditCall, Ledger, LedgerError, ParkCall,
 };
 
 use crate::Store;
-use crate::writer::{Refusal, Work};
+use crate::writer::{Outcome, Refusal, Work};
 
 impl Ledger for Store {
     fn begin(&self, begin: BeginCall) -> BoxFuture<'static, Result<(), BeginError>> {
@@ -32,15 +32,14 @@ impl Ledger for Store {
 
     fn decide(&self, decision: Decision) -> BoxFuture<'static, Result<(), DecideError>> {
         let call = decision.call.clone();
-        let answer = self.submit(Work::Decide(decision));
-        Box::pin(async move {
-            match answer.await {
-                Ok(_) => Ok(()),
-                Err(Refusal::NotWaiting) => Err(DecideError::NotWaiting(call)),
-                Err(Refusal::NotYours) => Err(DecideError::NotYours),
-                Err(other) => Err(LedgerError::new("take the answer", other).into()),
-            }
-        })
+        let answer = self.submit(Work::Decide(Box::new(decision)));
+        Box::pin(async move { taken(answer.await, call) })
+    }
+
+    fn edit(&self, edit: EditCall) -> BoxFuture<'static, Result<(), DecideError>> {
+        let call = edit.of.clone();
+        let answer = self.submit(Work::Edit(Box::new(edit)));
+        Box::pin(async move { taken(answer.await, call) })
     }
 
     fn close(&self, close: CloseCall) -> BoxFuture<'static, Result<(), LedgerError>> {
@@ -48,5 +47,14 @@ impl Ledger for Store {
         Box::pin(
             async move { answer.await.map(drop).map_err(|error| LedgerError::new("close the call", error)) },
         )
+    }
+}
+
+fn taken(answer: Result<Outcome, Refusal>, call: CallId) -> Result<(), DecideError> {
+    match answer {
+        Ok(_) => Ok(()),
+        Err(Refusal::NotWaiting) => Err(DecideError::NotWaiting(call)),
+        Err(Refusal::NotYours) => Err(DecideError::NotYours),
+        Err(other) => Err(LedgerError::new("take the answer", other).into()),
     }
 }

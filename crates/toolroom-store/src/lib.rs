@@ -1,7 +1,9 @@
-//! SQLite behind the ports of the Toolroom kernel: the record of calls, approvals, whole results, switches.
+//! SQLite behind the ports of the Toolroom kernel: the record of calls, approvals, whole results, switches; and
+//! beside the ports what operators need: sealed secrets, trusted files, copies, checks.
 //!
 //! [`Store`] implements [`Ledger`](toolroom::ledger::Ledger), [`Journal`](toolroom::ledger::Journal),
-//! [`Artifacts`](toolroom::ledger::Artifacts) and [`Switchboard`](toolroom::ledger::Switchboard). Several
+//! [`Artifacts`](toolroom::ledger::Artifacts), [`Approvals`](toolroom::ledger::Approvals) and
+//! [`Switchboard`](toolroom::ledger::Switchboard). Several
 //! processes share one database file. It opens nothing but databases: folders are made, and processes looked
 //! at, by whoever calls [`Store::open`]. PostgreSQL has its migrations and statements here, checked against a
 //! real server; its runtime does not exist yet.
@@ -10,22 +12,32 @@
 #![warn(missing_docs)]
 
 mod artifact;
+mod backup;
 mod connect;
 mod error;
+mod health;
 mod instance;
 mod journal;
 mod ledger;
 mod migrate;
 mod presence;
 mod prune;
+mod question;
 mod reader;
 mod row;
+mod secret;
+mod setting;
 pub mod statements;
 mod store;
 mod switchboard;
+mod trust;
 mod writer;
 
+pub use backup::{BackupFacts, inspect};
 pub use error::StoreError;
+pub use health::{InstanceSeen, StoreHealth};
 pub use presence::{Presence, Probe};
 pub use prune::PruneReport;
+pub use secret::{Resealed, Sealed, SealedPlace, SealedSecret};
 pub use store::{Store, StoreStatus};
+pub use trust::TrustedFile;

@@ -7,9 +7,8 @@ use std::time::Duration;
 use sqlx::Row;
 use sqlx::sqlite::SqliteConnection;
 
-use crate::StoreError;
-use crate::connect::{Purpose, connect};
-use crate::statements;
+use crate::backup::copy;
+use crate::{StoreError, statements};
 
 /// What `PRAGMA application_id` says in our files.
 const APPLICATION_ID: i64 = 0x546f_6f6c;
@@ -29,38 +28,75 @@ pub(crate) struct Migration {
 }
 
 /// All steps, oldest first.
-pub(crate) const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, text: include_str!("../migrations/sqlite/0001_calls.sql") }];
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, text: include_str!("../migrations/sqlite/0001_calls.sql") },
+    Migration { version: 2, text: include_str!("../migrations/sqlite/0002_approvals.sql") },
+];
 
 fn newest(migrations: &[Migration]) -> i64 {
     migrations.last().map_or(0, |step| step.version)
 }
 
+/// How a file is journaled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Journaling {
+    /// As we need it.
+    WriteAhead,
+    /// Some other way: a new file, or a copy, which forgets it.
+    Other,
+}
+
 /// What a file says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Schema {
-    version: i64,
+    pub(crate) version: i64,
     application: i64,
+    journaling: Journaling,
 }
 
 impl Schema {
     /// From a row of [`statements::SCHEMA`].
     pub(crate) fn read(row: &sqlx::sqlite::SqliteRow) -> Result<Self, sqlx::Error> {
-        Ok(Self { version: row.try_get(0)?, application: row.try_get(1)? })
+        let journaling = match row.try_get(2)? {
+            "wal" => Journaling::WriteAhead,
+            _ => Journaling::Other,
+        };
+        Ok(Self { version: row.try_get(0)?, application: row.try_get(1)?, journaling })
+    }
+
+    /// What the file behind a connection says.
+    pub(crate) async fn of(connection: &mut SqliteConnection, path: &Path) -> Result<Self, StoreError> {
+        let row = statements::SCHEMA.query().fetch_one(connection).await;
+        row.and_then(|row| Self::read(&row)).map_err(|error| StoreError::at(path, error))
+    }
+
+    /// Refuses what is newer or not ours, or has nothing in it. An older one will do.
+    pub(crate) fn check(self, path: &Path) -> Result<(), StoreError> {
+        self.is_current(path, MIGRATIONS)?;
+        if self.version == 0 { Err(StoreError::NotOurs { path: path.to_owned() }) } else { Ok(()) }
+    }
+
+    /// Refuses what this version cannot read as it is: what is newer, older or not ours.
+    pub(crate) fn check_readable(self, path: &Path) -> Result<(), StoreError> {
+        self.is_current(path, MIGRATIONS)?;
+        match (self.version, newest(MIGRATIONS)) {
+            (found, known) if found < known => Err(StoreError::Older { path: path.to_owned(), found, known }),
+            _ => Ok(()),
+        }
     }
 
     /// Whether nothing has to be done. Refuses what is newer or not ours.
     pub(crate) fn is_current(self, path: &Path, migrations: &[Migration]) -> Result<bool, StoreError> {
         let known = newest(migrations);
         match self {
-            Self { version: 0, application: 0 } => Ok(known == 0),
+            Self { version: 0, application: 0, .. } => Ok(known == 0),
             Self { application, .. } if application != APPLICATION_ID => {
                 Err(StoreError::NotOurs { path: path.to_owned() })
             }
             Self { version: found, .. } if found > known => {
                 Err(StoreError::Newer { path: path.to_owned(), found, known })
             }
-            Self { version, .. } => Ok(version == known),
+            Self { version, journaling, .. } => Ok(version == known && journaling == Journaling::WriteAhead),
         }
     }
 }
@@ -72,7 +108,7 @@ pub(crate) async fn migrate(
     path: &Path,
     migrations: &[Migration],
 ) -> Result<(), StoreError> {
-    if schema(connection, path).await?.is_current(path, migrations)? {
+    if Schema::of(connection, path).await?.is_current(path, migrations)? {
         return Ok(());
     }
     // Before anything is touched: a file of somebody else stays as it is.
@@ -94,14 +130,14 @@ async fn migrate_locked(
     migrations: &[Migration],
 ) -> Result<(), StoreError> {
     let failed = |error| StoreError::at(path, error);
-    let found = schema(connection, path).await?;
+    let found = Schema::of(connection, path).await?;
     if found.is_current(path, migrations)? {
         return Ok(());
     }
     if found.version == 0 {
         refuse_foreign(connection, path).await?;
     } else {
-        copy(path, newest(migrations)).await?;
+        copy_beside(path, newest(migrations)).await?;
     }
     for step in migrations.iter().filter(|step| step.version > found.version) {
         sqlx::raw_sql(step.text).execute(&mut *connection).await.map_err(failed)?;
@@ -115,15 +151,10 @@ async fn refuse_foreign(connection: &mut SqliteConnection, path: &Path) -> Resul
     // In this order: somebody else may be making the tables right now, and sets the mark together with them.
     let tables = statements::TABLE_COUNT.query().fetch_one(&mut *connection).await.map_err(failed)?;
     let any = tables.try_get::<i64, _>(0).map_err(failed)? > 0;
-    if any && schema(connection, path).await?.version == 0 {
+    if any && Schema::of(connection, path).await?.version == 0 {
         return Err(StoreError::NotOurs { path: path.to_owned() });
     }
     Ok(())
-}
-
-async fn schema(connection: &mut SqliteConnection, path: &Path) -> Result<Schema, StoreError> {
-    let row = statements::SCHEMA.query().fetch_one(connection).await;
-    row.and_then(|row| Schema::read(&row)).map_err(|error| StoreError::at(path, error))
 }
 
 async fn switch_to_wal(connection: &mut SqliteConnection, path: &Path) -> Result<(), StoreError> {
@@ -141,22 +172,13 @@ async fn switch_to_wal(connection: &mut SqliteConnection, path: &Path) -> Result
     }
 }
 
-/// Keeps the database as it is now beside the database. By SQLite itself: a copy of the file alone would miss
-/// what is still in the write-ahead log.
-async fn copy(path: &Path, version: i64) -> Result<(), StoreError> {
-    let mut connection = connect(path, Purpose::Write).await?;
+/// Keeps the database as it is now beside the database.
+async fn copy_beside(path: &Path, version: i64) -> Result<(), StoreError> {
     let mut number = 1;
     loop {
-        let target = copy_path(path, version, number);
-        let copied = statements::COPY
-            .query()
-            .bind(target.to_string_lossy().into_owned())
-            .execute(&mut connection)
-            .await;
-        match copied {
-            Ok(_) => return Ok(()),
-            Err(error) if number < MAX_COPIES && error.to_string().contains("already exists") => number += 1,
-            Err(error) => return Err(StoreError::at(path, error)),
+        match copy(path, &copy_path(path, version, number)).await {
+            Err(StoreError::Exists { .. }) if number < MAX_COPIES => number += 1,
+            result => return result,
         }
     }
 }

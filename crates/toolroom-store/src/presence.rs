@@ -48,9 +48,13 @@ impl Presence {
     /// Whether what `seen` began will never be closed by it. Here the process is looked at, whatever its
     /// heartbeat says; elsewhere, or where it cannot be seen, only the heartbeat can tell.
     pub(crate) fn knows_dead(&self, seen: &Seen, now: Timestamp) -> bool {
-        let looked = if seen.machine == self.machine { (self.is_alive)(&seen.process) } else { None };
-        let alive = looked.unwrap_or_else(|| now.since(seen.heartbeat_at) <= SILENT_IS_DEAD);
-        !alive
+        let alive = self.looked_at(seen);
+        !alive.unwrap_or_else(|| now.since(seen.heartbeat_at) <= SILENT_IS_DEAD)
+    }
+
+    /// Whether the process lives, if that can be seen from here.
+    pub(crate) fn looked_at(&self, seen: &Seen) -> Option<bool> {
+        if seen.machine == self.machine { (self.is_alive)(&seen.process) } else { None }
     }
 }
 

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use sqlx::Connection;
-use sqlx::query::Query;
-use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection, SqliteRow};
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use tokio::sync::Mutex;
 
 use crate::StoreError;
 use crate::connect::{Purpose, connect};
+use crate::statements::Bound;
 
 /// One reader. Its readings wait for each other, never for the writer.
 #[derive(Debug)]
@@ -30,10 +30,7 @@ impl Reader {
     }
 
     /// All rows of a query.
-    pub(crate) async fn rows(
-        &self,
-        query: Query<'static, Sqlite, SqliteArguments>,
-    ) -> Result<Vec<SqliteRow>, StoreError> {
+    pub(crate) async fn rows(&self, query: Bound) -> Result<Vec<SqliteRow>, StoreError> {
         let mut state = self.state.lock().await;
         if matches!(*state, State::Idle) {
             *state = State::Open(connect(&self.path, Purpose::Read).await?);
@@ -49,11 +46,16 @@ impl Reader {
     }
 
     /// A query with at most one row.
-    pub(crate) async fn row(
-        &self,
-        query: Query<'static, Sqlite, SqliteArguments>,
-    ) -> Result<Option<SqliteRow>, StoreError> {
+    pub(crate) async fn row(&self, query: Bound) -> Result<Option<SqliteRow>, StoreError> {
         Ok(self.rows(query).await?.into_iter().next())
+    }
+
+    /// Refuses once the store is closed; for readings that need a connection of their own.
+    pub(crate) async fn ensure_open(&self) -> Result<(), StoreError> {
+        match *self.state.lock().await {
+            State::Idle | State::Open(_) => Ok(()),
+            State::Closed => Err(StoreError::Closed),
+        }
     }
 
     /// Turns what a row could not be read for into what the store reports.

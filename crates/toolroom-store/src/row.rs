@@ -127,19 +127,20 @@ impl From<sqlx::Error> for ReadError {
     }
 }
 
-fn shared(row: &SqliteRow, column: usize) -> Result<Arc<str>, sqlx::Error> {
+pub(crate) fn shared(row: &SqliteRow, column: usize) -> Result<Arc<str>, sqlx::Error> {
     Ok(row.try_get::<&str, _>(column)?.into())
 }
 
-fn shared_option(row: &SqliteRow, column: usize) -> Result<Option<Arc<str>>, sqlx::Error> {
+pub(crate) fn shared_option(row: &SqliteRow, column: usize) -> Result<Option<Arc<str>>, sqlx::Error> {
     Ok(row.try_get::<Option<&str>, _>(column)?.map(Arc::from))
 }
 
-fn size(row: &SqliteRow, column: usize) -> Result<u64, sqlx::Error> {
+/// A number that is never below nothing.
+pub(crate) fn size(row: &SqliteRow, column: usize) -> Result<u64, sqlx::Error> {
     Ok(u64::try_from(row.try_get::<i64, _>(column)?).unwrap_or(0))
 }
 
-fn named_option<T>(
+pub(crate) fn named_option<T>(
     row: &SqliteRow,
     id: &str,
     name: &'static str,

@@ -4,17 +4,19 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sqlx::Row;
-use toolroom::clock::Clock;
-use toolroom::ledger::SwitchState;
+use sqlx::{Connection, Row};
+use toolroom::clock::{Clock, Timestamp};
+use toolroom::ledger::{AnswerId, SwitchState};
 use toolroom::scope::ProjectId;
 
 use crate::connect::{Purpose, connect};
 use crate::instance::{Instance, look_around};
-use crate::migrate::{MIGRATIONS, migrate};
+use crate::migrate::{MIGRATIONS, Schema, migrate};
 use crate::reader::Reader;
-use crate::switchboard::{SwitchKind, SwitchReader};
-use crate::writer::{Outcome, Queue, Refusal, SwitchChange, Work};
+use crate::row::size;
+use crate::setting::Setting;
+use crate::switchboard::{StandingReader, SwitchKind};
+use crate::writer::{Outcome, Queue, Refusal, Work};
 use crate::{Presence, StoreError, statements};
 
 /// A database, open. Clones share it.
@@ -26,9 +28,11 @@ pub struct Store {
 #[derive(Debug)]
 struct Shared {
     path: PathBuf,
+    presence: Presence,
+    clock: Arc<dyn Clock>,
     queue: Queue,
     reader: Reader,
-    switches: SwitchReader,
+    standing: StandingReader,
 }
 
 /// What a person wants to know of a database.
@@ -52,14 +56,14 @@ impl Store {
     /// When the file cannot be opened, is no database of ours, is newer than this version, or is locked.
     pub async fn open(path: &Path, presence: Presence, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let failed = |error| StoreError::at(path, error);
-        let instance = Instance::new(presence, clock);
+        let instance = Instance::new(presence.clone(), Arc::clone(&clock));
         let mut connection = connect(path, Purpose::Write).await?;
-        let mut seen = look_around(&mut connection, path).await?;
+        let mut seen = look_around(&mut connection, path, instance.now()).await?;
         if seen.is_none() {
             migrate(&mut connection, path, MIGRATIONS).await?;
-            seen = look_around(&mut connection, path).await?;
+            seen = look_around(&mut connection, path, instance.now()).await?;
         }
-        if let Err(error) = instance.bury_the_dead(&mut connection, &seen.unwrap_or_default()).await {
+        if let Err(error) = instance.tidy_up(&mut connection, &seen.unwrap_or_default()).await {
             // Whoever holds the lock just now does not keep us from reading; the next start looks again.
             match failed(error) {
                 StoreError::Locked(_) => tracing::debug!("the dead are buried later: the database is locked"),
@@ -69,9 +73,38 @@ impl Store {
         Ok(Self {
             shared: Arc::new(Shared {
                 path: path.to_owned(),
+                presence,
+                clock,
                 queue: Queue::start(connection, path.to_owned(), instance),
                 reader: Reader::new(path.to_owned()),
-                switches: SwitchReader::start(path.to_owned()),
+                standing: StandingReader::start(path.to_owned()),
+            }),
+        })
+    }
+
+    /// Opens the database at `path` as it is, to be looked at: nothing is made, migrated, marked or answered, and every
+    /// write fails with [`StoreError::Closed`]. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, is no database of ours, or has another schema than this version.
+    pub async fn open_to_look(
+        path: &Path,
+        presence: Presence,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, StoreError> {
+        let mut connection = connect(path, Purpose::Read).await?;
+        let schema = Schema::of(&mut connection, path).await;
+        // Nothing was written through it, so nothing can be lost.
+        drop(connection.close().await);
+        schema?.check_readable(path)?;
+        Ok(Self {
+            shared: Arc::new(Shared {
+                path: path.to_owned(),
+                presence,
+                clock,
+                queue: Queue::closed(),
+                reader: Reader::new(path.to_owned()),
+                standing: StandingReader::start(path.to_owned()),
             }),
         })
     }
@@ -84,7 +117,7 @@ impl Store {
     pub async fn shutdown(&self) -> Result<(), StoreError> {
         let stopped = self.shared.queue.stop().await;
         self.shared.reader.close().await;
-        self.shared.switches.close().await;
+        self.shared.standing.close().await;
         stopped
     }
 
@@ -121,9 +154,25 @@ impl Store {
         name: &str,
         state: Option<SwitchState>,
     ) -> Result<(), StoreError> {
-        let change = SwitchChange { project: project.clone(), kind, name: name.to_owned(), state };
-        self.submit(Work::Switch(change)).await?;
+        self.set(Setting::Switch { project: project.clone(), kind, name: name.to_owned(), state }).await?;
         Ok(())
+    }
+
+    /// Takes back a standing answer. Says whether there was one.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn forget_answer(&self, project: &ProjectId, id: &AnswerId) -> Result<bool, StoreError> {
+        let forgotten = Setting::ForgetAnswer { project: project.clone(), id: id.clone() };
+        Ok(self.set(forgotten).await? > 0)
+    }
+
+    /// Writes a setting; gives the number of rows it changed.
+    pub(crate) async fn set(&self, setting: Setting) -> Result<u64, StoreError> {
+        match self.submit(Work::Set(setting)).await? {
+            Outcome::Changed(rows) => Ok(rows),
+            Outcome::Written | Outcome::Pruned(_) => Ok(0),
+        }
     }
 
     /// Where the database is, how large, and of which versions.
@@ -138,7 +187,7 @@ impl Store {
                 path: self.shared.path.clone(),
                 sqlite: row.try_get(0)?,
                 schema: row.try_get(1)?,
-                bytes: u64::try_from(row.try_get::<i64, _>(2)?).unwrap_or(0),
+                bytes: size(&row, 2)?,
             })
         };
         read().map_err(|error| reader.failed(error))
@@ -149,11 +198,24 @@ impl Store {
         self.shared.queue.submit(work)
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.shared.path
+    }
+
+    /// Who this process says it is.
+    pub(crate) fn presence(&self) -> &Presence {
+        &self.shared.presence
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.shared.clock.now()
+    }
+
     pub(crate) fn reader(&self) -> &Reader {
         &self.shared.reader
     }
 
-    pub(crate) fn switch_reader(&self) -> &SwitchReader {
-        &self.shared.switches
+    pub(crate) fn standing_reader(&self) -> &StandingReader {
+        &self.shared.standing
     }
 }

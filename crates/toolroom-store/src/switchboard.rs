@@ -1,4 +1,4 @@
-//! Reading switches, for every call, as of now.
+//! Reading switches and standing answers, for every call, as of now.
 //!
 //! One task reads. Whoever asks while it reads waits for the next reading, and all of them share that one: the
 //! answer is never older than the question, and a crowd costs no more than one caller. A reading asks for one
@@ -11,9 +11,11 @@ use std::sync::Arc;
 use sqlx::Row;
 use tokio::sync::{mpsc, oneshot};
 use toolroom::BoxFuture;
-use toolroom::ledger::{LedgerError, SwitchState, Switchboard, Switches};
+use toolroom::ledger::{LedgerError, Standing, StandingAnswer, SwitchState, Switchboard, Switches};
+use toolroom::policy::Answers;
 use toolroom::scope::ProjectId;
 
+use crate::question::read_answer;
 use crate::reader::Reader;
 use crate::row::{ReadError, named};
 use crate::{Store, StoreError, statements};
@@ -38,7 +40,7 @@ impl SwitchKind {
     }
 }
 
-type Answer = Result<Arc<Switches>, StoreError>;
+type Answer = Result<Arc<Standing>, StoreError>;
 
 #[derive(Debug)]
 struct Question {
@@ -48,12 +50,12 @@ struct Question {
 
 /// The way to the reading task.
 #[derive(Debug)]
-pub(crate) struct SwitchReader {
+pub(crate) struct StandingReader {
     questions: mpsc::UnboundedSender<Question>,
     reader: Arc<Reader>,
 }
 
-impl SwitchReader {
+impl StandingReader {
     /// Starts the task. It ends with the last handle to it.
     pub(crate) fn start(path: PathBuf) -> Self {
         let reader = Arc::new(Reader::new(path));
@@ -75,10 +77,10 @@ impl SwitchReader {
 }
 
 impl Switchboard for Store {
-    fn switches<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Switches>, LedgerError>> {
+    fn standing<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Standing>, LedgerError>> {
         Box::pin(async move {
-            let switches = self.switch_reader().ask(project).await;
-            switches.map_err(|error| LedgerError::new("read switches", error))
+            let standing = self.standing_reader().ask(project).await;
+            standing.map_err(|error| LedgerError::new("read switches and answers", error))
         })
     }
 }
@@ -90,7 +92,7 @@ async fn answer_all(mut asked: mpsc::UnboundedReceiver<Question>, reader: Arc<Re
         let refreshed = known.refresh(&reader).await;
         for question in questions.drain(..) {
             let answer = match &refreshed {
-                Ok(()) => known.switches(&reader, question.project).await,
+                Ok(()) => known.standing(&reader, question.project).await,
                 Err(error) => Err(error.clone()),
             };
             // Whoever no longer waits does not need it.
@@ -99,17 +101,17 @@ async fn answer_all(mut asked: mpsc::UnboundedReceiver<Question>, reader: Arc<Re
     }
 }
 
-/// Switches as of one revision.
+/// Everything as of one revision.
 #[derive(Debug, Default)]
 struct Known {
     revision: Option<i64>,
-    projects: HashMap<ProjectId, Arc<Switches>>,
+    projects: HashMap<ProjectId, Arc<Standing>>,
 }
 
 impl Known {
     /// Forgets everything that may have changed.
     async fn refresh(&mut self, reader: &Reader) -> Result<(), StoreError> {
-        let row = reader.row(statements::SWITCH_REVISION.query()).await?;
+        let row = reader.row(statements::STANDING_REVISION.query()).await?;
         let revision = row.map(|row| row.try_get(0)).transpose().map_err(|error| reader.failed(error))?;
         if revision != self.revision || revision.is_none() {
             self.projects.clear();
@@ -118,17 +120,21 @@ impl Known {
         Ok(())
     }
 
-    async fn switches(&mut self, reader: &Reader, project: ProjectId) -> Answer {
-        if let Some(switches) = self.projects.get(&project) {
-            return Ok(Arc::clone(switches));
+    async fn standing(&mut self, reader: &Reader, project: ProjectId) -> Answer {
+        if let Some(standing) = self.projects.get(&project) {
+            return Ok(Arc::clone(standing));
         }
-        let switches = Arc::new(read(reader, &project).await?);
-        self.projects.insert(project, Arc::clone(&switches));
-        Ok(switches)
+        let standing = Arc::new(Standing {
+            revision: self.revision.unwrap_or_default(),
+            switches: switches(reader, &project).await?,
+            answers: Answers::new(answers(reader, &project).await?),
+        });
+        self.projects.insert(project, Arc::clone(&standing));
+        Ok(standing)
     }
 }
 
-async fn read(reader: &Reader, project: &ProjectId) -> Result<Switches, StoreError> {
+async fn switches(reader: &Reader, project: &ProjectId) -> Result<Switches, StoreError> {
     let query = statements::SWITCHES.query().bind(project.as_str().to_owned());
     let mut switches = Switches::default();
     for row in reader.rows(query).await? {
@@ -144,6 +150,12 @@ async fn read(reader: &Reader, project: &ProjectId) -> Result<Switches, StoreErr
         }
     }
     Ok(switches)
+}
+
+async fn answers(reader: &Reader, project: &ProjectId) -> Result<Vec<StandingAnswer>, StoreError> {
+    let query = statements::ANSWERS.query().bind(project.as_str().to_owned());
+    let rows = reader.rows(query).await?;
+    rows.iter().map(|row| read_answer(row).map_err(|error| reader.failed(error))).collect()
 }
 
 fn state_from_name(name: &str) -> Option<SwitchState> {

@@ -1,5 +1,9 @@
-//! Writing calls and what hangs on them.
+//! Writing calls and what hangs on them: what a batch says to the database.
 
+use super::approvals::{
+    answer_approvals, answer_columns, approvals_of, bump_revision_for, insert_answers, insert_approvals,
+    settle_approvals, use_approvals,
+};
 use super::registry;
 
 /// The columns of `calls`, in the order in which rows are written (`row::CallRow`) and read (`row::read_call`).
@@ -13,13 +17,15 @@ macro_rules! call_columns {
 }
 pub(super) use call_columns;
 
-/// What follows the rows. A call that exists may only be closed, and only until it has a final status;
+/// What follows the rows. A call that exists may only be closed, only until it has a final status, and only by whoever
+/// began it: a process that was taken for dead does not close what another one has begun again;
 /// everything else would set its status to NULL, which the table forbids, so the statement fails and the unit
 /// that did it is undone alone. Who asked what, and when it began, stays as it was.
 macro_rules! on_conflict {
     () => {
         " ON CONFLICT (id) DO UPDATE SET status = CASE \
          WHEN excluded.status NOT IN ('begun', 'pending') AND calls.status IN ('begun', 'pending', 'unknown') \
+         AND (excluded.begun_at IS NULL OR calls.begun_at IS NULL OR excluded.begun_at = calls.begun_at) \
          THEN excluded.status END, \
          definition = excluded.definition, effect = excluded.effect, kind = excluded.kind, \
          arguments = excluded.arguments, arguments_bytes = excluded.arguments_bytes, \
@@ -49,14 +55,18 @@ macro_rules! upsert_calls {
     };
 }
 
-/// A parked call that was approved begins: the only way out of *pending* that is no close.
+/// A parked call that was approved begins: the only way out of *pending* that is no close. One whose process died
+/// in the middle may begin again, and then what is known of its first end no longer holds.
 macro_rules! resume_calls {
     ($rows:literal) => {
         concat!(
-            "UPDATE calls SET status = 'begun', begun_at = resumed.begun_at, instance = resumed.instance \
-             FROM (SELECT value ->> 0 AS id, value ->> 1 AS begun_at, value ->> 2 AS instance FROM jsonb_each(",
+            "UPDATE calls SET status = 'begun', begun_at = resumed.begun_at, instance = resumed.instance, \
+             rule = resumed.rule, kind = NULL, result = NULL, result_chars = 0, artifact_id = NULL, \
+             message = NULL, error = NULL, detail = NULL, ended_at = NULL, duration_us = 0 \
+             FROM (SELECT value ->> 0 AS id, value ->> 1 AS begun_at, value ->> 2 AS instance, \
+             value ->> 3 AS rule FROM jsonb_each(",
             $rows,
-            ")) AS resumed WHERE calls.id = resumed.id AND calls.status = 'pending'"
+            ")) AS resumed WHERE calls.id = resumed.id AND calls.status IN ('pending', 'unknown')"
         )
     };
 }
@@ -65,48 +75,11 @@ macro_rules! resume_calls {
 macro_rules! deny_calls {
     ($rows:literal) => {
         concat!(
-            "UPDATE calls SET status = 'denied', ended_at = denied.ended_at, \
+            "UPDATE calls SET status = 'denied', ended_at = denied.ended_at, error = denied.error, \
              duration_us = denied.ended_at - calls.asked_at \
-             FROM (SELECT value ->> 0 AS id, value ->> 1 AS ended_at FROM jsonb_each(",
+             FROM (SELECT value ->> 0 AS id, value ->> 1 AS ended_at, value ->> 2 AS error FROM jsonb_each(",
             $rows,
             ")) AS denied WHERE calls.id = denied.id AND calls.status = 'pending'"
-        )
-    };
-}
-
-macro_rules! insert_approvals {
-    ($rows:literal) => {
-        concat!(
-            "INSERT INTO approvals \
-             (call_id, arguments_hash, definition_hash, asks, reason, expires_at, state) \
-             SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, 'waiting' \
-             FROM jsonb_each(",
-            $rows,
-            ")"
-        )
-    };
-}
-
-macro_rules! answer_approvals {
-    ($rows:literal) => {
-        concat!(
-            "UPDATE approvals SET state = answered.state, answer = answered.answer, \
-             answered_by = answered.answered_by, answered_at = answered.answered_at \
-             FROM (SELECT value ->> 0 AS call_id, value ->> 1 AS state, value ->> 2 AS answer, \
-             value ->> 3 AS answered_by, value ->> 4 AS answered_at FROM jsonb_each(",
-            $rows,
-            ")) AS answered WHERE approvals.call_id = answered.call_id AND approvals.state = 'waiting'"
-        )
-    };
-}
-
-macro_rules! use_approvals {
-    ($rows:literal) => {
-        concat!(
-            "UPDATE approvals SET state = 'used', used_at = used.used_at \
-             FROM (SELECT value ->> 0 AS call_id, value ->> 1 AS used_at FROM jsonb_each(",
-            $rows,
-            ")) AS used WHERE approvals.call_id = used.call_id AND approvals.state = 'granted'"
         )
     };
 }
@@ -135,7 +108,7 @@ macro_rules! be_present {
 }
 
 /// Everything a batch writes, one statement per change. Parameters: `be_present` $1, calls $2, resumed $3,
-/// denied $4, approvals $5, answers $6, used grants $7, outbox $8.
+/// denied $4, approvals $5, answers $6, used grants $7, outbox $8, settled approvals $9, standing answers $10.
 macro_rules! write_all {
     () => {
         concat!(
@@ -153,21 +126,13 @@ macro_rules! write_all {
             "; ",
             use_approvals!("$7"),
             "; ",
-            insert_outbox!("$8")
-        )
-    };
-}
-
-/// What conditions are checked against. Each row starts with what it is.
-macro_rules! approvals_of {
-    ($ids:literal) => {
-        concat!(
-            "SELECT 'approval', approvals.call_id, approvals.arguments_hash, approvals.definition_hash, \
-             approvals.asks, approvals.expires_at, approvals.state, calls.status, calls.project, calls.user_id \
-             FROM approvals JOIN calls ON calls.id = approvals.call_id \
-             WHERE approvals.call_id IN (SELECT value FROM json_each(",
-            $ids,
-            "))"
+            insert_outbox!("$8"),
+            "; ",
+            settle_approvals!("$9"),
+            "; ",
+            insert_answers!("$10"),
+            "; ",
+            bump_revision_for!("$10")
         )
     };
 }
@@ -213,38 +178,20 @@ registry! {
             on_conflict!()
         ));
 
-    /// $1 rows of id, begun_at, instance.
-    RESUME_CALLS = each(resume_calls!("$1"), "UPDATE calls SET status = 'begun', begun_at = resumed.begun_at, instance = resumed.instance \
-             FROM (SELECT value ->> 0 AS id, (value ->> 1)::bigint AS begun_at, value ->> 2 AS instance \
-             FROM jsonb_array_elements($1::text::jsonb) AS rows (value)) AS resumed \
-             WHERE calls.id = resumed.id AND calls.status = 'pending'");
+    /// $1 rows of id, begun_at, instance, rule.
+    RESUME_CALLS = each(resume_calls!("$1"), "UPDATE calls SET status = 'begun', begun_at = resumed.begun_at, \
+             instance = resumed.instance, rule = resumed.rule, kind = NULL, result = NULL, result_chars = 0, \
+             artifact_id = NULL, message = NULL, error = NULL, detail = NULL, ended_at = NULL, duration_us = 0 \
+             FROM (SELECT value ->> 0 AS id, (value ->> 1)::bigint AS begun_at, value ->> 2 AS instance, \
+             value ->> 3 AS rule FROM jsonb_array_elements($1::text::jsonb) AS rows (value)) AS resumed \
+             WHERE calls.id = resumed.id AND calls.status IN ('pending', 'unknown')");
 
-    /// $1 rows of id, ended_at.
+    /// $1 rows of id, ended_at, error.
     DENY_CALLS = each(deny_calls!("$1"), "UPDATE calls SET status = 'denied', ended_at = denied.ended_at, \
-             duration_us = denied.ended_at - calls.asked_at \
-             FROM (SELECT value ->> 0 AS id, (value ->> 1)::bigint AS ended_at \
+             error = denied.error, duration_us = denied.ended_at - calls.asked_at \
+             FROM (SELECT value ->> 0 AS id, (value ->> 1)::bigint AS ended_at, value ->> 2 AS error \
              FROM jsonb_array_elements($1::text::jsonb) AS rows (value)) AS denied \
              WHERE calls.id = denied.id AND calls.status = 'pending'");
-
-    /// $1 rows of call_id, arguments_hash, definition_hash, asks, reason, expires_at.
-    INSERT_APPROVALS = each(insert_approvals!("$1"), "INSERT INTO approvals \
-             (call_id, arguments_hash, definition_hash, asks, reason, expires_at, state) \
-             SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, (value ->> 5)::bigint, \
-             'waiting' FROM jsonb_array_elements($1::text::jsonb) AS rows (value)");
-
-    /// $1 rows of call_id, state, answer, answered_by, answered_at.
-    ANSWER_APPROVALS = each(answer_approvals!("$1"), "UPDATE approvals SET state = answered.state, answer = answered.answer, \
-             answered_by = answered.answered_by, answered_at = answered.answered_at \
-             FROM (SELECT value ->> 0 AS call_id, value ->> 1 AS state, value ->> 2 AS answer, \
-             value ->> 3 AS answered_by, (value ->> 4)::bigint AS answered_at \
-             FROM jsonb_array_elements($1::text::jsonb) AS rows (value)) AS answered \
-             WHERE approvals.call_id = answered.call_id AND approvals.state = 'waiting'");
-
-    /// $1 rows of call_id, used_at.
-    USE_APPROVALS = each(use_approvals!("$1"), "UPDATE approvals SET state = 'used', used_at = used.used_at \
-             FROM (SELECT value ->> 0 AS call_id, (value ->> 1)::bigint AS used_at \
-             FROM jsonb_array_elements($1::text::jsonb) AS rows (value)) AS used \
-             WHERE approvals.call_id = used.call_id AND approvals.state = 'granted'");
 
     /// $1 rows of id, project, call_id, kind, payload, created_at.
     INSERT_OUTBOX = each(insert_outbox!("$1"), "INSERT INTO outbox (id, project, call_id, kind, payload, state, created_at, next_at, attempts) \
@@ -257,12 +204,6 @@ registry! {
              SELECT value ->> 0, value ->> 1, value ->> 2, (value ->> 3)::bigint, (value ->> 4)::bigint \
              FROM jsonb_array_elements($1::text::jsonb) AS rows (value) \
              ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at");
-
-    /// $1 ids of calls.
-    APPROVALS_OF = each(approvals_of!("$1"), "SELECT 'approval', approvals.call_id, approvals.arguments_hash, approvals.definition_hash, \
-             approvals.asks, approvals.expires_at, approvals.state, calls.status, calls.project, calls.user_id \
-             FROM approvals JOIN calls ON calls.id = approvals.call_id \
-             WHERE approvals.call_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))");
 
     /// $1 rows of project, tool, since, latest since, whether users count apart, user.
     WINDOWS_OF = each(windows_of!("$1"), "SELECT 'window', asked.key - 1, \

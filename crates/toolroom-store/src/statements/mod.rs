@@ -5,26 +5,41 @@
 //! that a batch of any size is one statement with a fixed text; SQLite reads them with `jsonb_each`, which
 //! took half the time of `json_each` and a tenth of the time of long `VALUES` lists.
 
+mod approvals;
 mod calls;
+mod checks;
 mod reads;
+mod settings;
 mod upkeep;
 
 pub(crate) use calls::{
     COMMIT_WRITES, KEEP_ARTIFACT, LOOK, OPEN_AND_LOOK, OPEN_AND_WRITE, OPEN_WRITE_COMMIT, UPSERT_CALLS, WRITE,
 };
+pub(crate) use checks::{
+    COUNT_CALLS_BY_STATUS, COUNT_OPEN_QUESTIONS, COUNT_ROWS, COUNT_SETTINGS, FILE_FACTS, FOREIGN_KEY_CHECK,
+    INTEGRITY_CHECK, LOG_LENGTH, NEWEST_CALL, QUICK_CHECK,
+};
 pub(crate) use reads::{
-    ARTIFACT, CALL, CALLS, PRUNE_BOUND, PRUNE_PREVIEW_ARTIFACTS, PRUNE_PREVIEW_BYTES, PRUNE_PREVIEW_CALLS,
-    STATUS, SWITCH_REVISION, SWITCHES,
+    ALL_SEALED, ANSWERS, ARTIFACT, CALL, CALLS, PRUNE_BOUND, PRUNE_PREVIEW_ARTIFACTS, PRUNE_PREVIEW_BYTES,
+    PRUNE_PREVIEW_CALLS, QUESTION, QUESTIONS, SECRETS, STANDING_REVISION, STATUS, SWITCHES, TRUSTED_FILES,
+    TRUSTED_HASH, USAGE,
+};
+pub(crate) use settings::{
+    BUMP_REVISION, CLEAR_SWITCH, DELETE_ANSWER, DELETE_SECRET, DISTRUST_FILE, OTHER_KEYS, RELEASE_RESEAL,
+    RESEAL_APPROVAL, RESEAL_SECRET, SAVEPOINT_RESEAL, SET_SECRET, SET_SWITCH, TRUST_FILE, UNDO_RESEAL,
 };
 pub(crate) use upkeep::{
-    BEGIN, BUMP_SWITCH_REVISION, BURY_INSTANCES, CLEAR_SWITCH, COMMIT, COPY, DELETE_ARTIFACTS, DELETE_BYTES,
-    DELETE_CALLS, FULL_SYNC, JOURNAL_IN_WAL, NORMAL_SYNC, OPEN_AND_LIST_INSTANCES, PRUNE_CHUNK, RELEASE_UNIT,
-    ROLLBACK, SAVEPOINT_UNIT, SCHEMA, SCHEMA_AND_INSTANCES, SET_SWITCH, SIGN_OFF, TABLE_COUNT, UNDO_UNIT,
+    BEGIN, BURY_INSTANCES, COMMIT, COPY, DELETE_ARTIFACTS, DELETE_BYTES, DELETE_CALLS, EXPIRE, FULL_SYNC,
+    INSTANCES, JOURNAL_IN_WAL, NORMAL_SYNC, OPEN_AND_LIST_INSTANCES, OVERDUE_COUNT, PRUNE_CHUNK,
+    RELEASE_UNIT, ROLLBACK, SAVEPOINT_UNIT, SCHEMA, SCHEMA_AND_INSTANCES, SIGN_OFF, TABLE_COUNT, UNDO_UNIT,
 };
 
 use sqlx::query::Query;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{RawSql, Sqlite};
+
+/// A statement for SQLite and its parameters.
+pub(crate) type Bound = Query<'static, Sqlite, SqliteArguments>;
 
 /// One SQL text per database.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +86,7 @@ impl Statement {
     }
 
     /// The query, prepared once per connection.
-    pub(crate) fn query(&self) -> Query<'static, Sqlite, SqliteArguments> {
+    pub(crate) fn query(&self) -> Bound {
         sqlx::query(self.sqlite)
     }
 
@@ -83,7 +98,7 @@ impl Statement {
 
 /// Every statement there is.
 pub fn all() -> impl Iterator<Item = &'static Statement> {
-    [calls::ALL, reads::ALL, upkeep::ALL].into_iter().flatten()
+    [calls::ALL, approvals::ALL, reads::ALL, settings::ALL, checks::ALL, upkeep::ALL].into_iter().flatten()
 }
 
 /// Names each statement and lists it.

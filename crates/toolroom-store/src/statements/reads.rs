@@ -1,5 +1,6 @@
-//! Reading: the journal, whole results, switches, what could be pruned.
+//! Reading: the journal, whole results, what people were asked and have set, what could be pruned.
 
+use super::approvals::answer_columns;
 use super::calls::call_columns;
 use super::registry;
 
@@ -10,6 +11,17 @@ macro_rules! prunable {
     };
 }
 pub(super) use prunable;
+
+/// A call and its question; the call's columns come first.
+macro_rules! question_columns {
+    () => {
+        concat!(
+            call_columns!(),
+            ", arguments_hash, definition_hash, asks, reason, expires_at, sealed, state, answer, answered_by, \
+             replaced_by FROM calls JOIN approvals ON approvals.call_id = calls.id"
+        )
+    };
+}
 
 registry! {
     /// $1 project, $2 user, $3 tool, $4 status, $5 since, $6 below this id, $7 end of the id, $8 limit.
@@ -43,11 +55,47 @@ registry! {
                  WHERE artifacts.id = $1 AND artifacts.project = $2 \
                  AND (CAST($3 AS TEXT) IS NULL OR artifacts.user_id = $3)");
 
-    /// How often switches have changed.
-    SWITCH_REVISION = both("SELECT value FROM revisions WHERE name = 'switches'");
+    /// How often switches, answers and secrets have changed.
+    STANDING_REVISION = both("SELECT value FROM revisions WHERE name = 'standing'");
+
+    /// $1 project, $2 user: pending calls and what is asked about them, oldest first.
+    QUESTIONS = both(concat!(
+            "SELECT ",
+            question_columns!(),
+            " WHERE calls.project = $1 AND calls.status = 'pending' \
+             AND (CAST($2 AS TEXT) IS NULL OR calls.user_id = $2) ORDER BY calls.id"
+        ));
+
+    /// $1 call, $2 project, $3 user.
+    QUESTION = both(concat!(
+            "SELECT ",
+            question_columns!(),
+            " WHERE calls.id = $1 AND calls.project = $2 AND (CAST($3 AS TEXT) IS NULL OR calls.user_id = $3)"
+        ));
+
+    /// $1 project.
+    ANSWERS = both(concat!("SELECT ", answer_columns!(), " FROM answers WHERE project = $1 ORDER BY id"));
+
+    /// $1 project, $2 user.
+    USAGE = both("SELECT tool, count(*), max(begun_at) FROM calls WHERE project = $1 AND begun_at IS NOT NULL \
+                 AND (CAST($2 AS TEXT) IS NULL OR user_id = $2) GROUP BY tool");
 
     /// $1 project.
     SWITCHES = both("SELECT kind, name, state FROM switches WHERE project = $1");
+
+    /// $1 project.
+    SECRETS = both("SELECT name, sealed, created_at, changed_at FROM secrets WHERE project = $1 ORDER BY name");
+
+    /// Everything that is sealed: project and name of a secret, or the call of a request.
+    ALL_SEALED = both("SELECT project, name, CAST(NULL AS TEXT), sealed FROM secrets UNION ALL \
+                 SELECT CAST(NULL AS TEXT), CAST(NULL AS TEXT), call_id, sealed FROM approvals \
+                 WHERE sealed IS NOT NULL");
+
+    /// Files whose content somebody has said yes to.
+    TRUSTED_FILES = both("SELECT path, sha256, trusted_at FROM trusted_files ORDER BY path");
+
+    /// $1 path.
+    TRUSTED_HASH = both("SELECT sha256 FROM trusted_files WHERE path = $1");
 
     /// $1 project, $2 time: the first call that is too young to be pruned. Ids sort by time, so no call above
     /// it has to be looked at.

@@ -1,4 +1,4 @@
-//! Transactions, the schema, instances, switches, pruning.
+//! Transactions, the schema, copies, instances, expiry, pruning.
 
 use super::reads::prunable;
 use super::registry;
@@ -11,7 +11,37 @@ macro_rules! instances {
 
 macro_rules! schema {
     () => {
-        "SELECT (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM pragma_application_id)"
+        "SELECT (SELECT user_version FROM pragma_user_version), \
+         (SELECT application_id FROM pragma_application_id), (SELECT journal_mode FROM pragma_journal_mode)"
+    };
+}
+
+/// Questions that nobody answered, or whose answer nobody used, by $1.
+macro_rules! overdue {
+    () => {
+        "expires_at <= $1 AND (state IN ('waiting', 'granted') OR sealed IS NOT NULL)"
+    };
+}
+
+macro_rules! deny_overdue_calls {
+    () => {
+        concat!(
+            "UPDATE calls SET status = 'denied', ended_at = $1, rule = 'approval.expired', \
+             error = 'nobody answered, or used the answer, in time', duration_us = $1 - asked_at \
+             WHERE status = 'pending' AND id IN (SELECT call_id FROM approvals WHERE ",
+            overdue!(),
+            ")"
+        )
+    };
+}
+
+macro_rules! expire_approvals {
+    () => {
+        concat!(
+            "UPDATE approvals SET sealed = NULL, \
+             state = CASE WHEN state IN ('waiting', 'granted') THEN 'expired' ELSE state END WHERE ",
+            overdue!()
+        )
     };
 }
 
@@ -56,17 +86,18 @@ registry! {
     /// Readers and the writer do not wait for each other. Kept in the file.
     JOURNAL_IN_WAL = sqlite_only("PRAGMA journal_mode = WAL");
 
-    /// $1 file name. Fails when the file exists.
+    /// $1 file name or URI. Fails when there is something in the file.
     COPY = sqlite_only("VACUUM INTO $1");
 
-    /// Which migrations the file has seen, and whose it is.
+    /// Which migrations the file has seen, whose it is, and how it is journaled.
     SCHEMA = sqlite_only(schema!());
 
     /// Whether there is anything in the file.
     TABLE_COUNT = sqlite_only("SELECT count(*) FROM sqlite_schema");
 
-    /// What a start has to know, in one go.
-    SCHEMA_AND_INSTANCES = sqlite_only(concat!(schema!(), "; ", instances!()));
+    /// What a start has to know, in one go: schema, number of overdue questions, processes. $1 time.
+    SCHEMA_AND_INSTANCES =
+        sqlite_only(concat!(schema!(), "; SELECT count(*) FROM approvals WHERE ", overdue!(), "; ", instances!()));
 
     /// Every process that has, or had, calls open.
     INSTANCES = both(instances!());
@@ -86,16 +117,17 @@ registry! {
     /// $1 ids of instances, ours: the same in a transaction of its own.
     SIGN_OFF = sqlite_only(concat!("BEGIN IMMEDIATE; ", forget_instances!(), "; ", unknown_orphans!(), "; COMMIT"));
 
-    /// $1 project, $2 kind, $3 name, $4 state, $5 time.
-    SET_SWITCH = both("INSERT INTO switches (project, kind, name, state, changed_at) VALUES ($1, $2, $3, $4, $5) \
-                 ON CONFLICT (project, kind, name) DO UPDATE \
-                 SET state = excluded.state, changed_at = excluded.changed_at");
+    /// $1 time: how many questions are overdue.
+    OVERDUE_COUNT = both(concat!("SELECT count(*) FROM approvals WHERE ", overdue!()));
 
-    /// $1 project, $2 kind, $3 name.
-    CLEAR_SWITCH = both("DELETE FROM switches WHERE project = $1 AND kind = $2 AND name = $3");
+    /// $1 time.
+    DENY_OVERDUE_CALLS = both(deny_overdue_calls!());
 
-    /// Tells every reader that a switch has changed.
-    BUMP_SWITCH_REVISION = both("UPDATE revisions SET value = value + 1 WHERE name = 'switches'");
+    /// $1 time.
+    EXPIRE_APPROVALS = both(expire_approvals!());
+
+    /// $1 time: both, in a transaction of their own.
+    EXPIRE = sqlite_only(concat!("BEGIN IMMEDIATE; ", deny_overdue_calls!(), "; ", expire_approvals!(), "; COMMIT"));
 
     /// $1 project, $2 time, $3 below this id, $4 how many: the oldest calls that may go.
     PRUNE_CHUNK = both(concat!("SELECT id FROM calls WHERE id < $3 AND ", prunable!(), " ORDER BY id LIMIT $4"));

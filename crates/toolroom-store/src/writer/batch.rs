@@ -70,8 +70,9 @@ impl Touch {
             Work::Begin(_)
             | Work::Park(_)
             | Work::Decide(_)
+            | Work::Edit(_)
             | Work::Close(_)
-            | Work::Switch(_)
+            | Work::Set(_)
             | Work::Prune(_) => Self::Settled,
         }
     }

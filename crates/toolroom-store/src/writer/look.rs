@@ -7,12 +7,14 @@ use serde::{Serialize, Serializer};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use toolroom::clock::Timestamp;
-use toolroom::ledger::{Answerer, CallId, CallRecord, Grant, RateKey, RateLimit};
+use toolroom::ledger::{
+    Answerer, CallId, CallRecord, CallStatus, Grant, ParkedQuestion, QuestionState, RateKey, RateLimit, Turn,
+};
 use toolroom::scope::{ProjectId, Scope, UserId};
 
-use super::plan::{Bound, rows};
-use super::unit::{Unit, Work};
-use crate::statements::Statement;
+use super::plan::rows;
+use super::unit::{Refusal, Unit, Work};
+use crate::statements::{Bound, Statement};
 
 /// What the units of a batch ask.
 #[derive(Debug, Default)]
@@ -84,7 +86,14 @@ impl<'a> Questions<'a> {
                     }
                 }
                 Work::Decide(decision) => questions.approvals.push(decision.call.as_str()),
-                Work::Park(_) | Work::Close(_) | Work::Switch(_) | Work::Prune(_) => {}
+                Work::Edit(edit) => questions.approvals.push(edit.of.as_str()),
+                Work::Close(close) => match close.question {
+                    ParkedQuestion::Void | ParkedQuestion::Expired => {
+                        questions.approvals.push(close.record.id.as_str());
+                    }
+                    ParkedQuestion::None | ParkedQuestion::Settled => {}
+                },
+                Work::Park(_) | Work::Set(_) | Work::Prune(_) => {}
             }
         }
         questions
@@ -136,7 +145,7 @@ struct WindowSeen {
 pub(super) struct ApprovalSeen {
     arguments_hash: String,
     definition_hash: String,
-    pub(super) asks: Answerer,
+    asks: Answerer,
     expires_at: Timestamp,
     state: String,
     /// The call itself; it may have been closed behind the approval's back.
@@ -146,15 +155,22 @@ pub(super) struct ApprovalSeen {
 }
 
 impl ApprovalSeen {
-    /// Whether an answer given at `at` is still wanted.
-    pub(super) fn waits(&self, at: Timestamp) -> bool {
-        self.state == "waiting" && self.call_status == "pending" && at < self.expires_at
+    /// Whether the call still waits, for an answer or for somebody who runs it.
+    pub(super) fn is_pending(&self) -> bool {
+        self.call_status == CallStatus::Pending.as_str()
     }
 
-    /// Whether it is a yes to exactly this, not yet used.
+    fn is(&self, state: QuestionState, status: CallStatus) -> bool {
+        self.state == state.as_str() && self.call_status == status.as_str()
+    }
+
+    /// Whether it is a yes to exactly this, not yet used, or used by a process that died in the middle.
     pub(super) fn grants(&self, grant: &Grant) -> bool {
-        self.state == "granted"
-            && self.call_status == "pending"
+        let stands = match grant.turn {
+            Turn::First => self.is(QuestionState::Granted, CallStatus::Pending),
+            Turn::Again => self.is(QuestionState::Used, CallStatus::Unknown),
+        };
+        stands
             && *self.arguments_hash == *grant.arguments_hash
             && *self.definition_hash == *grant.definition_hash
             && grant.at < self.expires_at
@@ -201,6 +217,27 @@ impl Replies {
 
     pub(super) fn approval(&self, call: &CallId) -> Option<&ApprovalSeen> {
         self.approvals.get(call.as_str())
+    }
+
+    /// Whether somebody like this may answer now.
+    pub(super) fn waiting(
+        &self,
+        call: &CallId,
+        scope: &Scope,
+        by: Answerer,
+        at: Timestamp,
+    ) -> Result<(), Refusal> {
+        let approval = self.approval(call).filter(|approval| by.is_at_home(scope, &approval.owner));
+        match approval {
+            Some(seen) if seen.is(QuestionState::Waiting, CallStatus::Pending) && at < seen.expires_at => {
+                if by.may_answer_for(seen.asks) {
+                    Ok(())
+                } else {
+                    Err(Refusal::NotYours)
+                }
+            }
+            _ => Err(Refusal::NotWaiting),
+        }
     }
 
     /// How many calls began after `since`, and when the oldest of them did.

@@ -6,12 +6,14 @@
 //! fails, its units run again, each undone on its own, so that only the one to blame fails.
 //!
 //! [`mod@unit`] says what can be asked; [`batch`] which units share a transaction; [`plan`] turns a batch and what
-//! the database said ([`look`]) into rows; [`transaction`] talks to the database; [`task`] keeps it all going.
+//! the database said ([`look`]) into rows, and [`rates`] holds the limits meanwhile; [`transaction`] talks to the
+//! database; [`task`] keeps it all going.
 
 mod batch;
 mod look;
 mod plan;
 mod queue;
+mod rates;
 mod task;
 mod transaction;
 mod unit;
@@ -20,4 +22,4 @@ mod unit;
 mod tests;
 
 pub(crate) use queue::Queue;
-pub(crate) use unit::{Outcome, Refusal, SwitchChange, Work};
+pub(crate) use unit::{Durability, Outcome, Refusal, Work};

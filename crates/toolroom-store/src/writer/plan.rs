@@ -4,35 +4,44 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use sqlx::query::Query;
-use sqlx::sqlite::{Sqlite, SqliteArguments};
 use toolroom::clock::Timestamp;
-use toolroom::ledger::{Artifact, BeginCall, CloseCall, Decision, ParkCall};
-use toolroom::scope::UserId;
+use toolroom::ledger::{
+    Answer, Answerer, Artifact, BeginCall, CloseCall, Decision, EditCall, ParkCall, ParkedQuestion,
+    QuestionState,
+};
 
-use super::look::{Counted, Questions, Replies};
-use super::unit::{Refusal, SwitchChange, Unit, Work};
+use super::look::{ApprovalSeen, Questions, Replies};
+use super::rates::Rates;
+use super::unit::{Refusal, Unit, Work};
 use crate::instance::Instance;
 use crate::prune::Chunk;
+use crate::question::{AnswerRow, ApprovalRow};
 use crate::row::{CallRow, Json, Text};
-use crate::statements::Statement;
+use crate::setting::Setting;
+use crate::statements::{Bound, Statement};
+
+/// A row of `statements::ANSWER_APPROVALS`: call, state, answer, by whom, when, and the call that takes its place.
+#[derive(Serialize)]
+struct Answered<'a>(&'a str, &'static str, &'static str, &'static str, i64, Option<&'a str>);
 
 /// The rows of a transaction.
 #[derive(Default)]
 pub(super) struct Plan<'a> {
     present: Vec<(&'a str, &'a str, &'a str, i64, i64)>,
     calls: Vec<CallRow<'a>>,
-    resumed: Vec<(&'a str, Option<i64>, &'a str)>,
-    denied: Vec<(&'a str, i64)>,
-    approvals: Vec<(&'a str, &'a str, &'a str, &'static str, Text<'a>, i64)>,
-    answers: Vec<(&'a str, &'static str, &'static str, &'static str, i64)>,
+    resumed: Vec<(&'a str, Option<i64>, &'a str, Option<Text<'a>>)>,
+    denied: Vec<(&'a str, i64, &'static str)>,
+    approvals: Vec<ApprovalRow<'a>>,
+    answers: Vec<Answered<'a>>,
     used: Vec<(&'a str, i64)>,
+    settled: Vec<(&'a str, &'static str)>,
+    standing: Vec<AnswerRow<'a>>,
     outbox: Vec<(String, &'a str, &'a str, Text<'a>, Json<'a>, i64)>,
     /// Content is no JSON, so each artifact is a statement of its own.
     pub(super) artifacts: Vec<&'a Artifact>,
-    /// Rare, so each is a statement of its own.
-    pub(super) switches: Vec<&'a SwitchChange>,
-    /// Rare, too; with the place of their unit, whose answer holds the report.
+    /// Rare, so each is a statement of its own; with the place of its unit.
+    pub(super) settings: Vec<(usize, &'a Setting)>,
+    /// Rare, too; with the place of their unit, whose answer holds the report, as above.
     pub(super) prunes: Vec<(usize, &'a Chunk)>,
     /// What is refused, in the order of the units.
     pub(super) verdicts: Vec<Result<(), Refusal>>,
@@ -63,25 +72,26 @@ impl<'a> Plan<'a> {
                         let instance = instance.id.as_str();
                         if resumes {
                             let at = record.begun_at.map(Timestamp::as_micros);
-                            plan.resumed.push((record.id.as_str(), at, instance));
+                            let rule = record.rule.as_deref().map(Text);
+                            plan.resumed.push((record.id.as_str(), at, instance, rule));
                         } else {
                             begun.insert(record.id.as_str(), plan.calls.len());
                             plan.calls.push(CallRow { record, instance: Some(instance) });
                         }
                     })
                 }
-                Work::Close(close) => {
+                Work::Close(close) => plan.settle(close, replies).map(|()| {
                     let begun_here = begun.remove(close.record.id.as_str());
                     plan.close(close, begun_here, instance, now);
-                    Ok(())
-                }
+                }),
                 Work::Park(park) => {
-                    plan.park(park);
+                    plan.park(park, None);
                     Ok(())
                 }
                 Work::Decide(decision) => plan.decide(decision, replies),
-                Work::Switch(change) => {
-                    plan.switches.push(change);
+                Work::Edit(edit) => plan.edit(edit, replies),
+                Work::Set(setting) => {
+                    plan.settings.push((place, setting));
                     Ok(())
                 }
                 Work::Prune(chunk) => {
@@ -113,34 +123,56 @@ impl<'a> Plan<'a> {
         Ok(grant.call == begin.record.id)
     }
 
-    fn park(&mut self, park: &'a ParkCall) {
-        let approval = &park.approval;
+    /// Asks a question; an edit that may answer it answers it at once.
+    fn park(&mut self, park: &'a ParkCall, granted: Option<(Answerer, Timestamp)>) {
         self.calls.push(CallRow { record: &park.record, instance: None });
-        self.approvals.push((
-            park.record.id.as_str(),
-            &approval.arguments_hash,
-            &approval.definition_hash,
-            approval.by.as_str(),
-            Text(&approval.reason),
-            approval.expires_at.as_micros(),
-        ));
+        self.approvals.push(ApprovalRow { approval: &park.approval, granted });
     }
 
     fn decide(&mut self, decision: &'a Decision, replies: &Replies) -> Result<(), Refusal> {
-        let approval = replies
-            .approval(&decision.call)
-            .filter(|approval| decision.scope.covers(&approval.owner) && approval.waits(decision.at))
-            .ok_or(Refusal::NotWaiting)?;
-        if !decision.by.may_answer_for(approval.asks) {
-            return Err(Refusal::NotYours);
-        }
         let call = decision.call.as_str();
+        replies.waiting(&decision.call, &decision.scope, decision.by, decision.at)?;
+        let state = match decision.answer.is_yes() {
+            true => QuestionState::Granted,
+            false => QuestionState::Refused,
+        };
         let at = decision.at.as_micros();
-        let state = if decision.answer.is_yes() { "granted" } else { "refused" };
-        self.answers.push((call, state, decision.answer.as_str(), decision.by.as_str(), at));
-        if !decision.answer.is_yes() {
-            self.denied.push((call, at));
+        let (answer, by) = (decision.answer.as_str(), decision.by.as_str());
+        self.answers.push(Answered(call, state.as_str(), answer, by, at, None));
+        if state == QuestionState::Refused {
+            self.denied.push((call, at, "a person said no"));
         }
+        self.standing.extend(decision.standing.as_ref().map(AnswerRow));
+        Ok(())
+    }
+
+    fn edit(&mut self, edit: &'a EditCall, replies: &Replies) -> Result<(), Refusal> {
+        replies.waiting(&edit.of, &edit.scope, edit.by, edit.at)?;
+        let (of, at) = (edit.of.as_str(), edit.at.as_micros());
+        let state = QuestionState::Refused.as_str();
+        let by = Some(edit.park.record.id.as_str());
+        self.answers.push(Answered(of, state, Answer::Edit.as_str(), edit.by.as_str(), at, by));
+        self.denied.push((of, at, "its arguments were edited; another call takes its place"));
+        let granted = edit.by.may_answer_for(edit.park.approval.by).then_some((edit.by, edit.at));
+        self.park(&edit.park, granted);
+        Ok(())
+    }
+
+    /// What the close of a call does to its question.
+    fn settle(&mut self, close: &'a CloseCall, replies: &Replies) -> Result<(), Refusal> {
+        let state = match close.question {
+            ParkedQuestion::None => return Ok(()),
+            // As long as nobody knows how the call ended it may begin again, with what is sealed.
+            ParkedQuestion::Settled if !close.record.status.is_final() => return Ok(()),
+            ParkedQuestion::Settled => QuestionState::Used,
+            ParkedQuestion::Void => QuestionState::Void,
+            ParkedQuestion::Expired => QuestionState::Expired,
+        };
+        let is_pending = replies.approval(&close.record.id).is_some_and(ApprovalSeen::is_pending);
+        if close.question != ParkedQuestion::Settled && !is_pending {
+            return Err(Refusal::NotWaiting);
+        }
+        self.settled.push((close.record.id.as_str(), state.as_str()));
         Ok(())
     }
 
@@ -173,13 +205,15 @@ impl<'a> Plan<'a> {
             && self.approvals.is_empty()
             && self.answers.is_empty()
             && self.used.is_empty()
+            && self.settled.is_empty()
+            && self.standing.is_empty()
             && self.outbox.is_empty()
             && !self.has_single_statements()
     }
 
     /// Whether something does not fit into the one script.
     pub(super) fn has_single_statements(&self) -> bool {
-        !(self.artifacts.is_empty() && self.switches.is_empty() && self.prunes.is_empty())
+        !(self.artifacts.is_empty() && self.settings.is_empty() && self.prunes.is_empty())
     }
 
     /// Whether the heartbeat is among the rows.
@@ -203,65 +237,13 @@ impl<'a> Plan<'a> {
             .bind(rows(&self.approvals)?)
             .bind(rows(&self.answers)?)
             .bind(rows(&self.used)?)
-            .bind(rows(&self.outbox)?))
+            .bind(rows(&self.outbox)?)
+            .bind(rows(&self.settled)?)
+            .bind(rows(&self.standing)?))
     }
 }
-
-/// A statement with its parameters.
-pub(super) type Bound = Query<'static, Sqlite, SqliteArguments>;
 
 /// Rows as one JSON text.
 pub(super) fn rows<T: Serialize>(rows: &[T]) -> Result<String, sqlx::Error> {
     serde_json::to_string(rows).map_err(|error| sqlx::Error::Encode(error.into()))
-}
-
-/// Who began, and when.
-type Begun<'a> = (Option<&'a UserId>, Timestamp);
-
-/// Rate limits inside one transaction: what the database counted, and what this batch let through since.
-struct Rates<'a, 'q> {
-    questions: &'q Questions<'a>,
-    replies: &'q Replies,
-    /// Of limits, in the order they were asked.
-    next: usize,
-    /// By project and tool.
-    begun: HashMap<(&'a str, &'a str), Vec<Begun<'a>>>,
-}
-
-impl<'a, 'q> Rates<'a, 'q> {
-    fn new(questions: &'q Questions<'a>, replies: &'q Replies) -> Self {
-        Self { questions, replies, next: 0, begun: HashMap::new() }
-    }
-
-    fn admit(&mut self, begin: &'a BeginCall) -> Result<(), Refusal> {
-        let first = self.next;
-        self.next += begin.rates.len();
-        let begun_at = begin.record.begun_at.unwrap_or(begin.record.asked_at);
-        for (place, limit) in (first..).zip(&begin.rates) {
-            let Some(window) = self.questions.window(place) else {
-                continue;
-            };
-            let since = begun_at.before(limit.per);
-            let (mut count, mut oldest) = self.replies.window(window, since);
-            let counted = Counted::of(&begin.record, limit);
-            let here = self.begun.get(&(counted.project, counted.tool)).into_iter().flatten();
-            for (_, at) in here.filter(|(user, at)| *at > since && counted.includes(*user)) {
-                count += 1;
-                oldest = Some(oldest.map_or(*at, |oldest| oldest.min(*at)));
-            }
-            if count >= u64::from(limit.max) {
-                let retry_after = oldest.unwrap_or(begun_at).after(limit.per).since(begun_at);
-                return Err(Refusal::RateLimited { limit: *limit, retry_after });
-            }
-        }
-        Ok(())
-    }
-
-    fn count(&mut self, begin: &'a BeginCall) {
-        let record = &begin.record;
-        if let Some(at) = record.begun_at {
-            let key = (record.scope.project.as_str(), &*record.tool);
-            self.begun.entry(key).or_default().push((record.scope.user.as_ref(), at));
-        }
-    }
 }

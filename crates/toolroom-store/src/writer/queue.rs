@@ -33,6 +33,11 @@ impl Queue {
         Self { entries }
     }
 
+    /// No writer: whatever is queued is refused.
+    pub(crate) fn closed() -> Self {
+        Self { entries: mpsc::unbounded_channel().0 }
+    }
+
     /// Queues work now; the future brings the answer. Dropping it gives up the answer, not the work.
     pub(crate) fn submit(&self, work: Work) -> impl Future<Output = Answer> + Send + use<> {
         let (answer, answered) = oneshot::channel();

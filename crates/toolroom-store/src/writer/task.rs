@@ -94,11 +94,12 @@ impl Writer {
         let units = batch.into_units();
         let answers = self.answers(&units, durability).await;
         for (unit, answer) in units.into_iter().zip(answers) {
-            match (&unit.work, &answer) {
-                (Work::Begin(begin), Ok(_)) => drop(self.open.insert(begin.record.id.clone())),
-                // Also when it failed: nobody will try again, and the row must not be taken for a living call.
-                (Work::Close(close), _) => drop(self.open.remove(&close.record.id)),
-                _ => {}
+            if let (Work::Begin(begin), Ok(_)) = (&unit.work, &answer) {
+                self.open.insert(begin.record.id.clone());
+            }
+            // Also when it failed: nobody will try again, and the row must not be taken for a living call.
+            if let Some(call) = unit.work.ends() {
+                self.open.remove(call);
             }
             // Whoever no longer waits does not need it.
             drop(unit.answer.send(answer));

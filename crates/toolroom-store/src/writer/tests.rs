@@ -8,7 +8,8 @@ use sqlx::Row;
 use tokio::sync::oneshot;
 use toolroom::clock::{Clock, Timestamp};
 use toolroom::ledger::{
-    Action, Answer, Answerer, BeginCall, CallId, CallRecord, CallStatus, CloseCall, Decision,
+    Action, Answer, Answerer, Approval, BeginCall, CallId, CallRecord, CallStatus, CloseCall, Decision,
+    EditCall, Grant, ParkCall, ParkedQuestion, Turn,
 };
 use toolroom::scope::{ProjectId, Scope};
 use toolroom::testing::ManualClock;
@@ -16,11 +17,12 @@ use toolroom::tool::Effect;
 
 use super::batch::Batch;
 use super::task::Writer;
-use super::unit::{Durability, SwitchChange, Unit, Work};
+use super::unit::{Durability, Unit, Work};
 use crate::Presence;
 use crate::connect::{Purpose, connect};
 use crate::instance::Instance;
 use crate::migrate::{MIGRATIONS, migrate};
+use crate::setting::Setting;
 use crate::switchboard::SwitchKind;
 
 fn record(id: &str, effect: Option<Effect>, status: CallStatus) -> CallRecord {
@@ -40,23 +42,68 @@ fn begin(id: &str, effect: Effect) -> Work {
 
 fn close(id: &str, effect: Option<Effect>, enqueue: Vec<Action>) -> Work {
     let record = record(id, effect, CallStatus::Done);
-    Work::Close(Box::new(CloseCall { record, artifact: None, enqueue }))
+    let question = ParkedQuestion::None;
+    Work::Close(Box::new(CloseCall { record, artifact: None, enqueue, question }))
+}
+
+/// The end of a pure call that was parked.
+fn close_parked(id: &str, question: ParkedQuestion) -> Work {
+    let record = record(id, Some(Effect::Pure), CallStatus::Denied);
+    Work::Close(Box::new(CloseCall { record, artifact: None, enqueue: Vec::new(), question }))
+}
+
+/// A pure call that uses the grant of `of`.
+fn begin_granted(id: &str, of: &str) -> Work {
+    let record = record(id, Some(Effect::Pure), CallStatus::Begun);
+    let grant = Grant {
+        call: CallId::new(of),
+        arguments_hash: "a".into(),
+        definition_hash: "d".into(),
+        at: record.asked_at,
+        turn: Turn::First,
+    };
+    Work::Begin(Box::new(BeginCall { record, rates: Vec::new(), grant: Some(grant) }))
+}
+
+fn parked(id: &str) -> ParkCall {
+    let record = record(id, Some(Effect::Pure), CallStatus::Pending);
+    let approval = Approval {
+        call: record.id.clone(),
+        arguments_hash: "a".into(),
+        definition_hash: "d".into(),
+        by: Answerer::Caller,
+        reason: String::new(),
+        expires_at: record.asked_at,
+        sealed: None,
+    };
+    ParkCall { record, approval }
+}
+
+fn park(id: &str) -> Work {
+    Work::Park(Box::new(parked(id)))
+}
+
+fn edit(of: &str, into: &str) -> Work {
+    let at = Timestamp::from_micros(1);
+    let (of, scope, by) = (CallId::new(of), Scope::default(), Answerer::Caller);
+    Work::Edit(Box::new(EditCall { of, scope, by, at, park: parked(into) }))
 }
 
 fn decide(id: &str) -> Work {
     let at = Timestamp::from_micros(1);
-    Work::Decide(Decision {
+    Work::Decide(Box::new(Decision {
         call: CallId::new(id),
         scope: Scope::default(),
         answer: Answer::No,
         by: Answerer::Operator,
         at,
-    })
+        standing: None,
+    }))
 }
 
 fn switch() -> Work {
     let project = ProjectId::default();
-    Work::Switch(SwitchChange { project, kind: SwitchKind::Tool, name: "t".to_owned(), state: None })
+    Work::Set(Setting::Switch { project, kind: SwitchKind::Tool, name: "t".to_owned(), state: None })
 }
 
 fn unit(work: Work) -> Unit {
@@ -91,6 +138,12 @@ fn a_commit_is_as_hard_as_its_hardest_unit() {
     check(close("a", Some(Effect::Pure), vec![action]), Durability::Power);
     check(decide("a"), Durability::Power);
     check(switch(), Durability::Power);
+    check(park("a"), Durability::Power);
+    check(edit("a", "b"), Durability::Power);
+    check(begin_granted("a", "a"), Durability::Power);
+    for question in [ParkedQuestion::Settled, ParkedQuestion::Void, ParkedQuestion::Expired] {
+        check(close_parked("a", question), Durability::Power);
+    }
 }
 
 #[test]
@@ -106,6 +159,11 @@ fn only_a_begin_and_its_close_may_meet_in_one_transaction() {
     check(vec![close("a", None, Vec::new()), begin("a", pure)], 1);
     check(vec![decide("a"), close("a", None, Vec::new())], 1);
     check(vec![decide("a"), decide("b"), switch(), switch()], 4);
+    check(vec![begin_granted("a", "a"), close_parked("a", ParkedQuestion::Settled)], 1);
+    check(vec![begin_granted("b", "a"), decide("a")], 1);
+    check(vec![edit("a", "b"), decide("a")], 1);
+    check(vec![edit("a", "b"), decide("b")], 1);
+    check(vec![park("b"), edit("a", "b")], 1);
     check((0..2000).map(|id| begin(&id.to_string(), pure)).collect(), 1000);
 }
 

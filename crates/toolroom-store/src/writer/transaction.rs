@@ -5,7 +5,7 @@ use toolroom::clock::Timestamp;
 
 use super::look::{Questions, Replies};
 use super::plan::Plan;
-use super::unit::{Answer, Outcome, SwitchChange, Unit};
+use super::unit::{Answer, Outcome, Refusal, Unit};
 use crate::instance::Instance;
 use crate::{artifact, prune, statements};
 
@@ -41,13 +41,13 @@ pub(super) async fn run(
     let questions = Questions::of(units);
     let replies = ask(connection, &questions, frame).await?;
     let plan = Plan::new(units, &questions, &replies, instance, present);
-    let reports = write(connection, &plan, frame, !questions.is_empty(), now).await?;
+    let outcomes = write(connection, &plan, frame, !questions.is_empty(), now).await?;
     let heartbeat_at = plan.is_present().then_some(now);
     let mut answers: Vec<Answer> =
         plan.verdicts.into_iter().map(|verdict| verdict.map(|()| Outcome::Written)).collect();
-    for (place, report) in reports {
+    for (place, outcome) in outcomes {
         if let Some(answer) = answers.get_mut(place) {
-            *answer = Ok(Outcome::Pruned(report));
+            *answer = outcome;
         }
     }
     Ok(Written { answers, heartbeat_at })
@@ -68,7 +68,8 @@ async fn ask(
     Replies::read(&questions.bind(statement)?.fetch_all(connection).await?)
 }
 
-type Reports = Vec<(usize, prune::PruneReport)>;
+/// What came of units that have more to tell than that they were written, by their place.
+type Outcomes = Vec<(usize, Answer)>;
 
 async fn write(
     connection: &mut SqliteConnection,
@@ -76,7 +77,7 @@ async fn write(
     frame: Frame,
     is_open: bool,
     now: Timestamp,
-) -> Result<Reports, sqlx::Error> {
+) -> Result<Outcomes, sqlx::Error> {
     if frame == Frame::Transaction && !plan.has_single_statements() {
         let bound = match is_open {
             false if plan.is_calls_alone() => plan.calls_alone(statements::UPSERT_CALLS)?,
@@ -89,49 +90,30 @@ async fn write(
     let opens = frame == Frame::Transaction && !is_open;
     let script = if opens { statements::OPEN_AND_WRITE } else { statements::WRITE };
     plan.bind(script)?.execute(&mut *connection).await?;
-    let reports = write_singly(connection, plan, now).await?;
+    let outcomes = write_singly(connection, plan, now).await?;
     let end = match frame {
         Frame::Transaction => statements::COMMIT,
         Frame::Savepoint => statements::RELEASE_UNIT,
     };
     end.query().execute(connection).await?;
-    Ok(reports)
+    Ok(outcomes)
 }
 
 async fn write_singly(
     connection: &mut SqliteConnection,
     plan: &Plan<'_>,
     now: Timestamp,
-) -> Result<Reports, sqlx::Error> {
+) -> Result<Outcomes, sqlx::Error> {
     for artifact in &plan.artifacts {
         artifact::keep(connection, artifact).await?;
     }
-    for change in &plan.switches {
-        set_switch(connection, change, now).await?;
+    let mut outcomes = Vec::with_capacity(plan.settings.len() + plan.prunes.len());
+    for (place, setting) in &plan.settings {
+        let changed = setting.write(connection, now).await?;
+        outcomes.push((*place, changed.map(Outcome::Changed).map_err(Refusal::from)));
     }
-    let mut reports = Vec::with_capacity(plan.prunes.len());
     for (place, chunk) in &plan.prunes {
-        reports.push((*place, prune::forget(connection, chunk).await?));
+        outcomes.push((*place, Ok(Outcome::Pruned(prune::forget(connection, chunk).await?))));
     }
-    Ok(reports)
-}
-
-async fn set_switch(
-    connection: &mut SqliteConnection,
-    change: &SwitchChange,
-    now: Timestamp,
-) -> Result<(), sqlx::Error> {
-    let statement = if change.state.is_some() { statements::SET_SWITCH } else { statements::CLEAR_SWITCH };
-    let query = statement
-        .query()
-        .bind(change.project.as_str().to_owned())
-        .bind(change.kind.as_str())
-        .bind(change.name.clone());
-    let query = match change.state {
-        Some(state) => query.bind(state.as_str()).bind(now.as_micros()),
-        None => query,
-    };
-    query.execute(&mut *connection).await?;
-    statements::BUMP_SWITCH_REVISION.query().execute(connection).await?;
-    Ok(())
+    Ok(outcomes)
 }

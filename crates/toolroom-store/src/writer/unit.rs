@@ -4,38 +4,32 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use toolroom::ledger::{
-    BeginCall, CallId, CallRecord, CallStatus, CloseCall, Decision, ParkCall, RateLimit, SwitchState,
+    BeginCall, CallId, CallRecord, CallStatus, CloseCall, Decision, EditCall, ParkCall, ParkedQuestion,
+    RateLimit,
 };
-use toolroom::scope::ProjectId;
 
 use crate::StoreError;
 use crate::prune::{Chunk, PruneReport};
-use crate::switchboard::SwitchKind;
+use crate::setting::Setting;
 
 /// What is to be written.
 #[derive(Debug)]
 pub(crate) enum Work {
     Begin(Box<BeginCall>),
     Park(Box<ParkCall>),
-    Decide(Decision),
+    Decide(Box<Decision>),
+    Edit(Box<EditCall>),
     Close(Box<CloseCall>),
-    Switch(SwitchChange),
+    Set(Setting),
     Prune(Chunk),
-}
-
-/// A switch and what it becomes; `None` removes it.
-#[derive(Debug, Clone)]
-pub(crate) struct SwitchChange {
-    pub(crate) project: ProjectId,
-    pub(crate) kind: SwitchKind,
-    pub(crate) name: String,
-    pub(crate) state: Option<SwitchState>,
 }
 
 /// What was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Written,
+    /// A setting, with the number of rows it changed.
+    Changed(u64),
     Pruned(PruneReport),
 }
 
@@ -86,19 +80,33 @@ pub(crate) enum Durability {
     Power,
 }
 
+impl Durability {
+    /// What SQLite calls it.
+    pub(crate) const fn synchronous(self) -> &'static str {
+        match self {
+            Self::Process => "NORMAL",
+            Self::Power => "FULL",
+        }
+    }
+}
+
 impl Work {
     /// What this work needs: everything that accounts for an effect, promises one, or lets one happen.
     pub(crate) fn durability(&self) -> Durability {
         let must_sync = match self {
             Self::Begin(begin) => has_effect(&begin.record) || begin.grant.is_some(),
-            Self::Close(close) => has_effect(&close.record) || !close.enqueue.is_empty(),
-            Self::Park(_) | Self::Decide(_) | Self::Switch(_) => true,
+            Self::Close(close) => {
+                has_effect(&close.record)
+                    || !close.enqueue.is_empty()
+                    || close.question != ParkedQuestion::None
+            }
+            Self::Park(_) | Self::Decide(_) | Self::Edit(_) | Self::Set(_) => true,
             Self::Prune(_) => false,
         };
         if must_sync { Durability::Power } else { Durability::Process }
     }
 
-    /// The calls whose rows it changes.
+    /// The calls whose rows it changes; first the one whose row it makes or ends.
     pub(crate) fn calls(&self) -> impl Iterator<Item = &CallId> {
         let (first, second) = match self {
             Self::Begin(begin) => (
@@ -107,10 +115,28 @@ impl Work {
             ),
             Self::Park(park) => (Some(&park.record.id), None),
             Self::Decide(decision) => (Some(&decision.call), None),
+            Self::Edit(edit) => (Some(&edit.park.record.id), Some(&edit.of)),
             Self::Close(close) => (Some(&close.record.id), None),
-            Self::Switch(_) | Self::Prune(_) => (None, None),
+            Self::Set(_) | Self::Prune(_) => (None, None),
         };
         first.into_iter().chain(second)
+    }
+
+    /// The running call it ends. What is void or has expired never ran: if the call runs all the same, somebody
+    /// has begun it meanwhile and goes on.
+    pub(crate) fn ends(&self) -> Option<&CallId> {
+        match self {
+            Self::Close(close) => match close.question {
+                ParkedQuestion::None | ParkedQuestion::Settled => Some(&close.record.id),
+                ParkedQuestion::Void | ParkedQuestion::Expired => None,
+            },
+            Self::Begin(_)
+            | Self::Park(_)
+            | Self::Decide(_)
+            | Self::Edit(_)
+            | Self::Set(_)
+            | Self::Prune(_) => None,
+        }
     }
 
     /// Refuses a row whose status does not belong to the change.
@@ -122,7 +148,11 @@ impl Work {
                 let status = close.record.status;
                 ("close", status, !matches!(status, CallStatus::Begun | CallStatus::Pending))
             }
-            Self::Decide(_) | Self::Switch(_) | Self::Prune(_) => return Ok(()),
+            Self::Edit(edit) => {
+                let status = edit.park.record.status;
+                ("park", status, status == CallStatus::Pending)
+            }
+            Self::Decide(_) | Self::Set(_) | Self::Prune(_) => return Ok(()),
         };
         if fits { Ok(()) } else { Err(StoreError::WrongStatus { change, status }) }
     }

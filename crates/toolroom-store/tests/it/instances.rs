@@ -5,10 +5,11 @@ use std::time::Duration;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Row};
 use toolroom::clock::Clock;
-use toolroom::ledger::{CallId, CallStatus, Journal, Ledger};
+use toolroom::ledger::{Answer, Answerer, CallId, CallStatus, Journal, Ledger, ParkedQuestion};
 use toolroom::scope::Scope;
 use toolroom_store::Store;
 
+use crate::asking::{decision, ended, parked, resumed};
 use crate::place::{Place, begin, done};
 
 async fn status(store: &Store, id: &CallId) -> CallStatus {
@@ -91,6 +92,24 @@ async fn a_process_with_an_open_call_says_that_it_lives() {
     }
     let next = place.open_as("here", "next", |_| false).await;
     assert_eq!(status(&next, &record.id).await, CallStatus::Begun);
+}
+
+#[tokio::test]
+async fn a_running_call_stays_open_when_its_question_is_closed_too_late() {
+    let place = Place::new();
+    let clock = &*place.clock;
+    let busy = place.open_as("there", "busy", |_| true).await;
+    let park = parked(clock, &Scope::default(), Answerer::Caller);
+    busy.park(park.clone()).await.unwrap();
+    busy.decide(decision(clock, &park, Answer::Once, Answerer::Caller)).await.unwrap();
+    busy.begin(resumed(clock, &park)).await.unwrap();
+    busy.close(ended(&park, CallStatus::Denied, ParkedQuestion::Expired)).await.unwrap_err();
+    place.clock.advance(Duration::from_secs(60));
+    // Any batch carries the heartbeat along while calls are open.
+    busy.close(done(&place.call(&Scope::default()))).await.unwrap();
+    place.clock.advance(Duration::from_secs(60));
+    let next = place.open_as("here", "next", |_| false).await;
+    assert_eq!(status(&next, &park.record.id).await, CallStatus::Begun);
 }
 
 #[tokio::test]

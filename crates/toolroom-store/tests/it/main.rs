@@ -10,13 +10,23 @@
     reason = "tests read files and start processes, and a wrong guess should stop them"
 )]
 
+mod agreement;
+mod asking;
+mod backups;
 mod conformance;
 mod crash;
+mod expiry;
+mod health;
 mod instances;
+mod migrating;
 mod opening;
 mod place;
 mod postgres;
 mod pruning;
+#[path = "../../../toolroom/tests/it/scale.rs"]
+mod scale;
+mod secrets;
+mod settings;
 mod sharing;
 mod statements;
 mod writing;

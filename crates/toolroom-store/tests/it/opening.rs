@@ -76,7 +76,7 @@ async fn many_first_starts_at_once_make_one_database() {
         .collect();
     for start in starts {
         let status = start.await.unwrap();
-        assert_eq!((status.path.as_path(), status.schema), (path.as_path(), 1));
+        assert_eq!((status.path.as_path(), status.schema), (path.as_path(), 2));
         assert!(status.bytes > 0 && status.sqlite.starts_with("3."), "{status:?}");
     }
 }
@@ -95,6 +95,10 @@ async fn a_closed_store_says_so_and_has_kept_everything() {
     let late = clone.begin(begin(&place.call(&scope))).await.unwrap_err();
     assert!(format!("{late:?}").contains("Closed"), "{late:?}");
     assert!(clone.calls(&scope, CallFilter::default()).await.is_err());
+    let copy = clone.copy_to(&place.path().with_file_name("copy.db")).await;
+    assert!(matches!(copy, Err(StoreError::Closed)), "{copy:?}");
+    let health = clone.health().await;
+    assert!(matches!(health, Err(StoreError::Closed)), "{health:?}");
     clone.shutdown().await.unwrap();
     let files: Vec<_> = std::fs::read_dir(place.path().parent().unwrap())
         .unwrap()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use tempfile::TempDir;
 use toolroom::clock::{Clock, Timestamp};
-use toolroom::ledger::{BeginCall, CallId, CallRecord, CallStatus, CloseCall, LedgerError};
+use toolroom::ledger::{BeginCall, CallId, CallRecord, CallStatus, CloseCall, LedgerError, ParkedQuestion};
 use toolroom::scope::Scope;
 use toolroom::testing::ManualClock;
 use toolroom::tool::Effect;
@@ -80,7 +80,7 @@ pub(crate) fn done(record: &CallRecord) -> CloseCall {
         duration_us: 25,
         ..record.clone()
     };
-    CloseCall { record, artifact: None, enqueue: Vec::new() }
+    CloseCall { record, artifact: None, enqueue: Vec::new(), question: ParkedQuestion::None }
 }
 
 pub(crate) fn why(error: &LedgerError) -> String {

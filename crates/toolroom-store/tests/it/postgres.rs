@@ -112,6 +112,7 @@ async fn postgres_takes_every_statement_and_has_the_same_schema() {
     let cluster = Cluster::start();
     let mut postgres = cluster.connect().await;
     postgres.execute(include_str!("../../migrations/postgres/0001_calls.sql")).await.unwrap();
+    postgres.execute(include_str!("../../migrations/postgres/0002_approvals.sql")).await.unwrap();
 
     let mut checked = 0;
     for statement in statements::all() {

@@ -5,11 +5,12 @@ use std::time::Duration;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use toolroom::ledger::{
-    BeginCall, BeginError, CallFilter, CallStatus, Journal, Ledger, RateKey, RateLimit, SwitchState,
-    Switchboard,
+    Answer, Answerer, Approvals, BeginCall, BeginError, CallFilter, CallStatus, DecideError, Journal, Ledger,
+    QuestionState, RateKey, RateLimit, SwitchState, Switchboard,
 };
 use toolroom::scope::{ProjectId, Scope};
 
+use crate::asking::{decision, edit, parked, resumed};
 use crate::place::{Place, begin, done};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -104,11 +105,12 @@ async fn a_switch_is_seen_by_the_next_call_of_another_store() {
         here.set_tool_toggle(&project, "builtin:shell", state).await.unwrap();
         here.set_feature_switch(&project, "code-mode", state).await.unwrap();
         for store in [&there, &here] {
-            let switches = store.switches(&project).await.unwrap();
+            let switches = store.standing(&project).await.unwrap().switches.clone();
             assert_eq!(switches.tool("builtin:shell"), state);
             assert_eq!(switches.feature("code-mode"), state);
             assert_eq!(switches.feature("builtin:shell"), None);
-            assert_eq!(store.switches(&ProjectId::new("q")).await.unwrap().tool("builtin:shell"), None);
+            let elsewhere = store.standing(&ProjectId::new("q")).await.unwrap();
+            assert_eq!(elsewhere.switches.tool("builtin:shell"), None);
         }
     }
 }
@@ -124,21 +126,76 @@ async fn a_crowd_never_sees_a_switch_older_than_its_question() {
         let early: Vec<_> = (0..8)
             .map(|_| {
                 let (store, project) = (there.clone(), project.clone());
-                tokio::spawn(async move { store.switches(&project).await.unwrap() })
+                tokio::spawn(async move { store.standing(&project).await.unwrap() })
             })
             .collect();
         here.set_tool_toggle(&project, "t", Some(state)).await.unwrap();
         let late: Vec<_> = (0..8)
             .map(|_| {
                 let (store, project) = (there.clone(), project.clone());
-                tokio::spawn(async move { store.switches(&project).await.unwrap() })
+                tokio::spawn(async move { store.standing(&project).await.unwrap() })
             })
             .collect();
         for answer in late {
-            assert_eq!(answer.await.unwrap().tool("t"), Some(state));
+            assert_eq!(answer.await.unwrap().switches.tool("t"), Some(state));
         }
         for answer in early {
             drop(answer.await.unwrap());
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_given_in_one_store_is_seen_by_one_that_looks_for_it() {
+    let place = Place::new();
+    let (asks, answers) = (place.open().await, place.open().await);
+    for answer in [Answer::Once, Answer::No] {
+        let park = parked(&*place.clock, &Scope::user("p", "ana"), Answerer::Operator);
+        asks.park(park.clone()).await.unwrap();
+        let looks = {
+            let (asks, record) = (asks.clone(), park.record.clone());
+            tokio::spawn(async move {
+                loop {
+                    let question = asks.question(&record.scope, &record.id).await.unwrap().unwrap();
+                    if question.state != QuestionState::Waiting {
+                        return question;
+                    }
+                    tokio::task::yield_now().await;
+                }
+            })
+        };
+        let inbox = answers.questions(&Scope::project("p")).await.unwrap();
+        assert!(inbox.iter().any(|question| question.record.id == park.record.id));
+        answers.decide(decision(&*place.clock, &park, answer, Answerer::Operator)).await.unwrap();
+        let seen = looks.await.unwrap();
+        assert_eq!((seen.answer, seen.answered_by), (Some(answer), Some(Answerer::Operator)));
+        assert_eq!(asks.begin(resumed(&*place.clock, &park)).await.is_ok(), answer.is_yes());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_answers_and_edits_at_once_one_is_taken() {
+    let place = Place::new();
+    let stores = [place.open().await, place.open().await];
+    for _ in 0..5 {
+        let park = parked(&*place.clock, &Scope::default(), Answerer::Caller);
+        stores[0].park(park.clone()).await.unwrap();
+        let mut tasks = Vec::new();
+        for store in &stores {
+            for answer in [Answer::Once, Answer::No] {
+                let said = decision(&*place.clock, &park, answer, Answerer::Caller);
+                tasks.push(tokio::spawn(store.decide(said)));
+            }
+            let into = parked(&*place.clock, &Scope::default(), Answerer::Caller);
+            tasks.push(tokio::spawn(store.edit(edit(&*place.clock, &park, Answerer::Caller, &into))));
+        }
+        let mut taken = 0;
+        for task in tasks {
+            match task.await.unwrap() {
+                Ok(()) => taken += 1,
+                Err(error) => assert!(matches!(error, DecideError::NotWaiting(_)), "{error:?}"),
+            }
+        }
+        assert_eq!(taken, 1);
     }
 }

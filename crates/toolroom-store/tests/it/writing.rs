@@ -9,6 +9,7 @@ use toolroom::ledger::{
 };
 use toolroom::scope::Scope;
 
+use crate::asking::{edit, parked};
 use crate::place::{Place, begin, done, why, with_status};
 
 async fn column(place: &Place, sql: &'static str) -> Vec<String> {
@@ -92,6 +93,7 @@ async fn a_call_closed_while_it_waits_cannot_be_answered_or_begun() {
         by: Answerer::Caller,
         reason: String::new(),
         expires_at: record.asked_at.after(std::time::Duration::from_secs(9)),
+        sealed: None,
     };
     store.park(ParkCall { record: record.clone(), approval: approval.clone() }).await.unwrap();
     assert!(store.park(ParkCall { record: record.clone(), approval }).await.is_err(), "parked twice");
@@ -108,8 +110,25 @@ async fn a_call_closed_while_it_waits_cannot_be_answered_or_begun() {
         answer: Answer::Once,
         by: Answerer::Operator,
         at: record.asked_at,
+        standing: None,
     };
     assert!(matches!(store.decide(decision).await, Err(DecideError::NotWaiting(_))));
+}
+
+#[tokio::test]
+async fn an_edit_into_a_call_that_exists_names_that_call() {
+    let place = Place::new();
+    let store = place.open().await;
+    let (old, taken) = (
+        parked(&*place.clock, &Scope::default(), Answerer::Caller),
+        parked(&*place.clock, &Scope::default(), Answerer::Caller),
+    );
+    for park in [&old, &taken] {
+        store.park(park.clone()).await.unwrap();
+    }
+    let error = store.edit(edit(&*place.clock, &old, Answerer::Caller, &taken)).await.unwrap_err();
+    let DecideError::Ledger(error) = error else { panic!("{error:?}") };
+    assert!(why(&error).contains(taken.record.id.as_str()), "{}", why(&error));
 }
 
 #[tokio::test]

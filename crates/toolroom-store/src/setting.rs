@@ -1,0 +1,92 @@
+//! What people set: switches, standing answers they take back, secrets, trusted files.
+
+use sqlx::sqlite::SqliteConnection;
+use toolroom::clock::Timestamp;
+use toolroom::ledger::{AnswerId, SwitchState};
+use toolroom::scope::ProjectId;
+
+use crate::secret::{self, Resealed};
+use crate::statements::Bound;
+use crate::switchboard::SwitchKind;
+use crate::{StoreError, statements};
+
+/// One change. Rare, so each is a statement of its own.
+#[derive(Debug)]
+pub(crate) enum Setting {
+    /// A switch and what it becomes; `None` removes it.
+    Switch { project: ProjectId, kind: SwitchKind, name: String, state: Option<SwitchState> },
+    /// A standing answer that no longer holds.
+    ForgetAnswer { project: ProjectId, id: AnswerId },
+    /// A secret and what it becomes; `None` removes it.
+    Secret { project: ProjectId, name: String, sealed: Option<Vec<u8>> },
+    /// Everything that is sealed, under another key.
+    Reseal(Vec<Resealed>),
+    /// A file and the content it is trusted with; `None` for none.
+    Trust { path: String, sha256: Option<String> },
+}
+
+/// The number of rows that were changed, or why it was refused and nothing was changed.
+pub(crate) type Changed = Result<u64, StoreError>;
+
+impl Setting {
+    /// Writes it inside the open transaction.
+    pub(crate) async fn write(
+        &self,
+        connection: &mut SqliteConnection,
+        now: Timestamp,
+    ) -> Result<Changed, sqlx::Error> {
+        let changed = match self {
+            Self::Switch { project, kind, name, state } => {
+                run(connection, switch(project, *kind, name, *state, now)).await?
+            }
+            Self::ForgetAnswer { project, id } => {
+                let query = statements::DELETE_ANSWER.query().bind(project.as_str().to_owned());
+                run(connection, query.bind(id.as_str().to_owned())).await?
+            }
+            Self::Secret { project, name, sealed: Some(sealed) } => {
+                secret::keep(connection, project, name, sealed, now).await?
+            }
+            Self::Secret { project, name, sealed: None } => {
+                let query = statements::DELETE_SECRET.query().bind(project.as_str().to_owned());
+                run(connection, query.bind(name.clone())).await?
+            }
+            Self::Reseal(values) => secret::reseal(connection, values).await?,
+            Self::Trust { path, sha256 } => run(connection, trust(path, sha256.as_deref(), now)).await?,
+        };
+        if changed.as_ref().is_ok_and(|rows| *rows > 0) {
+            statements::BUMP_REVISION.query().execute(connection).await?;
+        }
+        Ok(changed)
+    }
+}
+
+async fn run(connection: &mut SqliteConnection, query: Bound) -> Result<Changed, sqlx::Error> {
+    Ok(Ok(query.execute(connection).await?.rows_affected()))
+}
+
+fn switch(
+    project: &ProjectId,
+    kind: SwitchKind,
+    name: &str,
+    state: Option<SwitchState>,
+    now: Timestamp,
+) -> Bound {
+    let statement = match state {
+        Some(_) => statements::SET_SWITCH,
+        None => statements::CLEAR_SWITCH,
+    };
+    let query = statement.query().bind(project.as_str().to_owned()).bind(kind.as_str()).bind(name.to_owned());
+    match state {
+        Some(state) => query.bind(state.as_str()).bind(now.as_micros()),
+        None => query,
+    }
+}
+
+fn trust(path: &str, sha256: Option<&str>, now: Timestamp) -> Bound {
+    match sha256 {
+        Some(sha256) => {
+            statements::TRUST_FILE.query().bind(path.to_owned()).bind(sha256.to_owned()).bind(now.as_micros())
+        }
+        None => statements::DISTRUST_FILE.query().bind(path.to_owned()),
+    }
+}

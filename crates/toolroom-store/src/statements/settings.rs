@@ -1,0 +1,85 @@
+//! What people set: switches, standing answers, secrets, trusted files.
+
+use super::registry;
+
+/// The key a value is sealed under: a version byte and four bytes that name the key.
+macro_rules! key_of {
+    ($sealed:literal) => {
+        concat!("substr(", $sealed, ", 1, 5)")
+    };
+}
+
+/// Whether no other secret is sealed under another key than $3.
+macro_rules! no_other_key {
+    () => {
+        concat!(
+            "NOT EXISTS (SELECT 1 FROM secrets WHERE (project <> $1 OR name <> $2) AND ",
+            key_of!("secrets.sealed"),
+            " <> ",
+            key_of!("$3"),
+            ")"
+        )
+    };
+}
+
+registry! {
+    /// $1 project, $2 kind, $3 name, $4 state, $5 time.
+    SET_SWITCH = both("INSERT INTO switches (project, kind, name, state, changed_at) VALUES ($1, $2, $3, $4, $5) \
+                 ON CONFLICT (project, kind, name) DO UPDATE \
+                 SET state = excluded.state, changed_at = excluded.changed_at");
+
+    /// $1 project, $2 kind, $3 name.
+    CLEAR_SWITCH = both("DELETE FROM switches WHERE project = $1 AND kind = $2 AND name = $3");
+
+    /// $1 project, $2 id.
+    DELETE_ANSWER = both("DELETE FROM answers WHERE project = $1 AND id = $2");
+
+    /// $1 project, $2 name, $3 sealed value, $4 time. Changes nothing if other secrets have another key.
+    SET_SECRET = each(concat!(
+            "INSERT INTO secrets (project, name, sealed, created_at, changed_at) SELECT $1, $2, $3, $4, $4 WHERE ",
+            no_other_key!(),
+            " ON CONFLICT (project, name) DO UPDATE SET sealed = excluded.sealed, changed_at = excluded.changed_at"
+        ), concat!(
+            "INSERT INTO secrets (project, name, sealed, created_at, changed_at) \
+             SELECT $1::text, $2::text, $3::bytea, $4::bigint, $4::bigint WHERE ",
+            no_other_key!(),
+            " ON CONFLICT (project, name) DO UPDATE SET sealed = excluded.sealed, changed_at = excluded.changed_at"
+        ));
+
+    /// $1 project, $2 name.
+    DELETE_SECRET = both("DELETE FROM secrets WHERE project = $1 AND name = $2");
+
+    /// Begins a change of keys, which may be undone alone.
+    SAVEPOINT_RESEAL = both("SAVEPOINT reseal");
+
+    /// $1 project, $2 name, $3 the value as it was, $4 the same under another key.
+    RESEAL_SECRET = both("UPDATE secrets SET sealed = $4 WHERE project = $1 AND name = $2 AND sealed = $3");
+
+    /// $1 call, $2 the request as it was, $3 the same under another key.
+    RESEAL_APPROVAL = both("UPDATE approvals SET sealed = $3 WHERE call_id = $1 AND sealed = $2");
+
+    /// $1 a key: how many values are sealed under another one.
+    OTHER_KEYS = both(concat!(
+            "SELECT (SELECT count(*) FROM secrets WHERE ",
+            key_of!("sealed"),
+            " <> $1) + (SELECT count(*) FROM approvals WHERE sealed IS NOT NULL AND ",
+            key_of!("sealed"),
+            " <> $1)"
+        ));
+
+    /// Keeps a change of keys.
+    RELEASE_RESEAL = both("RELEASE reseal");
+
+    /// Undoes a change of keys.
+    UNDO_RESEAL = sqlite_only("ROLLBACK TO reseal; RELEASE reseal");
+
+    /// $1 path, $2 hash, $3 time.
+    TRUST_FILE = both("INSERT INTO trusted_files (path, sha256, trusted_at) VALUES ($1, $2, $3) \
+                 ON CONFLICT (path) DO UPDATE SET sha256 = excluded.sha256, trusted_at = excluded.trusted_at");
+
+    /// $1 path.
+    DISTRUST_FILE = both("DELETE FROM trusted_files WHERE path = $1");
+
+    /// Tells every reader that something here has changed.
+    BUMP_REVISION = both("UPDATE revisions SET value = value + 1 WHERE name = 'standing'");
+}

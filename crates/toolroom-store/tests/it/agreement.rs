@@ -1,0 +1,242 @@
+//! Whatever happens to parked calls, in whatever order: the store and the ledger in memory show the same.
+
+use std::time::Duration;
+
+use proptest::prelude::{Strategy, any, prop_oneof, proptest};
+use proptest::{collection, option, sample};
+use toolroom::clock::Clock;
+use toolroom::ledger::{
+    Answer, AnswerId, Answerer, BeginCall, BeginError, CallRecord, CallStatus, CloseCall, DecideError,
+    Decision, EditCall, ParkCall, ParkedQuestion, Question, StandingAnswer, Storage, Turn,
+};
+use toolroom::policy::Ruling;
+use toolroom::scope::Scope;
+use toolroom::testing::MemoryLedger;
+
+use crate::asking::{begun, decision, edit, parked};
+use crate::place::{Place, with_status};
+use crate::scale::cases;
+
+/// How many calls there are to park.
+const CALLS: usize = 4;
+
+/// Something that happens, to calls by their number.
+#[derive(Debug, Clone)]
+enum Event {
+    Park(usize),
+    Decide {
+        call: usize,
+        scope: Who,
+        by: Answerer,
+        answer: Answer,
+        stands: bool,
+    },
+    Edit {
+        call: usize,
+        into: usize,
+        scope: Who,
+        by: Answerer,
+    },
+    /// With the grant of one call, rarely as another.
+    Begin {
+        call: usize,
+        turn: Turn,
+        as_other: Option<usize>,
+    },
+    Close {
+        call: usize,
+        status: CallStatus,
+        question: ParkedQuestion,
+    },
+    Wait(u64),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Who {
+    Owner,
+    Project,
+    Stranger,
+}
+
+impl Who {
+    fn scope(self, of: &ParkCall) -> Scope {
+        match self {
+            Self::Owner => of.record.scope.clone(),
+            Self::Project => Scope { user: None, ..of.record.scope.clone() },
+            Self::Stranger => Scope::user("p", "eve"),
+        }
+    }
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    use CallStatus::{Cancelled, Denied, Done, Failed, Unknown};
+    let call = || 0..CALLS;
+    let who = || sample::select(vec![Who::Owner, Who::Owner, Who::Project, Who::Stranger]);
+    let by = || sample::select(vec![Answerer::Caller, Answerer::Operator]);
+    let answer = sample::select(vec![Answer::Once, Answer::Always, Answer::No, Answer::Never, Answer::Stop]);
+    let turn = sample::select(vec![Turn::First, Turn::Again]);
+    let status = sample::select(vec![Done, Failed, Denied, Cancelled, Unknown, Unknown]);
+    let question = sample::select(vec![
+        ParkedQuestion::None,
+        ParkedQuestion::Settled,
+        ParkedQuestion::Settled,
+        ParkedQuestion::Void,
+        ParkedQuestion::Expired,
+    ]);
+    prop_oneof![
+        4 => call().prop_map(Event::Park),
+        4 => (call(), who(), by(), answer, any::<bool>())
+            .prop_map(|(call, scope, by, answer, stands)| Event::Decide { call, scope, by, answer, stands }),
+        2 => (call(), call(), who(), by())
+            .prop_map(|(call, into, scope, by)| Event::Edit { call, into, scope, by }),
+        4 => (call(), turn, option::weighted(0.1, call()))
+            .prop_map(|(call, turn, as_other)| Event::Begin { call, turn, as_other }),
+        3 => (call(), status, question)
+            .prop_map(|(call, status, question)| Event::Close { call, status, question }),
+        1 => (0..40_u64).prop_map(Event::Wait),
+    ]
+}
+
+/// What became of it, without the words.
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    Taken,
+    GrantSpent,
+    NotWaiting,
+    NotYours,
+    Refused,
+}
+
+fn begin_result(result: &Result<(), BeginError>) -> Outcome {
+    match result {
+        Ok(()) => Outcome::Taken,
+        Err(BeginError::GrantSpent) => Outcome::GrantSpent,
+        Err(BeginError::Ledger(_) | BeginError::RateLimited { .. }) => Outcome::Refused,
+    }
+}
+
+fn answer_result(result: &Result<(), DecideError>) -> Outcome {
+    match result {
+        Ok(()) => Outcome::Taken,
+        Err(DecideError::NotWaiting(_)) => Outcome::NotWaiting,
+        Err(DecideError::NotYours) => Outcome::NotYours,
+        Err(DecideError::Ledger(_)) => Outcome::Refused,
+    }
+}
+
+/// An event as it is said to a ledger: the same words to both.
+enum Change {
+    Park(ParkCall),
+    Decide(Decision),
+    Edit(EditCall),
+    Begin(BeginCall),
+    Close(CloseCall),
+}
+
+impl Change {
+    async fn said_to(&self, ledger: &impl Storage) -> Outcome {
+        let whole = |taken| if taken { Outcome::Taken } else { Outcome::Refused };
+        match self {
+            Self::Park(park) => whole(ledger.park(park.clone()).await.is_ok()),
+            Self::Decide(decision) => answer_result(&ledger.decide(decision.clone()).await),
+            Self::Edit(edit) => answer_result(&ledger.edit(edit.clone()).await),
+            Self::Begin(begin) => begin_result(&ledger.begin(begin.clone()).await),
+            Self::Close(close) => whole(ledger.close(close.clone()).await.is_ok()),
+        }
+    }
+}
+
+async fn change(place: &Place, parks: &[ParkCall], ledger: &impl Storage, event: Event) -> Option<Change> {
+    let clock = &*place.clock;
+    Some(match event {
+        Event::Park(call) => Change::Park(parks[call].clone()),
+        Event::Decide { call, scope, by, answer, stands } => {
+            let standing = stands.then(|| StandingAnswer {
+                id: AnswerId::fresh(clock),
+                scope: parks[call].record.scope.clone(),
+                effect: if answer.is_yes() { Ruling::Allow } else { Ruling::Deny },
+                tool: "builtin:calculator".into(),
+                when: None,
+                lifts: None,
+                definition: None,
+                thread: None,
+                call: parks[call].record.id.clone(),
+                by,
+                at: clock.now(),
+            });
+            let scope = scope.scope(&parks[call]);
+            Change::Decide(Decision { scope, standing, ..decision(clock, &parks[call], answer, by) })
+        }
+        Event::Edit { call, into, scope, by } => {
+            let scope = scope.scope(&parks[call]);
+            Change::Edit(EditCall { scope, ..edit(clock, &parks[call], by, &parks[into]) })
+        }
+        Event::Begin { call, turn, as_other } => {
+            let mut begin = begun(clock, &parks[call], turn);
+            begin.record.id = parks[as_other.unwrap_or(call)].record.id.clone();
+            Change::Begin(begin)
+        }
+        Event::Close { call, status, question } => {
+            // Whoever closes a call has its row.
+            let park = &parks[call].record;
+            let known = ledger.call(&park.scope, &park.id).await.unwrap();
+            let close = with_status(known.as_ref().unwrap_or(park), status);
+            Change::Close(CloseCall { question, ..close })
+        }
+        Event::Wait(seconds) => {
+            clock.advance(Duration::from_secs(seconds));
+            return None;
+        }
+    })
+}
+
+/// Everything a ledger shows.
+#[derive(Debug, PartialEq)]
+struct Shown {
+    calls: Vec<Option<CallRecord>>,
+    questions: Vec<Option<Question>>,
+    inboxes: Vec<Vec<Question>>,
+    answers: Vec<StandingAnswer>,
+}
+
+async fn shown(ledger: &impl Storage, parks: &[ParkCall]) -> Shown {
+    let mut shown = Shown { calls: vec![], questions: vec![], inboxes: vec![], answers: vec![] };
+    for park in parks {
+        let (scope, id) = (&park.record.scope, &park.record.id);
+        shown.calls.push(ledger.call(scope, id).await.unwrap());
+        shown.questions.push(ledger.question(scope, id).await.unwrap());
+        shown.inboxes.push(ledger.questions(scope).await.unwrap());
+    }
+    let standing = ledger.standing(&parks[0].record.scope.project).await.unwrap();
+    shown.answers.extend(standing.answers.iter().cloned());
+    shown
+}
+
+async fn check(events: Vec<Event>) {
+    let place = Place::new();
+    let (store, memory) = (place.open().await, MemoryLedger::new());
+    let (whole, ana) = (Scope::project("p"), Scope::user("p", "ana"));
+    let parks = [
+        parked(&*place.clock, &whole, Answerer::Caller),
+        parked(&*place.clock, &ana, Answerer::Caller),
+        parked(&*place.clock, &ana, Answerer::Operator),
+        parked(&*place.clock, &ana, Answerer::Caller),
+    ];
+    for event in events {
+        let told = format!("{event:?}");
+        if let Some(change) = change(&place, &parks, &memory, event).await {
+            assert_eq!(change.said_to(&store).await, change.said_to(&memory).await, "{told}");
+            assert_eq!(shown(&store, &parks).await, shown(&memory, &parks).await, "{told}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    #[test]
+    fn both_ledgers_show_the_same_after_every_event(events in collection::vec(event(), 1..40)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(check(events));
+    }
+}

@@ -1,0 +1,179 @@
+//! What a person who looks for trouble is told.
+
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Row};
+use toolroom::clock::Clock;
+use toolroom::ledger::{Answer, Answerer, CallStatus, Ledger};
+use toolroom::scope::Scope;
+use toolroom_store::{InstanceSeen, Presence, Store, StoreError};
+
+use crate::asking::{LIFETIME, decision, parked};
+use crate::place::{Place, START, begin, done, with_status};
+
+#[tokio::test]
+async fn a_sound_database_says_so() {
+    let place = Place::new();
+    let store = place.open().await;
+    let health = store.health().await.unwrap();
+    assert_eq!(store.damage().await.unwrap(), Vec::<String>::new());
+    assert_eq!((health.journal_mode.as_str(), health.schema), ("wal", 2));
+    assert_eq!((health.sync_pure, health.sync_writes), ("NORMAL", "FULL"));
+    assert!(health.bytes > 0 && health.bytes % 4096 == 0 && health.sqlite.starts_with("3."), "{health:?}");
+    assert_eq!((health.open_questions, health.overdue), (0, 0));
+    assert_eq!(store.count_calls().await.unwrap(), []);
+    assert_eq!((health.instances, health.newest_at), (Vec::new(), None));
+    store.try_lock().await.unwrap();
+
+    let log = place.path().with_file_name("toolroom.db-wal");
+    store.close(done(&place.call(&Scope::default()))).await.unwrap();
+    let wal_bytes = store.health().await.unwrap().wal_bytes;
+    assert!(wal_bytes > 4096 && wal_bytes <= log.metadata().unwrap().len(), "{wal_bytes}");
+    assert_eq!(store.health().await.unwrap().wal_bytes, wal_bytes, "a look moves nothing");
+}
+
+#[tokio::test]
+async fn calls_and_questions_are_counted() {
+    let place = Place::new();
+    let (clock, store) = (&*place.clock, place.open().await);
+    for project in ["p", "q"] {
+        let scope = Scope::project(project);
+        store.close(done(&place.call(&scope))).await.unwrap();
+        store.close(with_status(&place.call(&scope), CallStatus::Unknown)).await.unwrap();
+        for answer in [None, Some(Answer::Once), Some(Answer::No)] {
+            let park = parked(clock, &scope, Answerer::Caller);
+            store.park(park.clone()).await.unwrap();
+            if let Some(answer) = answer {
+                store.decide(decision(clock, &park, answer, Answerer::Caller)).await.unwrap();
+            }
+        }
+    }
+    clock.advance(Duration::from_secs(1));
+    let newest = clock.now();
+    store.park(parked(clock, &Scope::default(), Answerer::Operator)).await.unwrap();
+    let health = store.health().await.unwrap();
+    assert_eq!(health.newest_at, Some(newest));
+    let (done, denied, pending) = (CallStatus::Done, CallStatus::Denied, CallStatus::Pending);
+    let counted = store.count_calls().await.unwrap();
+    assert_eq!(counted, [(done, 2), (denied, 2), (pending, 5), (CallStatus::Unknown, 2)]);
+    assert_eq!((health.open_questions, health.overdue), (5, 0));
+    clock.advance(LIFETIME - Duration::from_secs(1));
+    let health = store.health().await.unwrap();
+    assert_eq!((health.open_questions, health.overdue), (1, 4));
+    let health = place.open().await.health().await.unwrap();
+    assert_eq!((health.open_questions, health.overdue), (1, 0), "the next start closes them");
+}
+
+#[tokio::test]
+async fn processes_are_shown_as_far_as_they_can_be_seen() {
+    let place = Place::new();
+    let mut stores = Vec::new();
+    for (machine, process) in [("here", "a living one"), ("here", "dead"), ("there", "far"), ("here", "us")] {
+        let store = place.open_as(machine, process, |process| process != "dead").await;
+        store.begin(begin(&place.call(&Scope::default()))).await.unwrap();
+        stores.push(store);
+        // The dead one is dead only for those who look later.
+        if process == "dead" {
+            place.clock.advance(Duration::from_secs(1));
+        }
+    }
+    let mut seen = stores[3].health().await.unwrap().instances;
+    seen.sort_by(|one, other| one.process.cmp(&other.process));
+    let later = place.clock.now();
+    let instance = |machine: &str, process: &str, heartbeat_at, is_this, is_alive| InstanceSeen {
+        machine: machine.to_owned(),
+        process: process.to_owned(),
+        heartbeat_at,
+        is_this,
+        is_alive,
+    };
+    // Whoever started last on the same machine has buried the dead one.
+    let expected = [
+        instance("here", "a living one", START, false, Some(true)),
+        instance("there", "far", later, false, None),
+        instance("here", "us", later, true, Some(true)),
+    ];
+    assert_eq!(seen, expected);
+    // The one elsewhere cannot see us, and knows itself.
+    let mut seen = stores[2].health().await.unwrap().instances;
+    seen.sort_by(|one, other| one.process.cmp(&other.process));
+    assert_eq!(
+        seen.iter().map(|seen| (seen.is_this, seen.is_alive)).collect::<Vec<_>>(),
+        [(false, None), (true, Some(true)), (false, None)]
+    );
+}
+
+#[tokio::test]
+async fn damage_is_found_and_told_in_few_lines() {
+    let place = Place::new();
+    place.open().await.shutdown().await.unwrap();
+    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    let page = sqlx::query("SELECT rootpage FROM sqlite_schema WHERE name = 'artifact_bytes'");
+    let page: i64 = page.fetch_one(&mut connection).await.unwrap().get(0);
+    drop(connection);
+    let file = std::fs::OpenOptions::new().write(true).open(place.path()).unwrap();
+    file.write_all_at(&[0xff; 4096], u64::try_from(page - 1).unwrap() * 4096).unwrap();
+    let store = place.open().await;
+    let damage = store.damage().await.unwrap();
+    assert!((1..=20).contains(&damage.len()), "{damage:?}");
+    assert_eq!(store.health().await.unwrap().journal_mode, "wal", "the rest is told all the same");
+}
+
+#[tokio::test]
+async fn a_held_lock_is_told_and_reading_goes_on() {
+    let place = Place::new();
+    let store = place.open().await;
+    let mut holder = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut holder).await.unwrap();
+    let locked = store.try_lock().await;
+    assert!(matches!(locked, Err(StoreError::Locked(_))), "{locked:?}");
+    store.health().await.unwrap();
+    sqlx::query("ROLLBACK").execute(&mut holder).await.unwrap();
+    store.try_lock().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_look_makes_changes_and_answers_nothing() {
+    let place = Place::new();
+    let look = || async {
+        let presence = Presence {
+            machine: "here".to_owned(),
+            process: "a reader".to_owned(),
+            is_alive: Arc::new(|_| Some(false)),
+        };
+        Store::open_to_look(&place.path(), presence, place.clock.clone()).await
+    };
+    let absent = look().await;
+    assert!(matches!(absent, Err(StoreError::CannotOpen { .. })), "{absent:?}");
+    assert!(!place.path().exists());
+    std::fs::write(place.path(), "").unwrap();
+    let empty = look().await;
+    assert!(matches!(empty, Err(StoreError::Older { found: 0, known: 2, .. })), "{empty:?}");
+
+    let store = place.open().await;
+    store.begin(begin(&place.call(&Scope::default()))).await.unwrap();
+    store.park(parked(&*place.clock, &Scope::default(), Answerer::Operator)).await.unwrap();
+    place.clock.advance(LIFETIME);
+    // Whoever looks takes the other one for dead and the question for overdue, and leaves both as they are.
+    let looking = look().await.unwrap();
+    for _ in 0..2 {
+        let health = looking.health().await.unwrap();
+        let counted = looking.count_calls().await.unwrap();
+        assert_eq!(counted, [(CallStatus::Begun, 1), (CallStatus::Pending, 1)]);
+        assert_eq!((health.overdue, health.instances.len()), (1, 1));
+        assert_eq!(health.instances[0].is_alive, Some(false));
+    }
+    let refused = looking.close(done(&place.call(&Scope::default()))).await.unwrap_err();
+    assert!(format!("{refused:?}").contains("Closed"), "{refused:?}");
+    looking.shutdown().await.unwrap();
+    store.shutdown().await.unwrap();
+
+    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    sqlx::query("PRAGMA user_version = 1").execute(&mut connection).await.unwrap();
+    drop(connection);
+    let older = look().await;
+    assert!(matches!(older, Err(StoreError::Older { found: 1, known: 2, .. })), "{older:?}");
+}

@@ -1,0 +1,203 @@
+//! Sealed secrets, one key for all of them, and the change of that key.
+
+use std::time::Duration;
+
+use toolroom::clock::{Clock, Timestamp};
+use toolroom::ledger::{Answer, Answerer, Approvals, Journal, Ledger, ParkCall, Switchboard};
+use toolroom::scope::{ProjectId, Scope};
+use toolroom_store::{Resealed, SealedPlace, SealedSecret, Store, StoreError};
+
+use crate::asking::{decision, parked, sealed_under};
+use crate::place::{Place, begin, done};
+
+const OLD: &[u8; 4] = b"key1";
+const NEW: &[u8; 4] = b"key2";
+
+async fn set(store: &Store, project: &str, name: &str, key: &[u8; 4]) -> Result<(), StoreError> {
+    store.set_secret(&ProjectId::new(project), name, sealed_under(key, name)).await
+}
+
+/// Everything that is sealed, by where it is, with the key it is sealed under.
+async fn keys(store: &Store) -> Vec<(SealedPlace, Vec<u8>)> {
+    let sealed = store.all_sealed().await.unwrap();
+    sealed.into_iter().map(|sealed| (sealed.place, sealed.bytes[1..5].to_vec())).collect()
+}
+
+/// Everything that is sealed, under the new key.
+async fn under_new_key(store: &Store) -> Vec<Resealed> {
+    let sealed = store.all_sealed().await.unwrap();
+    let reseal = |old: &[u8]| [&old[..1], &NEW[..], &old[5..]].concat();
+    sealed
+        .into_iter()
+        .map(|sealed| Resealed { new: reseal(&sealed.bytes), place: sealed.place, old: sealed.bytes })
+        .collect()
+}
+
+#[tokio::test]
+async fn secrets_are_kept_by_project_and_name() {
+    let place = Place::new();
+    let (here, there) = (place.open().await, place.open().await);
+    let (p, q) = (ProjectId::new("p"), ProjectId::new("q"));
+    let first = place.clock.now();
+    set(&here, "p", "b", OLD).await.unwrap();
+    set(&here, "p", "a", OLD).await.unwrap();
+    set(&here, "q", "a", OLD).await.unwrap();
+    place.clock.advance(Duration::from_secs(1));
+    here.set_secret(&p, "b", sealed_under(OLD, "another value")).await.unwrap();
+    let secret = |name: &str, value: &str, created_at: Timestamp, changed_at: Timestamp| SealedSecret {
+        name: name.to_owned(),
+        sealed: sealed_under(OLD, value),
+        created_at,
+        changed_at,
+    };
+    let of_p = [secret("a", "a", first, first), secret("b", "another value", first, place.clock.now())];
+    assert_eq!(there.secrets(&p).await.unwrap(), of_p);
+    assert_eq!(there.secrets(&q).await.unwrap(), [secret("a", "a", first, first)]);
+    let revision = there.standing(&p).await.unwrap().revision;
+    assert!(there.remove_secret(&p, "a").await.unwrap());
+    assert!(!there.remove_secret(&p, "a").await.unwrap());
+    assert_eq!(here.standing(&p).await.unwrap().revision, revision + 1);
+    assert_eq!(here.secrets(&p).await.unwrap(), of_p[1..]);
+    assert_eq!(here.secrets(&q).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn all_secrets_of_a_database_have_one_key() {
+    let place = Place::new();
+    let store = place.open().await;
+    set(&store, "p", "a", OLD).await.unwrap();
+    set(&store, "p", "a", NEW).await.unwrap();
+    set(&store, "p", "a", OLD).await.unwrap();
+    let refused = set(&store, "p", "b", NEW).await;
+    assert!(matches!(refused, Err(StoreError::OtherKey)), "{refused:?}");
+    let refused = set(&store, "q", "a", NEW).await;
+    assert!(matches!(refused, Err(StoreError::OtherKey)), "another project's count, too: {refused:?}");
+    set(&store, "q", "b", OLD).await.unwrap();
+    let refused = set(&store, "p", "a", NEW).await;
+    assert!(matches!(refused, Err(StoreError::OtherKey)), "no longer alone: {refused:?}");
+    let keys: Vec<_> = keys(&store).await.into_iter().map(|(_, key)| key).collect();
+    assert_eq!(keys, [OLD, OLD]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_keys_at_once_one_wins() {
+    let place = Place::new();
+    let (here, there) = (place.open().await, place.open().await);
+    for round in 0..10 {
+        let project = ProjectId::new("p");
+        let (one, other) = (sealed_under(OLD, "x"), sealed_under(NEW, "y"));
+        let (one, other) =
+            tokio::join!(here.set_secret(&project, "one", one), there.set_secret(&project, "other", other));
+        assert!(one.is_ok() != other.is_ok(), "round {round}: {one:?} {other:?}");
+        for name in ["one", "other"] {
+            here.remove_secret(&project, name).await.unwrap();
+        }
+    }
+}
+
+async fn park(place: &Place, store: &Store) -> ParkCall {
+    let park = parked(&*place.clock, &Scope::user("q", "ana"), Answerer::Caller);
+    store.park(park.clone()).await.unwrap();
+    park
+}
+
+#[tokio::test]
+async fn a_change_of_keys_reaches_everything_that_is_sealed() {
+    let place = Place::new();
+    let store = place.open().await;
+    set(&store, "p", "a", OLD).await.unwrap();
+    set(&store, "q", "a", OLD).await.unwrap();
+    let (waiting, granted, refused) =
+        (park(&place, &store).await, park(&place, &store).await, park(&place, &store).await);
+    for (park, answer) in [(&granted, Answer::Once), (&refused, Answer::No)] {
+        store.decide(decision(&*place.clock, park, answer, Answerer::Caller)).await.unwrap();
+    }
+    let secret = |project| SealedPlace::Secret { project: ProjectId::new(project), name: "a".to_owned() };
+    let approval = |park: &ParkCall| SealedPlace::Approval { call: park.record.id.clone() };
+    let places = [secret("p"), secret("q"), approval(&waiting), approval(&granted)];
+    assert_eq!(keys(&store).await, places.clone().map(|place| (place, OLD.to_vec())));
+
+    let before = store.secrets(&ProjectId::new("p")).await.unwrap();
+    let revision = store.standing(&ProjectId::new("p")).await.unwrap().revision;
+    place.clock.advance(Duration::from_secs(1));
+    store.reseal(under_new_key(&store).await).await.unwrap();
+    assert_eq!(keys(&store).await, places.map(|place| (place, NEW.to_vec())));
+    assert!(store.standing(&ProjectId::new("p")).await.unwrap().revision > revision);
+    let after = store.secrets(&ProjectId::new("p")).await.unwrap();
+    let resealed = SealedSecret { sealed: sealed_under(NEW, "a"), ..before[0].clone() };
+    assert_eq!(after, [resealed], "nobody has set it anew");
+    let question = store.question(&waiting.record.scope, &waiting.record.id).await.unwrap().unwrap();
+    assert_eq!(*question.approval.sealed.unwrap(), *sealed_under(NEW, waiting.record.id.as_str()));
+    set(&store, "p", "b", NEW).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_change_of_keys_that_misses_something_changes_nothing() {
+    let place = Place::new();
+    let store = place.open().await;
+    let unchanged = async |values: Vec<Resealed>, what: &str| {
+        let (before, revision) =
+            (store.all_sealed().await.unwrap(), store.standing(&ProjectId::new("p")).await.unwrap().revision);
+        let missed = store.reseal(values).await;
+        assert!(matches!(missed, Err(StoreError::SealedMeanwhile)), "{what}: {missed:?}");
+        assert_eq!(store.all_sealed().await.unwrap(), before, "{what}");
+        assert_eq!(store.standing(&ProjectId::new("p")).await.unwrap().revision, revision, "{what}");
+    };
+    store.reseal(Vec::new()).await.unwrap();
+    set(&store, "p", "a", OLD).await.unwrap();
+    unchanged(Vec::new(), "nothing was sealed when it was read").await;
+
+    let read = under_new_key(&store).await;
+    set(&store, "p", "b", OLD).await.unwrap();
+    unchanged(read, "a new secret").await;
+
+    let read = under_new_key(&store).await;
+    store.set_secret(&ProjectId::new("p"), "a", sealed_under(OLD, "another value")).await.unwrap();
+    unchanged(read, "a changed secret").await;
+
+    let read = under_new_key(&store).await;
+    let parked = park(&place, &store).await;
+    unchanged(read, "a new question").await;
+
+    let mut mixed = under_new_key(&store).await;
+    mixed[1].new[1] = b'x';
+    unchanged(mixed, "two new keys").await;
+
+    // What is gone meanwhile need not be sealed anew.
+    let read = under_new_key(&store).await;
+    store.decide(decision(&*place.clock, &parked, Answer::No, Answerer::Caller)).await.unwrap();
+    store.remove_secret(&ProjectId::new("p"), "b").await.unwrap();
+    store.reseal(read).await.unwrap();
+    assert_eq!(keys(&store).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_change_of_keys_that_is_refused_takes_nobody_along() {
+    let place = Place::new();
+    let store = place.open().await;
+    set(&store, "p", "a", OLD).await.unwrap();
+    let scope = Scope::default();
+    let records: Vec<_> = (0..4).map(|_| place.call(&scope)).collect();
+    // Queued without waiting, so they share a transaction; the last one fails and all run again one by one.
+    let known = place.call(&scope);
+    store.close(done(&known)).await.unwrap();
+    for fails in [false, true] {
+        let first = store.begin(begin(&records[usize::from(fails) * 2]));
+        let reseal = store.reseal(Vec::new());
+        let set = set(&store, "p", "b", NEW);
+        let second = store.close(done(&records[usize::from(fails) * 2 + 1]));
+        let late = fails.then(|| store.close(done(&known)));
+        let (first, reseal, set, second) = tokio::join!(first, reseal, set, second);
+        first.unwrap();
+        second.unwrap();
+        assert!(matches!(reseal, Err(StoreError::SealedMeanwhile)), "{reseal:?}");
+        assert!(matches!(set, Err(StoreError::OtherKey)), "{set:?}");
+        if let Some(late) = late {
+            late.await.unwrap_err();
+        }
+    }
+    for record in &records {
+        assert!(store.call(&scope, &record.id).await.unwrap().is_some());
+    }
+    assert_eq!(keys(&store).await.len(), 1);
+}
