@@ -1,7 +1,40 @@
 //! What the process was started with.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// What the names of our own variables begin with.
+const OURS: &str = "TOOLROOM_";
+
+/// A word of a name that is one of these, or ends in one, says that the value is a secret. Others write `APIKEY` and
+/// `PGPASSWORD` in one.
+const SECRET_ENDS: [&str; 10] = [
+    "APIKEY",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "PASSPHRASE",
+    "PASSWD",
+    "PASSWORD",
+    "PRIVATEKEY",
+    "SECRET",
+    "SECRETKEY",
+    "TOKEN",
+];
+
+/// These say it only when they stand alone: `MONKEY` is no key, and `OLDPWD` is a folder.
+const SECRET_WORDS: [&str; 10] =
+    ["AUTHORIZATION", "BEARER", "COOKIE", "JWT", "KEY", "KEYS", "PASS", "PAT", "PWD", "SECRETS"];
+
+/// A name that ends so is about a secret, and holds none.
+const ABOUT: [&str; 12] =
+    ["COUNT", "DIR", "FILE", "FORMAT", "LENGTH", "LIMIT", "NAME", "PATH", "SIZE", "SOCK", "TYPE", "URL"];
+
+/// Values nobody uses as a secret, in lower case.
+const PLAIN: [&str; 12] =
+    ["auto", "default", "disabled", "enabled", "false", "no", "none", "null", "off", "on", "true", "yes"];
+
+/// A number with fewer digits is a setting.
+const SECRET_DIGITS: usize = 6;
 
 /// A variable's value. Empty counts as unset, as in the XDG specification; text that is not UTF-8 too.
 #[must_use]
@@ -29,4 +62,132 @@ pub fn arguments() -> Vec<OsString> {
 #[expect(clippy::disallowed_methods, reason = "this is the door: the system's time zone")]
 pub fn time_zone() -> jiff::tz::TimeZone {
     jiff::tz::TimeZone::system()
+}
+
+/// The variables whose name says that they hold a secret, with their values, so that these can be kept out of what
+/// others read. Paths that exist and plain words are no secrets, whatever the name.
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the door: the environment, and whether a value is a path"
+)]
+pub fn secret_variables() -> Vec<(String, String)> {
+    let exists = |value: &str| Path::new(value).symlink_metadata().is_ok();
+    variables().filter(|(name, value)| is_secret(name, value, exists)).collect()
+}
+
+/// Our own variables, with their values. [`crate::seal::KEY_VARIABLE`] may be among them: not to be shown unseen.
+#[must_use]
+pub fn toolroom_variables() -> Vec<(String, String)> {
+    variables().filter(|(name, _)| name.starts_with(OURS)).collect()
+}
+
+/// Everything that is text and not empty.
+#[expect(clippy::disallowed_methods, reason = "this is the door: the environment")]
+fn variables() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(_, value)| !value.is_empty())
+}
+
+fn is_secret(name: &str, value: &str, exists: impl Fn(&str) -> bool) -> bool {
+    let name = name.to_ascii_uppercase();
+    let mut words = name.split(|character: char| !character.is_ascii_alphanumeric());
+    let says_so =
+        |word: &str| SECRET_WORDS.contains(&word) || SECRET_ENDS.iter().any(|end| word.ends_with(end));
+    let is_about = words.clone().next_back().is_some_and(|last| ABOUT.contains(&last));
+    if name == "PWD" || is_about || words.clone().any(|word| word == "PUBLIC") || !words.any(says_so) {
+        return false;
+    }
+    let is_small_number = value.len() < SECRET_DIGITS && value.bytes().all(|byte| byte.is_ascii_digit());
+    let is_plain = is_small_number || PLAIN.contains(&value.to_ascii_lowercase().as_str());
+    // Asked of the system, since a key in base64 may begin with a slash too.
+    let is_path = value.contains('/') && exists(value);
+    !is_plain && !is_path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, value: &str, expected: bool) {
+        let exists = |value: &str| value == "/etc/tls.pem";
+        assert_eq!(is_secret(name, value, exists), expected, "{name}={value}");
+    }
+
+    #[test]
+    fn names_say_what_is_secret() {
+        for name in [
+            "OPENAI_API_KEY",
+            "OPENAI_APIKEY",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SESSION_TOKEN",
+            "GITHUB_TOKEN",
+            "GITHUB_PAT",
+            "HF_TOKEN",
+            "npm_config__authToken",
+            "PGPASSWORD",
+            "MYSQL_PWD",
+            "DB_PASS",
+            "SMTP_PASSWD",
+            "GPG_PASSPHRASE",
+            "CLIENT_SECRET",
+            "SECRET_KEY_BASE",
+            "DJANGO_SECRET",
+            "REGISTRY_CREDENTIALS",
+            "SESSION_COOKIE",
+            "API_KEYS",
+            "TOKEN",
+            "KEY",
+            "TOOLROOM_MASTER_KEY",
+            "my.service-token",
+        ] {
+            check(name, "s3cr3t-value", true);
+        }
+        for name in [
+            "PATH",
+            "HOME",
+            "PWD",
+            "OLDPWD",
+            "SSH_AUTH_SOCK",
+            "KEYBOARD_LAYOUT",
+            "MONKEY",
+            "TOKENIZER",
+            "MAX_TOKENS",
+            "COMPASS",
+            "XDG_SESSION_ID",
+            "PASSENGER",
+            "SECRETARY",
+            "SSH_PUBLIC_KEY",
+            "TOKEN_URL",
+            "KEY_FILE",
+            "SSL_KEY_PATH",
+            "TOKEN_LIMIT",
+            "SECRET_NAME",
+            "PASSWORD_LENGTH",
+            "GPG_TTY",
+            "AUTHOR",
+            "",
+        ] {
+            check(name, "s3cr3t-value", false);
+        }
+    }
+
+    #[test]
+    fn plain_words_and_paths_are_no_secrets() {
+        for value in ["true", "FALSE", "Off", "none", "1", "12345", "/etc/tls.pem"] {
+            check("SOME_TOKEN", value, false);
+        }
+        for value in ["123456", "truer", "/etc/missing.pem", "/abc+def/ghi==", "hunter2", "correct horse"] {
+            check("SOME_TOKEN", value, true);
+        }
+    }
+
+    #[test]
+    fn variables_are_those_of_the_process() {
+        assert!(secret_variables().iter().all(|(name, value)| !name.is_empty() && !value.is_empty()));
+        assert!(toolroom_variables().iter().all(|(name, _)| name.starts_with("TOOLROOM_")));
+        assert!(variables().any(|(name, _)| name == "PATH"));
+    }
 }

@@ -3,7 +3,7 @@
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::environment::path_variable;
 
@@ -11,13 +11,13 @@ use crate::environment::path_variable;
 pub const HOME_VARIABLE: &str = "TOOLROOM_HOME";
 
 /// Others on the machine have no business in our folders,
-const PRIVATE_FOLDER: u32 = 0o700;
+pub(crate) const PRIVATE_FOLDER: u32 = 0o700;
 
 /// nor in our files, wherever they are.
-const PRIVATE_FILE: u32 = 0o600;
+pub(crate) const PRIVATE_FILE: u32 = 0o600;
 
 /// What group and others may do.
-const OTHERS: u32 = 0o077;
+pub(crate) const OTHERS: u32 = 0o077;
 
 /// The folders of one user, by the XDG base directory specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl Folders {
             return Ok(path);
         }
         let failed = |source| FoldersError::Create { path: path.clone(), source };
-        std::fs::DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(&self.data).map_err(failed)?;
+        make_private(&self.data).map_err(failed)?;
         match std::fs::OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(&path) {
             // Another process was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(path),
@@ -106,6 +106,21 @@ impl Folders {
             Ok(_) => Ok(path),
         }
     }
+
+    /// Where a file of the configuration folder belongs. The folder is made if it is missing, the file is not.
+    pub fn config_file(&self, name: &str) -> Result<PathBuf, FoldersError> {
+        let path = self.config.join(name);
+        match make_private(&self.config) {
+            Ok(()) => Ok(path),
+            Err(source) => Err(FoldersError::Create { path, source }),
+        }
+    }
+}
+
+/// Makes a folder for its owner only, and those above it that are missing. One that is there stays as it is.
+#[expect(clippy::disallowed_types, reason = "this is the door: our own folders")]
+pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(folder)
 }
 
 fn absolute(variable: &'static str, path: PathBuf) -> Result<PathBuf, FoldersError> {
@@ -142,5 +157,16 @@ mod tests {
         assert!(matches!(resolve(&[]), Err(FoldersError::NoHome)));
         let error = resolve(&[("TOOLROOM_HOME", "here")]).unwrap_err();
         assert_eq!(error.to_string(), "`TOOLROOM_HOME` is `here`, which is not an absolute path");
+    }
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
+    fn the_place_of_a_configuration_file_is_made_and_the_file_is_not() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = Folders { config: home.path().join("a/b"), data: home.path().join("data") };
+        let path = folders.config_file("toolroom.toml").unwrap();
+        assert_eq!(path, home.path().join("a/b/toolroom.toml"));
+        assert!(!path.exists() && !folders.data.exists());
+        assert_eq!(folders.config.metadata().unwrap().permissions().mode() & 0o777, PRIVATE_FOLDER);
+        folders.config_file("toolroom.toml").unwrap();
     }
 }

@@ -63,5 +63,7 @@ fn ignored_signals() -> u64 {
 
 #[expect(clippy::disallowed_methods, clippy::exit, reason = "this is the door: a second signal means now")]
 fn end() -> ! {
+    // No destructor runs, and a terminal that shows nothing would be left behind.
+    crate::terminal::restore_all();
     std::process::exit(i32::from(INTERRUPTED))
 }

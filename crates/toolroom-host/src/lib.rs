@@ -1,11 +1,23 @@
-//! The doors of Toolroom to the outside: the only crate that reads the environment, touches files and asks the
-//! operating system about processes.
+//! The doors of Toolroom to the outside: the only crate that reads the environment, touches files, speaks to the
+//! terminal and asks the operating system about the machine and its processes.
 //!
 //! It knows no tool and no kernel type, so it can be audited alone: every use of a raw door carries the words
-//! "this is the door". The network client, rooted files, the process supervisor and sealed secrets are planned
-//! rooms of this crate.
+//! "this is the door". The network client, rooted files and the process supervisor are planned rooms of this crate.
 
+pub mod archive;
 pub mod environment;
+pub mod exchange;
 pub mod folders;
 pub mod interrupt;
+pub mod machine;
+pub mod occupancy;
 pub mod presence;
+mod regular_file;
+#[cfg(test)]
+#[path = "../../toolroom/tests/it/scale.rs"]
+mod scale;
+pub mod seal;
+mod staged;
+pub mod terminal;
+pub mod text_file;
+pub mod work_folder;

@@ -1,0 +1,247 @@
+//! What the operating system says about itself. Facts only: whether they are good or bad is judged elsewhere.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use landlock::{LandlockStatus, RestrictSelf};
+use rustix::fs::Access;
+use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
+
+use crate::environment::path_variable;
+
+/// Says 0 where user namespaces are switched off.
+const MAX_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
+
+/// Only some distributions have it: says 0 where user namespaces are root's alone.
+const CLONE: &str = "/proc/sys/kernel/unprivileged_userns_clone";
+
+/// Where AppArmor decides: says 1 where an unprofiled program gets a user namespace without rights.
+const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+
+/// There if filters of system calls can be installed.
+const SECCOMP_ACTIONS: &str = "/proc/sys/kernel/seccomp/actions_avail";
+
+/// Where the memory of a crashed process goes; a program that collects it stands behind a bar.
+const CORE_PATTERN: &str = "/proc/sys/kernel/core_pattern";
+
+/// A machine, and this process on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Machine {
+    /// The release of Linux, such as `6.12.3-arch1-1`.
+    pub kernel: String,
+    /// The version of Landlock; 0 where the kernel has none or it is off.
+    pub landlock_abi: u32,
+    /// Whether filters of system calls can be installed.
+    pub seccomp: bool,
+    /// Whether an ordinary process may make user namespaces.
+    pub user_namespaces: UserNamespaces,
+    /// Where `bwrap` is.
+    pub bubblewrap: Option<PathBuf>,
+    /// The year by the wall clock. Nothing else is known about it: whether a time server keeps it is told only to
+    /// calls that need `unsafe`.
+    pub year: i16,
+    /// Whether a crash of this process leaves no memory behind.
+    pub core_dumps_off: bool,
+}
+
+/// Whether an ordinary process may make user namespaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserNamespaces {
+    /// Nothing known speaks against it.
+    Possible,
+    /// The kernel has none.
+    Absent,
+    /// This setting forbids them.
+    Forbidden {
+        /// Its file.
+        by: &'static str,
+    },
+}
+
+/// Room on a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space {
+    /// What this user may still fill.
+    pub free_bytes: u64,
+    /// All there is.
+    pub total_bytes: u64,
+}
+
+/// How much is in a folder, and in the folders in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TreeSize {
+    /// The lengths of its files.
+    pub bytes: u64,
+    /// Files, links and folders.
+    pub entries: u64,
+    /// Whether that is all.
+    pub extent: Extent,
+}
+
+/// How far a folder was looked through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// To its end.
+    Whole,
+    /// There is more, or something could not be read.
+    Part,
+}
+
+impl Machine {
+    /// Looks at everything. Changes nothing and starts nothing.
+    #[must_use]
+    pub fn look() -> Self {
+        Self {
+            kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
+            landlock_abi: landlock_abi(),
+            seccomp: proc_text(SECCOMP_ACTIONS).is_some(),
+            user_namespaces: user_namespaces(proc_text("/proc/self/uid_map").is_some(), proc_text),
+            bubblewrap: on_path("bwrap"),
+            year: year(),
+            core_dumps_off: core_dumps_off(),
+        }
+    }
+}
+
+/// The room on the file system of a folder, or of the one above it if it is not there yet.
+#[expect(clippy::disallowed_methods, reason = "this is the door: the file system of a folder")]
+pub fn space(folder: &Path) -> io::Result<Space> {
+    let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
+    let found = rustix::fs::statvfs(there)?;
+    Ok(Space {
+        free_bytes: found.f_bavail.saturating_mul(found.f_frsize),
+        total_bytes: found.f_blocks.saturating_mul(found.f_frsize),
+    })
+}
+
+/// Which file a path leads to. A file that takes the place of another one has another identity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// Of the file at `path`; `None` when there is none.
+    #[expect(clippy::disallowed_methods, reason = "this is the door: which file a path leads to")]
+    pub fn of(path: &Path) -> io::Result<Option<Self>> {
+        match path.metadata() {
+            Ok(found) => Ok(Some(Self { device: found.dev(), inode: found.ino() })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Fails unless this user may write to a file or into a folder, or make it where it is not there yet.
+#[expect(clippy::disallowed_methods, reason = "this is the door: whether a place may be written to")]
+pub fn may_write(path: &Path) -> io::Result<()> {
+    let there = path.ancestors().find(|place| place.exists()).unwrap_or(path);
+    let is_folder = there.metadata()?.is_dir();
+    if there != path && !is_folder {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    let wanted = if is_folder { Access::WRITE_OK | Access::EXEC_OK } else { Access::WRITE_OK };
+    Ok(rustix::fs::access(there, wanted)?)
+}
+
+/// What is in a folder, looking at `max_entries` at most and following no link.
+#[expect(clippy::disallowed_methods, reason = "this is the door: the size of a folder")]
+pub fn tree_size(folder: &Path, max_entries: u64) -> io::Result<TreeSize> {
+    let mut size = TreeSize { bytes: 0, entries: 0, extent: Extent::Whole };
+    let mut entries = std::fs::read_dir(folder)?;
+    let mut unread = Vec::new();
+    loop {
+        let Some(entry) = entries.next() else {
+            let Some(folder) = unread.pop() else { return Ok(size) };
+            match std::fs::read_dir::<PathBuf>(folder) {
+                Ok(found) => entries = found,
+                Err(_) => size.extent = Extent::Part,
+            }
+            continue;
+        };
+        if size.entries == max_entries {
+            return Ok(TreeSize { extent: Extent::Part, ..size });
+        }
+        size.entries += 1;
+        match entry.and_then(|entry| Ok((entry.metadata()?, entry))) {
+            Ok((found, entry)) if found.is_dir() => unread.push(entry.path()),
+            Ok((found, _)) if found.is_file() => size.bytes = size.bytes.saturating_add(found.len()),
+            Ok(_) => {}
+            Err(_) => size.extent = Extent::Part,
+        }
+    }
+}
+
+/// From now on neither a crash nor another process of the same user gets at the memory of this one, which holds keys
+/// and secrets. Root still does.
+///
+/// Two things are done. No core file is written, here and in every process started from here. And the process counts
+/// as not dumpable, which is more than its name says: others of the same user, a tool's shell among them, can no
+/// longer attach to it or read its memory and environment in `/proc`. Debuggers and profilers cannot either. Programs
+/// that are started from here are dumpable again, as each `exec` decides anew.
+pub fn disable_core_dumps() -> io::Result<()> {
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    Ok(())
+}
+
+fn core_dumps_off() -> bool {
+    let is_dumpable = rustix::process::dumpable_behavior() != Ok(DumpableBehavior::NotDumpable);
+    // The limit is for files: a program that collects dumps gets them all the same.
+    let is_collected = proc_text(CORE_PATTERN).is_none_or(|pattern| pattern.starts_with('|'));
+    !is_dumpable || (getrlimit(Resource::Core).current == Some(0) && !is_collected)
+}
+
+/// Applying no restriction restricts nothing, and tells what there is.
+fn landlock_abi() -> u32 {
+    let status = RestrictSelf::default().no_new_privs(false).apply().map(|status| status.landlock);
+    let abi = match status {
+        Ok(LandlockStatus::Available { effective_abi, kernel_abi }) => {
+            kernel_abi.unwrap_or(effective_abi as i32)
+        }
+        Ok(LandlockStatus::NotEnabled | LandlockStatus::NotImplemented) | Err(_) => 0,
+    };
+    u32::try_from(abi).unwrap_or(0)
+}
+
+fn user_namespaces(in_kernel: bool, setting: impl Fn(&'static str) -> Option<String>) -> UserNamespaces {
+    let says = |file, value: &str| setting(file).is_some_and(|text| text.trim() == value);
+    let forbidding = [(MAX_NAMESPACES, "0"), (CLONE, "0"), (APPARMOR, "1")];
+    match forbidding.into_iter().find(|(file, value)| says(file, value)) {
+        _ if !in_kernel => UserNamespaces::Absent,
+        Some((by, _)) => UserNamespaces::Forbidden { by },
+        None => UserNamespaces::Possible,
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's word about the machine")]
+fn proc_text(file: &str) -> Option<String> {
+    std::fs::read_to_string(file).ok()
+}
+
+/// The program a shell would start.
+#[expect(clippy::disallowed_methods, reason = "this is the door: whether a program is installed")]
+fn on_path(program: &str) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let path = path_variable("PATH")?;
+    std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(program))
+        .find(|file| {
+            file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+        })
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the door: the wall clock, to be judged and not to be used"
+)]
+fn year() -> i16 {
+    jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).year()
+}
+
+#[cfg(test)]
+#[path = "machine_tests.rs"]
+mod tests;

@@ -1,0 +1,82 @@
+//! Opening a file that must be an ordinary one.
+//!
+//! A path from outside may name a pipe nobody writes to, a device or a folder. Opening never waits, and what is not
+//! a regular file is refused before anything is read from it.
+
+use std::fs::Metadata;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+/// Room that is taken whatever the length of a file says: those of /proc say 0.
+const SMALL: usize = 4_096;
+
+/// What to do with a symbolic link in the last place of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Links {
+    Follow,
+    Refuse,
+}
+
+/// A regular file, open for reading.
+#[expect(clippy::disallowed_types, reason = "this is the door: a file that is known to be one")]
+#[derive(Debug)]
+pub(crate) struct RegularFile {
+    pub(crate) file: std::fs::File,
+    pub(crate) metadata: Metadata,
+}
+
+/// Why a path gave no text.
+#[derive(Debug)]
+pub(crate) enum RegularFileError {
+    /// It is a folder, a pipe, a socket, a device, or a link that may not be followed.
+    NotRegular,
+    /// There is more than the bound.
+    TooLong,
+    /// The system refused.
+    Io(io::Error),
+}
+
+impl RegularFile {
+    /// Opens `path`; `None` when there is nothing.
+    #[expect(clippy::disallowed_types, reason = "this is the door: reading a named file")]
+    pub(crate) fn open(path: &Path, links: Links) -> Result<Option<Self>, RegularFileError> {
+        let flags = match links {
+            Links::Follow => OFlags::NONBLOCK,
+            Links::Refuse => OFlags::NONBLOCK | OFlags::NOFOLLOW,
+        };
+        // Bits of a flag word, the same ones whatever the sign of the type.
+        let flags = flags.bits().cast_signed();
+        let file = match std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                let is_special = Errno::from_io_error(&error) == Some(Errno::NXIO);
+                let is_link = links == Links::Refuse && Errno::from_io_error(&error) == Some(Errno::LOOP);
+                return Err(match is_special || is_link {
+                    true => RegularFileError::NotRegular,
+                    false => RegularFileError::Io(error),
+                });
+            }
+        };
+        let metadata = file.metadata().map_err(RegularFileError::Io)?;
+        if metadata.is_file() { Ok(Some(Self { file, metadata })) } else { Err(RegularFileError::NotRegular) }
+    }
+
+    /// The whole content, if it is no longer than `max_bytes`. What was read lies in one place of memory only, so
+    /// that a caller can wipe it.
+    pub(crate) fn read(self, max_bytes: usize) -> Result<Vec<u8>, RegularFileError> {
+        let length = usize::try_from(self.metadata.len()).unwrap_or(usize::MAX);
+        if length > max_bytes {
+            return Err(RegularFileError::TooLong);
+        }
+        // The length may change; the bound holds all the same.
+        let mut content = Vec::with_capacity(max_bytes.min(length.max(SMALL)).saturating_add(1));
+        let bound = u64::try_from(max_bytes).unwrap_or(u64::MAX).saturating_add(1);
+        self.file.take(bound).read_to_end(&mut content).map_err(RegularFileError::Io)?;
+        if content.len() > max_bytes { Err(RegularFileError::TooLong) } else { Ok(content) }
+    }
+}

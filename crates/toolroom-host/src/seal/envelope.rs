@@ -1,0 +1,79 @@
+//! How a sealed text lies in the database: version, key id, nonce, ciphertext.
+
+use chacha20poly1305::aead::{Aead, Payload};
+use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
+use zeroize::Zeroizing;
+
+use super::error::SealError;
+use super::master_key::{ID_BYTES, KeyId, MasterKey};
+
+/// The one format there is.
+const VERSION: u8 = 1;
+
+/// Long enough to be drawn by chance without ever meeting the same twice.
+const NONCE_BYTES: usize = 24;
+
+/// An envelope taken apart.
+pub(super) struct Envelope<'a> {
+    pub(super) key: KeyId,
+    nonce: [u8; NONCE_BYTES],
+    ciphertext: &'a [u8],
+}
+
+/// The id of the key something was sealed with; `None` if it is not something sealed.
+#[must_use]
+pub fn key_of(sealed: &[u8]) -> Option<KeyId> {
+    let (&version, rest) = sealed.split_first()?;
+    let (id, _) = rest.split_first_chunk::<ID_BYTES>()?;
+    (version == VERSION).then_some(KeyId(*id))
+}
+
+/// Seals `plain` for one purpose.
+pub(super) fn seal(key: &MasterKey, purpose: &str, plain: &[u8]) -> Result<Vec<u8>, SealError> {
+    let mut nonce = [0; NONCE_BYTES];
+    getrandom::fill(&mut nonce).map_err(|error| SealError::Randomness { source: error.into() })?;
+    let bound = bound_to(key.id(), purpose);
+    let payload = Payload { msg: plain, aad: &bound };
+    let ciphertext = cipher(key)
+        .encrypt(&XNonce::from(nonce), payload)
+        .map_err(|_| SealError::TooLong { bytes: plain.len() })?;
+    let mut sealed = vec![VERSION];
+    sealed.extend(key.id().0);
+    sealed.extend(nonce);
+    sealed.extend(ciphertext);
+    Ok(sealed)
+}
+
+impl<'a> Envelope<'a> {
+    /// `None` when it is too short to be one.
+    pub(super) fn parse(sealed: &'a [u8]) -> Result<Option<Self>, SealError> {
+        let Some((&version, rest)) = sealed.split_first() else { return Ok(None) };
+        if version != VERSION {
+            return Err(SealError::UnknownVersion { version });
+        }
+        let parts = rest.split_first_chunk::<ID_BYTES>().and_then(|(id, rest)| {
+            let (nonce, ciphertext) = rest.split_first_chunk::<NONCE_BYTES>()?;
+            Some(Self { key: KeyId(*id), nonce: *nonce, ciphertext })
+        });
+        Ok(parts)
+    }
+
+    /// What is inside, if it was sealed with this key for this purpose and not a bit has changed since.
+    pub(super) fn open(&self, key: &MasterKey, purpose: &str) -> Option<Zeroizing<Vec<u8>>> {
+        let bound = bound_to(self.key, purpose);
+        let payload = Payload { msg: self.ciphertext, aad: &bound };
+        cipher(key).decrypt(&XNonce::from(self.nonce), payload).ok().map(Zeroizing::new)
+    }
+}
+
+fn cipher(key: &MasterKey) -> XChaCha20Poly1305 {
+    XChaCha20Poly1305::new(key.bytes().into())
+}
+
+/// What the ciphertext is tied to: everything that stands before it but the nonce, and what it is for.
+fn bound_to(key: KeyId, purpose: &str) -> Vec<u8> {
+    let mut bound = vec![VERSION];
+    bound.extend(key.0);
+    bound.extend(purpose.as_bytes());
+    bound
+}

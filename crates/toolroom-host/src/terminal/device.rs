@@ -1,0 +1,181 @@
+//! A terminal somebody sits at.
+
+use std::io::{self, IsTerminal};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
+use zeroize::Zeroizing;
+
+use super::key::{Byte, Key, Patience, next_key};
+use super::quiet::Quiet;
+
+/// How long the rest of a key's sequence may take, over a slow line too. Nobody notices it after Escape.
+const SEQUENCE: Duration = Duration::from_millis(100);
+
+/// No line people type is longer. A hidden one takes this much room at once, so that it is never copied to a larger
+/// one, which would leave a part of it in memory.
+const MAX_LINE_BYTES: usize = 64 * 1_024;
+
+/// A terminal that can be asked and answered: what is typed comes from standard input, and what is shown goes to
+/// standard error.
+#[derive(Debug)]
+pub struct Terminal {
+    input: OwnedFd,
+    screen: OwnedFd,
+}
+
+/// How much fits on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Characters in a line.
+    pub columns: u16,
+    /// Lines.
+    pub rows: u16,
+}
+
+impl Terminal {
+    /// The terminal of this process; `None` where nobody sits at one, because input or messages go elsewhere.
+    #[must_use]
+    pub fn open() -> Option<Self> {
+        let (input, screen) = (io::stdin(), io::stderr());
+        if !input.is_terminal() || !screen.is_terminal() {
+            return None;
+        }
+        let own = |terminal: std::os::fd::BorrowedFd<'_>| terminal.try_clone_to_owned().ok();
+        Some(Self::over(own(input.as_fd())?, own(screen.as_fd())?))
+    }
+
+    pub(super) fn over(input: OwnedFd, screen: OwnedFd) -> Self {
+        Self { input, screen }
+    }
+
+    /// Its size; `None` when it does not know.
+    #[must_use]
+    pub fn size(&self) -> Option<Size> {
+        let size = tcgetwinsize(&self.screen).ok()?;
+        (size.ws_col > 0 && size.ws_row > 0).then_some(Size { columns: size.ws_col, rows: size.ws_row })
+    }
+
+    /// Throws away what was typed before it was asked for. A question of weight must not be answered by a key that
+    /// was meant for something else.
+    pub fn discard_typed_ahead(&mut self) -> io::Result<()> {
+        tcflush(&self.input, QueueSelector::IFlush).map_err(io::Error::from)
+    }
+
+    /// Keeps keys unseen between two looks for one, too: for whoever has something to do meanwhile.
+    pub fn quiet(&mut self) -> io::Result<Quiet> {
+        Quiet::begin(self.input.as_fd())
+    }
+
+    /// The next key, without showing it; `None` when none was pressed in time.
+    pub fn read_key(&mut self, timeout: Duration) -> io::Result<Option<Key>> {
+        let deadline = now().checked_add(timeout);
+        let _quiet = Quiet::begin(self.input.as_fd())?;
+        self.key_until(deadline)
+    }
+
+    /// Whether a whole line, or the end of input, came in time: then [`Terminal::read_line`] has it without waiting.
+    pub fn has_line(&mut self, timeout: Duration) -> io::Result<bool> {
+        self.is_ready_until(now().checked_add(timeout))
+    }
+
+    /// A line, shown and edited as the terminal does it; `None` at the end of input.
+    pub fn read_line(&mut self) -> io::Result<Option<String>> {
+        let mut line = Vec::new();
+        loop {
+            // Byte by byte: what comes after the line is somebody else's.
+            match self.byte_until(None)? {
+                Byte::Got(b'\n') => break,
+                Byte::Got(_) if line.len() == MAX_LINE_BYTES => return Err(too_long()),
+                Byte::Got(byte) => line.push(byte),
+                Byte::Nothing | Byte::End if line.is_empty() => return Ok(None),
+                Byte::Nothing | Byte::End => break,
+            }
+        }
+        let line = String::from_utf8(line).map_err(|_| invalid("what was typed is not UTF-8"))?;
+        Ok(Some(line))
+    }
+
+    /// A line that is not shown, for secrets; `None` at the end of input. Ctrl-C is an error of kind
+    /// [`io::ErrorKind::Interrupted`]. It may be longer than a shown one: no terminal cuts it.
+    pub fn read_hidden_line(&mut self) -> io::Result<Option<Zeroizing<String>>> {
+        let line = {
+            let _quiet = Quiet::begin(self.input.as_fd())?;
+            self.hidden_line()
+        };
+        // The key that ended it was not shown either.
+        rustix::io::write(&self.screen, b"\n")?;
+        line
+    }
+
+    fn hidden_line(&self) -> io::Result<Option<Zeroizing<String>>> {
+        let mut line = Zeroizing::new(String::with_capacity(MAX_LINE_BYTES));
+        loop {
+            match self.key_until(None)? {
+                Some(Key::Char(character)) if line.len() + character.len_utf8() > MAX_LINE_BYTES => {
+                    return Err(too_long());
+                }
+                Some(Key::Char(character)) => line.push(character),
+                Some(Key::Backspace) => drop(line.pop()),
+                Some(Key::Control('u')) => line.clear(),
+                Some(Key::Interrupt) => return Err(io::ErrorKind::Interrupted.into()),
+                Some(Key::Enter) => return Ok(Some(line)),
+                Some(Key::EndOfInput) | None => return Ok((!line.is_empty()).then_some(line)),
+                Some(Key::Escape | Key::Control(_)) => {}
+            }
+        }
+    }
+
+    fn key_until(&self, deadline: Option<Instant>) -> io::Result<Option<Key>> {
+        next_key(|patience| match patience {
+            Patience::Person => self.byte_until(deadline),
+            Patience::Machine => self.byte_until(now().checked_add(SEQUENCE)),
+        })
+    }
+
+    fn byte_until(&self, deadline: Option<Instant>) -> io::Result<Byte> {
+        loop {
+            if !self.is_ready_until(deadline)? {
+                return Ok(Byte::Nothing);
+            }
+            let mut byte = [0];
+            match rustix::io::read(&self.input, &mut byte) {
+                // The second is what a terminal says that was hung up.
+                Ok(0) | Err(Errno::IO) => return Ok(Byte::End),
+                Ok(_) => return Ok(Byte::Got(u8::from_ne_bytes(byte))),
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Waits until there is something to read. As long as the terminal edits lines, that is a whole one.
+    fn is_ready_until(&self, deadline: Option<Instant>) -> io::Result<bool> {
+        loop {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(now()));
+            // A span beyond what the system can count is as good as none.
+            let left = left.and_then(|left| Timespec::try_from(left).ok());
+            match poll(&mut [PollFd::new(&self.input, PollFlags::IN)], left.as_ref()) {
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+                Ok(ready) => return Ok(ready > 0),
+            }
+        }
+    }
+}
+
+fn too_long() -> io::Error {
+    invalid("what was typed is too long")
+}
+
+fn invalid(text: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, text)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: a blocking wait has no runtime to ask")]
+fn now() -> Instant {
+    Instant::now()
+}
