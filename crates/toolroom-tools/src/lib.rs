@@ -5,3 +5,7 @@
 //! socket, file or process.
 
 pub mod builtin;
+
+#[cfg(test)]
+#[path = "../../toolroom/tests/it/scale.rs"]
+mod scale;

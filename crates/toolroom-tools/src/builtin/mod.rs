@@ -1,19 +1,32 @@
-//! The tools Toolroom ships with: one file each, and one line in [`all`].
+//! The tools Toolroom ships with: a file or folder each, and one line in [`all`].
 
 mod calculator;
+pub mod doctor;
 mod get_local_time;
 mod result_read;
+pub mod search;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use jiff::tz::TimeZone;
-use toolroom::ledger::Artifacts;
+use toolroom::catalog::Catalog;
+use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::tool::{IdError, Tool};
+
+use doctor::Checkup;
 
 /// What built-in tools need from the outside.
 pub struct Surroundings {
     /// Where whole results are kept.
     pub artifacts: Arc<dyn Artifacts>,
+    /// The tools that can be found: the catalog these are registered in. Weak, because it holds them.
+    pub catalog: Weak<Catalog>,
+    /// Who can examine this toolroom; `None` where only names are wanted.
+    pub checkup: Option<Arc<dyn Checkup>>,
+    /// What has been called.
+    pub journal: Arc<dyn Journal>,
+    /// What is switched off.
+    pub switchboard: Arc<dyn Switchboard>,
     /// The user's time zone.
     pub time_zone: TimeZone,
 }
@@ -22,7 +35,9 @@ pub struct Surroundings {
 pub fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
     Ok(vec![
         calculator::tool()?,
+        doctor::tool(around.checkup.clone())?,
         get_local_time::tool(around.time_zone.clone())?,
         result_read::tool(Arc::clone(&around.artifacts))?,
+        search::tool(around.catalog.clone(), Arc::clone(&around.journal), Arc::clone(&around.switchboard))?,
     ])
 }
