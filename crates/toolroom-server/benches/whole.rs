@@ -28,7 +28,7 @@ use toolroom::Toolroom;
 use toolroom::call::{CallRequest, Outcome};
 use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::clock::{Clock, SystemClock};
-use toolroom::ledger::{CallId, CallRecord, CallStatus, CloseCall, Ledger, Switchboard};
+use toolroom::ledger::{CallId, CallRecord, CallStatus, CloseCall, Ledger, ParkedQuestion, Switchboard};
 use toolroom::scope::{ProjectId, Scope};
 use toolroom::tool::{Arguments, Effect};
 use toolroom_store::{Presence, Store};
@@ -121,12 +121,17 @@ impl Work {
                 }
             }
             Self::Close(store) => {
-                let close = CloseCall { record: record(arguments), artifact: None, enqueue: Vec::new() };
+                let close = CloseCall {
+                    record: record(arguments),
+                    artifact: None,
+                    enqueue: Vec::new(),
+                    question: ParkedQuestion::None,
+                };
                 store.close(close).await.map_err(|error| error.to_string())
             }
             Self::Switches(store) => {
-                let switches = store.switches(&ProjectId::default()).await;
-                switches.map(drop).map_err(|error| error.to_string())
+                let standing = store.standing(&ProjectId::default()).await;
+                standing.map(drop).map_err(|error| error.to_string())
             }
         }
     }

@@ -13,7 +13,9 @@ use serde::Deserialize;
 use toolroom::call::CallContext;
 use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::ledger::RateLimit;
-use toolroom::tool::{Capability, Effect, ErrorKind, NoArguments, Timeout, ToolError, tool_fn};
+use toolroom::tool::{
+    Capability, Effect, ErrorKind, NoArguments, Risk, Timeout, ToolError, ToolOutput, tool_fn,
+};
 
 fn main() -> ExitCode {
     toolroom_server::run(register)
@@ -29,10 +31,30 @@ fn register(catalog: &Catalog) -> Result<(), RegisterError> {
     catalog.register(tool_fn("app:countdown", "Wait, and say how long it still takes", countdown)?.with(
         |spec| spec.effect(Effect::Read).capabilities(&[]).timeout(Timeout::After(Duration::from_secs(60))),
     ))?;
+    catalog.register(tool_fn("app:publish_note", &publish_note_says(), append_note)?.with(|spec| {
+        spec.effect(Effect::OnceOnlyWrite).capabilities(&[Capability::Writes]).risk(Risk::Medium)
+    }))?;
+    catalog.register(tool_fn("app:mirror_note", "Make a file hold one line", mirror_note)?.with(|spec| {
+        spec.effect(Effect::IdempotentWrite).capabilities(&[Capability::Writes]).risk(Risk::Medium)
+    }))?;
+    catalog.register(tool_fn("app:erase_notes", "Empty a file", erase_notes)?.with(|spec| {
+        spec.effect(Effect::Destructive).capabilities(&[Capability::Destructive]).risk(Risk::High)
+    }))?;
+    catalog.register(
+        tool_fn("app:blurt", "Say something in one of the ways a tool can say things", blurt)?
+            .with(|spec| spec.effect(Effect::Read).capabilities(&[])),
+    )?;
     catalog.register(
         tool_fn("app:lottery", "Draw a number, three times an hour", lottery)?
             .with(|spec| spec.effect(Effect::Read).capabilities(&[]).rate(RateLimit::per_hour(3))),
     )
+}
+
+/// What a tool says about itself is part of its definition: with another text it has to be approved anew. Set the
+/// variable to see that.
+#[expect(clippy::disallowed_methods, reason = "an example outside the house")]
+fn publish_note_says() -> String {
+    std::env::var("PUBLISH_NOTE_SAYS").unwrap_or_else(|_| "Append a line to a file others read".to_owned())
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -54,11 +76,82 @@ async fn append_note(context: CallContext, note: Note) -> Result<&'static str, T
         .append(true)
         .open(&note.path)
         .and_then(|mut file| file.write_all(line.as_bytes()));
-    written.map_err(|error| {
-        ToolError::new(ErrorKind::PermissionDenied, format!("cannot write to `{}`", note.path))
-            .caused_by(error)
-    })?;
+    written.map_err(|error| cannot_write(&note.path, error))?;
     Ok("noted")
+}
+
+/// A file that holds exactly this line, however often it is written.
+#[expect(clippy::disallowed_methods, reason = "an example outside the house")]
+async fn mirror_note(_context: CallContext, note: Note) -> Result<&'static str, ToolError> {
+    std::fs::write(&note.path, format!("{}\n", note.text))
+        .map_err(|error| cannot_write(&note.path, error))?;
+    Ok("mirrored")
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Notes {
+    /// File to empty
+    path: String,
+}
+
+#[expect(clippy::disallowed_methods, reason = "an example outside the house")]
+async fn erase_notes(_context: CallContext, notes: Notes) -> Result<&'static str, ToolError> {
+    std::fs::write(&notes.path, "").map_err(|error| cannot_write(&notes.path, error))?;
+    Ok("erased")
+}
+
+fn cannot_write(path: &str, error: std::io::Error) -> ToolError {
+    ToolError::new(ErrorKind::PermissionDenied, format!("cannot write to `{path}`")).caused_by(error)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Blurt {
+    /// What to say
+    text: String,
+    /// Where to say it
+    #[serde(default)]
+    way: Way,
+}
+
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(rename_all = "lowercase")]
+enum Way {
+    #[default]
+    Result,
+    Message,
+    Key,
+    Error,
+    Hint,
+    Cause,
+    Progress,
+    Pieces,
+    Panic,
+    Long,
+}
+
+#[expect(clippy::panic, reason = "the way of saying it that was asked for")]
+async fn blurt(context: CallContext, blurt: Blurt) -> Result<ToolOutput, ToolError> {
+    let text = blurt.text;
+    match blurt.way {
+        Way::Result => Ok(ToolOutput::new(text)),
+        Way::Message => Ok(ToolOutput::new("said").with_message(text)),
+        Way::Key => Ok(ToolOutput::new(serde_json::json!({ text: 1 }))),
+        Way::Error => Err(ToolError::tool(text)),
+        Way::Hint => Err(ToolError::tool("see the hint").with_hint(text)),
+        Way::Cause => Err(ToolError::tool("see the cause").caused_by(text)),
+        Way::Progress => {
+            context.progress(text, None);
+            Ok(ToolOutput::new("said"))
+        }
+        Way::Pieces => {
+            for piece in text.chars() {
+                context.progress(piece.to_string(), None);
+            }
+            Ok(ToolOutput::new("said"))
+        }
+        Way::Panic => panic!("{text}"),
+        Way::Long => Ok(ToolOutput::new(format!("{text} ").repeat(2_000))),
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -4,42 +4,73 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use toolroom::Toolroom;
-use toolroom::catalog::{Catalog, RegisterError};
+use toolroom::catalog::{Catalog, LimitRule, RegisterError};
 use toolroom::clock::SystemClock;
-use toolroom::ledger::Artifacts;
+use toolroom::ledger::{Artifacts, Journal, Switchboard};
+use toolroom::redact::{Patterns, Secret};
 use toolroom_host::environment;
 use toolroom_host::folders::Folders;
+use toolroom_host::machine::FileId;
+use toolroom_host::occupancy::Occupancy;
 use toolroom_host::presence::Presence;
 use toolroom_store::Store;
+use toolroom_tools::builtin::doctor::Checkup;
 use toolroom_tools::builtin::{self, Surroundings};
 
-/// The database inside the data folder.
-const DATABASE: &str = "toolroom.db";
+use crate::config::{Compiled, Loaded, Sources, Trust};
+use crate::examination::Examination;
+use crate::vault::{Hides, Vault};
 
-/// A running toolroom: its calls, and the store behind them.
+/// The database inside the data folder.
+pub(crate) const DATABASE: &str = "toolroom.db";
+
+/// A running toolroom: its calls, and what is behind them.
 pub struct App {
     /// The one door to every tool.
     pub room: Toolroom,
-    /// Journal, artifacts and switches.
+    /// Journal, artifacts, questions and settings.
     pub store: Store,
+    /// Secrets and the master key.
+    pub vault: Arc<Vault>,
+    /// The configuration, and where each value comes from.
+    pub config: Loaded,
+    /// Where its files are.
+    pub sources: Sources,
+    /// Where everything is kept.
+    pub folders: Folders,
 }
 
 impl App {
-    /// Opens the user's toolroom. `register` adds an embedder's own tools.
-    pub async fn open(register: impl FnOnce(&Catalog) -> Result<(), RegisterError>) -> anyhow::Result<Self> {
-        let database = Folders::from_environment()?.private_file(DATABASE)?;
-        let clock = Arc::new(SystemClock);
-        let us = Presence::of_this_process()
-            .context("cannot find out which process this is (is /proc mounted?)")?;
-        let presence = toolroom_store::Presence {
-            machine: us.machine,
-            process: us.process,
-            is_alive: Arc::new(Presence::is_alive),
-        };
-        let store = Store::open(&database, presence, Arc::clone(&clock) as _).await?;
-        let catalog = catalog(Arc::new(store.clone()), register)?;
-        let room = Toolroom::builder(Arc::new(store.clone())).catalog(Arc::new(catalog)).clock(clock).build();
-        Ok(Self { room, store })
+    /// Opens the user's toolroom. `flags` are settings from the command line, `register` adds an embedder's own tools.
+    pub async fn open(
+        flags: &[String],
+        register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
+    ) -> anyhow::Result<Self> {
+        let folders = Folders::from_environment()?;
+        let sources = Sources::find(&folders);
+        let files = sources.read()?;
+        // What is wrong does not depend on trust, so it is told before anything is opened or made.
+        let mut compiled = Compiled::of(&files.layers(Trust::Missing, flags))?;
+        let store = open_store(&folders).await?;
+        let trust = files.trust(&store).await?;
+        if trust == Trust::Given {
+            compiled = Compiled::of(&files.layers(trust, flags))?;
+        }
+        let Compiled { loaded: config, policy, limits } = compiled;
+        let vault = Arc::new(Vault::new(folders.clone(), store.clone(), hides(&config)));
+        let storage = Arc::new(store.clone());
+        let file = FileId::of(&folders.data.join(DATABASE)).ok().flatten();
+        let checkup = Examination::of_running(&folders, flags, &store, file);
+        let catalog = examinable_catalog(Arc::clone(&storage), limits, Some(Arc::new(checkup)), register)?;
+        let room = Toolroom::builder(storage)
+            .catalog(catalog)
+            .policy(policy)
+            .approval_lifetime(config.config.policy.approval_expires.duration())
+            .seal(Arc::clone(&vault) as _)
+            .redactions(Arc::clone(&vault) as _)
+            .clock(Arc::new(SystemClock))
+            .build();
+        Ok(Self { room, store, vault, config, sources, folders })
     }
 
     /// Writes what is queued and lets go of the database.
@@ -48,13 +79,70 @@ impl App {
     }
 }
 
-/// Every tool there is: the built-in ones over these artifacts, and an embedder's own.
-pub(crate) fn catalog(
-    artifacts: Arc<dyn Artifacts>,
+/// The database of these folders. As long as it is open, nobody puts another one in its place.
+pub(crate) async fn open_store(folders: &Folders) -> anyhow::Result<Store> {
+    let database = folders.private_file(DATABASE)?;
+    let place = Occupancy::shared(&folders.data).with_context(|| {
+        format!("cannot use `{}`; if a backup is being restored there, wait for it", folders.data.display())
+    })?;
+    let mut us = presence()?;
+    let is_alive = us.is_alive;
+    us.is_alive = Arc::new(move |process| {
+        // Kept by what the store keeps, so that it is given up together with the store.
+        let _kept = &place;
+        is_alive(process)
+    });
+    Ok(Store::open(&database, us, Arc::new(SystemClock)).await?)
+}
+
+/// This process, as the store is told about it.
+pub(crate) fn presence() -> anyhow::Result<toolroom_store::Presence> {
+    let us =
+        Presence::of_this_process().context("cannot find out which process this is (is /proc mounted?)")?;
+    Ok(toolroom_store::Presence {
+        machine: us.machine,
+        process: us.process,
+        is_alive: Arc::new(Presence::is_alive),
+    })
+}
+
+fn hides(config: &Loaded) -> Hides {
+    let keys = &config.config.redaction;
+    let values = match keys.environment {
+        true => environment::secret_variables(),
+        false => Vec::new(),
+    };
+    Hides {
+        patterns: if keys.patterns { Patterns::Keys } else { Patterns::None },
+        values: values.into_iter().map(|(name, value)| Secret::new(format!("${name}"), value)).collect(),
+    }
+}
+
+/// Every tool there is, for whoever does not call them: nothing can be examined from here.
+pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
+    storage: Arc<S>,
+    limits: Vec<LimitRule>,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
-) -> anyhow::Result<Catalog> {
-    let catalog = Catalog::default();
-    let around = Surroundings { artifacts, time_zone: environment::time_zone() };
+) -> anyhow::Result<Arc<Catalog>> {
+    examinable_catalog(storage, limits, None, register)
+}
+
+/// Every tool there is: the built-in ones over this storage, and an embedder's own.
+fn examinable_catalog<S: Artifacts + Journal + Switchboard + 'static>(
+    storage: Arc<S>,
+    limits: Vec<LimitRule>,
+    checkup: Option<Arc<dyn Checkup>>,
+    register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
+) -> anyhow::Result<Arc<Catalog>> {
+    let catalog = Arc::new(Catalog::with_limits(limits));
+    let around = Surroundings {
+        artifacts: Arc::clone(&storage) as _,
+        journal: Arc::clone(&storage) as _,
+        switchboard: storage,
+        catalog: Arc::downgrade(&catalog),
+        checkup,
+        time_zone: environment::time_zone(),
+    };
     catalog.register_all(None, builtin::all(&around)?)?;
     register(&catalog)?;
     Ok(catalog)

@@ -4,6 +4,14 @@
 //! never to each other.
 
 pub mod app;
+mod backup;
 mod cli;
+pub mod config;
+mod examination;
+#[cfg(test)]
+#[path = "../../toolroom/tests/it/scale.rs"]
+mod scale;
+
+pub mod vault;
 
 pub use cli::run;

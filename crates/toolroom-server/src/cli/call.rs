@@ -1,24 +1,25 @@
-//! `toolroom call`: one call, through every station.
+//! `toolroom call`: one call, through every station, and what it takes to get it through.
 
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use serde::Serialize;
 use serde_json::Value;
-use toolroom::call::{CallReport, CallRequest, CancellationToken, Explanation, Outcome};
-use toolroom::policy::Ruling;
+use toolroom::call::{CallReport, CallRequest, CancellationToken, Outcome, ProgressSink, ResumeRequest};
+use toolroom::ledger::CallId;
+use toolroom::policy::Provenance;
 use toolroom::scope::Scope;
-use toolroom::tool::{Arguments, ToolError};
 use toolroom_host::interrupt::Interrupts;
 
 use super::complete;
-use super::exit::{Exit, is_broken_pipe};
-use super::output::{BOLD, Output, visible};
-use super::span::parse_limit;
-use super::tools::remedy;
-use super::words;
+use super::exit::{Exit, Usage, is_broken_pipe};
+use super::judged::{Judged, dry_run};
+use super::output::Output;
+use super::report::{Document, print};
+use super::settle::{Beforehand, Patience, Settled, Settler};
+use super::span::{parse_limit, parse_span};
+use super::{parked, resume, words};
 use crate::app::App;
 
 /// Nobody waits for a shell while more than this is piped in; the kernel's own limit is the same.
@@ -29,14 +30,18 @@ Examples:
   toolroom call calculator expression='2 + 2 * 3'
   toolroom call get_local_time timezone=Asia/Tokyo --json
   echo '{\"expression\": \"6 * 7\"}' | toolroom call calculator -
+  toolroom call --resume call_0199…   runs a call that was approved
   toolroom tools show calculator      says which arguments a tool takes";
+
+/// What belongs to a new call alone; a parked one has its own.
+const NEW_CALL: [&str; 7] = ["tool", "arguments", "context", "timeout", "dry_run", "explain", "provenance"];
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CallArgs {
     /// Tool: id, alias or name, e.g. `calculator`
     #[arg(add = complete::tools())]
-    tool: String,
+    tool: Option<String>,
     /// key=value, key:=JSON, a JSON object, or - for an object on stdin
     #[arg(value_name = "ARGUMENT", add = complete::arguments())]
     arguments: Vec<String>,
@@ -52,287 +57,220 @@ pub(super) struct CallArgs {
     /// Say on stderr how the call is judged
     #[arg(long)]
     explain: bool,
+    #[command(flatten)]
+    asked: AskedArgs,
+    /// Run a call that was parked and approved: its id, the end of it, or `last`
+    #[arg(long, value_name = "ID", conflicts_with_all = NEW_CALL)]
+    resume: Option<String>,
+    /// What the run this call belongs to has done: private, untrusted, outward
+    #[arg(long, value_name = "FACT", value_delimiter = ',', value_parser = ["private", "untrusted", "outward"])]
+    provenance: Vec<String>,
 }
 
-pub(super) async fn run(app: &App, scope: Scope, args: CallArgs, output: &Output) -> anyhow::Result<Exit> {
-    // Of a tool that does not exist nothing is known about its arguments.
-    let entry = app.room.catalog().find(&scope.project, &args.tool).ok();
-    let schema = entry.as_ref().map_or(&Value::Null, |entry| entry.spec().parameters.as_ref());
-    let mut request = CallRequest::new(args.tool)
-        .arguments(words::arguments(&args.arguments, schema, read_stdin)?)
-        .scope(scope)
-        .entrance("cli");
-    request.context = words::context(&args.context)?;
-    request.timeout = args.timeout;
-    if args.dry_run {
-        return dry_run(app, request, output).await;
+/// What to do if the call has to be approved.
+#[derive(Args)]
+struct AskedArgs {
+    /// If the call has to be approved, answer "once" for its caller
+    #[arg(long)]
+    yes: bool,
+    /// If the call has to be approved, wait for the answer and run it then; for ever, or e.g. 30, 5m
+    #[arg(long, value_name = "SPAN", num_args = 0..=1)]
+    wait: Option<Option<String>>,
+    /// Never ask on the terminal
+    #[arg(long)]
+    no_input: bool,
+}
+
+impl CallArgs {
+    /// How long to wait for a person. A word behind `--wait` that is no span belongs to the call.
+    fn patience(&mut self) -> Result<Patience, Usage> {
+        let word = match self.asked.wait.take() {
+            None => return Ok(Patience::None),
+            Some(None) => return Ok(Patience::Endless),
+            Some(Some(word)) => word,
+        };
+        match parse_span(&word) {
+            Ok(span) => Ok(Patience::of(span)),
+            Err(problem) if self.resume.is_some() || word.starts_with(|c: char| c.is_ascii_digit()) => {
+                Err(Usage(format!("--wait: {problem}")))
+            }
+            Err(_) => {
+                self.take_back(word);
+                Ok(Patience::Endless)
+            }
+        }
     }
-    let explanation = match args.explain {
-        true => app.room.explain(request.clone()).await.ok().map(|explanation| Judged::of(&explanation)),
-        false => None,
+
+    /// Puts a word where it would have been without `--wait` before it.
+    fn take_back(&mut self, word: String) {
+        match &self.tool {
+            // What came after it has moved up by one.
+            Some(taken) if words::is_argument(taken) && !words::is_argument(&word) => {
+                self.arguments.extend(self.tool.replace(word));
+            }
+            None if !words::is_argument(&word) => self.tool = Some(word),
+            Some(_) | None => self.arguments.push(word),
+        }
+    }
+
+    fn beforehand(&self) -> Beforehand {
+        match (self.asked.yes, self.asked.no_input) {
+            (true, _) => Beforehand::Yes,
+            (false, true) => Beforehand::Silent,
+            (false, false) => Beforehand::Ask,
+        }
+    }
+}
+
+pub(super) async fn run(
+    app: &App,
+    scope: Scope,
+    mut args: CallArgs,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let patience = args.patience()?;
+    let hand = Hand::take(*output)?;
+    let (report, explanation) = match &args.resume {
+        Some(id) => {
+            let id = parked::find(app, &scope, id).await?.record.id;
+            (resume::run(app, hand.resume(id, &scope), *output).await?, None)
+        }
+        None => {
+            let request = request(app, &scope, &args)?;
+            if args.dry_run {
+                return dry_run(app, request, output).await;
+            }
+            let explanation = explain(app, &request, args.explain, *output).await;
+            (hand.call(app, request).await, explanation)
+        }
     };
-    if let (Some(judged), false) = (&explanation, output.is_json()) {
-        judged.tell(*output);
-    }
-    let report = call(app, request, *output).await?;
+    let beforehand = args.beforehand();
+    let settler = Settler { app, scope: &scope, beforehand, patience, stop: hand.stop(), output: *output };
+    let report = settled(&settler, report, &hand).await?;
+    hand.put_down();
     let printed = match output.is_json() {
         true => output.document(&Document::of(&report, explanation)),
         false => print(&report, *output),
     };
-    match printed {
+    match (printed, &report.outcome) {
         // Nobody reads the result; what came of the call is still true.
-        Err(error) if !is_broken_pipe(&error) => Err(error),
-        _ => Ok(Exit::of_outcome(&report.outcome)),
+        (Err(error), _) if !is_broken_pipe(&error) => Err(error),
+        // Whoever has stopped the command did not wait for the answer. The question stays.
+        (_, Outcome::Pending(_)) if hand.stop().is_cancelled() => Ok(Exit::Interrupted),
+        (_, outcome) => Ok(Exit::of_outcome(outcome)),
     }
 }
 
-fn read_stdin() -> std::io::Result<String> {
+/// Goes on with a call that asks as long as there are answers.
+async fn settled(settler: &Settler<'_>, mut report: CallReport, hand: &Hand) -> anyhow::Result<CallReport> {
+    let go_on = |call| resume::run(settler.app, hand.resume(call, settler.scope), settler.output);
+    while let Outcome::Pending(pending) = &report.outcome {
+        match settler.settle(&report.call_id, pending).await? {
+            Settled::Answered(call) => report = go_on(call).await?,
+            Settled::Parked(call) if call == report.call_id => break,
+            // What is told is how the call stands that took its place.
+            Settled::Parked(call) => return go_on(call).await,
+        }
+    }
+    Ok(report)
+}
+
+fn request(app: &App, scope: &Scope, args: &CallArgs) -> anyhow::Result<CallRequest> {
+    let tool = args.tool.clone().ok_or_else(|| Usage("which tool? see `toolroom tools`".to_owned()))?;
+    let mut request = worded(app, scope, tool, &args.arguments, &args.context)?;
+    request.timeout = args.timeout;
+    request.provenance = provenance(&args.provenance);
+    Ok(request)
+}
+
+/// The request that the words of a command line amount to.
+pub(super) fn worded(
+    app: &App,
+    scope: &Scope,
+    tool: String,
+    arguments: &[String],
+    context: &[String],
+) -> anyhow::Result<CallRequest> {
+    // Of a tool that does not exist nothing is known about its arguments.
+    let entry = app.room.catalog().find(&scope.project, &tool).ok();
+    let schema = entry.as_ref().map_or(&Value::Null, |entry| entry.spec().parameters.as_ref());
+    let mut request = CallRequest::new(tool)
+        .arguments(words::arguments(arguments, schema, read_stdin)?)
+        .scope(scope.clone())
+        .entrance("cli");
+    request.context = words::context(context)?;
+    Ok(request)
+}
+
+/// The facts that were named.
+pub(super) fn provenance(facts: &[String]) -> Provenance {
+    let has = |name: &str| facts.iter().any(|fact| fact == name);
+    Provenance { private: has("private"), untrusted: has("untrusted"), outward: has("outward") }
+}
+
+async fn explain(app: &App, request: &CallRequest, wanted: bool, output: Output) -> Option<Judged> {
+    if !wanted {
+        return None;
+    }
+    let judged = app.room.explain(request.clone()).await.ok().map(|explanation| Judged::of(&explanation))?;
+    if !output.is_json() {
+        judged.tell(output);
+    }
+    Some(judged)
+}
+
+pub(super) fn read_stdin() -> std::io::Result<String> {
     let mut text = String::new();
     std::io::stdin().lock().take(STDIN_MAX_BYTES).read_to_string(&mut text)?;
     Ok(text)
 }
 
-/// Makes the call; the first signal stops it, the second one the process.
-async fn call(app: &App, mut request: CallRequest, output: Output) -> std::io::Result<CallReport> {
-    let stop = CancellationToken::new();
-    request.cancellation = stop.clone();
-    request.progress = Some(Arc::new(move |progress| {
-        let share =
-            progress.fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
-        output.progress(&format!("{}{share}", progress.message));
-    }));
-    let interrupts = Interrupts::watch(move || stop.cancel())?;
-    let report = app.room.call(request).await;
-    // What is left is to print: whoever is in a hurry need not wait for a reader, nor for the database.
-    interrupts.end_on_next();
-    output.end_progress();
-    Ok(report)
+/// The hand on the running call: the first signal stops it, the second one the process.
+struct Hand {
+    stop: CancellationToken,
+    interrupts: Interrupts,
+    output: Output,
 }
 
-fn print(report: &CallReport, output: Output) -> anyhow::Result<()> {
-    match &report.outcome {
-        Outcome::Done(done) => {
-            output.result(&done.value)?;
-            if let Some(artifact) = &done.artifact {
-                output.hint(&format!(
-                    "shortened; read on with `toolroom call result_read artifact={artifact}`"
-                ));
-            }
-        }
-        Outcome::Failed(error) => {
-            output.failure(error.for_model(), error.hint(), error.for_operator().as_deref());
-        }
-        Outcome::Denied(denial) => {
-            let hint = denial.off.as_ref().map(remedy);
-            let reason = format!("denied: {}", denial.reason);
-            output.failure(&reason, hint.as_deref(), denial.cause().as_deref());
-        }
-        Outcome::Pending(pending) => {
-            output.talk(format_args!("{} waits for approval: {}", report.call_id, visible(&pending.reason)));
-        }
-    }
-    Ok(())
-}
-
-/// What `--json` prints of a call.
-#[derive(Serialize)]
-struct Document {
-    outcome: &'static str,
-    call_id: String,
-    tool: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<Arc<Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Failure>,
-    duration_ms: f64,
-    truncated: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    artifact: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    explain: Option<Judged>,
-}
-
-#[derive(Serialize)]
-struct Failure {
-    kind: &'static str,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    retry_after: Option<f64>,
-}
-
-impl Failure {
-    fn of(error: &ToolError) -> Self {
-        Self {
-            kind: error.kind().as_str(),
-            message: error.for_model().to_owned(),
-            hint: error.hint().map(str::to_owned),
-            retry_after: error.retry_after().map(|span| span.as_secs_f64()),
-        }
-    }
-}
-
-impl Document {
-    fn of(report: &CallReport, explain: Option<Judged>) -> Self {
-        let mut document = Self {
-            outcome: report.outcome.name(),
-            call_id: report.call_id.to_string(),
-            tool: report.tool.clone(),
-            result: None,
-            message: None,
-            error: None,
-            // Whole microseconds: more digits would be noise.
-            duration_ms: report.duration.as_micros() as f64 / 1000.0,
-            truncated: false,
-            artifact: None,
-            rule: report.rule.as_ref().map(ToString::to_string),
-            explain,
-        };
-        match &report.outcome {
-            Outcome::Done(done) => {
-                document.result = Some(done.value.clone());
-                document.message.clone_from(&done.message);
-                document.truncated = done.truncated;
-                document.artifact = done.artifact.as_ref().map(ToString::to_string);
-            }
-            Outcome::Failed(error) => document.error = Some(Failure::of(error)),
-            Outcome::Denied(denial) => {
-                let message = format!("denied: {}", denial.reason);
-                let hint = denial.off.as_ref().map(remedy);
-                document.error =
-                    Some(Failure { kind: "permission_denied", message, hint, retry_after: None });
-            }
-            Outcome::Pending(pending) => {
-                document.message = Some(format!("waits for approval: {}", pending.reason));
-            }
-        }
-        document
-    }
-}
-
-/// How a call is judged before it is made.
-#[derive(Serialize)]
-struct Judged {
-    tool: String,
-    effect: &'static str,
-    capabilities: Vec<&'static str>,
-    risk: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    arguments: Option<Arguments>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ruling: Option<Ruling>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-}
-
-impl Judged {
-    fn of(explanation: &Explanation) -> Self {
-        let spec = explanation.entry.spec();
-        let (ruling, rule, reason) = match &explanation.verdict {
-            None => (None, None, None),
-            Some(Ok(verdict)) => {
-                let reason = Some(verdict.reason.clone()).filter(|reason| !reason.is_empty());
-                (Some(verdict.ruling), Some(verdict.rule.to_string()), reason)
-            }
-            Some(Err(denial)) => {
-                (Some(Ruling::Deny), Some(denial.rule.to_string()), Some(denial.reason.clone()))
-            }
-        };
-        Self {
-            tool: spec.id.to_string(),
-            effect: spec.effective_effect().as_str(),
-            capabilities: spec
-                .effective_capabilities()
-                .iter()
-                .map(toolroom::tool::Capability::as_str)
-                .collect(),
-            risk: spec.risk.as_str(),
-            arguments: explanation.arguments.as_ref().ok().cloned(),
-            problem: explanation.arguments.as_ref().err().map(|error| error.for_model().to_owned()),
-            ruling,
-            rule,
-            reason,
-        }
+impl Hand {
+    fn take(output: Output) -> std::io::Result<Self> {
+        let stop = CancellationToken::new();
+        let cancelled = stop.clone();
+        let interrupts = Interrupts::watch(move || cancelled.cancel())?;
+        Ok(Self { stop, interrupts, output })
     }
 
-    fn tell(&self, output: Output) {
-        let line = |name: &str, text: &str| {
-            output.talk(format_args!("{BOLD}{name:<13}{BOLD:#}{}", visible(text)));
-        };
-        line("tool", &self.tool);
-        if let Some(arguments) = &self.arguments {
-            line("arguments", &Value::Object(arguments.clone()).to_string());
-        }
-        if let Some(problem) = &self.problem {
-            line("problem", problem);
-        }
-        line("effect", self.effect);
-        let able =
-            if self.capabilities.is_empty() { "none".to_owned() } else { self.capabilities.join(", ") };
-        line("capabilities", &able);
-        line("risk", self.risk);
-        if let (Some(ruling), Some(rule)) = (self.ruling, &self.rule) {
-            line("verdict", &format!("{} (rule {rule})", ruling.as_str()));
-        }
-        if let Some(reason) = &self.reason {
-            line("reason", reason);
-        }
+    fn stop(&self) -> &CancellationToken {
+        &self.stop
     }
-}
 
-/// The whole way up to the limits and the effect, and not a step further.
-async fn dry_run(app: &App, request: CallRequest, output: &Output) -> anyhow::Result<Exit> {
-    let judged = match app.room.explain(request).await {
-        Ok(explanation) => Judged::of(&explanation),
-        Err(error) => {
-            if output.is_json() {
-                let document = DryRun {
-                    dry_run: true,
-                    would_be: "failed",
-                    explain: None,
-                    error: Some(Failure::of(&error)),
-                };
-                output.document(&document)?;
-            } else {
-                output.failure(error.for_model(), error.hint(), None);
-            }
-            return Ok(Exit::of_outcome(&Outcome::Failed(error)));
-        }
-    };
-    let (would_be, exit) = match (&judged.problem, judged.ruling) {
-        (Some(_), _) => ("failed", Exit::Failed),
-        (None, Some(Ruling::Deny) | None) => ("denied", Exit::Denied),
-        (None, Some(Ruling::Ask)) => ("pending", Exit::Pending),
-        (None, Some(Ruling::Allow)) => ("done", Exit::Done),
-    };
-    if output.is_json() {
-        output.document(&DryRun { dry_run: true, would_be, explain: Some(judged), error: None })?;
-    } else {
-        judged.tell(*output);
-        output.talk(match exit {
-            Exit::Done => "would run; nothing was run",
-            _ => "would not run; nothing was run",
-        });
+    fn progress(&self) -> ProgressSink {
+        let output = self.output;
+        Arc::new(move |progress| {
+            let share =
+                progress.fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
+            output.progress(&format!("{}{share}", progress.message));
+        })
     }
-    Ok(exit)
-}
 
-/// What `--dry-run --json` prints.
-#[derive(Serialize)]
-struct DryRun {
-    dry_run: bool,
-    would_be: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    explain: Option<Judged>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Failure>,
+    async fn call(&self, app: &App, mut request: CallRequest) -> CallReport {
+        request.cancellation = self.stop.clone();
+        request.progress = Some(self.progress());
+        let report = app.room.call(request).await;
+        self.output.end_progress();
+        report
+    }
+
+    fn resume(&self, call: CallId, scope: &Scope) -> ResumeRequest {
+        let mut request = ResumeRequest::new(call, scope.clone());
+        request.cancellation = self.stop.clone();
+        request.progress = Some(self.progress());
+        request
+    }
+
+    /// What is left is to print: whoever is in a hurry need not wait for a reader, nor for the database.
+    fn put_down(&self) {
+        self.output.end_progress();
+        self.interrupts.end_on_next();
+    }
 }

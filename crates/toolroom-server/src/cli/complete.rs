@@ -24,8 +24,12 @@ const VARIABLE: &str = "TOOLROOM_COMPLETE";
 /// How the binary is called in the scripts.
 const PROGRAM: &str = "toolroom";
 
-/// Flags of `call` that take the next word.
-const FLAGS_WITH_VALUE: [&str; 3] = ["--timeout", "--context", "--color"];
+/// Flags of such commands that take the next word.
+const FLAGS_WITH_VALUE: [&str; 7] =
+    ["--timeout", "--context", "--color", "--set", "--provenance", "--caller-user", "--caller-entrance"];
+
+/// Commands behind which a tool and its arguments stand.
+const CALLING: [&str; 2] = ["call", "explain"];
 
 /// The completers are made before the command line is known, so what they need is put down here.
 static REGISTER: OnceLock<Register> = OnceLock::new();
@@ -114,14 +118,14 @@ pub(super) fn arguments() -> ArgValueCompleter {
 fn with_catalog(candidates: impl FnOnce(&Catalog) -> Vec<CompletionCandidate>) -> Vec<CompletionCandidate> {
     let register = |catalog: &Catalog| REGISTER.get().map_or(Ok(()), |register| register(catalog));
     // A broken toolroom must not break the prompt.
-    app::catalog(Arc::new(MemoryLedger::new()), register)
+    app::catalog(Arc::new(MemoryLedger::new()), Vec::new(), register)
         .map(|catalog| candidates(&catalog))
         .unwrap_or_default()
 }
 
-/// The tool named behind `call`, in what was typed so far.
+/// The tool named behind `call` or `policy explain`, in what was typed so far.
 fn called_tool<'a>(words: &[&'a str]) -> Option<&'a str> {
-    let mut words = words.iter().skip_while(|word| **word != "call").skip(1);
+    let mut words = words.iter().skip_while(|word| !CALLING.contains(word)).skip(1);
     while let Some(word) = words.next() {
         if FLAGS_WITH_VALUE.contains(word) {
             words.next();
@@ -164,6 +168,8 @@ mod tests {
             &["toolroom", "--json", "call", "--timeout", "5s", "--explain", "calculator", ""],
             Some("calculator"),
         );
+        check(&["toolroom", "policy", "explain", "--provenance", "private", "repeat", ""], Some("repeat"));
+        check(&["toolroom", "call", "explain", ""], Some("explain"));
         check(&["toolroom", "call"], None);
         check(&["toolroom", "log"], None);
     }

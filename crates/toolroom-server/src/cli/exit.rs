@@ -7,6 +7,10 @@ use toolroom::tool::{ErrorKind, RaisedBy};
 use toolroom_host::interrupt::INTERRUPTED;
 
 use super::output::Output;
+use crate::config::ConfigError;
+
+/// What to do about a configuration that cannot be used.
+const CHECK: &str = "nothing was done; mend the configuration and look at it with `toolroom config check`";
 
 /// How the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +78,7 @@ impl Exit {
             // The reader has seen enough: `toolroom log | head`.
             return Self::Done;
         }
-        let (exit, kind) = if error.is::<Usage>() {
+        let (exit, kind) = if error.is::<Usage>() || error.is::<ConfigError>() {
             (Self::Usage, "usage")
         } else if error.is::<Missing>() {
             (Self::NotFound, ErrorKind::NotFound.as_str())
@@ -85,10 +89,19 @@ impl Exit {
         };
         let text = format!("{error:#}");
         if output.is_json() {
+            let told = match error.downcast_ref::<ConfigError>() {
+                Some(ConfigError { problems, .. }) => {
+                    serde_json::json!({"kind": kind, "message": text, "problems": problems, "hint": CHECK})
+                }
+                None => serde_json::json!({"kind": kind, "message": text}),
+            };
             // Whether the document can be written or not, there is nobody left to tell.
-            drop(output.document(&serde_json::json!({"error": {"kind": kind, "message": text}})));
+            drop(output.document(&serde_json::json!({"error": told})));
         } else {
             output.error(&text);
+            if error.is::<ConfigError>() {
+                output.hint(CHECK);
+            }
         }
         exit
     }

@@ -1,5 +1,7 @@
 //! `toolroom log`: what was called, and what came of it.
 
+use std::fmt::Display;
+
 use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
 use toolroom::clock::Timestamp;
@@ -66,7 +68,7 @@ pub(super) async fn run(app: &App, scope: Scope, args: LogArgs, output: &Output)
     if let Some(Action::Prune { older_than, dry_run }) = args.action {
         // What a rate limit still counts is kept: deleting it would forgive it.
         let tools = app.room.catalog().list(&scope.project);
-        let counted = tools.iter().flat_map(|entry| &entry.spec().rates).map(|limit| limit.per).max();
+        let counted = tools.iter().flat_map(|entry| &entry.limits().rates).map(|limit| limit.per).max();
         let age = older_than.max(counted.unwrap_or_default());
         return prune(app, &scope, app.room.clock().now().before(age), dry_run, output).await;
     }
@@ -139,8 +141,8 @@ fn line(record: &CallRecord, zone: &TimeZone) -> Vec<String> {
     ]
 }
 
-fn short(id: &CallId) -> String {
-    let text = id.as_str();
+pub(super) fn short(id: &impl Display) -> String {
+    let text = id.to_string();
     text.chars().skip(text.chars().count().saturating_sub(SHORT_ID)).collect()
 }
 
@@ -153,7 +155,7 @@ fn took(record: &CallRecord) -> String {
     }
 }
 
-fn time(at: Timestamp, zone: &TimeZone, format: &str) -> String {
+pub(super) fn time(at: Timestamp, zone: &TimeZone, format: &str) -> String {
     jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(
         |_| at.as_micros().to_string(),
         |at| at.to_zoned(zone.clone()).strftime(format).to_string(),

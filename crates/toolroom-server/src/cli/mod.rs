@@ -1,13 +1,37 @@
 //! The command line: a file per command. Data goes to stdout, talk to stderr; `--json` works everywhere.
 
+mod answering;
+mod approvals;
+mod backup;
+mod backup_report;
 mod call;
 mod complete;
+mod config;
+mod doctor;
 mod exit;
+mod init;
+mod judged;
 mod log;
 mod output;
+mod parked;
+mod places;
+mod policy;
+mod prompt;
+mod question;
+mod report;
+mod resume;
+mod risk;
+mod screen;
+mod secret_value;
+mod secrets;
+mod settle;
+mod sheet;
 mod span;
+mod standing_answer;
 mod switch;
 mod tools;
+mod trust;
+mod watch;
 mod words;
 
 use std::mem::ManuallyDrop;
@@ -17,7 +41,7 @@ use std::sync::Arc;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::scope::Scope;
-use toolroom_host::environment;
+use toolroom_host::{environment, machine};
 
 use crate::app::App;
 use exit::Exit;
@@ -29,6 +53,8 @@ use output::Output;
 struct Cli {
     #[command(flatten)]
     look: Look,
+    #[command(flatten)]
+    overrides: Overrides,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -53,6 +79,14 @@ struct Look {
     color: clap::ColorChoice,
 }
 
+/// What holds for this one command.
+#[derive(Args, Clone)]
+struct Overrides {
+    /// Set a key of the configuration for this command, e.g. policy.preset=careful (repeatable)
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
 #[derive(Subcommand)]
 enum Command {
     /// Call a tool
@@ -63,6 +97,22 @@ enum Command {
     Switch(switch::SwitchArgs),
     /// See what was called and what came of it
     Log(log::LogArgs),
+    /// See what waits for an answer, and answer it
+    Approvals(approvals::ApprovalsArgs),
+    /// See which rules hold, and how a call would be judged
+    Policy(policy::PolicyArgs),
+    /// Keep secrets that tools use and nobody sees
+    Secrets(secrets::SecretsArgs),
+    /// See what is configured, and check it
+    Config(config::ConfigArgs),
+    /// Write a first configuration file
+    Init(init::InitArgs),
+    /// Let a project's file allow what it says
+    Trust(trust::TrustArgs),
+    /// Copy everything into one file, check such a file, bring it back
+    Backup(backup::BackupArgs),
+    /// See whether everything is in order, and what to do where it is not
+    Doctor(doctor::DoctorArgs),
     /// Print the completion script of a shell
     Completions(complete::CompletionsArgs),
 }
@@ -75,7 +125,10 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
     if complete::answer(&register) {
         return ExitCode::SUCCESS;
     }
-    tell_warnings();
+    screen::hide(Vec::new());
+    screen::tell_warnings();
+    // A crash must not leave secrets behind in a file. Where that cannot be arranged, `doctor` says so.
+    drop(machine::disable_core_dumps());
     let cli = match Cli::try_parse_from(environment::arguments()) {
         Ok(cli) => cli,
         Err(error) => {
@@ -86,7 +139,7 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
     };
     let output = Output::new(cli.look.json, cli.look.color);
     let outcome = runtime().map_err(anyhow::Error::from).and_then(|runtime| {
-        let result = runtime.block_on(dispatch(cli.command, &output, &register));
+        let result = runtime.block_on(dispatch(cli.command, &cli.overrides.set, &output, &register));
         // A tool on the blocking pool may never end; the process does not wait for it.
         runtime.shutdown_background();
         result
@@ -98,43 +151,89 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
 /// An embedder's own tools.
 type Register = Arc<dyn Fn(&Catalog) -> Result<(), RegisterError> + Send + Sync>;
 
-/// What goes wrong behind a call's back is told to the operator, who is the person at the terminal.
-fn tell_warnings() {
-    let warnings =
-        tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(std::io::stderr);
-    // An embedder may have a subscriber of its own; that one stays.
-    drop(warnings.without_time().with_target(false).try_init());
-}
-
 /// One thread is enough for one call, and starts faster.
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
-async fn dispatch(command: Option<Command>, output: &Output, register: &Register) -> anyhow::Result<Exit> {
+async fn dispatch(
+    command: Option<Command>,
+    settings: &[String],
+    output: &Output,
+    register: &Register,
+) -> anyhow::Result<Exit> {
     let command = match command {
         None => {
             output.data(&Cli::command().render_help().ansi().to_string())?;
             return Ok(Exit::Done);
         }
         Some(Command::Completions(args)) => return complete::print_script(&args, output),
+        // These have to work where nothing else does, or open what they need themselves.
+        Some(Command::Config(args)) => return config::run(settings, args, output, register).await,
+        Some(Command::Init(args)) => return init::run(&args, output),
+        Some(Command::Trust(args)) => return trust::run(settings, args, output).await,
+        Some(Command::Backup(args)) => return backup::run(args, output).await,
+        Some(Command::Doctor(args)) => return doctor::run(settings, args, output).await,
+        Some(Command::Policy(args)) => return policy::run(settings, args, output, register).await,
         Some(command) => command,
     };
-    let app = App::open(|catalog| register(catalog)).await?;
+    let app = open(settings, *output, register).await?;
     // The process ends with this command: taking a thousand definitions apart before that would only take time.
     let _kept_to_the_end = ManuallyDrop::new(app.room.clone());
-    // The owner of the data folder speaks for the whole local project.
-    let scope = Scope::default();
+    let scope = owner();
     let result = match command {
         Command::Call(args) => call::run(&app, scope, args, output).await,
         Command::Tools(args) => tools::run(&app, scope, args, output).await,
         Command::Switch(args) => switch::run(&app, scope, args, output).await,
         Command::Log(args) => log::run(&app, scope, args, output).await,
-        Command::Completions(args) => complete::print_script(&args, output),
+        Command::Approvals(args) => approvals::run(&app, scope, args, output).await,
+        Command::Secrets(args) => secrets::run(&app, scope, args, output).await,
+        Command::Completions(_)
+        | Command::Config(_)
+        | Command::Init(_)
+        | Command::Trust(_)
+        | Command::Backup(_)
+        | Command::Doctor(_)
+        | Command::Policy(_) => Ok(Exit::Usage),
     };
-    // What was acknowledged is written already, and told: an untidy end must not turn it into a failure.
+    close(app).await;
+    result
+}
+
+/// The owner of the data folder speaks for the whole local project.
+fn owner() -> Scope {
+    Scope::default()
+}
+
+/// Opens the toolroom for a command, and tells what is odd about it.
+async fn open(settings: &[String], output: Output, register: &Register) -> anyhow::Result<App> {
+    let app = App::open(settings, |catalog| register(catalog)).await?;
+    match app.vault.secrets(&owner().project).await {
+        Ok(stored) => screen::hide(stored),
+        // Calls are refused until it is mended; everything else still works.
+        Err(error) => tracing::warn!("secrets cannot be opened: {error:#}; see `toolroom doctor`"),
+    }
+    tell_oddities(&app, output);
+    Ok(app)
+}
+
+/// What was acknowledged is written already, and told: an untidy end must not turn it into a failure.
+async fn close(app: App) {
     if let Err(error) = app.close().await {
         tracing::warn!(%error, "the database could not be closed in order");
     }
-    result
+}
+
+/// What is odd about the configuration, and what a project's file may not do before it is trusted.
+fn tell_oddities(app: &App, output: Output) {
+    for warning in &app.config.warnings {
+        output.hint(&warning.to_string());
+    }
+    if !app.config.ignored.is_empty() {
+        let file = app.sources.project.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        let count = app.config.ignored.len();
+        output.hint(&format!(
+            "`{file}` is not trusted; settings in it that are ignored: {count}; see `toolroom trust`"
+        ));
+    }
 }

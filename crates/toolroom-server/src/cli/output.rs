@@ -9,6 +9,8 @@ use serde::Serialize;
 use serde_json::Value;
 use toolroom::ledger::CallStatus;
 
+use super::screen::shown;
+
 /// The two streams of this process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
@@ -17,9 +19,9 @@ pub(super) struct Output {
 
 pub(super) const BOLD: Style = Style::new().bold();
 pub(super) const DIM: Style = Style::new().dimmed();
-const GREEN: Style = AnsiColor::Green.on_default();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
-const RED: Style = AnsiColor::Red.on_default();
+pub(super) const GREEN: Style = AnsiColor::Green.on_default();
+pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default();
+pub(super) const RED: Style = AnsiColor::Red.on_default();
 
 impl Output {
     pub(super) fn new(json: bool, color: ColorChoice) -> Self {
@@ -38,7 +40,7 @@ impl Output {
 
     /// A line of data.
     pub(super) fn data(self, text: &str) -> io::Result<()> {
-        writeln!(anstream::stdout().lock(), "{text}")
+        writeln!(anstream::stdout().lock(), "{}", shown(text))
     }
 
     /// One JSON document.
@@ -46,12 +48,17 @@ impl Output {
         Ok(self.data(&escaped(&serde_json::to_string_pretty(document)?))?)
     }
 
+    /// One JSON document on one line, as in a stream of them.
+    pub(super) fn line_of_json(self, document: &impl Serialize) -> anyhow::Result<()> {
+        Ok(self.data(&escaped(&serde_json::to_string(document)?))?)
+    }
+
     /// A result: a scalar as plain text, everything else as JSON.
     pub(super) fn result(self, value: &Value) -> anyhow::Result<()> {
         match value {
             // A terminal obeys control characters; a file or a pipe gets what the tool said.
             Value::String(text) if io::stdout().is_terminal() => Ok(self.data(&visible(text))?),
-            Value::String(text) => Ok(writeln!(io::stdout().lock(), "{text}")?),
+            Value::String(text) => Ok(writeln!(io::stdout().lock(), "{}", shown(text))?),
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(self.data(&value.to_string())?),
             Value::Array(_) | Value::Object(_) => self.document(value),
         }
@@ -59,7 +66,7 @@ impl Output {
 
     /// A line of talk. Whether anybody reads it does not matter to the command.
     pub(super) fn talk(self, text: impl Display) {
-        let _unread = writeln!(anstream::stderr().lock(), "{text}");
+        let _unread = writeln!(anstream::stderr().lock(), "{}", shown(&text.to_string()));
     }
 
     pub(super) fn error(self, text: &str) {
@@ -68,6 +75,11 @@ impl Output {
 
     pub(super) fn hint(self, text: &str) {
         self.talk(format_args!("{YELLOW}hint:{YELLOW:#} {}", visible(text)));
+    }
+
+    /// Something that is probably not meant.
+    pub(super) fn warning(self, text: &str) {
+        self.talk(format_args!("{YELLOW}warning:{YELLOW:#} {}", visible(text)));
     }
 
     /// Says why a call failed, what to do, and, to the person at the terminal, what is behind it.
@@ -84,7 +96,7 @@ impl Output {
     /// Shows the latest word of a running tool on one line, where somebody is watching.
     pub(super) fn progress(self, text: &str) {
         if io::stderr().is_terminal() {
-            let _unread = write!(anstream::stderr().lock(), "\r\x1b[2K{DIM}{}{DIM:#}", visible(text));
+            let _unread = write!(anstream::stderr().lock(), "\r\x1b[2K{DIM}{}{DIM:#}", visible(&shown(text)));
         }
     }
 
@@ -136,6 +148,28 @@ pub(super) fn visible(text: &str) -> String {
     shown
 }
 
+/// Text that somebody is asked about: characters that nobody can see are made visible as well, so that what is
+/// approved is what was read.
+pub(super) fn unmasked(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_nasty(c) || is_invisible(c) {
+            true => shown.extend(c.escape_unicode()),
+            false => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// Characters without a shape of their own: joiners, fillers, odd spaces, tags.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{115f}'..='\u{1160}' | '\u{1680}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{202f}' | '\u{205f}'..='\u{206f}' | '\u{2800}'
+        | '\u{3000}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// Columns as wide as their widest cell; the last one is not padded.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -168,4 +202,20 @@ pub(super) fn one_line(text: &str, chars: usize) -> String {
     let more = line.chars().count() > chars || text.lines().nth(1).is_some();
     let cut: String = line.chars().take(chars).collect();
     visible(&if more { format!("{cut}…") } else { cut })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_approved_is_what_is_read() {
+        let check = |text: &str, shown: &str| assert_eq!(unmasked(text), shown);
+        check("plain ünïcödé 🙂\ttab", "plain ünïcödé 🙂\ttab");
+        check("a\u{202e}b", "a\\u{202e}b");
+        check("a\u{200b}b\u{feff}", "a\\u{200b}b\\u{feff}");
+        check("tag\u{e0041}", "tag\\u{e0041}");
+        check("blank\u{2800}\u{1d173}", "blank\\u{2800}\\u{1d173}");
+        check("bell\u{7}\u{1b}[2J", "bell\\u{7}\\u{1b}[2J");
+    }
 }

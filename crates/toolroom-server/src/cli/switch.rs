@@ -58,7 +58,7 @@ pub(super) async fn run(app: &App, scope: Scope, args: SwitchArgs, output: &Outp
 }
 
 async fn list(app: &App, scope: &Scope, output: &Output) -> anyhow::Result<Exit> {
-    let switches = app.room.switchboard().switches(&scope.project).await?;
+    let standing = app.room.switchboard().standing(&scope.project).await?;
     let tools = app.room.catalog().list(&scope.project);
     let lines: Vec<Line> = app
         .room
@@ -71,7 +71,7 @@ async fn list(app: &App, scope: &Scope, output: &Output) -> anyhow::Result<Exit>
                 tools.iter().filter(|entry| entry.spec().enablement.feature.as_deref() == Some(feature.name));
             Line {
                 feature: feature.name,
-                state: switches.feature(feature.name).unwrap_or(default),
+                state: standing.switches.feature(feature.name).unwrap_or(default),
                 description: feature.description,
                 tools: gated.map(|entry| entry.spec().id.to_string()).collect(),
             }

@@ -12,7 +12,7 @@ use toolroom::tool::{Timeout, ToolSpec};
 use super::complete;
 use super::exit::{Exit, Missing, Refused};
 use super::output::{BOLD, DIM, Output, one_line, table, visible};
-use super::words;
+use super::{risk, words};
 use crate::app::App;
 
 /// Room for a description beside an id, on an ordinary terminal.
@@ -26,19 +26,25 @@ const OWN_LANGUAGE: &str = "";
 pub(super) struct ToolsArgs {
     #[command(subcommand)]
     action: Option<Action>,
+    #[command(flatten)]
+    shown: Shown,
+}
+
+/// What a list shows.
+#[derive(Args)]
+struct Shown {
     /// Also list tools that are switched off
     #[arg(long)]
     all: bool,
+    /// List the risky ones: what they do, and what becomes of their calls
+    #[arg(long)]
+    risk: bool,
 }
 
 #[derive(Subcommand)]
 enum Action {
     /// List tools
-    List {
-        /// Also list tools that are switched off
-        #[arg(long)]
-        all: bool,
-    },
+    List(Shown),
     /// Show one tool with its parameters
     Show {
         /// Tool: id, alias or name
@@ -67,8 +73,8 @@ enum Action {
 
 pub(super) async fn run(app: &App, scope: Scope, args: ToolsArgs, output: &Output) -> anyhow::Result<Exit> {
     match args.action {
-        None => list(app, &scope, args.all, output).await,
-        Some(Action::List { all }) => list(app, &scope, all, output).await,
+        None => list(app, &scope, &args.shown, output).await,
+        Some(Action::List(shown)) => list(app, &scope, &shown, output).await,
         Some(Action::Show { tool }) => show(app, &scope, &tool, output).await,
         Some(Action::Enable { tool }) => toggle(app, &scope, &tool, Some(SwitchState::On), output).await,
         Some(Action::Disable { tool }) => toggle(app, &scope, &tool, Some(SwitchState::Off), output).await,
@@ -96,9 +102,14 @@ pub(super) fn remedy(off: &Off) -> String {
     }
 }
 
-async fn list(app: &App, scope: &Scope, all: bool, output: &Output) -> anyhow::Result<Exit> {
-    let switches = app.room.switchboard().switches(&scope.project).await?;
-    let every = app.room.catalog().display(&scope.project, &switches, OWN_LANGUAGE);
+async fn list(app: &App, scope: &Scope, shown: &Shown, output: &Output) -> anyhow::Result<Exit> {
+    let standing = app.room.switchboard().standing(&scope.project).await?;
+    let every = app.room.catalog().display(&scope.project, &standing.switches, OWN_LANGUAGE);
+    let all = shown.all;
+    if shown.risk {
+        let listed = every.iter().filter(|tool| all || tool.enabled);
+        return risk::report(app, scope, &standing.answers, listed, *output);
+    }
     let hidden = every.iter().filter(|tool| !tool.enabled).count();
     let tools: Vec<Display> = every.into_iter().filter(|tool| all || tool.enabled).collect();
     if output.is_json() {
@@ -129,13 +140,19 @@ async fn list(app: &App, scope: &Scope, all: bool, output: &Output) -> anyhow::R
 
 async fn show(app: &App, scope: &Scope, name: &str, output: &Output) -> anyhow::Result<Exit> {
     let entry = find(app, scope, name)?;
-    let switches = app.room.switchboard().switches(&scope.project).await?;
-    let shown = app.room.catalog().display(&scope.project, &switches, OWN_LANGUAGE);
+    let standing = app.room.switchboard().standing(&scope.project).await?;
+    let shown = app.room.catalog().display(&scope.project, &standing.switches, OWN_LANGUAGE);
     let off = shown.into_iter().find(|tool| tool.id == entry.spec().id).and_then(|tool| tool.off);
     let spec = entry.spec();
     if output.is_json() {
         let mut document = serde_json::to_value(spec)?;
         if let Some(object) = document.as_object_mut() {
+            // What the operator made of the tool's own limits.
+            let limits = entry.limits();
+            object.insert("timeout".into(), serde_json::to_value(&limits.timeout)?);
+            object.insert("result_cap".into(), limits.result_cap.into());
+            object.insert("rates".into(), serde_json::to_value(&limits.rates)?);
+            object.insert("concurrency".into(), limits.concurrency.into());
             object.insert("enabled".into(), off.is_none().into());
             object.insert("definition_hash".into(), entry.definition_hash().as_ref().into());
             object.insert("patterns_not_enforced".into(), entry.patterns_not_enforced().into());
@@ -153,9 +170,13 @@ async fn show(app: &App, scope: &Scope, name: &str, output: &Output) -> anyhow::
     }
     line("effect", spec.effective_effect().as_str());
     line("risk", spec.risk.as_str());
-    line("time limit", &time_limit(&spec.timeout));
-    for limit in &spec.rates {
+    let limits = entry.limits();
+    line("time limit", &time_limit(&limits.timeout));
+    for limit in &limits.rates {
         line("rate limit", &limit.to_string());
+    }
+    if let Some(places) = limits.concurrency {
+        line("at a time", &places.to_string());
     }
     for pattern in entry.patterns_not_enforced() {
         line("not enforced", pattern);

@@ -39,6 +39,11 @@ pub(super) fn arguments(
     Ok(arguments)
 }
 
+/// Whether a word has the form of an argument.
+pub(super) fn is_argument(word: &str) -> bool {
+    word == "-" || word.trim_start().starts_with('{') || word.contains('=')
+}
+
 /// `key=value` and `key:=JSON` without a schema, as `--context` takes them.
 pub(super) fn context(words: &[String]) -> anyhow::Result<Map<String, Value>> {
     let mut context = Map::new();

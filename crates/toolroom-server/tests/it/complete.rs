@@ -27,6 +27,9 @@ fn tools_arguments_and_values_are_offered() {
     has(&["toolroom", "call", "repeat", "shape=l"], "shape=list");
     has(&["toolroom", "tools", "disable", "get"], "get_local_time");
     has(&["toolroom", "switch", "off", "me"], "memory");
+    has(&["toolroom", "policy", "explain", "calc"], "calculator");
+    has(&["toolroom", "policy", "explain", "--provenance", "private", "repeat", "sh"], "shape=");
+    has(&["toolroom", "policy", "explain", "repeat", "--provenance", "un"], "untrusted");
     has(&["toolroom", "log", "--tool", "app"], "append_note");
 }
 

@@ -77,6 +77,11 @@ impl Ran {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
+    /// The call a `--json` report is about.
+    pub(crate) fn call_id(&self) -> String {
+        self.json()["call_id"].as_str().unwrap_or_else(|| panic!("{self:?}")).to_owned()
+    }
+
     /// Fails unless the command ended with this code.
     #[track_caller]
     pub(crate) fn ended(self, code: i32) -> Self {

@@ -22,8 +22,19 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that open sockets, files or processes by themselves: the kernel must not even link them.
-const NOT_IN_THE_KERNEL: &[&str] =
-    &["hyper", "reqwest", "rustls", "sqlx", "socket2", "tempfile", "tokio-rustls", "mio"];
+const NOT_IN_THE_KERNEL: &[&str] = &[
+    "hyper",
+    "landlock",
+    "mio",
+    "reqwest",
+    "rustix",
+    "rustls",
+    "socket2",
+    "sqlx",
+    "tar",
+    "tempfile",
+    "tokio-rustls",
+];
 
 fn metadata() -> Value {
     let mut cargo = Command::new(env!("CARGO"));

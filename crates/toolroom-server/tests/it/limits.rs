@@ -16,7 +16,8 @@ fn a_rate_is_counted_across_one_shot_calls() {
         let error = &lost.json()["error"];
         assert_eq!((lost.code, &error["kind"]), (1, &"rate_limited".into()));
         let wait = error["retry_after"].as_f64().unwrap();
-        assert!((3000.0..=3600.0).contains(&wait), "{wait}");
+        // A little more than an hour, if the one that counts began a moment later and was written first.
+        assert!((3000.0..3660.0).contains(&wait), "{wait}");
     }
     home.run_own(&["log", "prune", "--older-than", "0s"]).ended(0);
     home.run_own(&["call", "lottery"]).ended(1);

@@ -9,13 +9,37 @@
     reason = "tests start processes and read files, and a wrong guess should stop them"
 )]
 
+mod approvals;
+mod attacks;
+mod backup;
 mod call;
+mod canaries;
+mod canary;
 mod complete;
+mod config;
 mod crash;
+mod crash_approvals;
 mod docs;
+mod doctor;
 mod home;
+mod hostile;
 mod house;
+mod init;
 mod limits;
 mod log;
+mod policy;
+mod project;
+mod prompt;
+mod restore;
 mod results;
+mod rotation;
+#[expect(dead_code, reason = "the properties are tested beside the code")]
+#[path = "../../../toolroom/tests/it/scale.rs"]
+mod scale;
+mod seat;
+mod secrets;
+mod standing;
 mod tools;
+mod trust;
+mod typing;
+mod waiting;

@@ -1,0 +1,140 @@
+//! `toolroom doctor`: whether everything is in order, and what to do where it is not. Changes nothing.
+
+use std::io::{self, IsTerminal};
+
+use anstyle::Style;
+use clap::Args;
+use toolroom_host::environment;
+use toolroom_tools::builtin::doctor::{Checkup, Finding, Gravity, Report};
+
+use super::exit::Exit;
+use super::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, visible};
+use crate::examination::Examination;
+
+/// Which checks are shown together.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Configuration", &["config", "policy", "secrets"]),
+    ("Storage", &["store", "disk"]),
+    ("Work", &["instances", "approvals"]),
+    ("Machine", &["sandbox", "clock"]),
+    ("Agent", &["provider", "context", "sessions", "memory", "rag"]),
+];
+
+/// As wide as the longest name of a check.
+const NAME_CHARS: usize = 9;
+
+#[derive(Args)]
+pub(super) struct DoctorArgs {}
+
+pub(super) async fn run(settings: &[String], _args: DoctorArgs, output: &Output) -> anyhow::Result<Exit> {
+    let report = Examination::of_environment(settings).report().await;
+    if output.is_json() {
+        output.document(&report)?;
+    } else {
+        output.data(&text(&report, Marks::fitting()))?;
+    }
+    Ok(match report.status {
+        Gravity::Ok | Gravity::Warning => Exit::Done,
+        Gravity::Error => Exit::Failed,
+    })
+}
+
+/// How the state of a line is shown.
+#[derive(Clone, Copy)]
+enum Marks {
+    Signs,
+    Words,
+}
+
+impl Marks {
+    /// Signs for people, words for programs and for terminals that may not know the signs.
+    fn fitting() -> Self {
+        let is_plain = environment::variable("TERM").is_none_or(|name| name == "dumb");
+        if io::stdout().is_terminal() && !is_plain { Self::Signs } else { Self::Words }
+    }
+
+    const fn of(self, gravity: Gravity) -> &'static str {
+        match (self, gravity) {
+            (Self::Signs, Gravity::Ok) => "✓",
+            (Self::Signs, Gravity::Warning) => "⚠",
+            (Self::Signs, Gravity::Error) => "✗",
+            (Self::Words, Gravity::Ok) => "ok     ",
+            (Self::Words, Gravity::Warning) => "warning",
+            (Self::Words, Gravity::Error) => "error  ",
+        }
+    }
+
+    const fn arrow(self) -> &'static str {
+        match self {
+            Self::Signs => "→",
+            Self::Words => "->",
+        }
+    }
+}
+
+const fn style(gravity: Gravity) -> Style {
+    match gravity {
+        Gravity::Ok => GREEN,
+        Gravity::Warning => YELLOW,
+        Gravity::Error => RED,
+    }
+}
+
+fn text(report: &Report, marks: Marks) -> String {
+    let mut text = String::new();
+    for (title, names) in GROUPS {
+        text.push_str(&format!("{BOLD}{title}{BOLD:#}\n"));
+        for name in names {
+            let checks = report.checks.iter().filter(|(other, _)| other == name);
+            let findings = checks.flat_map(|(_, check)| check.findings());
+            findings.for_each(|finding| line(&mut text, name, finding, marks));
+        }
+    }
+    text.push_str(&summary(report));
+    text
+}
+
+fn line(text: &mut String, name: &str, finding: &Finding, marks: Marks) {
+    let style = style(finding.gravity);
+    let mark = marks.of(finding.gravity);
+    let details = visible(&finding.details);
+    text.push_str(&format!("  {style}{mark}{style:#} {name:<NAME_CHARS$} {details}"));
+    if let Some(code) = finding.code {
+        text.push_str(&format!(" {DIM}({code}){DIM:#}"));
+    }
+    text.push('\n');
+    if let Some(remedy) = &finding.remedy {
+        text.push_str(&format!("    {} {}\n", marks.arrow(), visible(remedy)));
+    }
+}
+
+fn summary(report: &Report) -> String {
+    let count = |gravity: Gravity| {
+        let findings = report.checks.iter().flat_map(|(_, check)| check.findings());
+        findings.filter(|finding| finding.gravity == gravity).count()
+    };
+    let told = [(Gravity::Error, count(Gravity::Error)), (Gravity::Warning, count(Gravity::Warning))];
+    let told = told.into_iter().filter(|(_, count)| *count > 0);
+    let told: Vec<String> = told
+        .map(|(gravity, count)| format!("{count} {}{}", gravity.as_str(), if count == 1 { "" } else { "s" }))
+        .collect();
+    let style = style(report.status);
+    match told.is_empty() {
+        true => format!("{style}{}{style:#}", report.health()),
+        false => format!("{style}{}{style:#}", told.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn every_check_is_shown() {
+        let report = Examination::of_environment(&[]).report().await;
+        for (name, _) in &report.checks {
+            assert!(GROUPS.iter().any(|(_, names)| names.contains(name)), "{name} is in no group");
+            assert!(name.len() <= NAME_CHARS);
+        }
+    }
+}

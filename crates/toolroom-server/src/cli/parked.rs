@@ -1,0 +1,126 @@
+//! Parked calls: finding one by what a person types, and telling how it stands.
+
+use serde::Serialize;
+use serde_json::Value;
+use toolroom::clock::Timestamp;
+use toolroom::ledger::{Answer, Answerer, CallFilter, CallId, CallStatus, Journal, Question, QuestionState};
+use toolroom::scope::Scope;
+
+use super::exit::{Missing, Usage};
+use super::log::short;
+use super::output::{BOLD, DIM, one_line, unmasked};
+use super::span::told;
+use super::words::plain;
+use crate::app::App;
+
+/// Room for arguments beside the other columns.
+const SUMMARY_CHARS: usize = 48;
+
+/// A question by its call's id, by the end of it, or that of the newest call which is still parked.
+pub(super) async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result<Question> {
+    if let Some(question) = app.room.approvals().question(scope, &CallId::new(name)).await? {
+        return Ok(question);
+    }
+    let filter = match name {
+        "last" => CallFilter { status: Some(CallStatus::Pending), limit: Some(1), ..CallFilter::default() },
+        _ => CallFilter { id_suffix: Some(name.to_owned()), limit: Some(2), ..CallFilter::default() },
+    };
+    let mut found = app.store.calls(scope, filter).await?;
+    let question = match (found.pop(), found.pop()) {
+        (Some(only), None) => app.room.approvals().question(scope, &only.id).await?,
+        (Some(_), Some(_)) => {
+            return Err(Usage(format!("several calls end in `{name}`; give more of the id")).into());
+        }
+        (None, _) => None,
+    };
+    let missing = || match name {
+        "last" => Missing("no call is parked".to_owned()),
+        _ => Missing(format!("no call was parked under `{name}`; see `toolroom approvals`")),
+    };
+    Ok(question.ok_or_else(missing)?)
+}
+
+/// How it stands now; an expiry may not have been written down yet.
+pub(super) fn state(question: &Question, now: Timestamp) -> QuestionState {
+    match question.state {
+        QuestionState::Waiting | QuestionState::Granted if question.is_late(now) => QuestionState::Expired,
+        state => state,
+    }
+}
+
+/// How it stands now, in a sentence for whoever comes too late to answer.
+pub(super) fn standing(question: &Question, now: Timestamp) -> String {
+    let call = &question.record.id;
+    let answered = || match (question.answer, question.answered_by) {
+        (Some(answer), Some(by)) => format!("{}, by the {}", answer.as_str(), by.as_str()),
+        _ => "by somebody".to_owned(),
+    };
+    match (state(question, now), &question.replaced_by) {
+        (QuestionState::Waiting, _) => format!("`{call}` waits for an answer"),
+        (QuestionState::Refused, Some(by)) => {
+            format!("the arguments of `{call}` were edited; `{by}` takes its place")
+        }
+        (QuestionState::Granted | QuestionState::Refused, _) => {
+            format!("`{call}` was answered already: {}", answered())
+        }
+        (QuestionState::Used, _) => format!("`{call}` was answered already, and has begun"),
+        (QuestionState::Expired, _) => format!("`{call}` was not answered, or not run, in time"),
+        (QuestionState::Void, _) => format!("the approval of `{call}` no longer holds"),
+    }
+}
+
+/// What `--json` prints of a question.
+#[derive(Serialize)]
+pub(super) struct Document {
+    call_id: CallId,
+    tool: String,
+    state: QuestionState,
+    by: Answerer,
+    rule: Option<String>,
+    reason: String,
+    entrance: String,
+    asked_at: Timestamp,
+    expires_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<Answer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answered_by: Option<Answerer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced_by: Option<CallId>,
+    /// The exact ones where the question is shown, those of the journal in lists.
+    pub(super) arguments: Value,
+}
+
+impl Document {
+    pub(super) fn of(question: &Question, now: Timestamp) -> Self {
+        Self {
+            call_id: question.record.id.clone(),
+            tool: question.record.tool.to_string(),
+            state: state(question, now),
+            by: question.approval.by,
+            rule: question.record.rule.as_ref().map(ToString::to_string),
+            reason: question.approval.reason.clone(),
+            entrance: question.record.entrance.to_string(),
+            asked_at: question.record.asked_at,
+            expires_at: question.approval.expires_at,
+            answer: question.answer,
+            answered_by: question.answered_by,
+            replaced_by: question.replaced_by.clone(),
+            arguments: Value::clone(&question.record.arguments),
+        }
+    }
+}
+
+/// The columns of a listing.
+pub(super) fn columns(question: &Question, now: Timestamp) -> Vec<String> {
+    let record = &question.record;
+    let left = told(question.approval.expires_at.since(now));
+    vec![
+        short(&record.id),
+        format!("{BOLD}{}{BOLD:#}", one_line(&record.tool, SUMMARY_CHARS)),
+        state(question, now).as_str().to_owned(),
+        format!("{DIM}{left} left, {}{DIM:#}", question.approval.by.as_str()),
+        unmasked(&one_line(&plain(&record.arguments), SUMMARY_CHARS)),
+        unmasked(&one_line(&question.approval.reason, SUMMARY_CHARS)),
+    ]
+}

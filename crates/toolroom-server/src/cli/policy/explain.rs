@@ -1,0 +1,78 @@
+//! `toolroom policy explain`: how a call would be judged, and what every rule had to do with it.
+
+use std::sync::Arc;
+
+use clap::Args;
+use toolroom::call::Outcome;
+use toolroom::scope::{Scope, UserId};
+
+use crate::app::App;
+use crate::cli::call::{provenance, worded};
+use crate::cli::complete;
+use crate::cli::exit::Exit;
+use crate::cli::judged::Judged;
+use crate::cli::output::{BOLD, Output};
+use crate::cli::report::Failure;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolroom policy explain append_note path=/tmp/notes.txt text=hello
+  toolroom policy explain send_mail to=ann@example.com --provenance private,untrusted
+  toolroom policy explain send_mail to=ann@example.com --caller-user bob --caller-entrance mcp
+
+Exit codes: 0 allow, 3 deny, 4 ask, 1 arguments that are refused, 5 unknown tool";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ExplainArgs {
+    /// Tool: id, alias or name
+    #[arg(add = complete::tools())]
+    tool: String,
+    /// key=value, key:=JSON, a JSON object, or - for an object on stdin
+    #[arg(value_name = "ARGUMENT", add = complete::arguments())]
+    arguments: Vec<String>,
+    /// Facts about the caller for tools that need them (key=value or key:=JSON; repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    context: Vec<String>,
+    /// What the run this call belongs to has done: private, untrusted, outward
+    #[arg(long, value_name = "FACT", value_delimiter = ',', value_parser = ["private", "untrusted", "outward"])]
+    provenance: Vec<String>,
+    /// Judge it as a call of this user
+    #[arg(long, value_name = "USER")]
+    caller_user: Option<String>,
+    /// Judge it as a call through this entrance
+    #[arg(long, value_name = "NAME", default_value = "cli")]
+    caller_entrance: String,
+}
+
+pub(super) async fn run(
+    app: &App,
+    mut scope: Scope,
+    args: ExplainArgs,
+    output: Output,
+) -> anyhow::Result<Exit> {
+    scope.user = args.caller_user.as_deref().map(UserId::new).or(scope.user);
+    let mut request = worded(app, &scope, args.tool, &args.arguments, &args.context)?;
+    request.provenance = provenance(&args.provenance);
+    request.entrance = Arc::from(args.caller_entrance);
+    let judged = match app.room.explain(request).await {
+        Ok(explanation) => Judged::of(&explanation),
+        Err(error) => {
+            match output.is_json() {
+                true => output.document(&serde_json::json!({"error": Failure::of(&error)}))?,
+                false => output.failure(error.for_model(), error.hint(), None),
+            }
+            return Ok(Exit::of_outcome(&Outcome::Failed(error)));
+        }
+    };
+    if output.is_json() {
+        output.document(&judged)?;
+    } else {
+        output.data(&judged.text())?;
+        let tried = judged.table();
+        if !tried.is_empty() {
+            output.data(&format!("\n{BOLD}rules{BOLD:#}\n{tried}"))?;
+        }
+    }
+    Ok(judged.exit())
+}

@@ -1,0 +1,33 @@
+//! A question to the person at the terminal that is answered with a line.
+
+use std::fmt::Display;
+use std::io;
+
+use toolroom_host::terminal::Terminal;
+
+use super::output::Output;
+
+/// What came of asking.
+pub(super) enum Reply {
+    /// A line, without the space around it.
+    Line(String),
+    /// There is no terminal to ask on.
+    Nobody,
+}
+
+/// Asks in one line, and waits for one. What was typed before is thrown away: whatever the question is about has to
+/// be on the screen already.
+pub(super) fn ask(question: impl Display, output: Output) -> io::Result<Reply> {
+    let Some(mut terminal) = Terminal::open() else { return Ok(Reply::Nobody) };
+    // Right before the question rather than after it: an answer that comes at once is one.
+    terminal.discard_typed_ahead()?;
+    output.talk(question);
+    // Whoever ends the input has said nothing.
+    let line = terminal.read_line()?.unwrap_or_default();
+    Ok(Reply::Line(line.trim().to_owned()))
+}
+
+/// Whether a line says yes. Everything else is a no.
+pub(super) fn is_yes(line: &str) -> bool {
+    matches!(line.to_ascii_lowercase().as_str(), "y" | "yes")
+}

@@ -1,0 +1,150 @@
+//! Where the value of a secret comes from: typed unseen, or piped in. Never from the command line.
+
+use std::io::{self, IsTerminal, Read};
+
+use toolroom::redact::Redactor;
+use toolroom_host::terminal::Terminal;
+use zeroize::Zeroizing;
+
+use super::exit::Usage;
+use super::output::Output;
+
+/// Longer values are files, and kept as such.
+const MAX_BYTES: usize = 64 * 1_024;
+
+/// The end of a line behind a value that was piped in.
+const MAX_LINE_END: usize = 2;
+
+const MAX_NAME_CHARS: usize = 100;
+
+/// What came of asking for a value.
+pub(super) enum Given {
+    Value(Zeroizing<String>),
+    /// The person pressed Ctrl-C.
+    Interrupted,
+}
+
+/// Whether a new secret may have this name.
+pub(super) fn check_name(name: &str) -> Result<(), Usage> {
+    // Whoever writes NAME=VALUE, or forgets the name, has typed the value where everybody sees it.
+    if name.contains('=') || Redactor::default().redact_text(name) != name {
+        return Err(on_the_command_line());
+    }
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    match name.len() {
+        1..=MAX_NAME_CHARS if name.chars().all(allowed) => Ok(()),
+        _ => Err(Usage(format!(
+            "a name has 1 to {MAX_NAME_CHARS} letters, digits, `_`, `-` and `.`; `{name}` is none"
+        ))),
+    }
+}
+
+/// Why a value is not taken from there, and what to do now.
+pub(super) fn on_the_command_line() -> Usage {
+    Usage(
+        "a value is never given on the command line: every process of the machine can read it there, and it may now \
+         be in your shell's history. Nothing was kept. Remove it from the history, use a new value if others could \
+         see it, and type it when asked (`toolroom secrets set NAME`) or pipe it in (`… | toolroom secrets set NAME`)"
+            .to_owned(),
+    )
+}
+
+/// The value of a secret, from the person at the terminal or from a pipe.
+pub(super) async fn read(name: &str, output: Output) -> anyhow::Result<Given> {
+    if !io::stdin().is_terminal() {
+        return Ok(Given::Value(piped(io::stdin().lock())?));
+    }
+    let Some(terminal) = Terminal::open() else {
+        let text = "the value cannot be asked for unseen, because messages go elsewhere; pipe it in";
+        return Err(Usage(text.to_owned()).into());
+    };
+    output.talk(format_args!("value of `{name}` (not shown):"));
+    let value = match typed(terminal).await {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(Given::Interrupted),
+        value => value?.unwrap_or_default(),
+    };
+    checked(&value)?;
+    // Enough to notice that half of it was pasted, or twice as much.
+    output.talk(format_args!("{} characters", value.chars().count()));
+    Ok(Given::Value(value))
+}
+
+/// Reads a hidden line on a thread of its own: a person may take their time, the runtime may not.
+async fn typed(mut terminal: Terminal) -> io::Result<Option<Zeroizing<String>>> {
+    let read = tokio::task::spawn_blocking(move || {
+        terminal.discard_typed_ahead()?;
+        terminal.read_hidden_line()
+    });
+    read.await.map_err(io::Error::other)?
+}
+
+/// Everything there is, without the one end of line that `echo` and editors add.
+fn piped(input: impl Read) -> anyhow::Result<Zeroizing<String>> {
+    // Room for all of it at once, so that no part stays behind in memory.
+    let limit = MAX_BYTES + MAX_LINE_END + 1;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(limit + 1));
+    input.take(u64::try_from(limit)?).read_to_end(&mut bytes)?;
+    let text = str::from_utf8(&bytes)
+        .map_err(|_| Usage("the value is not UTF-8; encode it first, e.g. with base64".to_owned()))?;
+    let value = text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text));
+    checked(value)?;
+    Ok(Zeroizing::new(value.to_owned()))
+}
+
+fn checked(value: &str) -> Result<(), Usage> {
+    let wrong = if value.is_empty() {
+        "the value is empty; nothing was kept".to_owned()
+    } else if value.len() > MAX_BYTES {
+        format!("the value is longer than {MAX_BYTES} bytes")
+    } else if value.contains('\0') {
+        "the value holds a NUL character, which no program could be given".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Usage(wrong))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_end_of_line_is_not_part_of_a_value() {
+        let check = |text: &str, value: &str| assert_eq!(*piped(text.as_bytes()).unwrap(), value);
+        check("a value", "a value");
+        check("a value\n", "a value");
+        check("a value\r\n", "a value");
+        check("a value\n\n", "a value\n");
+        check("-----BEGIN\nKEY-----\n", "-----BEGIN\nKEY-----");
+        check(" spaces ", " spaces ");
+        check(&"x".repeat(MAX_BYTES), &"x".repeat(MAX_BYTES));
+        check(&format!("{}\r\n", "x".repeat(MAX_BYTES)), &"x".repeat(MAX_BYTES));
+    }
+
+    #[test]
+    fn what_is_no_value_is_refused_without_repeating_it() {
+        let check = |bytes: &[u8], why: &str| {
+            let text = piped(bytes).unwrap_err().to_string();
+            assert!(text.contains(why) && !text.contains("s3cr3t"), "{text}");
+        };
+        check(b"", "empty");
+        check(b"\n", "empty");
+        check(b"s3cr3t\0", "NUL");
+        check(b"s3cr3t\xff", "UTF-8");
+        check("x".repeat(MAX_BYTES + 1).as_bytes(), "longer");
+        check("x".repeat(10 * MAX_BYTES).as_bytes(), "longer");
+    }
+
+    #[test]
+    fn names_are_plain_and_no_values() {
+        for name in ["A", "GITHUB_TOKEN", "smtp.password", "db-1", &"n".repeat(100)] {
+            check_name(name).unwrap();
+        }
+        for name in ["", "a b", "ä", "a/b", "a:b", "a\n", &"n".repeat(101)] {
+            assert!(check_name(name).unwrap_err().to_string().contains("a name has"), "{name}");
+        }
+        for name in ["TOKEN=abc", "ghp_0123456789abcdefghijklmnopqrstuvwxyzABCD"] {
+            assert!(check_name(name).unwrap_err().to_string().contains("never given"), "{name}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Answers that outlive their question, as people see them.
+
+use toolroom::ledger::{Answerer, StandingAnswer};
+use toolroom::policy::Ruling;
+use toolroom::scope::Scope;
+
+use super::exit::{Missing, Usage};
+use super::output::{BOLD, DIM, Output, unmasked};
+use crate::app::App;
+
+/// Every standing answer of a project, oldest first.
+pub(super) async fn all(app: &App, scope: &Scope) -> anyhow::Result<Vec<StandingAnswer>> {
+    let standing = app.room.switchboard().standing(&scope.project).await?;
+    let mut answers: Vec<StandingAnswer> = standing.answers.iter().cloned().collect();
+    answers.sort_by(|one, other| one.id.cmp(&other.id));
+    Ok(answers)
+}
+
+/// A standing answer by its id, or by the end of it.
+pub(super) async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result<StandingAnswer> {
+    let answers = all(app, scope).await?;
+    if let Some(answer) = answers.iter().find(|answer| answer.id.as_str() == name) {
+        return Ok(answer.clone());
+    }
+    let mut ending =
+        answers.into_iter().filter(|answer| !name.is_empty() && answer.id.as_str().ends_with(name));
+    match (ending.next(), ending.next()) {
+        (Some(only), None) => Ok(only),
+        (Some(_), Some(_)) => {
+            Err(Usage(format!("several answers end in `{name}`; give more of the id")).into())
+        }
+        (None, _) => {
+            Err(Missing(format!("there is no standing answer `{name}`; see `toolroom policy list`")).into())
+        }
+    }
+}
+
+/// Shows what an answer would mean, and how many past calls it would have decided.
+pub(super) async fn show(app: &App, answer: &StandingAnswer, output: Output) -> anyhow::Result<()> {
+    let reach = app.room.reach(answer).await?;
+    output.talk(format_args!("  {BOLD}rule{BOLD:#}  {}", unmasked(&sentence(answer))));
+    output.talk(format_args!(
+        "  {DIM}it would have decided {} of the last {} calls of this tool{DIM:#}",
+        reach.matched, reach.of
+    ));
+    Ok(())
+}
+
+/// The answer in one sentence.
+pub(super) fn sentence(answer: &StandingAnswer) -> String {
+    let verb = match answer.effect {
+        Ruling::Allow => "allow",
+        Ruling::Ask => "ask about",
+        Ruling::Deny => "deny",
+    };
+    let when = answer.when.as_ref().map(|when| format!(" when {when}")).unwrap_or_default();
+    let place = match &answer.thread {
+        Some(thread) => format!(" in conversation {thread}"),
+        None => String::new(),
+    };
+    let who = answer.scope.user.as_ref().map(|user| format!(" for {user}")).unwrap_or_default();
+    let by = match answer.by {
+        Answerer::Caller => "the caller",
+        Answerer::Operator => "the operator",
+    };
+    format!("{verb} {}{when}{who}{place}, said by {by}", answer.tool)
+}

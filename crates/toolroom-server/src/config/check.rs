@@ -1,0 +1,170 @@
+//! Holds a document against the keys there are, and tells everything that does not fit.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeInteger, DeTable, DeValue};
+use toolroom::nearest::nearest_one;
+
+use super::document::{Document, in_order};
+use super::problem::{Problems, shortened, shown};
+use super::rate::Rate;
+use super::shape::{Key, Shape};
+use super::span::{Span, parse_span};
+use super::toml_text::joined;
+
+/// Known keys that are listed where none is near.
+const LISTED: usize = 12;
+
+/// Tells everything in `document` that does not fit.
+pub(super) fn check(document: &Document<'_>, problems: &mut Problems) {
+    let start = problems.len();
+    let root = Key::root();
+    Check { document, problems }.table(root.keys(), &document.root, "");
+    problems.sort_from(start);
+}
+
+struct Check<'a, 't> {
+    document: &'a Document<'t>,
+    problems: &'a mut Problems,
+}
+
+impl<'t> Check<'_, 't> {
+    fn value(&mut self, shape: &Shape, value: &Spanned<DeValue<'t>>, path: &str) {
+        if self.problems.is_full() {
+            return;
+        }
+        let span = value.span();
+        match (shape, value.get_ref()) {
+            (Shape::Table { keys, required }, DeValue::Table(table)) => {
+                self.table(keys, table, path);
+                for name in required.iter().filter(|name| !table.contains_key(name.as_str())) {
+                    self.tell(&span, &joined(path, name), "is missing");
+                }
+            }
+            (Shape::Names { each, most }, DeValue::Table(table)) => {
+                self.at_most(*most, table.len(), &span, path);
+                for (name, value) in in_order(table) {
+                    self.value(&each.shape, value, &joined(path, shortened(name.get_ref())));
+                }
+            }
+            (Shape::List { each, most }, DeValue::Array(items)) => {
+                self.at_most(*most, items.len(), &span, path);
+                for item in items.iter() {
+                    self.value(&each.shape, item, path);
+                }
+            }
+            (Shape::Choice(choices), DeValue::String(text)) => {
+                if !choices.iter().any(|choice| choice == text) {
+                    let near = nearest_one(text, choices.iter().map(String::as_str));
+                    let hint = near.map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
+                    self.wrong(shape, value, path, &hint);
+                }
+            }
+            (Shape::Span { least, most }, DeValue::String(text)) => match parse_span(text) {
+                Ok(duration) if (*least..=*most).contains(&Span::new(duration)) => {}
+                Ok(_) => self.wrong(shape, value, path, ""),
+                Err(why) => self.wrong(shape, value, path, &format!(": {}", shown(&why))),
+            },
+            (Shape::Rate, DeValue::String(text)) => {
+                if let Err(why) = Rate::parse(text) {
+                    self.wrong(shape, value, path, &format!(": {why}"));
+                }
+            }
+            (Shape::Whole { least, most }, DeValue::Integer(number)) => {
+                if !whole(number).is_some_and(|number| (*least..=*most).contains(&number)) {
+                    self.wrong(shape, value, path, "");
+                }
+            }
+            (Shape::Text, DeValue::String(_)) | (Shape::Switch, DeValue::Boolean(_)) => {}
+            (Shape::Either(shapes), found) => match shapes.iter().find(|shape| shape.admits(found)) {
+                Some(shape) => self.value(shape, value, path),
+                None => self.wrong(shape, value, path, ""),
+            },
+            (Shape::Anything, _) => self.anything(value, path),
+            _ => self.wrong(shape, value, path, ""),
+        }
+    }
+
+    fn table(&mut self, keys: &[(String, Key)], table: &DeTable<'t>, path: &str) {
+        for (name, value) in in_order(table) {
+            let inner = joined(path, shortened(name.get_ref()));
+            match keys.iter().find(|(known, _)| known == name.get_ref()) {
+                Some((_, key)) => self.value(&key.shape, value, &inner),
+                None if self.problems.is_full() => return,
+                None => {
+                    let message =
+                        format!("is no key of the configuration; {}", remedy(name.get_ref(), keys, path));
+                    self.tell(&name.span(), &inner, &message);
+                }
+            }
+        }
+    }
+
+    /// What a rule or another expression cannot be given, wherever it stands.
+    fn anything(&mut self, value: &Spanned<DeValue<'t>>, path: &str) {
+        let span = value.span();
+        match value.get_ref() {
+            DeValue::Datetime(_) => self.tell(&span, path, "must not hold a date without quotes"),
+            DeValue::Integer(number) if whole(number).is_none() => {
+                self.tell(&span, path, "must not hold a number beyond 64 bits");
+            }
+            DeValue::Float(number) if !number.as_str().parse::<f64>().is_ok_and(f64::is_finite) => {
+                self.tell(&span, path, "must not hold a number that is not finite");
+            }
+            DeValue::Array(items) => items.iter().for_each(|item| self.anything(item, path)),
+            DeValue::Table(table) => {
+                for (name, value) in in_order(table) {
+                    self.anything(value, &joined(path, shortened(name.get_ref())));
+                }
+            }
+            DeValue::String(_) | DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) => {}
+        }
+    }
+
+    fn at_most(&mut self, most: usize, count: usize, span: &Range<usize>, path: &str) {
+        if count > most {
+            self.tell(span, path, &format!("must have at most {most} entries, has {count}"));
+        }
+    }
+
+    fn wrong(&mut self, shape: &Shape, value: &Spanned<DeValue<'t>>, path: &str, hint: &str) {
+        let message = format!("must be {}, got {}{hint}", shape.expected(), found(value.get_ref()));
+        self.tell(&value.span(), path, &message);
+    }
+
+    fn tell(&mut self, span: &Range<usize>, path: &str, message: &str) {
+        self.problems.push(self.document.problem(span, path, message));
+    }
+}
+
+fn whole(number: &DeInteger<'_>) -> Option<i64> {
+    i64::from_str_radix(number.as_str(), number.radix()).ok()
+}
+
+fn found(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => format!("\"{}\"", shown(text)),
+        DeValue::Integer(number) => format!("the number {}", shown(&number.to_string())),
+        DeValue::Float(number) => format!("the number {}", shown(number.as_str())),
+        DeValue::Boolean(value) => value.to_string(),
+        DeValue::Datetime(_) => "a date".to_owned(),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
+    }
+}
+
+/// The key that was probably meant: one of the same table, else one of the same name elsewhere.
+fn remedy(wanted: &str, keys: &[(String, Key)], path: &str) -> String {
+    let names = || keys.iter().map(|(name, _)| name.as_str());
+    if let Some(near) = nearest_one(wanted, names()) {
+        return format!("did you mean `{}`?", joined(path, near));
+    }
+    let settings = Key::root().settings();
+    let last = |path: &Vec<&'static str>| path.last().copied().unwrap_or_default();
+    if let Some((elsewhere, _)) = settings.iter().find(|(path, _)| last(path) == wanted) {
+        return format!("did you mean `{}`?", elsewhere.join("."));
+    }
+    let known: Vec<String> = names().take(LISTED).map(|name| format!("`{}`", joined(path, name))).collect();
+    format!("known here: {}", known.join(", "))
+}

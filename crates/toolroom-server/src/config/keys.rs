@@ -1,0 +1,135 @@
+//! The keys of `toolroom.toml`.
+//!
+//! A key is one field with a doc comment: its name in the environment, its place in the reference, the check of its
+//! value and the list that `config show` prints follow from the schema. Three attributes say what a type cannot:
+//! `x-least` and `x-most` bound a span, and `x-stricter` says which way is stricter. A key without `x-stricter`
+//! cannot be set by a project file that is not trusted.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toolroom::catalog::{LimitMode, Limits};
+use toolroom::policy::{Preset, RuleText};
+
+use super::{Origin, Rates, Span};
+
+/// The settings of Toolroom.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(title = "toolroom.toml")]
+pub struct Config {
+    /// What runs unasked, and how long a question waits.
+    pub policy: PolicyKeys,
+    /// What is hidden from models, the journal and logs.
+    pub redaction: RedactionKeys,
+    /// Limits of tools, by id, bare name, family, or a pattern with `*` and `?` (in quotes). Sections apply in order:
+    /// a later one counts where two are about the same tool.
+    #[serde(skip)]
+    #[schemars(!skip, rename = "tool", with = "BTreeMap<String, ToolKeys>", extend("maxProperties" = 1000))]
+    pub tools: Vec<ConfigLimits>,
+    /// Rules: which calls run, ask or are refused.
+    #[serde(skip)]
+    #[schemars(!skip, rename = "rule", with = "Vec<RuleText>", length(max = 1000))]
+    pub rules: Vec<ConfigRule>,
+}
+
+/// `[policy]`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PolicyKeys {
+    /// What runs unasked where no rule decides.
+    #[schemars(extend("x-stricter" = "later"))]
+    pub preset: Preset,
+    /// A question nobody answers becomes a no after this long.
+    #[schemars(extend("x-least" = "1s", "x-most" = "30d", "x-stricter" = "shorter"))]
+    pub approval_expires: Span,
+}
+
+impl Default for PolicyKeys {
+    fn default() -> Self {
+        Self { preset: Preset::default(), approval_expires: Span::new(Duration::from_secs(24 * 3_600)) }
+    }
+}
+
+/// `[redaction]`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RedactionKeys {
+    /// Hide whatever has the format of a known kind of key, not only stored secrets.
+    #[schemars(extend("x-stricter" = "on"))]
+    pub patterns: bool,
+    /// Hide the values of environment variables that look like secrets.
+    #[schemars(extend("x-stricter" = "on"))]
+    pub environment: bool,
+}
+
+impl Default for RedactionKeys {
+    fn default() -> Self {
+        Self { patterns: true, environment: true }
+    }
+}
+
+/// `[tool.<name>]`: limits in place of the tool's own. What is absent stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolKeys {
+    /// How often it may be called: `3/h`, `20/day project`, or a list of such rates, which all hold. Counted for each
+    /// user, or for the whole `project`. An empty list is no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-stricter" = "beside"))]
+    pub rate: Option<Rates>,
+    /// How many calls of it one process runs at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 10_000), extend("x-stricter" = "smaller"))]
+    pub concurrency: Option<u16>,
+    /// How long it may run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-least" = "1ms", "x-most" = "24h", "x-stricter" = "shorter"))]
+    pub timeout: Option<Span>,
+    /// How many characters of its result a caller gets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 200, max = 10_000_000), extend("x-stricter" = "smaller"))]
+    pub result_cap: Option<u32>,
+}
+
+impl ToolKeys {
+    /// The limits as the catalog takes them.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        Limits {
+            rates: self.rate.as_ref().map(Rates::limits),
+            concurrency: self.concurrency.map(usize::from),
+            timeout: self.timeout.map(Span::duration),
+            // A cap beyond what this machine can address caps nothing.
+            result_cap: self.result_cap.map(|cap| usize::try_from(cap).unwrap_or(usize::MAX)),
+        }
+    }
+}
+
+/// A rule, and where it was written. Whoever compiles it tells its errors with that place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConfigRule {
+    /// The rule.
+    pub text: RuleText,
+    /// Which file it is from. A rule of a project that is not trusted may not allow anything.
+    pub origin: Origin,
+    /// The line it begins in.
+    pub line: Option<usize>,
+}
+
+/// Limits of some tools, and where they were written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConfigLimits {
+    /// Which tools: id, bare name, family or pattern.
+    pub tool: String,
+    /// The limits.
+    pub keys: ToolKeys,
+    /// Whether they may also widen.
+    pub mode: LimitMode,
+    /// Which file they are from.
+    pub origin: Origin,
+    /// The line they begin in.
+    pub line: Option<usize>,
+}

@@ -1,0 +1,70 @@
+//! What is probably not meant, although it can be used.
+
+use toolroom::nearest::nearest_one;
+use toolroom::policy::ToolPattern;
+use toolroom::tool::ToolSpec;
+
+use super::problem::{Problem, shown};
+use super::toml_text::joined;
+use super::{Loaded, Origin};
+
+/// Rules that show no example, and rules and limits that are about none of the tools there are.
+#[must_use]
+pub fn lint(loaded: &Loaded, tools: &[ToolSpec]) -> Vec<Problem> {
+    let mut warnings = Vec::new();
+    let mut warn = |origin: &Origin, line, key: &str, message| {
+        warnings.push(Problem { origin: origin.clone(), line, key: key.to_owned(), message });
+    };
+    for rule in &loaded.config.rules {
+        let key = joined("rule", &rule.text.id);
+        if rule.text.matches.is_empty() && rule.text.not_matches.is_empty() {
+            let message = "has no example; `match` and `not_match` show what it means".to_owned();
+            warn(&rule.origin, rule.line, &key, message);
+        }
+        if let Some(message) = about_nothing(&rule.text.tool, tools) {
+            warn(&rule.origin, rule.line, &key, message);
+        }
+    }
+    for section in &loaded.config.tools {
+        if let Some(message) = about_nothing(&section.tool, tools) {
+            warn(&section.origin, section.line, &joined("tool", &section.tool), message);
+        }
+    }
+    warnings
+}
+
+/// Says so if a pattern fits no tool. Tools may come and go, so this is no mistake.
+fn about_nothing(pattern: &str, tools: &[ToolSpec]) -> Option<String> {
+    let parsed = ToolPattern::parse(pattern).ok()?;
+    if tools.iter().any(|spec| parsed.matches(spec)) {
+        return None;
+    }
+    let near = nearest_one(pattern, tools.iter().map(|spec| spec.id.as_str()));
+    let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    Some(format!("is about `{}`, which no tool here is called{hint}", shown(pattern)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Layer, load};
+
+    #[test]
+    fn what_is_probably_not_meant_is_told_with_its_place() {
+        let text = "[tool.lotery]\nrate = '1/h'\n[tool.'app:*']\n[tool.'zz?']\n\
+                    [[rule]]\nid = 'a'\neffect = 'ask'\ntool = 'lottery'\n\
+                    [[rule]]\nid = 'b'\neffect = 'ask'\ntool = 'games'\nmatch = [{}]\n";
+        let loaded = load(&[Layer::User { path: "t.toml".into(), text: text.to_owned() }]).unwrap();
+        let tools = [ToolSpec::new("app:lottery", "").unwrap().family("games", true)];
+        let told: Vec<String> = lint(&loaded, &tools).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "t.toml:5: `rule.a` has no example; `match` and `not_match` show what it means",
+                "t.toml:1: `tool.lotery` is about `lotery`, which no tool here is called; \
+                 did you mean `app:lottery`?",
+                "t.toml:4: `tool.\"zz?\"` is about `zz?`, which no tool here is called",
+            ]
+        );
+    }
+}

@@ -1,0 +1,224 @@
+//! From layers to a checked configuration.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, from_value, to_value};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toolroom::catalog::LimitMode;
+
+use super::check::check;
+use super::document::{Document, in_order};
+use super::narrow::{Ignored, Step, step};
+use super::problem::{Problem, Problems, escaped, shortened, shown};
+use super::shape::Key;
+use super::toml_text::{joined, value_text};
+use super::{Config, ConfigError, ConfigLimits, ConfigRule, Layer, Origin, Rates, ToolKeys};
+
+/// The longest name a tool can have.
+const MAX_TOOL_BYTES: usize = 256;
+
+/// A configuration, and how it came to be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// What holds.
+    pub config: Config,
+    /// What a project's file wanted and may not have until it is trusted.
+    pub ignored: Vec<Ignored>,
+    /// What is odd and changes nothing.
+    pub warnings: Vec<Problem>,
+    /// Where each key was set that was set at all.
+    pub(super) origins: BTreeMap<String, Origin>,
+}
+
+/// Puts layers together, whatever their order. Tells everything that is wrong in any of them at once.
+pub fn load(layers: &[Layer]) -> Result<Loaded, ConfigError> {
+    let mut problems = Problems::default();
+    let mut warnings = Vec::new();
+    let mut layers: Vec<&Layer> = layers.iter().collect();
+    layers.sort_by_key(|layer| layer.rank());
+    let mut merge = Merge::default();
+    for layer in layers {
+        for document in layer.documents(&mut problems, &mut warnings) {
+            let known = problems.len();
+            check(&document, &mut problems);
+            if problems.len() == known {
+                merge.add(&document, &mut problems);
+            }
+        }
+    }
+    merge.finish(problems, warnings)
+}
+
+/// The steps of a key's path.
+type Path = Vec<&'static str>;
+
+/// What the layers say so far.
+#[derive(Default)]
+struct Merge {
+    settings: BTreeMap<Path, (Value, Origin)>,
+    rules: Vec<ConfigRule>,
+    tools: Vec<ConfigLimits>,
+    ignored: Vec<Ignored>,
+}
+
+impl Merge {
+    /// Adds a document that fits the keys there are.
+    fn add(&mut self, document: &Document<'_>, problems: &mut Problems) {
+        for (path, key) in Key::root().settings() {
+            if let Some(value) = at(&document.root, &path) {
+                self.set(path, key, value, document, problems);
+            }
+        }
+        if let Some(DeValue::Array(rules)) = document.root.get("rule").map(Spanned::get_ref) {
+            rules.iter().for_each(|rule| self.rule(rule, document, problems));
+        }
+        if let Some(DeValue::Table(tools)) = document.root.get("tool").map(Spanned::get_ref) {
+            for (tool, section) in in_order(tools) {
+                self.limits(tool.get_ref(), section, document, problems);
+            }
+        }
+    }
+
+    fn set(
+        &mut self,
+        path: Path,
+        key: &Key,
+        value: &Spanned<DeValue<'_>>,
+        document: &Document<'_>,
+        problems: &mut Problems,
+    ) {
+        let name = path.join(".");
+        let origin = document.origin.clone();
+        let Some(wanted) = typed::<Value>(value, &name, document, problems) else { return };
+        if !origin.is_trusted() {
+            let holds = self.settings.get(&path).map(|(value, _)| value).or(key.default.as_ref());
+            match step(key, holds, &wanted) {
+                Step::Stricter => {}
+                Step::Same => return,
+                Step::Refused(why) => {
+                    let (line, wanted) = (document.line(&value.span()), value_text(&wanted));
+                    self.ignored.push(Ignored { origin, line, key: name, wanted, why });
+                    return;
+                }
+            }
+        }
+        self.settings.insert(path, (wanted, origin));
+    }
+
+    fn rule(&mut self, rule: &Spanned<DeValue<'_>>, document: &Document<'_>, problems: &mut Problems) {
+        let line = document.line(&rule.span());
+        let Some(text) = typed(rule, "rule", document, problems) else { return };
+        let added = ConfigRule { text, origin: document.origin.clone(), line };
+        if let Some(other) = self.rules.iter().find(|other| other.text.id == added.text.id) {
+            let place = other.origin.place(other.line);
+            let message = format!("\"{}\" is already the id of the rule at {place}", shown(&added.text.id));
+            problems.push(document.problem(&rule.span(), "rule.id", message));
+            return;
+        }
+        self.ignored.extend(Ignored::rule(&added));
+        self.rules.push(added);
+    }
+
+    fn limits(
+        &mut self,
+        tool: &str,
+        section: &Spanned<DeValue<'_>>,
+        document: &Document<'_>,
+        problems: &mut Problems,
+    ) {
+        if tool.is_empty() || tool.len() > MAX_TOOL_BYTES || tool.contains(char::is_control) {
+            let message =
+                format!("is no tool: a name has 1 to {MAX_TOOL_BYTES} bytes and no control characters");
+            problems.push(document.problem(&section.span(), &joined("tool", shortened(tool)), message));
+            return;
+        }
+        let path = joined("tool", tool);
+        let Some(mut keys) = typed::<ToolKeys>(section, &path, document, problems) else { return };
+        let mode = if document.origin.is_trusted() { LimitMode::Replace } else { LimitMode::Narrow };
+        if mode == LimitMode::Narrow {
+            self.narrow(tool, &path, section, document);
+            keys.rate = keys.rate.filter(|rates| *rates != Rates::default());
+        }
+        let (origin, line) = (document.origin.clone(), document.line(&section.span()));
+        self.tools.push(ConfigLimits { tool: tool.to_owned(), keys, mode, origin, line });
+    }
+
+    /// Tells which limits of an untrusted section cannot have been meant to make anything stricter.
+    fn narrow(&mut self, tool: &str, path: &str, section: &Spanned<DeValue<'_>>, document: &Document<'_>) {
+        let holding = self.tools.iter().rev().filter(|other| other.tool == tool);
+        let holding: Vec<Value> = holding.filter_map(|other| to_value(&other.keys).ok()).collect();
+        let Some(each) = Key::root().find(["tool", tool]) else { return };
+        let DeValue::Table(entries) = section.get_ref() else { return };
+        for (name, value) in in_order(entries) {
+            let Some(key) = each.find([name.get_ref().as_ref()]) else { continue };
+            let Ok(wanted) = read::<Value>(value) else { continue };
+            let holds = holding.iter().find_map(|keys| keys.get(name.get_ref().as_ref()));
+            if let Step::Refused(why) = step(key, holds, &wanted) {
+                self.ignored.push(Ignored {
+                    origin: document.origin.clone(),
+                    line: document.line(&value.span()),
+                    key: joined(path, name.get_ref()),
+                    wanted: value_text(&wanted),
+                    why,
+                });
+            }
+        }
+    }
+
+    fn finish(self, mut problems: Problems, warnings: Vec<Problem>) -> Result<Loaded, ConfigError> {
+        let mut settings = Map::new();
+        let mut origins = BTreeMap::new();
+        for (path, (value, origin)) in self.settings {
+            put(&mut settings, &path, value);
+            origins.insert(path.join("."), origin);
+        }
+        let config = from_value::<Config>(Value::Object(settings));
+        if let Err(error) = &config {
+            let message = escaped(&error.to_string());
+            problems.push(Problem { origin: Origin::Default, line: None, key: String::new(), message });
+        }
+        problems.into_result()?;
+        let config = Config { rules: self.rules, tools: self.tools, ..config.unwrap_or_default() };
+        Ok(Loaded { config, ignored: self.ignored, warnings, origins })
+    }
+}
+
+/// The value at a path, if the document sets it.
+fn at<'d, 't>(root: &'d DeTable<'t>, path: &[&str]) -> Option<&'d Spanned<DeValue<'t>>> {
+    let (first, rest) = path.split_first()?;
+    rest.iter().try_fold(root.get(*first)?, |value, step| value.get_ref().get(*step))
+}
+
+/// Sets the value at a path, with the tables on its way.
+fn put(table: &mut Map<String, Value>, path: &[&str], value: Value) {
+    match path {
+        [] => {}
+        [name] => drop(table.insert((*name).to_owned(), value)),
+        [first, rest @ ..] => {
+            let inner = table.entry(*first).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(inner) = inner {
+                put(inner, rest, value);
+            }
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(value: &Spanned<DeValue<'_>>) -> Result<T, toml::de::Error> {
+    T::deserialize(ValueDeserializer::from(value.clone()))
+}
+
+/// The value as its type; the check before has told nearly everything that could be wrong with it.
+fn typed<T: DeserializeOwned>(
+    value: &Spanned<DeValue<'_>>,
+    path: &str,
+    document: &Document<'_>,
+    problems: &mut Problems,
+) -> Option<T> {
+    let tell = |error: toml::de::Error| {
+        let span = error.span().unwrap_or_else(|| value.span());
+        problems.push(document.problem(&span, path, format!("cannot be used: {}", escaped(error.message()))));
+    };
+    read(value).map_err(tell).ok()
+}

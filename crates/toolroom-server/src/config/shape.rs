@@ -1,0 +1,272 @@
+//! What may stand where: the schema of the keys, read once into a form that can be walked.
+
+use std::sync::LazyLock;
+
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value};
+use toml::de::DeValue;
+
+use super::Config;
+use super::narrow::Stricter;
+use super::span::{Span, parse_span};
+
+/// The keys of the file as JSON Schema.
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    // Without references every key carries its own description and attributes.
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<Config>().to_value();
+    remove_null(&mut schema);
+    schema
+});
+
+/// The same, as a tree.
+static KEYS: LazyLock<Key> = LazyLock::new(|| Key::read(&SCHEMA));
+
+impl Config {
+    /// The JSON Schema of the file, for editors and `config schema`.
+    #[must_use]
+    pub fn schema() -> Value {
+        SCHEMA.clone()
+    }
+}
+
+/// TOML has no null: what may be absent is left out.
+fn remove_null(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(remove_null),
+        Value::Object(node) => {
+            node.values_mut().for_each(remove_null);
+            if node.get("default").is_some_and(Value::is_null) {
+                node.remove("default");
+            }
+            if let Some(Value::Array(types)) = node.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    node.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(mut choices)) = node.remove("anyOf") {
+                choices.retain(|choice| choice.get("type") != Some(&Value::from("null")));
+                match (choices.pop(), choices.is_empty()) {
+                    (Some(Value::Object(only)), true) => {
+                        for (name, value) in only {
+                            node.entry(name).or_insert(value);
+                        }
+                    }
+                    (last, _) => {
+                        choices.extend(last);
+                        node.insert("anyOf".to_owned(), Value::Array(choices));
+                    }
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// A key, or whatever else may stand in some place.
+#[derive(Debug)]
+pub(super) struct Key {
+    pub(super) shape: Shape,
+    pub(super) description: String,
+    pub(super) default: Option<Value>,
+    /// Which way is stricter; only a trusted file may set what has no such way.
+    pub(super) stricter: Option<Stricter>,
+}
+
+/// What may stand at a key.
+#[derive(Debug)]
+pub(super) enum Shape {
+    /// A table of these keys.
+    Table { keys: Vec<(String, Key)>, required: Vec<String> },
+    /// A table whose keys are names.
+    Names { each: Box<Key>, most: usize },
+    /// A list.
+    List { each: Box<Key>, most: usize },
+    /// One of these texts.
+    Choice(Vec<String>),
+    /// Any text.
+    Text,
+    /// A span between these.
+    Span { least: Span, most: Span },
+    /// A rate.
+    Rate,
+    /// A whole number between these.
+    Whole { least: i64, most: i64 },
+    /// True or false.
+    Switch,
+    /// One of these shapes.
+    Either(Vec<Shape>),
+    /// Whatever TOML can say.
+    Anything,
+}
+
+impl Key {
+    /// The whole file.
+    pub(super) fn root() -> &'static Self {
+        &KEYS
+    }
+
+    fn read(schema: &Value) -> Self {
+        let text = |name: &str| schema.get(name).and_then(Value::as_str);
+        let description = text("description").unwrap_or_default();
+        Self {
+            shape: Shape::read(schema),
+            description: description.split_whitespace().collect::<Vec<_>>().join(" "),
+            default: schema.get("default").cloned(),
+            stricter: text("x-stricter").and_then(Stricter::from_name),
+        }
+    }
+
+    /// The keys of a table.
+    pub(super) fn keys(&self) -> &[(String, Self)] {
+        match &self.shape {
+            Shape::Table { keys, .. } => keys,
+            _ => &[],
+        }
+    }
+
+    /// What may stand at a path below.
+    pub(super) fn find<'n>(&self, path: impl IntoIterator<Item = &'n str>) -> Option<&Self> {
+        path.into_iter().try_fold(self, |key, step| match &key.shape {
+            Shape::Table { keys, .. } => keys.iter().find(|(name, _)| name == step).map(|(_, key)| key),
+            Shape::Names { each, .. } => Some(&**each),
+            _ => None,
+        })
+    }
+
+    /// Every single value with a fixed path, in the order of the file: what a variable can set.
+    pub(super) fn settings(&self) -> Vec<(Vec<&str>, &Self)> {
+        let mut settings = Vec::new();
+        self.collect_settings(&mut Vec::new(), &mut settings);
+        settings
+    }
+
+    fn collect_settings<'k>(&'k self, path: &mut Vec<&'k str>, settings: &mut Vec<(Vec<&'k str>, &'k Self)>) {
+        for (name, key) in self.keys() {
+            path.push(name);
+            match &key.shape {
+                Shape::Table { .. } => key.collect_settings(path, settings),
+                Shape::Names { .. } | Shape::List { .. } | Shape::Anything => {}
+                _ => settings.push((path.clone(), key)),
+            }
+            path.pop();
+        }
+    }
+}
+
+impl Shape {
+    fn read(schema: &Value) -> Self {
+        if let Some(shapes) = schema.get("anyOf").and_then(Value::as_array) {
+            return Self::Either(shapes.iter().map(Self::read).collect());
+        }
+        if let Some(choices) = choices(schema) {
+            return Self::Choice(choices);
+        }
+        let most = |name: &str| {
+            let most = schema.get(name).and_then(Value::as_u64);
+            most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX)
+        };
+        match schema.get("type").and_then(Value::as_str) {
+            Some("object") => match schema.get("properties").and_then(Value::as_object) {
+                Some(properties) => Self::Table { keys: keys(properties), required: required(schema) },
+                None => {
+                    Self::Names { each: each(schema, "additionalProperties"), most: most("maxProperties") }
+                }
+            },
+            Some("array") => Self::List { each: each(schema, "items"), most: most("maxItems") },
+            Some("string") => match schema.get("format").and_then(Value::as_str) {
+                Some("span") => Self::Span {
+                    least: span(schema, "x-least").unwrap_or(Span::new(std::time::Duration::ZERO)),
+                    most: span(schema, "x-most").unwrap_or(Span::new(std::time::Duration::MAX)),
+                },
+                Some("rate") => Self::Rate,
+                _ => Self::Text,
+            },
+            Some("integer") => Self::Whole {
+                least: schema.get("minimum").and_then(Value::as_i64).unwrap_or(i64::MIN),
+                most: schema.get("maximum").and_then(Value::as_i64).unwrap_or(i64::MAX),
+            },
+            Some("boolean") => Self::Switch,
+            _ => Self::Anything,
+        }
+    }
+
+    /// Whether a value is of the right kind, whatever is in it.
+    pub(super) fn admits(&self, value: &DeValue<'_>) -> bool {
+        match self {
+            Self::Table { .. } | Self::Names { .. } => value.is_table(),
+            Self::List { .. } => value.is_array(),
+            Self::Choice(_) | Self::Text | Self::Span { .. } | Self::Rate => value.is_str(),
+            Self::Whole { .. } => value.is_integer(),
+            Self::Switch => value.is_bool(),
+            Self::Either(shapes) => shapes.iter().any(|shape| shape.admits(value)),
+            Self::Anything => true,
+        }
+    }
+
+    /// What is expected, in words: `a whole number from 1 to 10000`.
+    pub(super) fn expected(&self) -> String {
+        match self {
+            Self::Table { .. } | Self::Names { .. } => "a table".to_owned(),
+            Self::List { each, .. } => format!("a list of {}", each.shape.several()),
+            Self::Choice(choices) => match choices.as_slice() {
+                [only] => format!("\"{only}\""),
+                _ => format!("one of {}", quoted(choices)),
+            },
+            Self::Text => "text".to_owned(),
+            Self::Span { least, most } => format!("a span such as \"30s\", from {least} to {most}"),
+            Self::Rate => "a rate such as \"3/h\" or \"20/day project\"".to_owned(),
+            Self::Whole { least: i64::MIN, most: i64::MAX } => "a whole number".to_owned(),
+            Self::Whole { least, most } => format!("a whole number from {least} to {most}"),
+            Self::Switch => "true or false".to_owned(),
+            Self::Either(shapes) => shapes.iter().map(Self::expected).collect::<Vec<_>>().join(", or "),
+            Self::Anything => "any value".to_owned(),
+        }
+    }
+
+    fn several(&self) -> String {
+        match self {
+            Self::Table { .. } | Self::Names { .. } => "tables".to_owned(),
+            Self::List { .. } => "lists".to_owned(),
+            Self::Choice(choices) => quoted(choices),
+            Self::Text => "texts".to_owned(),
+            Self::Span { .. } => "spans".to_owned(),
+            Self::Rate => "rates".to_owned(),
+            Self::Whole { .. } => "whole numbers".to_owned(),
+            Self::Switch | Self::Either(_) | Self::Anything => "values".to_owned(),
+        }
+    }
+}
+
+fn quoted(texts: &[String]) -> String {
+    texts.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ")
+}
+
+fn keys(properties: &Map<String, Value>) -> Vec<(String, Key)> {
+    properties.iter().map(|(name, schema)| (name.clone(), Key::read(schema))).collect()
+}
+
+fn required(schema: &Value) -> Vec<String> {
+    let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    names.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn each(schema: &Value, keyword: &str) -> Box<Key> {
+    Box::new(Key::read(schema.get(keyword).unwrap_or(&Value::Bool(true))))
+}
+
+fn span(schema: &Value, keyword: &str) -> Option<Span> {
+    parse_span(schema.get(keyword)?.as_str()?).ok().map(Span::new)
+}
+
+/// The texts of an enumeration, written as `enum` or as a list of constants.
+fn choices(schema: &Value) -> Option<Vec<String>> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        return values.iter().map(text).collect();
+    }
+    let constants = schema.get("oneOf").and_then(Value::as_array)?;
+    constants.iter().map(|constant| text(constant.get("const")?)).collect()
+}

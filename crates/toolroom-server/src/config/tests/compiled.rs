@@ -1,0 +1,112 @@
+//! What the kernel gets.
+
+use std::time::Duration;
+
+use toolroom::catalog::LimitMode;
+use toolroom::policy::{Preset, Ruling};
+
+use super::{flags, trusted, untrusted, user};
+use crate::config::{Compiled, Layer};
+
+fn compiled(layers: &[Layer]) -> Compiled {
+    Compiled::of(layers).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn wrong(layers: &[Layer]) -> Vec<String> {
+    Compiled::of(layers).unwrap_err().problems.iter().map(ToString::to_string).collect()
+}
+
+fn rule(id: &str, effect: &str, rest: &str) -> String {
+    format!("[[rule]]\nid = '{id}'\neffect = '{effect}'\ntool = 'send'\n{rest}\n")
+}
+
+/// `id: ruling` of every rule that decides.
+fn rules(compiled: &Compiled) -> Vec<String> {
+    let rules = compiled.policy.rules().iter();
+    rules.map(|rule| format!("{}: {}", rule.id(), rule.text().effect.as_str())).collect()
+}
+
+#[test]
+fn rules_of_a_file_that_is_not_trusted_only_narrow() {
+    let theirs = [rule("a", "allow", ""), rule("b", "ask", ""), rule("c", "deny", "")].concat();
+    let theirs = format!("[policy]\npreset = 'open'\n{theirs}");
+    let ours = user(&rule("d", "allow", ""));
+    let narrow = compiled(&[ours.clone(), untrusted(&theirs)]);
+    assert_eq!(rules(&narrow), ["d: allow", "b: ask", "c: deny"]);
+    assert_eq!(narrow.policy.preset(), Preset::Balanced);
+    let wide = compiled(&[ours, trusted(&theirs)]);
+    assert_eq!(rules(&wide), ["d: allow", "a: allow", "b: ask", "c: deny"]);
+    assert_eq!(wide.policy.preset(), Preset::Open);
+    assert_eq!(compiled(&[]).policy.rules().len(), 0);
+}
+
+#[test]
+fn limits_keep_their_order_and_their_mode() {
+    let section = |timeout: &str| format!("[tool.'app:*']\ntimeout = '{timeout}'\n");
+    let limits =
+        compiled(&[untrusted(&section("2s")), flags(&["tool.send.timeout=3s"]), user(&section("1s"))]).limits;
+    let told: Vec<_> = limits
+        .iter()
+        .map(|rule| (rule.tools.to_string(), rule.limits.timeout.unwrap().as_secs(), rule.mode))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("app:*".to_owned(), 1, LimitMode::Replace),
+            ("app:*".to_owned(), 2, LimitMode::Narrow),
+            ("send".to_owned(), 3, LimitMode::Replace),
+        ]
+    );
+    assert_eq!(limits[0].limits.timeout, Some(Duration::from_secs(1)));
+}
+
+#[test]
+fn every_rule_that_cannot_be_used_is_told_with_its_place_and_cause() {
+    let theirs = [
+        rule("fine", "ask", "match = [{ args = { to = 'x' } }]"),
+        rule("odd when", "deny", ""),
+        rule("when", "deny", "when = 'args.('"),
+        rule("by", "allow", "by = 'operator'"),
+        rule("shown", "ask", "when = \"args.to == 'a'\"\nmatch = [{ args = { to = 'b' } }]"),
+        rule("default.write", "deny", ""),
+    ]
+    .concat();
+    assert_eq!(
+        wrong(&[untrusted(&theirs), user(&rule("ours", "deny", "when = \"args.\\u001b == 1\""))]),
+        [
+            "user.toml:1: the `when` of rule `ours` cannot be used: unexpected character `\\u{1b}` at character 6",
+            "project.toml:6: `odd when` cannot be the id of a rule: \
+             it may hold the letters a to z, digits, `.`, `_` and `-`",
+            "project.toml:11: the `when` of rule `when` cannot be used: \
+             expected a name after `.`, found `(` at character 6",
+            "project.toml:16: rule `by` asks nobody and yet has a `by`; remove it, or let the rule `ask`",
+            "project.toml:21: rule `shown` fails example 1 of its `match`; change the example or the rule: \
+             the condition is false for it",
+            "project.toml:27: `default.write` cannot be the id of a rule: \
+             Toolroom's own rules are named like that; choose another",
+        ]
+    );
+}
+
+#[test]
+fn examples_are_bounded_because_each_is_judged() {
+    let with = |first: usize, second: usize| {
+        let examples = |count: usize| format!("match = [{}]", "{}, ".repeat(count));
+        [rule("a", "ask", &examples(first)), rule("b", "ask", &examples(second))].concat()
+    };
+    assert_eq!(rules(&compiled(&[user(&with(1_000, 1_000))])).len(), 2);
+    let problems = wrong(&[user(&with(1_000, 1_001))]);
+    assert_eq!(problems, ["user.toml:6: rules have more than 2000 examples from here on; remove some"]);
+}
+
+#[test]
+fn a_rule_may_not_take_the_name_of_another() {
+    let (ours, theirs) = (user(&rule("a", "deny", "")), rule("a", "ask", ""));
+    for layer in [untrusted(&theirs), trusted(&theirs)] {
+        assert_eq!(
+            wrong(&[ours.clone(), layer]),
+            ["project.toml:1: `rule.id` \"a\" is already the id of the rule at user.toml:1"]
+        );
+    }
+    assert_eq!(compiled(&[ours]).policy.rules()[0].text().effect, Ruling::Deny);
+}

@@ -1,0 +1,155 @@
+//! What follows from the keys: schema, reference, variables, starters.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use toolroom::policy::Preset;
+
+use super::{environment, loaded, set, trusted, untrusted, user};
+use crate::config::shape::{Key, Shape};
+use crate::config::{Config, project_starter, reference, starter};
+
+#[test]
+fn the_schema_describes_every_key_and_knows_no_null() {
+    let schema = Config::schema();
+    assert_eq!(schema["title"], "toolroom.toml");
+    assert_eq!(schema["additionalProperties"], false);
+    let preset = &schema["properties"]["policy"]["properties"]["preset"];
+    assert_eq!(preset["description"], "What runs unasked where no rule decides.");
+    assert_eq!(preset["default"], "balanced");
+    let concurrency = &schema["properties"]["tool"]["additionalProperties"]["properties"]["concurrency"];
+    assert_eq!((&concurrency["type"], &concurrency["maximum"]), (&json!("integer"), &json!(10_000)));
+    let text = schema.to_string();
+    assert!(!text.contains("null") && !text.contains("$ref"), "{text}");
+}
+
+/// What the walk does not understand it would let pass unchecked.
+#[test]
+fn every_place_of_the_schema_is_understood() {
+    fn walk(key: &Key, path: &str, free: &mut Vec<String>) {
+        assert!(!key.description.is_empty() || path.is_empty() || path.ends_with('*'), "{path} says nothing");
+        match &key.shape {
+            Shape::Table { keys, .. } => {
+                keys.iter().for_each(|(name, key)| walk(key, &format!("{path}.{name}"), free));
+            }
+            Shape::Names { each, .. } | Shape::List { each, .. } => walk(each, &format!("{path}.*"), free),
+            Shape::Anything => free.push(path.to_owned()),
+            _ => {}
+        }
+    }
+    let mut free = Vec::new();
+    walk(Key::root(), "", &mut free);
+    assert_eq!(free, [".rule.*.match.*.args.*", ".rule.*.not_match.*.args.*"]);
+}
+
+#[test]
+fn every_direction_of_strictness_is_known() {
+    fn named(schema: &Value) -> usize {
+        match schema {
+            Value::Object(node) => {
+                usize::from(node.contains_key("x-stricter")) + node.values().map(named).sum::<usize>()
+            }
+            Value::Array(items) => items.iter().map(named).sum(),
+            _ => 0,
+        }
+    }
+    fn read(key: &Key) -> usize {
+        let below = match &key.shape {
+            Shape::Table { keys, .. } => keys.iter().map(|(_, key)| read(key)).sum(),
+            Shape::Names { each, .. } | Shape::List { each, .. } => read(each),
+            _ => 0,
+        };
+        below + usize::from(key.stricter.is_some())
+    }
+    assert_eq!(named(&Config::schema()), read(Key::root()));
+    assert!(read(Key::root()) >= 8);
+}
+
+#[test]
+fn every_single_value_has_a_variable_of_its_own() {
+    let documented = reference();
+    let variables: Vec<&str> = documented.iter().filter_map(|doc| doc.variable.as_deref()).collect();
+    assert_eq!(
+        variables,
+        [
+            "TOOLROOM_POLICY_PRESET",
+            "TOOLROOM_POLICY_APPROVAL_EXPIRES",
+            "TOOLROOM_REDACTION_PATTERNS",
+            "TOOLROOM_REDACTION_ENVIRONMENT",
+        ]
+    );
+    assert_eq!(variables.iter().collect::<BTreeSet<_>>().len(), variables.len());
+    for doc in documented.iter().filter(|doc| doc.variable.is_some()) {
+        let default = doc.default.clone().unwrap();
+        let loaded = loaded(&[environment(&[(doc.variable.as_deref().unwrap(), &default)])]);
+        assert_eq!(set(&loaded), [format!("{} = {default} ({})", doc.key, doc.variable.clone().unwrap())]);
+    }
+}
+
+#[test]
+fn the_reference_has_every_key_with_kind_and_default() {
+    let rows: Vec<String> = reference()
+        .into_iter()
+        .map(|doc| {
+            assert!(!doc.description.is_empty() && !doc.description.contains('\n'), "{}", doc.key);
+            format!("{}: {} [{}]", doc.key, doc.kind, doc.default.unwrap_or_default())
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            "policy: a table []",
+            "policy.preset: one of \"open\", \"balanced\", \"careful\" [\"balanced\"]",
+            "policy.approval_expires: a span such as \"30s\", from 1s to 30d [\"24h\"]",
+            "redaction: a table []",
+            "redaction.patterns: true or false [true]",
+            "redaction.environment: true or false [true]",
+            "tool: a table []",
+            "tool.<name>.rate: a rate such as \"3/h\" or \"20/day project\", or a list of rates []",
+            "tool.<name>.concurrency: a whole number from 1 to 10000 []",
+            "tool.<name>.timeout: a span such as \"30s\", from 1ms to 24h []",
+            "tool.<name>.result_cap: a whole number from 200 to 10000000 []",
+            "rule: a list of tables with id, effect, tool, when, by, reason, match, not_match []",
+            "rule.id: text []",
+            "rule.effect: one of \"allow\", \"ask\", \"deny\" []",
+            "rule.tool: text []",
+            "rule.when: text []",
+            "rule.by: one of \"caller\", \"operator\" []",
+            "rule.reason: text []",
+            "rule.match: a list of tables with tool, args, caller, provenance, effect, capabilities, risk []",
+            "rule.not_match: a list of tables with tool, args, caller, provenance, effect, capabilities, risk []",
+        ]
+    );
+}
+
+/// Prose begins with `# `, what one may switch on with `#`.
+fn switched_on(text: &str) -> String {
+    text.lines()
+        .map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line))
+        .fold(String::new(), |text, line| text + line + "\n")
+}
+
+#[test]
+fn the_starters_load_and_change_nothing() {
+    for preset in Preset::ALL {
+        let text = starter(preset);
+        assert!(text.lines().count() < 25);
+        let mut expected = Config::default();
+        expected.policy.preset = preset;
+        assert_eq!(loaded(&[user(&text)]).config, expected);
+        let all = loaded(&[user(&switched_on(&text))]);
+        assert_eq!((all.config.rules.len(), all.config.tools.len()), (1, 1));
+    }
+    for preset in Preset::ALL {
+        let loaded = loaded(&[trusted(&project_starter(Some(preset)))]);
+        assert_eq!((loaded.config.policy.preset, loaded.config.tools.len()), (preset, 0));
+    }
+    let text = project_starter(None);
+    assert!(text.lines().count() < 25);
+    assert_eq!(loaded(&[trusted(&text)]).config, Config::default());
+    let all = loaded(&[untrusted(&switched_on(&text))]);
+    assert_eq!(
+        (all.config.policy.preset, all.config.rules.len(), all.ignored.len()),
+        (Preset::Careful, 1, 0)
+    );
+}

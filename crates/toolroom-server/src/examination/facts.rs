@@ -1,0 +1,224 @@
+//! What is known about an installation. Plain values: whether they are good or bad is for `judge` to say.
+
+use std::path::PathBuf;
+
+use toolroom::clock::Timestamp;
+use toolroom::ledger::CallStatus;
+use toolroom::policy::Preset;
+use toolroom_host::machine::{Machine, Space, TreeSize};
+use toolroom_store::StoreHealth;
+
+/// Everything that is judged. A text in the place of an error is its cause, in words for a person.
+#[derive(Debug, Clone)]
+pub(super) struct Facts {
+    pub(super) at: Timestamp,
+    pub(super) config: Result<ConfigFacts, ConfigTrouble>,
+    /// Absent when the configuration cannot be used.
+    pub(super) policy: Option<Result<PolicyFacts, Vec<String>>>,
+    /// Absent when the database cannot be read.
+    pub(super) answers: Option<AnswerFacts>,
+    /// Absent when nothing says where data is kept.
+    pub(super) store: Option<StoreFacts>,
+    pub(super) key: KeyFacts,
+    /// Absent when the database cannot be read.
+    pub(super) sealed: Option<SealedFacts>,
+    /// Absent when nothing says where data is kept.
+    pub(super) disk: Option<Result<DiskFacts, String>>,
+    pub(super) machine: Result<Machine, String>,
+}
+
+/// A configuration that can be used.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct ConfigFacts {
+    /// The user's file, if there is one.
+    pub(super) user: Option<PathBuf>,
+    /// The project's file, if there is one.
+    pub(super) project: Option<ProjectFacts>,
+    /// What is odd and changes nothing.
+    pub(super) odd: Vec<Oddity>,
+}
+
+/// A project's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ProjectFacts {
+    pub(super) path: PathBuf,
+    /// Settings that do not hold because nobody has said yes to the file.
+    pub(super) ignored: usize,
+}
+
+/// Something odd, and the variable it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Oddity {
+    pub(super) text: String,
+    pub(super) variable: Option<String>,
+}
+
+/// Why there is no configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ConfigTrouble {
+    /// Nothing says where the user's folders are.
+    NoHome(String),
+    /// A file cannot be read.
+    Unreadable(String),
+    /// What it says cannot be used: a line for each problem.
+    Invalid(Vec<String>),
+}
+
+/// A policy that holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct PolicyFacts {
+    pub(super) preset: Preset,
+    pub(super) rules: usize,
+    /// Examples in the rules; they hold, or the policy would not.
+    pub(super) examples: usize,
+}
+
+/// Standing answers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct AnswerFacts {
+    pub(super) count: usize,
+    /// Ids of those whose condition cannot be read.
+    pub(super) unreadable: Vec<String>,
+}
+
+/// The database, and whether it can be written.
+#[derive(Debug, Clone)]
+pub(super) struct StoreFacts {
+    pub(super) folder: PathBuf,
+    pub(super) database: PathBuf,
+    /// Why nothing can be written there.
+    pub(super) unwritable: Option<Unwritable>,
+    pub(super) state: StoreState,
+}
+
+/// A place that cannot be written to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Unwritable {
+    /// There is something else in its place.
+    NoFolder,
+    /// This user may not.
+    Folder(String),
+    /// The same for the file itself.
+    File(String),
+}
+
+/// How the database was found.
+#[derive(Debug, Clone)]
+pub(super) enum StoreState {
+    /// Nothing was ever kept here.
+    Absent,
+    /// There is something that cannot be used, and what was said about it.
+    Unusable(StoreTrouble, String),
+    /// This process has it open, and nobody finds it any more.
+    Gone(Vanished),
+    /// It can be read.
+    Open(Box<OpenStore>),
+}
+
+/// A database that can be read.
+#[derive(Debug, Clone)]
+pub(super) struct OpenStore {
+    pub(super) health: StoreHealth,
+    /// Why nobody can write just now.
+    pub(super) locked: Option<(StoreTrouble, String)>,
+    /// Calls by status; absent if there was no time to count them.
+    pub(super) calls: Option<Vec<(CallStatus, u64)>>,
+    pub(super) damage: Damage,
+}
+
+/// What became of a file that is still open here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Vanished {
+    /// Nothing is in its place.
+    Deleted,
+    /// Another one is.
+    Replaced,
+}
+
+/// Why a database cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StoreTrouble {
+    Locked,
+    ReadOnly,
+    Full,
+    Damaged,
+    Newer,
+    Older,
+    Foreign,
+    NoSharedMemory,
+    Slow,
+    Unreadable,
+}
+
+/// What came of reading all of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Damage {
+    /// A line each; none if all is well.
+    Found(Vec<String>),
+    /// It was too large to be read in passing.
+    TooLarge,
+    /// There was no time left.
+    NoTime,
+}
+
+/// The master key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum KeyFacts {
+    /// There is none.
+    Absent,
+    /// There is one.
+    Held {
+        /// Where it comes from, in words.
+        home: String,
+        change: KeyChange,
+    },
+    /// There is something that cannot be used, and what was said about it.
+    Unusable(KeyTrouble, String),
+    /// Nothing says where it would be.
+    Nowhere,
+}
+
+/// Whether a change of the key was left in the middle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeyChange {
+    None,
+    Unfinished,
+}
+
+/// Why a key cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum KeyTrouble {
+    /// Others may read its file.
+    Readable(PathBuf),
+    /// Its successor is there, and it is not.
+    Missing(PathBuf),
+    /// Its file holds none, or cannot be read.
+    File(PathBuf),
+    /// Its variable holds none.
+    Variable(&'static str),
+    /// Something else.
+    Other,
+}
+
+/// What is sealed, and what of it opens.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct SealedFacts {
+    /// How many secrets there are.
+    pub(super) secrets: usize,
+    /// How many requests wait, sealed, for an answer.
+    pub(super) requests: usize,
+    /// How many of both are sealed with a key that is not here. Not counted without a key.
+    pub(super) other_key: usize,
+    /// Names of secrets that do not open although the key fits.
+    pub(super) damaged: Vec<String>,
+    /// Names of secrets that are too short to be hidden.
+    pub(super) too_short: Vec<String>,
+}
+
+/// The file system of the data folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DiskFacts {
+    pub(super) space: Space,
+    /// What the data folder takes; absent if there is none yet, or it cannot be read.
+    pub(super) used: Option<TreeSize>,
+}

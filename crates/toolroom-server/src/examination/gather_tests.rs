@@ -1,0 +1,61 @@
+//! What a process that has a database open notices about it.
+#![expect(clippy::disallowed_methods, reason = "tests delete files")]
+
+use toolroom_tools::builtin::doctor::Check;
+
+use super::*;
+use crate::app::{DATABASE, open_store};
+
+struct Running {
+    _home: tempfile::TempDir,
+    folders: Folders,
+    store: Store,
+    examination: Examination,
+}
+
+async fn running() -> Running {
+    let home = tempfile::tempdir().unwrap();
+    let folders = Folders { config: home.path().to_owned(), data: home.path().to_owned() };
+    let store = open_store(&folders).await.unwrap();
+    let file = FileId::of(&folders.data.join(DATABASE)).unwrap();
+    let examination = Examination::of_running(&folders, &[], &store, file);
+    Running { _home: home, folders, store, examination }
+}
+
+async fn store_check(examination: &Examination) -> Check {
+    let report = examination.report().await;
+    report.checks.into_iter().find(|(name, _)| *name == "store").unwrap().1
+}
+
+#[tokio::test]
+async fn a_database_that_is_deleted_or_replaced_while_it_is_open_is_noticed() {
+    let running = running().await;
+    assert_eq!(store_check(&running.examination).await.gravest.code, None);
+    let path = running.folders.data.join(DATABASE);
+    std::fs::remove_file(&path).unwrap();
+    let deleted = store_check(&running.examination).await.gravest;
+    assert_eq!(deleted.code, Some("store.gone"));
+    assert!(deleted.details.contains("was deleted"), "{deleted:?}");
+    assert!(!path.exists(), "looking does not make it again");
+
+    let other = open_store(&running.folders).await.unwrap();
+    let replaced = store_check(&running.examination).await.gravest;
+    assert!(replaced.details.contains("another file"), "{replaced:?}");
+    other.shutdown().await.unwrap();
+    running.store.shutdown().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_store_that_was_closed_is_told_and_not_waited_for() {
+    let running = running().await;
+    running.store.shutdown().await.unwrap();
+    assert_eq!(store_check(&running.examination).await.gravest.code, Some("store.unreadable"));
+}
+
+#[tokio::test]
+async fn an_examination_leaves_a_running_store_open() {
+    let running = running().await;
+    assert_eq!(store_check(&running.examination).await, store_check(&running.examination).await);
+    running.store.set_feature_switch(&Default::default(), "memory", None).await.unwrap();
+    running.store.shutdown().await.unwrap();
+}

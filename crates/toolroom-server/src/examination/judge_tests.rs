@@ -1,0 +1,371 @@
+//! Every fault as a value: what it is called, how grave it is, and that there is something to type.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use toolroom_host::machine::{Space, TreeSize};
+use toolroom_store::InstanceSeen;
+use toolroom_tools::builtin::doctor::Gravity;
+
+use super::super::facts::{Oddity, ProjectFacts};
+use super::*;
+
+const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+/// An installation that is in order.
+fn sound() -> Facts {
+    Facts {
+        at: NOW,
+        config: Ok(ConfigFacts::default()),
+        policy: Some(Ok(PolicyFacts::default())),
+        answers: Some(AnswerFacts::default()),
+        store: Some(StoreFacts {
+            folder: "/data".into(),
+            database: "/data/toolroom.db".into(),
+            unwritable: None,
+            state: StoreState::Open(Box::new(OpenStore {
+                health: StoreHealth {
+                    journal_mode: "wal".to_owned(),
+                    sync_pure: "NORMAL",
+                    sync_writes: "FULL",
+                    schema: 2,
+                    bytes: 120_000,
+                    wal_bytes: 0,
+                    newest_at: Some(NOW),
+                    open_questions: 0,
+                    overdue: 0,
+                    instances: Vec::new(),
+                    sqlite: "3.50.0".to_owned(),
+                },
+                locked: None,
+                calls: Some(vec![(CallStatus::Done, 3)]),
+                damage: Damage::Found(Vec::new()),
+            })),
+        }),
+        key: KeyFacts::Held { home: "`/data/master.key`".to_owned(), change: KeyChange::None },
+        sealed: Some(SealedFacts { secrets: 2, ..SealedFacts::default() }),
+        disk: Some(Ok(DiskFacts {
+            space: Space { free_bytes: 100 * GB, total_bytes: 200 * GB },
+            used: Some(TreeSize { bytes: 120_000, entries: 2, extent: Extent::Whole }),
+        })),
+        machine: Ok(Machine {
+            kernel: "6.12.3".to_owned(),
+            landlock_abi: 6,
+            seccomp: true,
+            user_namespaces: UserNamespaces::Possible,
+            bubblewrap: None,
+            year: 2027,
+            core_dumps_off: true,
+        }),
+    }
+}
+
+fn state(facts: &mut Facts) -> &mut StoreState {
+    &mut facts.store.as_mut().unwrap().state
+}
+
+fn open(facts: &mut Facts) -> &mut OpenStore {
+    match state(facts) {
+        StoreState::Open(open) => open,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn health_of(facts: &mut Facts) -> &mut StoreHealth {
+    &mut open(facts).health
+}
+
+fn machine(facts: &mut Facts) -> &mut Machine {
+    facts.machine.as_mut().unwrap()
+}
+
+fn sealed(facts: &mut Facts) -> &mut SealedFacts {
+    facts.sealed.as_mut().unwrap()
+}
+
+fn free(facts: &mut Facts, bytes: u64) {
+    facts.disk.as_mut().unwrap().as_mut().unwrap().space.free_bytes = bytes;
+}
+
+fn instance(is_this: bool, is_alive: Option<bool>) -> InstanceSeen {
+    let (machine, process) = ("here".to_owned(), "1 1".to_owned());
+    InstanceSeen { machine, process, heartbeat_at: NOW, is_this, is_alive }
+}
+
+/// What is wrong with facts: the code of every finding, with its gravity.
+fn wrong(facts: &Facts) -> BTreeSet<(&'static str, Gravity)> {
+    let report = judge(facts);
+    let findings = report.checks.iter().flat_map(|(_, check)| check.findings());
+    findings.filter_map(|finding| Some((finding.code?, finding.gravity))).collect()
+}
+
+#[test]
+fn a_sound_installation_is_healthy_in_all_its_parts() {
+    let report = judge(&sound());
+    assert_eq!((report.health(), report.warnings), ("healthy", Vec::new()));
+    let names: Vec<&str> = report.checks.iter().map(|(name, _)| *name).collect();
+    let seven = ["config", "memory", "context", "provider", "rag", "sessions", "disk"];
+    assert_eq!(names[..7], seven);
+    assert_eq!(names[7..], ["policy", "secrets", "store", "instances", "approvals", "sandbox", "clock"]);
+    for (name, check) in &report.checks {
+        assert!(!check.gravest.details.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn an_installation_nobody_has_used_is_healthy() {
+    let mut facts = sound();
+    *state(&mut facts) = StoreState::Absent;
+    (facts.key, facts.sealed) = (KeyFacts::Absent, Some(SealedFacts::default()));
+    assert_eq!(wrong(&facts), BTreeSet::new());
+}
+
+/// Changes sound facts, and says what comes of it.
+#[track_caller]
+fn check(gravity: Gravity, code: &'static str, spoil: impl FnOnce(&mut Facts)) -> Report {
+    let mut facts = sound();
+    spoil(&mut facts);
+    assert_eq!(wrong(&facts), BTreeSet::from([(code, gravity)]));
+    let report = judge(&facts);
+    assert_eq!((report.status, report.warnings.is_empty()), (gravity, false), "{code}");
+    let (name, check) = report.checks.iter().find(|(_, check)| check.gravest.code == Some(code)).unwrap();
+    assert!(code.starts_with(&format!("{name}.")), "{code} is told by {name}");
+    assert!(!check.gravest.details.is_empty());
+    assert!(!check.gravest.remedy.as_deref().unwrap_or_default().is_empty(), "{code} has no remedy");
+    report
+}
+
+#[test]
+fn faults_of_configuration_and_policy() {
+    use Gravity::{Error, Warning};
+    let lines = || vec!["toolroom.toml:3: `polcy` is no key".to_owned(), "another".to_owned()];
+    let odd =
+        |variable: Option<&str>| Oddity { text: "odd".to_owned(), variable: variable.map(str::to_owned) };
+    check(Warning, "config.odd", |facts| facts.config.as_mut().unwrap().odd = vec![odd(Some("TOOLROOM_X"))]);
+    check(Warning, "config.odd", |facts| facts.config.as_mut().unwrap().odd = vec![odd(None)]);
+    check(Warning, "config.untrusted", |facts| {
+        facts.config.as_mut().unwrap().project = Some(ProjectFacts { path: "/p".into(), ignored: 2 });
+    });
+    let invalid = check(Error, "policy.invalid", |facts| facts.policy = Some(Err(lines())));
+    assert_eq!(invalid.warnings, ["policy: toolroom.toml:3: `polcy` is no key (and 1 more)"]);
+    check(Warning, "policy.unreadable_answer", |facts| {
+        facts.answers = Some(AnswerFacts { count: 2, unreadable: vec!["ans_1".to_owned()] });
+    });
+    for (trouble, code) in [
+        (ConfigTrouble::Invalid(lines()), "config.invalid"),
+        (ConfigTrouble::Unreadable("no".to_owned()), "config.unreadable"),
+    ] {
+        let mut facts = sound();
+        (facts.config, facts.policy) = (Err(trouble), None);
+        assert_eq!(wrong(&facts), [(code, Error), ("policy.unexamined", Warning)].into());
+    }
+}
+
+#[test]
+fn without_a_home_nothing_else_can_be_said() {
+    let mut facts = sound();
+    facts.config = Err(ConfigTrouble::NoHome("no home".to_owned()));
+    (facts.policy, facts.answers, facts.store, facts.disk) = (None, None, None, None);
+    (facts.key, facts.sealed) = (KeyFacts::Nowhere, None);
+    let parts = ["approvals", "disk", "instances", "policy", "secrets", "store"];
+    let codes: Vec<String> = wrong(&facts).iter().map(|(code, _)| (*code).to_owned()).collect();
+    let unexamined = parts.map(|part| format!("{part}.unexamined"));
+    let mut expected = vec!["config.no_home".to_owned()];
+    expected.extend(unexamined);
+    expected.sort();
+    assert_eq!(codes, expected);
+}
+
+#[test]
+fn faults_of_the_database() {
+    use Gravity::{Error, Warning};
+    let unwritable =
+        |why: Unwritable| move |facts: &mut Facts| facts.store.as_mut().unwrap().unwritable = Some(why);
+    check(Error, "store.no_folder", unwritable(Unwritable::NoFolder));
+    check(Error, "store.read_only", unwritable(Unwritable::Folder("no".to_owned())));
+    check(Error, "store.read_only", unwritable(Unwritable::File("no".to_owned())));
+    check(Warning, "store.journal_mode", |facts| health_of(facts).journal_mode = "delete".to_owned());
+    check(Error, "store.damaged", |facts| {
+        open(facts).damage = Damage::Found(vec!["page 7 is missing".to_owned()]);
+    });
+    check(Error, "store.locked", |facts| {
+        open(facts).locked = Some((StoreTrouble::Locked, "held".to_owned()));
+    });
+    for unchecked in [Damage::TooLarge, Damage::NoTime] {
+        let mut facts = sound();
+        open(&mut facts).damage = unchecked;
+        let report = judge(&facts);
+        let (_, check) = report.checks.iter().find(|(name, _)| *name == "store").unwrap();
+        assert!(check.gravest.details.contains("not searched for damage"), "{check:?}");
+        assert_eq!(report.status, Gravity::Ok, "a large database is no fault");
+    }
+}
+
+#[test]
+fn a_database_that_cannot_be_read_is_told_once_and_the_rest_is_not_guessed() {
+    use Gravity::{Error, Warning};
+    let states = [
+        (StoreState::Gone(Vanished::Deleted), "store.gone", Error),
+        (StoreState::Gone(Vanished::Replaced), "store.gone", Error),
+    ];
+    let troubles = [
+        (StoreTrouble::Locked, "store.locked", Error),
+        (StoreTrouble::ReadOnly, "store.read_only", Error),
+        (StoreTrouble::Full, "store.full", Error),
+        (StoreTrouble::Damaged, "store.damaged", Error),
+        (StoreTrouble::Newer, "store.newer", Error),
+        (StoreTrouble::Older, "store.older", Warning),
+        (StoreTrouble::Foreign, "store.foreign", Error),
+        (StoreTrouble::NoSharedMemory, "store.no_shared_memory", Error),
+        (StoreTrouble::Slow, "store.slow", Warning),
+        (StoreTrouble::Unreadable, "store.unreadable", Error),
+    ];
+    let troubles = troubles
+        .map(|(trouble, code, gravity)| (StoreState::Unusable(trouble, "said".to_owned()), code, gravity));
+    for (found, code, gravity) in states.into_iter().chain(troubles) {
+        let mut facts = sound();
+        *state(&mut facts) = found;
+        (facts.answers, facts.sealed) = (None, None);
+        let expected = [
+            (code, gravity),
+            ("policy.answers_unexamined", Warning),
+            ("secrets.unexamined", Warning),
+            ("instances.unexamined", Warning),
+            ("approvals.unexamined", Warning),
+        ];
+        assert_eq!(wrong(&facts), expected.into());
+        assert_eq!(judge(&facts).status, gravity);
+    }
+}
+
+#[test]
+fn faults_of_keys_and_secrets() {
+    use Gravity::{Error, Warning};
+    let key = |trouble: KeyTrouble| {
+        move |facts: &mut Facts| facts.key = KeyFacts::Unusable(trouble, "said".to_owned())
+    };
+    let file = || PathBuf::from("/it's/master.key");
+    let readable = check(Error, "secrets.key_readable", key(KeyTrouble::Readable(file())));
+    let remedy = |report: &Report, part: &str| {
+        let check = report.checks.iter().find(|(name, _)| *name == part);
+        check.and_then(|(_, check)| check.gravest.remedy.clone()).unwrap()
+    };
+    assert_eq!(remedy(&readable, "secrets"), "chmod 600 '/it'\\''s/master.key'");
+    check(Error, "secrets.key_lost", key(KeyTrouble::Missing(file())));
+    check(Error, "secrets.key_unusable", key(KeyTrouble::File(file())));
+    check(Error, "secrets.key_unusable", key(KeyTrouble::Variable("TOOLROOM_MASTER_KEY")));
+    check(Error, "secrets.key_unusable", key(KeyTrouble::Other));
+    check(Error, "secrets.key_lost", |facts| facts.key = KeyFacts::Absent);
+    check(Error, "secrets.key_lost", |facts| {
+        (facts.key, *sealed(facts)) =
+            (KeyFacts::Absent, SealedFacts { requests: 1, ..SealedFacts::default() });
+    });
+    check(Warning, "secrets.change_unfinished", |facts| {
+        facts.key = KeyFacts::Held { home: "a file".to_owned(), change: KeyChange::Unfinished };
+    });
+    check(Error, "secrets.other_key", |facts| sealed(facts).other_key = 1);
+    check(Error, "secrets.damaged", |facts| sealed(facts).damaged = vec!["A".to_owned()]);
+    let names: Vec<String> = (0..7).map(|n| format!("S{n}")).collect();
+    let short = check(Warning, "secrets.too_short", |facts| sealed(facts).too_short = names);
+    assert!(short.warnings[0].ends_with("`S0`, `S1`, `S2`, `S3`, `S4` and 2 more"), "{short:?}");
+    assert_eq!(remedy(&short, "secrets"), "toolroom secrets set S0");
+}
+
+#[test]
+fn faults_of_processes_and_questions() {
+    use Gravity::Warning;
+    check(Warning, "instances.dead", |facts| {
+        health_of(facts).instances = vec![instance(false, Some(false)), instance(false, Some(true))];
+    });
+    check(Warning, "instances.unknown_calls", |facts| {
+        open(facts).calls = Some(vec![(CallStatus::Done, 3), (CallStatus::Unknown, 2)]);
+    });
+    check(Warning, "approvals.overdue", |facts| health_of(facts).overdue = 1);
+    let details = |spoil: fn(&mut Facts), part: &str| {
+        let mut facts = sound();
+        spoil(&mut facts);
+        let report = judge(&facts);
+        let (_, check) = report.checks.into_iter().find(|(name, _)| *name == part).unwrap();
+        assert_eq!(check.gravest.gravity, Gravity::Ok);
+        check.gravest.details
+    };
+    let living = |facts: &mut Facts| {
+        let others = [instance(true, Some(true)), instance(false, Some(true)), instance(false, None)];
+        health_of(facts).instances = others.to_vec();
+    };
+    assert_eq!(details(living, "instances"), "2 other processes with calls open");
+    let ours = |facts: &mut Facts| health_of(facts).instances = vec![instance(true, Some(true))];
+    assert_eq!(details(ours, "instances"), "no other process has calls open");
+    let uncounted = details(|facts| open(facts).calls = None, "instances");
+    assert!(uncounted.ends_with("unknown calls were not counted, since there was no time"), "{uncounted}");
+    assert_eq!(details(|facts| health_of(facts).open_questions = 1, "approvals"), "1 question open");
+}
+
+#[test]
+fn faults_of_the_disk() {
+    use Gravity::{Error, Warning};
+    check(Warning, "disk.low", |facts| free(facts, LOW_BYTES - 1));
+    check(Warning, "disk.low", |facts| free(facts, FULL_BYTES));
+    check(Error, "disk.full", |facts| free(facts, FULL_BYTES - 1));
+    check(Error, "disk.unreadable", |facts| facts.disk = Some(Err("no".to_owned())));
+    let mut facts = sound();
+    free(&mut facts, LOW_BYTES);
+    assert_eq!(judge(&facts).status, Gravity::Ok);
+    for (bytes, text) in
+        [(0, "less than 1 MB"), (MB, "1 MB"), (GB - 1, "999 MB"), (GB, "1.0 GB"), (12_340 * MB, "12.3 GB")]
+    {
+        assert_eq!(size(bytes), text);
+    }
+}
+
+#[test]
+fn faults_of_the_machine_and_its_clock() {
+    use Gravity::{Error, Warning};
+    check(Error, "clock.year", |facts| machine(facts).year = 1970);
+    check(Error, "clock.year", |facts| machine(facts).year = 2999);
+    check(Warning, "clock.core_dumps", |facts| machine(facts).core_dumps_off = false);
+    let beyond = CLOCK_SLACK + Duration::from_micros(1);
+    check(Warning, "clock.behind", |facts| health_of(facts).newest_at = Some(NOW.after(beyond)));
+    let mut facts = sound();
+    health_of(&mut facts).newest_at = Some(NOW.after(CLOCK_SLACK));
+    assert_eq!(judge(&facts).status, Gravity::Ok, "clocks may differ a little");
+    facts.machine = Err("no".to_owned());
+    assert_eq!(wrong(&facts), [("sandbox.unreadable", Error), ("clock.unreadable", Error)].into());
+}
+
+#[test]
+fn how_well_programs_can_be_confined_is_said_in_words() {
+    let sandbox = |landlock_abi, seccomp, user_namespaces, bubblewrap: Option<&str>| {
+        let mut facts = sound();
+        let bubblewrap = bubblewrap.map(PathBuf::from);
+        let sound = facts.machine.clone().unwrap();
+        facts.machine = Ok(Machine { landlock_abi, seccomp, user_namespaces, bubblewrap, ..sound });
+        let report = judge(&facts);
+        let (_, check) = report.checks.into_iter().find(|(name, _)| *name == "sandbox").unwrap();
+        check.gravest
+    };
+    let (possible, absent) = (UserNamespaces::Possible, UserNamespaces::Absent);
+    let forbidden = |by| UserNamespaces::Forbidden { by };
+    let bwrap = Some("/usr/bin/bwrap");
+    for (found, says) in [
+        (sandbox(6, true, possible, None), "off the network"),
+        (sandbox(0, true, possible, bwrap), "off the network"),
+        (sandbox(4, true, absent, None), "from making connections"),
+        (sandbox(3, true, forbidden("/x"), bwrap), "not off the network"),
+    ] {
+        assert!(found.gravity == Gravity::Ok && found.details.contains(says), "{says}: {found:?}");
+    }
+    for (found, remedy) in [
+        (sandbox(0, true, possible, None), "sudo apt-get install bubblewrap"),
+        (sandbox(0, false, absent, None), "uname -r"),
+        (sandbox(6, false, absent, None), "uname -r"),
+        (
+            sandbox(0, true, forbidden("/proc/sys/x_restrict"), bwrap),
+            "echo 0 | sudo tee /proc/sys/x_restrict",
+        ),
+        (sandbox(0, true, forbidden("/proc/sys/max"), bwrap), "echo 10000 | sudo tee /proc/sys/max"),
+    ] {
+        let told = (found.code, found.gravity, found.remedy.as_deref());
+        assert_eq!(told, (Some("sandbox.none"), Gravity::Warning, Some(remedy)));
+    }
+}

@@ -1,0 +1,91 @@
+//! Configuration and policy, read anew: what holds for the next process that starts.
+
+use tokio::time::Instant;
+use toolroom::ledger::Switchboard;
+use toolroom::policy::Condition;
+use toolroom::scope::ProjectId;
+use toolroom_host::folders::Folders;
+use toolroom_store::Store;
+
+use super::facts::{AnswerFacts, ConfigFacts, ConfigTrouble, Oddity, PolicyFacts, ProjectFacts};
+use super::gather::{told, within};
+use crate::config::{ConfigError, Layer, Loaded, Origin, Sources, Trust, load};
+
+type Read = (Result<ConfigFacts, ConfigTrouble>, Option<Result<PolicyFacts, Vec<String>>>);
+
+/// What the files say. Without a database no project's file is trusted.
+pub(super) async fn read(
+    folders: &Folders,
+    store: Option<&Store>,
+    flags: &[String],
+    deadline: Instant,
+) -> Read {
+    let files = match Sources::find(folders).read() {
+        Ok(files) => files,
+        Err(error) => return (Err(ConfigTrouble::Unreadable(lines(&error).join("; "))), None),
+    };
+    let trust = match store {
+        Some(store) => match within(deadline, files.trust(store)).await {
+            Ok(Ok(trust)) => trust,
+            Ok(Err(error)) => return (Err(ConfigTrouble::Unreadable(told(error))), None),
+            Err(late) => return (Err(ConfigTrouble::Unreadable(late.to_string())), None),
+        },
+        None => Trust::Missing,
+    };
+    let layers = files.layers(trust, flags);
+    let loaded = load(&layers).and_then(|loaded| loaded.limits().map(|_| loaded));
+    match loaded {
+        Err(error) => (Err(ConfigTrouble::Invalid(lines(&error))), None),
+        Ok(loaded) => {
+            let policy = loaded.policy().map_err(|error| lines(&error)).map(|policy| PolicyFacts {
+                preset: policy.preset(),
+                rules: policy.rules().len(),
+                examples: examples(&loaded),
+            });
+            (Ok(config(&layers, &loaded)), Some(policy))
+        }
+    }
+}
+
+fn lines(error: &ConfigError) -> Vec<String> {
+    error.problems.iter().map(ToString::to_string).collect()
+}
+
+fn config(layers: &[Layer], loaded: &Loaded) -> ConfigFacts {
+    let mut facts = ConfigFacts::default();
+    for layer in layers {
+        match layer {
+            Layer::User { path, .. } => facts.user = Some(path.clone()),
+            Layer::Project { path, .. } => {
+                facts.project = Some(ProjectFacts { path: path.clone(), ignored: loaded.ignored.len() });
+            }
+            Layer::Environment(_) | Layer::Flags(_) => {}
+        }
+    }
+    let oddities = loaded.warnings.iter().map(|warning| Oddity {
+        text: warning.to_string(),
+        variable: match &warning.origin {
+            Origin::Environment(name) => Some(name.clone()),
+            Origin::Default | Origin::User(_) | Origin::Project { .. } | Origin::Flag => None,
+        },
+    });
+    facts.odd = oddities.collect();
+    facts
+}
+
+fn examples(loaded: &Loaded) -> usize {
+    loaded.config.rules.iter().map(|rule| rule.text.matches.len() + rule.text.not_matches.len()).sum()
+}
+
+/// The standing answers in a database that can be read.
+pub(super) async fn answers(store: &Store, deadline: Instant) -> Option<AnswerFacts> {
+    let standing = within(deadline, store.standing(&ProjectId::default())).await.ok()?.ok()?;
+    let mut facts = AnswerFacts::default();
+    for answer in standing.answers.iter() {
+        facts.count += 1;
+        if answer.when.as_deref().is_some_and(|condition| Condition::parse(condition).is_err()) {
+            facts.unreadable.push(answer.id.to_string());
+        }
+    }
+    Some(facts)
+}

@@ -1,0 +1,219 @@
+//! `toolroom trust`: what is shown, what is asked, what is recorded, and how it is taken back.
+
+use serde_json::{Value, json};
+
+use crate::project::{Project, finish_in};
+use crate::typing::Person;
+
+const LENIENT: &str = "[policy]\npreset = \"open\"\n[tool.lottery]\nrate = \"9/h\"\n\
+                       [[rule]]\nid = \"free\"\neffect = \"allow\"\ntool = \"publish_*\"\nwhen = \"args.text == 'x'\"\n";
+
+fn lenient() -> Project {
+    let project = Project::new("");
+    project.write(LENIENT);
+    project
+}
+
+/// Whether the file of the project counts in full now.
+fn is_trusted(project: &Project) -> bool {
+    let shown = project.run(&["config", "show", "policy.preset", "--json"]).ended(0).json();
+    let document = project.run(&["config", "path", "--json"]).ended(0).json();
+    let trusted = document["project_file"]["trusted"] == true;
+    assert_eq!(shown["settings"][0]["value"] == "open", trusted, "{shown} {document}");
+    trusted
+}
+
+fn list(project: &Project) -> Value {
+    project.run(&["trust", "--list", "--json"]).ended(0).json()
+}
+
+#[test]
+fn what_it_would_allow_is_shown_before_it_is_trusted() {
+    let project = lenient();
+    let file = project.file().display().to_string();
+    let ran = project.run(&["trust", "--yes"]).ended(0);
+    assert_eq!(
+        ran.err,
+        format!(
+            "{file} would be allowed to set:\n  \
+             policy.preset = \"open\" (looser than \"balanced\")\n  \
+             rule.free = allow publish_* when args.text == 'x' (only a trusted file may allow)\n  \
+             tool.lottery.rate = \"9/h\" (in place of the limit there is, even if that is stricter)\n\
+             3 in all, until the file changes; it may ask, deny and narrow without trust\n\
+             {file} is trusted; `toolroom trust --revoke` takes it back\n"
+        )
+    );
+    assert!(is_trusted(&project));
+    let again = project.run(&["trust"]).ended(0);
+    assert_eq!(again.err, format!("{file} is trusted already, with this content\n"));
+    let document = project.run(&["trust", "--json"]).ended(0).json();
+    assert_eq!((&document["trusted"], &document["path"]), (&json!(true), &json!(file)));
+    assert_eq!(document["allows"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn without_a_terminal_a_yes_has_to_be_said_beforehand() {
+    let project = lenient();
+    let ran = project.run(&["trust"]).ended(2);
+    assert!(
+        ran.err.contains("policy.preset = \"open\"") && ran.err.contains("`toolroom trust --yes`"),
+        "{ran:?}"
+    );
+    assert_eq!(project.run(&["trust", "--json"]).ended(2).json()["error"]["kind"], "usage");
+    assert!(!is_trusted(&project));
+    assert_eq!(list(&project), json!([]));
+}
+
+#[test]
+fn a_person_is_asked_and_only_a_yes_is_one() {
+    for (typed, code) in [("y\n", 0), ("Yes\n", 0), ("n\n", 3), ("\n", 3), ("yess\n", 3), ("\u{4}", 3)] {
+        let project = lenient();
+        let mut command = project.home.command(&["trust"]);
+        let ran =
+            Person::default().types("[y/N]", typed).at(command.current_dir(project.folder())).ended(code);
+        assert_eq!(is_trusted(&project), code == 0, "{typed:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn what_was_typed_before_the_question_is_no_answer() {
+    let project = lenient();
+    let mut command = project.home.command(&["trust"]);
+    let person = Person::default().ahead("y\ny\n").types("[y/N]", "n\n");
+    person.at(command.current_dir(project.folder())).ended(3);
+    assert!(!is_trusted(&project));
+}
+
+#[test]
+fn what_is_trusted_is_what_was_shown_and_not_what_came_after() {
+    let project = lenient();
+    let mut command = project.home.command(&["trust"]);
+    let change = format!("printf '[redaction]\\npatterns = false\\n' > {}", project.file().display());
+    let person = Person::default().does("[y/N]", &change, "y\n");
+    person.at(command.current_dir(project.folder())).ended(0);
+    assert_eq!(list(&project)[0]["state"], "changed since");
+    assert!(!is_trusted(&project));
+    project.write(LENIENT);
+    assert!(is_trusted(&project));
+}
+
+#[test]
+fn a_byte_more_or_another_place_is_another_file() {
+    let project = lenient();
+    project.run(&["trust", "--yes"]).ended(0);
+    assert!(is_trusted(&project));
+    for changed in [format!("{LENIENT}\n"), LENIENT.replace("9/h", "8/h"), format!("\u{feff}{LENIENT}")] {
+        project.write(&changed);
+        assert!(!is_trusted(&project), "{changed:?}");
+        assert_eq!(list(&project)[0]["state"], "changed since");
+    }
+    project.write(LENIENT);
+    assert!(is_trusted(&project), "the content counts, not the time");
+
+    let below = project.folder().join("copy");
+    std::fs::create_dir(&below).unwrap();
+    std::fs::copy(project.file(), below.join("toolroom.toml")).unwrap();
+    let preset = || {
+        let command = project.home.command(&["config", "show", "policy.preset"]);
+        finish_in(command, &below).ended(0).out
+    };
+    assert_eq!(preset(), "policy.preset = \"balanced\"\n", "a copy");
+    std::fs::remove_file(below.join("toolroom.toml")).unwrap();
+    assert_eq!(preset(), "policy.preset = \"open\"\n", "the file above");
+    std::fs::hard_link(project.file(), below.join("toolroom.toml")).unwrap();
+    assert_eq!(preset(), "policy.preset = \"balanced\"\n", "the same file under another name");
+}
+
+#[test]
+fn trust_is_listed_and_taken_back() {
+    let project = lenient();
+    let none = project.run(&["trust", "--list"]).ended(0);
+    assert!(none.out.is_empty() && none.err.contains("no project's file is trusted"), "{none:?}");
+    project.run(&["trust", "--revoke"]).ended(5);
+    let trusted = || drop(project.run(&["trust", "--yes"]).ended(0));
+
+    trusted();
+    let listed = project.run(&["trust", "--list"]).ended(0).out;
+    assert!(listed.trim_end().ends_with(&project.file().display().to_string()), "{listed}");
+    std::fs::remove_file(project.file()).unwrap();
+    assert!(project.run(&["trust", "--list"]).ended(0).out.contains("toolroom.toml  gone"));
+    project.run(&["trust", "--revoke"]).ended(5);
+    let file = project.file().display().to_string();
+    let ran = project.run(&["trust", "--revoke", &file]).ended(0);
+    assert_eq!(ran.err, format!("{file} is no longer trusted\n"));
+    assert_eq!(list(&project), json!([]));
+
+    project.write(LENIENT);
+    std::fs::create_dir(project.folder().join("below")).unwrap();
+    for path in ["", ".", "toolroom.toml", "./below/../toolroom.toml"] {
+        trusted();
+        let arguments: Vec<&str> =
+            ["trust", "--revoke", path].into_iter().filter(|word| !word.is_empty()).collect();
+        project.run(&arguments).ended(0);
+        assert!(!is_trusted(&project), "{path}");
+    }
+    trusted();
+    let ran = project.run(&["trust", "--revoke", "tolroom.toml"]).ended(5);
+    assert!(ran.err.contains(&format!("did you mean `{file}`?")), "{ran:?}");
+    assert!(is_trusted(&project));
+}
+
+#[test]
+fn a_file_that_allows_nothing_needs_no_trust() {
+    let project = Project::new("");
+    project.write(
+        "[policy]\npreset = \"careful\"\n[[rule]]\nid = \"no\"\neffect = \"deny\"\ntool = \"lottery\"\n",
+    );
+    let ran = project.run(&["trust", "--yes"]).ended(0);
+    assert!(ran.err.contains("allows nothing, and counts in full without trust"), "{ran:?}");
+    assert!(!project.home.path().join("toolroom.db").exists());
+    let document = project.run(&["trust", "--json"]).ended(0).json();
+    assert_eq!((&document["trusted"], &document["allows"]), (&json!(false), &json!([])));
+    project.run_own(&["call", "lottery"]).ended(3);
+}
+
+#[test]
+fn a_file_that_is_wrong_or_missing_cannot_be_trusted() {
+    let project = Project::new("");
+    let ran = project.run(&["trust", "--yes"]).ended(5);
+    assert!(ran.err.contains("`toolroom init --project` writes one"), "{ran:?}");
+    project.write(format!("{LENIENT}effekt = 1\n"));
+    let ran = project.run(&["trust", "--yes"]).ended(2);
+    assert!(ran.err.contains("toolroom.toml:10: `rule.effekt` is no key"), "{ran:?}");
+    assert_eq!(list(&project), json!([]));
+    // Looking at what is trusted, and taking it back, needs no configuration.
+    project.write(LENIENT);
+    project.run(&["trust", "--yes"]).ended(0);
+    project.write_user_file("[[[");
+    assert_eq!(list(&project)[0]["state"], "");
+    project.run(&["trust", "--revoke"]).ended(0);
+}
+
+#[test]
+fn a_file_cannot_hide_what_it_allows() {
+    let project = Project::new("");
+    let hidden = "args.text == '\u{202e}x\u{200b}\\u001b[2J' or true";
+    let rule = format!("id = \"x\"\neffect = \"allow\"\ntool = \"*\"\nwhen = \"{hidden}\"");
+    project.write(format!("[[rule]]\n{rule}\n"));
+    let ran = project.run(&["trust"]).ended(2);
+    assert!(ran.err.contains("\\u{202e}x\\u{200b}\\u{1b}[2J' or true"), "{ran:?}");
+    assert!(!ran.err.contains(['\u{202e}', '\u{200b}', '\u{1b}']), "{ran:?}");
+}
+
+#[test]
+fn a_path_that_is_no_text_is_never_trusted() {
+    use std::os::unix::ffi::OsStrExt;
+    let project = Project::new("");
+    let odd = project.folder().join(std::ffi::OsStr::from_bytes(b"\xff"));
+    std::fs::create_dir(&odd).unwrap();
+    std::fs::write(odd.join("toolroom.toml"), LENIENT).unwrap();
+    let run = |arguments: &[&str]| finish_in(project.home.command(arguments), &odd);
+    assert!(run(&["trust", "--yes"]).ended(2).err.contains("is not UTF-8"));
+    assert!(run(&["config", "path"]).ended(0).out.contains("not trusted"));
+    assert_eq!(run(&["config", "show", "policy.preset"]).ended(0).out, "policy.preset = \"balanced\"\n");
+    for arguments in
+        [&["config", "path", "--json"][..], &["config", "show", "--json"], &["config", "check", "--json"]]
+    {
+        run(arguments).ended(0).json();
+    }
+}
