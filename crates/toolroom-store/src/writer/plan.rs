@@ -132,16 +132,15 @@ impl<'a> Plan<'a> {
     fn decide(&mut self, decision: &'a Decision, replies: &Replies) -> Result<(), Refusal> {
         let call = decision.call.as_str();
         replies.waiting(&decision.call, &decision.scope, decision.by, decision.at)?;
-        let state = match decision.answer.is_yes() {
-            true => QuestionState::Granted,
-            false => QuestionState::Refused,
+        let refusal = decision.answer.refusal();
+        let state = match refusal {
+            None => QuestionState::Granted,
+            Some(_) => QuestionState::Refused,
         };
         let at = decision.at.as_micros();
         let (answer, by) = (decision.answer.as_str(), decision.by.as_str());
         self.answers.push(Answered(call, state.as_str(), answer, by, at, None));
-        if state == QuestionState::Refused {
-            self.denied.push((call, at, "a person said no"));
-        }
+        self.denied.extend(refusal.map(|refusal| (call, at, refusal)));
         self.standing.extend(decision.standing.as_ref().map(AnswerRow));
         Ok(())
     }
@@ -152,7 +151,7 @@ impl<'a> Plan<'a> {
         let state = QuestionState::Refused.as_str();
         let by = Some(edit.park.record.id.as_str());
         self.answers.push(Answered(of, state, Answer::Edit.as_str(), edit.by.as_str(), at, by));
-        self.denied.push((of, at, "its arguments were edited; another call takes its place"));
+        self.denied.extend(Answer::Edit.refusal().map(|refusal| (of, at, refusal)));
         let granted = edit.by.may_answer_for(edit.park.approval.by).then_some((edit.by, edit.at));
         self.park(&edit.park, granted);
         Ok(())

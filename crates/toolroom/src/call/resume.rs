@@ -134,7 +134,10 @@ impl Toolroom {
             | (QuestionState::Expired, _) => Err(denied(EXPIRED_RULE, EXPIRED)),
             (QuestionState::Refused, _) => match &question.replaced_by {
                 Some(by) => return Err(ResumeError::Replaced { of: call, by: by.clone() }),
-                None => Err(denied("approval.refused", refusal(question.answer))),
+                None => Err(denied(
+                    "approval.refused",
+                    question.answer.and_then(Answer::refusal).unwrap_or("a person said no"),
+                )),
             },
             (QuestionState::Void, _) => {
                 Err(denied("approval.void", "the approval no longer holds; make the call again"))
@@ -185,12 +188,4 @@ fn still_pending(question: &Question) -> Outcome {
 
 fn denied(rule: &'static str, reason: &str) -> Outcome {
     Outcome::Denied(Denial::by_rule(rule, reason))
-}
-
-fn refusal(answer: Option<Answer>) -> &'static str {
-    match answer {
-        Some(Answer::Never) => "a person said no, and never to ask again",
-        Some(Answer::Stop) => "a person said no, and to end the run",
-        _ => "a person said no",
-    }
 }

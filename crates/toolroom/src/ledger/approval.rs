@@ -171,6 +171,18 @@ impl Answer {
         Self::ALL.into_iter().find(|answer| answer.as_str() == name)
     }
 
+    /// What the row of a call says that was answered so; `None` for a yes.
+    #[must_use]
+    pub const fn refusal(self) -> Option<&'static str> {
+        match self {
+            Self::Once | Self::Session | Self::Always => None,
+            Self::No => Some("a person said no"),
+            Self::Never => Some("a person said no, and never to ask again"),
+            Self::Stop => Some("a person said no, and to end the run"),
+            Self::Edit => Some("its arguments were edited; another call takes its place"),
+        }
+    }
+
     /// Whether the parked call may run.
     #[must_use]
     pub const fn is_yes(self) -> bool {

@@ -228,10 +228,9 @@ impl Rows {
         let asked = self.waiting(&decision.call, &decision.scope, decision.by, decision.at)?;
         asked.answer = Some(decision.answer);
         asked.answered_by = Some(decision.by);
-        if decision.answer.is_yes() {
-            asked.state = QuestionState::Granted;
-        } else {
-            self.refuse(&decision.call, decision.at, "a person said no");
+        match decision.answer.refusal() {
+            None => asked.state = QuestionState::Granted,
+            Some(refusal) => self.refuse(&decision.call, decision.at, refusal),
         }
         if let Some(answer) = decision.standing {
             let project = answer.scope.project.clone();
@@ -253,7 +252,9 @@ impl Rows {
             asked.answered_by = Some(edit.by);
             asked.replaced_by = Some(new);
         }
-        self.refuse(&edit.of, edit.at, "its arguments were edited; another call takes its place");
+        if let Some(refusal) = Answer::Edit.refusal() {
+            self.refuse(&edit.of, edit.at, refusal);
+        }
         Ok(())
     }
 

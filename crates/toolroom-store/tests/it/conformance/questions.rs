@@ -82,7 +82,7 @@ pub(super) async fn a_yes_keeps_what_is_sealed_and_a_no_removes_it(
         let told = (record.error.as_deref(), record.ended_at, record.duration_us);
         match answer.is_yes() {
             true => assert_eq!(told, (None, None, 0), "{answer:?}"),
-            false => assert_eq!(told, (Some("a person said no"), Some(clock.now()), 3_000_000), "{answer:?}"),
+            false => assert_eq!(told, (answer.refusal(), Some(clock.now()), 3_000_000), "{answer:?}"),
         }
     }
 }
