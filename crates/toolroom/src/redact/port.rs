@@ -58,3 +58,25 @@ impl Redactions for Fixed {
         Box::pin(std::future::ready(Ok(Arc::clone(&self.0))))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_fixed_redactor_is_the_same_everywhere() {
+        let redactor = Arc::new(Redactor::default());
+        let fixed: Arc<dyn Redactions> = Arc::new(Fixed::new(Arc::clone(&redactor)));
+        for (project, revision) in [("local", 0), ("other", 7)] {
+            let given = fixed.redactor(&ProjectId::new(project), revision).await.unwrap();
+            assert!(Arc::ptr_eq(&given, &redactor));
+        }
+    }
+
+    #[test]
+    fn an_error_names_the_project_and_keeps_its_cause() {
+        let error = RedactionError::new(ProjectId::default(), "the key file is gone");
+        assert_eq!(error.to_string(), "the secrets of project `local` could not be read");
+        assert_eq!(error.source().unwrap().to_string(), "the key file is gone");
+    }
+}

@@ -54,11 +54,10 @@ impl Redactor {
         let mut redactor = Self { exact: Exact::new(&secrets).map(Arc::new), patterns, ..Self::default() };
         let is_safe = |text: &str| redactor.found(text).finds.is_empty();
         let marker = |secret: &Secret| {
-            let named = format!("[secret {}]", shown(&secret.name));
-            [named, "[secret]".to_owned()]
-                .into_iter()
-                .find(|text| is_safe(text))
-                .unwrap_or(NAMELESS.to_owned())
+            let name = shown(&secret.name);
+            let named = (!name.is_empty()).then(|| format!("[secret {name}]"));
+            let mut choices = named.into_iter().chain(["[secret]".to_owned()]);
+            choices.find(|text| is_safe(text)).unwrap_or_else(|| NAMELESS.to_owned())
         };
         let markers = secrets.iter().map(marker).collect();
         redactor.nameless_kinds = !Kind::ALL.into_iter().all(|kind| is_safe(kind.marker()));

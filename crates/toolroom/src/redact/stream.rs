@@ -136,18 +136,68 @@ impl Held {
 
     /// Drops what no later look will need.
     fn forget(&mut self) {
-        let mut cut = self.text.floor_char_boundary(self.floor.saturating_sub(LOOK_BACK));
-        // Inside of escapes a text cannot be taken up.
-        while cut > 0
-            && self.text.as_bytes().get(cut - 1).is_some_and(|byte| matches!(byte, b'\\' | b'%' | b'&'))
-        {
-            cut -= 1;
-        }
+        let cut = self.text.floor_char_boundary(self.floor.saturating_sub(LOOK_BACK));
+        // Two backslashes are one, and where things are escaped twice four are: what is cut off must not be a part.
+        let before = self.text.as_bytes().get(..cut).unwrap_or_default();
+        let cut = cut - before.iter().rev().take_while(|byte| **byte == b'\\').count() % 4;
         self.text.drain(..cut);
         self.done -= cut;
         self.floor -= cut;
         for (_, at) in &mut self.open {
             *at -= cut;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::{Patterns, Secret};
+
+    #[test]
+    fn whatever_arrives_little_is_held_back() {
+        let secrets =
+            [Secret::new("A", "geheim/wort geheim/wort"), Secret::new("B", "aaaaaaaaaaaaaaaaaaaaab")];
+        let redactor = Redactor::new(secrets, Patterns::All);
+        for piece in [
+            "a",
+            "geheim/wort ",
+            "geheim%2Fwort+",
+            "\\u0061",
+            "\\",
+            "\\\\",
+            "%2561",
+            "&amp;",
+            "&#x61",
+            "QUJD\n",
+            "eyJ",
+            "eyJhbGciOiJI.",
+            "xoxb-1",
+            "sk-",
+            "-----BEGIN PRIVATE KEY-----",
+            "-----BEGIN ",
+            "-",
+            "password=",
+            "password=\"",
+            "token=a1",
+            "Authorization: ",
+            "a://b",
+            "a://b:c@",
+            "4",
+            "4 ",
+            "4111 ",
+            "123456789:",
+            "hooks.slack.com/",
+            "QUJDREVGR0hJSktM\n",
+        ] {
+            let mut held = Held::default();
+            let mut shown = String::new();
+            let chunk = piece.repeat(1_000 / piece.len() + 1);
+            for _ in 0..30 {
+                held.push(&redactor, &chunk, End::Open, &mut shown);
+                assert!(held.text.len() < 10_000, "{piece}: {} bytes", held.text.len());
+                assert!(held.open.len() < 10, "{piece}: {} are open", held.open.len());
+            }
         }
     }
 }

@@ -67,7 +67,9 @@ pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
     let separator = separator(&mut cursor)?;
     let lead = lead(text, at);
     let start = cursor.at;
-    let extent = separator.quote.map_or(Extent::Run(Class::Value), Extent::Quoted);
+    let is_query = is_query(text, lead);
+    let class = if is_query { Class::Query } else { Class::Value };
+    let extent = separator.quote.map_or(Extent::Run(class), Extent::Quoted);
     let reach = extent.reach(text, start);
     if reach.goes_on && reach.end < start + DECIDED {
         return Err(Miss::Undecided(at));
@@ -76,8 +78,7 @@ pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
     let is_code = separator.quote.is_none()
         && (is_code(text, start, value) || !separator.is_tight && is_constant(value));
     let name = text.slice(lead, name_end);
-    let by_length =
-        separator.is_tight && value.len() >= MIN_VALUE && (is_query(text, lead) || is_capital(name));
+    let by_length = separator.is_tight && value.len() >= MIN_VALUE && (is_query || is_capital(name));
     let is_secret = by_length || looks_secret(kind, value);
     if !is_secret || is_code || is_placeholder(value) || is_no_secret(name) {
         return Err(Miss::Other);
@@ -178,7 +179,8 @@ fn lead(text: &Text<'_>, at: usize) -> usize {
 }
 
 fn is_query(text: &Text<'_>, lead: usize) -> bool {
-    matches!(text.before(lead), Some(b'?' | b'&')) || text.slice(lead.saturating_sub(5), lead) == b"&amp;"
+    matches!(text.before(lead), Some(b'?' | b'&' | b'#'))
+        || text.slice(lead.saturating_sub(5), lead) == b"&amp;"
 }
 
 fn is_capital(name: &[u8]) -> bool {

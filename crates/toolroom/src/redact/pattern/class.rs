@@ -25,6 +25,8 @@ pub(in crate::redact) enum Class {
     Path,
     /// What an unquoted value may hold: it ends where a list, a call or a text around it would go on.
     Value,
+    /// The same in a URL's query, where `&` begins the next value.
+    Query,
     /// What may stand between `//` and the path of a URL, host included.
     Authority,
     /// Digits and what separates groups of them.
@@ -32,7 +34,7 @@ pub(in crate::redact) enum Class {
 }
 
 /// How many classes there are.
-const CLASSES: usize = 12;
+const CLASSES: usize = 13;
 
 impl Class {
     const fn bit(self) -> u16 {
@@ -91,8 +93,9 @@ const fn membership(byte: u8) -> u16 {
     };
     let shown = byte.is_ascii_graphic() || !byte.is_ascii();
     if shown && !matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b'<' | b'>') {
-        if !matches!(byte, b',' | b';' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'&') {
+        if !matches!(byte, b',' | b';' | b'(' | b')' | b'[' | b']' | b'{' | b'}') {
             classes |= Class::Value.bit();
+            classes |= if byte == b'&' { 0 } else { Class::Query.bit() };
         }
         if !matches!(byte, b'/' | b'?' | b'#') {
             classes |= Class::Authority.bit();

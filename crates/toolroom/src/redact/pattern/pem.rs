@@ -19,6 +19,9 @@ const MAX_LABEL: usize = 40;
 /// How far the next line of a key may be from the last one: headers, quotes, prefixes of log lines.
 const GAP: usize = 200;
 
+/// Right below the frame nothing else is as long.
+const MIN_FIRST_LINE: usize = 16;
+
 /// Shorter runs, and those without small letters, capital letters and digits, are no lines of a key.
 const MIN_LINE: usize = 24;
 
@@ -33,6 +36,11 @@ pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
     cursor.literal(BEGIN)?;
     label(&mut cursor)?;
     // Without a line the key is only mentioned.
+    match first_line(cursor) {
+        Ok(cursor) => return Ok(cursor.hide(Kind::PrivateKey, at, Extent::PrivateKey)),
+        Err(Miss::Other) => {}
+        Err(undecided) => return Err(undecided),
+    }
     match next_piece(text, cursor.at) {
         Piece::Line(end) => cursor.at = end,
         Piece::Footer(end) if end - cursor.at >= MIN_FOOTED => {
@@ -43,6 +51,18 @@ pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
         Piece::Undecided => return Err(Miss::Undecided(at)),
     }
     Ok(cursor.hide(Kind::PrivateKey, at, Extent::PrivateKey))
+}
+
+/// A line right below the frame, which need not be long.
+fn first_line<'a, 't>(mut cursor: Cursor<'a, 't>) -> Result<Cursor<'a, 't>, Miss> {
+    match cursor.any_of(b"\r\n\\")? {
+        Some(b'\r') => cursor.literal("\n")?,
+        Some(b'\n') => {}
+        Some(_) => cursor.literal("n")?,
+        None => return Err(Miss::Other),
+    }
+    cursor.beginning(Class::Base64, MIN_FIRST_LINE, MIN_FIRST_LINE)?;
+    Ok(cursor)
 }
 
 /// The rest of a frame line, from behind `BEGIN` or `END`.
@@ -130,5 +150,6 @@ fn last_line(text: &Text<'_>, end: usize) -> usize {
         (Some(b'\n'), _) => end + 1,
         _ => return end,
     };
-    text.run(Class::Base64, broken)
+    let short = text.run(Class::Base64, broken);
+    if short - broken <= DECIDED { short } else { end }
 }

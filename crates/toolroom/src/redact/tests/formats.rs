@@ -114,6 +114,8 @@ fn private_keys_are_hidden_whole() {
         check(&format!("{begin}\\n{line}\\n{line}\\nAbc=\\n{end}"), "[redacted private key]");
         check(&format!("{begin}\r\n{line}\r\n{line}\r\n{end}"), "[redacted private key]");
         check(&format!("{begin}\n{line}\n{line}\nAbc"), "[redacted private key]");
+        check(&format!("{begin}\nMIIEvQIBADANBgkq\n{end}"), "[redacted private key]");
+        check(&format!("{begin}\\nMIIEvQIBADANBgkq."), "[redacted private key].");
         check(&format!("{begin}\n  | {line}\n  | {line}\n  | Abc=\n  | {end}"), "[redacted private key]");
         check(&format!("{begin}\" +\n  \"{line}\" +\n  \"{line}\";"), "[redacted private key]\";");
         check_untouched(&begin);
@@ -196,7 +198,8 @@ fn only_the_password_of_a_url_is_hidden() {
 fn values_that_are_called_a_secret_and_look_like_one_are_hidden() {
     for (text, expected) in [
         ("password=hunter2hunter2", "password=[redacted password]"),
-        ("Password: Tr0ub4dor&3", "Password: [redacted password]&3"),
+        ("Password: Tr0ub4dor&3", "Password: [redacted password]"),
+        ("https://x.y/#access_token=abcdefgh&state=1", "https://x.y/#access_token=[redacted token]&state=1"),
         ("passwd=12345678", "passwd=[redacted password]"),
         ("{\"password\":\"P(ss)w0rd\\\"x\"}", "{\"password\":\"[redacted password]\"}"),
         ("{\\\"api_key\\\": \\\"a1b2c3d4e5\\\"}", "{\\\"api_key\\\": \\\"[redacted api key]\\\"}"),
