@@ -1,6 +1,6 @@
 //! The names of characters in HTML: those of ASCII and of Latin-1, which are the ones that writers use.
 
-/// In the order of [`LATIN_1`]'s characters, from U+00A0 on.
+/// From U+00A0 on, in order.
 const LATIN_1: [&str; 96] = [
     "nbsp", "iexcl", "cent", "pound", "curren", "yen", "brvbar", "sect", "uml", "copy", "ordf", "laquo",
     "not", "shy", "reg", "macr", "deg", "plusmn", "sup2", "sup3", "acute", "micro", "para", "middot",

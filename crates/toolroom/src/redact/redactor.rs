@@ -18,8 +18,8 @@ const _: () = assert!(MIN_TEXT <= MIN_EXACT_CHARS && MIN_TEXT <= "a://:pw@".len(
 /// Longer texts are read piece by piece, so that what is noted about them stays small.
 const WHOLE: usize = 256 << 10;
 
-/// What is hidden may have kept something beside it from being recognised, so the result is looked at again. Each
-/// round hides more; this many are never needed.
+/// What is hidden may have kept something beside it from being recognised, so the result is looked at again. A text
+/// that is still not clean after so many rounds was made for that, and is not shown at all.
 const ROUNDS: usize = 8;
 
 /// Characters of a name that are shown.
@@ -86,10 +86,10 @@ impl Redactor {
         for _ in 1..ROUNDS {
             match self.pass(&redacted) {
                 Some(next) => redacted = next,
-                None => break,
+                None => return Cow::Owned(redacted),
             }
         }
-        Cow::Owned(redacted)
+        Cow::Owned(NAMELESS.to_owned())
     }
 
     /// Hides what is found; `None` when nothing is.

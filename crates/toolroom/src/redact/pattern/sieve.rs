@@ -103,7 +103,7 @@ fn read(text: &Text<'_>, at: usize, mut formats: Formats, known_key: &mut usize,
         let format = formats.trailing_zeros() as usize;
         formats &= formats - 1;
         // A key inside another one would be walked to the same end again.
-        if format == PRIVATE_KEY && at < *known_key {
+        if format == PRIVATE_KEY && at + pem::BEGIN.len() <= *known_key {
             continue;
         }
         let result = match (OTHERS.get(format), ISSUED.get(format.saturating_sub(OTHERS.len()))) {

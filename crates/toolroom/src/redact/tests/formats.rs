@@ -133,6 +133,9 @@ fn private_keys_are_hidden_whole() {
         ),
         "[redacted private key].",
     );
+    // Two keys that share dashes.
+    let key = |dashes: &str| format!("{dashes}BEGIN PRIVATE KEY-----\n{line}\n-----END PRIVATE KEY-----");
+    check(&format!("{}{}", key("-----"), key("----")), "[redacted private key]");
     check_untouched(&format!("-----BEGIN CERTIFICATE-----\n{line}\n-----END CERTIFICATE-----"));
     check_untouched(&format!("-----BEGIN PUBLIC KEY-----\n{line}\n-----END PUBLIC KEY-----"));
 }
