@@ -285,7 +285,8 @@ fn redaction(measure: &Measure) {
         include_str!("../src/call/record.rs"),
         include_str!("../src/schema/message.rs"),
     ];
-    let ordinary = texts.concat();
+    // Long enough that the processor does not learn it by heart.
+    let ordinary = texts.concat().repeat(10);
     let secrets = |count: usize| {
         let value = |n: usize| format!("{:016x}/{n}\"{:016x}", n * 0x9e37_79b9, n * 0x85eb_ca6b);
         (0..count).map(move |n| Secret::new(format!("SECRET_{n}"), value(n)))
