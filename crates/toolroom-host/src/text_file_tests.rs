@@ -36,6 +36,17 @@ fn a_text_is_read_up_to_its_bound() {
 }
 
 #[test]
+fn a_link_that_leads_nowhere_is_not_an_absent_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("toolroom.toml");
+    symlink("missing", &path).unwrap();
+    assert!(
+        matches!(read_bounded(&path, 10), Err(TextFileError::Io { .. })),
+        "its rules would be gone unseen"
+    );
+}
+
+#[test]
 fn what_is_no_text_is_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -66,7 +77,7 @@ fn links_are_followed_when_reading_and_kept_when_writing() {
     assert!(link.is_symlink());
     assert_eq!(std::fs::read_to_string(&target).unwrap(), "two");
     std::fs::remove_file(&target).unwrap();
-    assert!(read_bounded(&link, 10).unwrap().is_none());
+    assert!(read_bounded(&link, 10).is_err(), "what it should lead to is missing");
     assert!(replace(&link, "three").is_err());
     assert_eq!(names(folder.path()), ["link"]);
 }

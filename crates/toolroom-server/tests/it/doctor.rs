@@ -113,7 +113,7 @@ fn people_get_lines_with_what_to_type() {
     let binary = crate::home::binary();
     let mut script = Command::new("script");
     script.args(["-qec", &format!("{} doctor", binary.display()), "/dev/null"]);
-    script.env("TOOLROOM_HOME", home.path()).env("TERM", "xterm").stdin(Stdio::null());
+    script.env("TOOLROOM_HOME", home.path()).env("TERM", "xterm").env_remove("CI").stdin(Stdio::null());
     let shown = String::from_utf8(script.output().unwrap().stdout).unwrap();
     assert!(shown.contains('✗') && shown.contains('✓') && shown.contains("→ toolroom"), "{shown}");
     script.env("TERM", "dumb");

@@ -45,7 +45,8 @@ impl Home {
             .args(arguments)
             .env("TOOLROOM_HOME", self.path())
             .env("TZ", "UTC")
-            .env_remove("CLICOLOR_FORCE");
+            .env_remove("CLICOLOR_FORCE")
+            .env_remove("CI");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

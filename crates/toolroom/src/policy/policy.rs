@@ -71,10 +71,16 @@ impl Policy {
         Trace::settled(verdict, tried)
     }
 
-    fn judge(&self, facts: &Facts<'_>, answers: &Answers, record: &mut impl Record) -> Verdict {
+    fn judge<R: Record>(&self, facts: &Facts<'_>, answers: &Answers, record: &mut R) -> Verdict {
         let case = Case::new(facts);
         let mut tally = Tally::new(&case, record);
-        self.rules.iter().for_each(|rule| tally.hear_rule(rule));
+        for rule in &self.rules {
+            tally.hear_rule(rule);
+            // The first deny decides. Conditions may be costly, and somebody else's file may hold many of them.
+            if tally.is_denied() && !R::EVERYTHING {
+                return tally.conclude();
+            }
+        }
         tally.hear_preset(self.preset);
         tally.hear_guards();
         answers.about(facts.spec.id.as_str()).for_each(|answer| tally.hear_answer(answer));

@@ -38,6 +38,10 @@ impl<'a, R: Record> Tally<'a, R> {
         Self { case, record, denied: None, questions: Vec::new(), allows: Vec::new() }
     }
 
+    pub(super) fn is_denied(&self) -> bool {
+        self.denied.is_some()
+    }
+
     /// A rule that cannot be evaluated denies, whatever its effect: a guard that errors denies.
     pub(super) fn hear_rule(&mut self, rule: &'a Rule) {
         let effect = rule.text().effect;

@@ -77,6 +77,9 @@ impl fmt::Display for Finding {
 
 /// Takes down what is tried. A verdict alone needs none of it, so a finding is made only for who keeps it.
 pub(super) trait Record {
+    /// Whether rules are worth hearing that cannot change the verdict any more.
+    const EVERYTHING: bool;
+
     fn note(&mut self, rule: &str, effect: Ruling, finding: impl FnOnce() -> Finding);
 }
 
@@ -84,10 +87,14 @@ pub(super) trait Record {
 pub(super) struct Unrecorded;
 
 impl Record for Unrecorded {
+    const EVERYTHING: bool = false;
+
     fn note(&mut self, _rule: &str, _effect: Ruling, _finding: impl FnOnce() -> Finding) {}
 }
 
 impl Record for Vec<Tried> {
+    const EVERYTHING: bool = true;
+
     fn note(&mut self, rule: &str, effect: Ruling, finding: impl FnOnce() -> Finding) {
         self.push(Tried { rule: rule.to_owned(), effect, finding: finding() });
     }
