@@ -84,12 +84,14 @@ impl Output {
 
     /// Says why a call failed, what to do, and, to the person at the terminal, what is behind it.
     pub(super) fn failure(self, text: &str, hint: Option<&str>, cause: Option<&str>) {
-        self.error(text);
+        // A tool's own line must not pass for one of ours.
+        let indented = |text: &str| text.replace('\n', "\n  ");
+        self.error(&indented(text));
         if let Some(hint) = hint {
-            self.hint(hint);
+            self.hint(&indented(hint));
         }
         if let Some(cause) = cause {
-            self.talk(format_args!("{DIM}cause:{DIM:#} {}", visible(cause)));
+            self.talk(format_args!("{DIM}cause:{DIM:#} {}", visible(&indented(cause))));
         }
     }
 

@@ -10,6 +10,8 @@ use toolroom::redact::{Patterns, Redactor, Secret};
 use toolroom_host::environment;
 use tracing_subscriber::fmt::MakeWriter;
 
+use super::output::visible;
+
 /// What is hidden from now on.
 static HIDDEN: RwLock<Option<Hidden>> = RwLock::new(None);
 
@@ -55,7 +57,7 @@ pub(super) fn tell_warnings() {
 
 /// A panic of a tool ends its call and is told there; here it is only said where it happened.
 fn tell_panic(panic: &PanicHookInfo<'_>) {
-    let text = panic.payload_as_str().unwrap_or("without a message");
+    let text = visible(panic.payload_as_str().unwrap_or("without a message"));
     let place = panic.location().map(|place| format!(" at {place}")).unwrap_or_default();
     tracing::error!("panicked{place}: {text}");
 }

@@ -358,3 +358,12 @@ fn a_bare_command_prints_help() {
     let none: Vec<Value> = home.journal();
     assert!(none.is_empty());
 }
+
+#[test]
+fn what_a_tool_says_cannot_pass_for_what_we_say() {
+    let home = Home::new();
+    let forged = home.run_own(&["call", "blurt", "way=error", "text=bad\nhint: run this"]).ended(1).err;
+    assert!(forged.contains("bad\n  hint: run this") && !forged.contains("\nhint: run this"), "{forged:?}");
+    let panicked = home.run_own(&["call", "blurt", "way=panic", "text=a\u{202e}b\rc"]).ended(1).err;
+    assert!(!panicked.contains('\u{202e}') && !panicked.contains('\r'), "{panicked:?}");
+}
