@@ -1,8 +1,9 @@
 //! A ledger in memory.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::future::ready;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use crate::BoxFuture;
 use crate::clock::Timestamp;
@@ -21,6 +22,9 @@ const KEPT_CALLS: usize = 1_000;
 
 /// How much of whole results is remembered.
 const KEPT_ARTIFACT_BYTES: usize = 64 * 1024 * 1024;
+
+/// What holds in a project where nobody has set anything; one for all of them.
+static NOTHING: LazyLock<Arc<Standing>> = LazyLock::new(Arc::default);
 
 /// All ports over one map. What a real store does in a transaction happens here under one lock.
 #[derive(Debug, Default)]
@@ -130,14 +134,14 @@ impl Rows {
             self.check(grant, &begin.record.scope)?;
         }
         let resumes = begin.grant.as_ref().is_some_and(|grant| grant.call == begin.record.id);
-        if !resumes && self.calls.contains_key(&begin.record.id) {
-            return Err(already_recorded(&begin.record.id).into());
+        match self.calls.entry(begin.record.id.clone()) {
+            Entry::Vacant(place) => drop(place.insert(begin.record)),
+            Entry::Occupied(mut parked) if resumes => drop(parked.insert(begin.record)),
+            Entry::Occupied(known) => return Err(already_recorded(known.key()).into()),
         }
-        let used = begin.grant.and_then(|grant| self.questions.get_mut(&grant.call));
-        if let Some(asked) = used {
+        if let Some(asked) = begin.grant.and_then(|grant| self.questions.get_mut(&grant.call)) {
             asked.state = QuestionState::Used;
         }
-        self.calls.insert(begin.record.id.clone(), begin.record);
         self.starts.extend(start);
         self.make_room();
         Ok(())
@@ -395,7 +399,8 @@ impl Artifacts for MemoryLedger {
 
 impl Switchboard for MemoryLedger {
     fn standing<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Standing>, LedgerError>> {
-        Box::pin(ready(Ok(self.lock().standing.get(project).cloned().unwrap_or_default())))
+        let standing = self.lock().standing.get(project).cloned();
+        Box::pin(ready(Ok(standing.unwrap_or_else(|| Arc::clone(&NOTHING)))))
     }
 }
 
