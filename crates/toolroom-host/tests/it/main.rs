@@ -1,0 +1,15 @@
+//! What the doors promise, tested where it matters: over real sockets, files and processes.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests open sockets and start processes, and a wrong guess should stop them"
+)]
+
+mod egress;
+mod internet;
+#[expect(dead_code, reason = "the properties are tested beside the code")]
+#[path = "../../../toolroom/tests/it/scale.rs"]
+mod scale;
