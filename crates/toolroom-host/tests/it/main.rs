@@ -8,6 +8,7 @@
     reason = "tests open sockets and start processes, and a wrong guess should stop them"
 )]
 
+mod bodies;
 mod egress;
 mod internet;
 #[expect(dead_code, reason = "the properties are tested beside the code")]
