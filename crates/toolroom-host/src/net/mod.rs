@@ -41,7 +41,7 @@ pub use self::client::{Client, Http};
 pub use self::error::{Measure, NetError, Refusal, UrlProblem, Wait};
 pub use self::opening::{Opening, OpeningError};
 pub use self::place::Place;
-pub use self::reach::{Limits, Reach};
+pub use self::reach::{Limits, Reach, RootError};
 pub use self::request::Request;
 pub use self::resolve::{Pending, Resolve, SystemResolver};
 pub use self::response::Response;

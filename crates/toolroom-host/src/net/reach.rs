@@ -3,8 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use rustls::RootCertStore;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::{self, PemObject};
+use thiserror::Error;
 
 use super::address::{Special, carried, special};
 use super::error::Refusal;
@@ -40,6 +42,20 @@ pub struct Limits {
     pub idle: Duration,
     /// Everything, redirects and body included. `None` for streams that last as long as somebody talks.
     pub total: Option<Duration>,
+}
+
+/// Why a text is no root to trust.
+#[derive(Debug, Error)]
+pub enum RootError {
+    /// There is none in it.
+    #[error("the text holds no certificate: it begins with `-----BEGIN CERTIFICATE-----`")]
+    Absent,
+    /// It is no PEM.
+    #[error("the certificate cannot be read as PEM")]
+    Pem(#[from] pem::Error),
+    /// It is no certificate that others can be checked against.
+    #[error("the certificate cannot be used as a root")]
+    Unusable(#[from] rustls::Error),
 }
 
 impl Default for Limits {
@@ -91,11 +107,15 @@ impl Reach {
     }
 
     /// Trusts the certificates in a PEM text as roots, besides those of the machine.
-    pub fn trust_pem(mut self, pem: &str) -> Result<Self, pem::Error> {
+    pub fn trust_pem(mut self, pem: &str) -> Result<Self, RootError> {
+        let before = self.roots.len();
         for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
-            self.roots.push(certificate?);
+            let certificate = certificate?;
+            // Only to see whether it is one: a store takes what it can read.
+            RootCertStore::empty().add(certificate.clone())?;
+            self.roots.push(certificate);
         }
-        Ok(self)
+        if self.roots.len() == before { Err(RootError::Absent) } else { Ok(self) }
     }
 
     pub(super) fn roots(&self) -> &[CertificateDer<'static>] {

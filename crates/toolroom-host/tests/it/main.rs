@@ -10,7 +10,11 @@
 
 mod bodies;
 mod egress;
+mod fuzz;
 mod internet;
+#[path = "../../../toolroom/tests/it/mutation.rs"]
+mod mutation;
 #[expect(dead_code, reason = "the properties are tested beside the code")]
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;
+mod tls;
