@@ -21,6 +21,7 @@ mod resume;
 mod run;
 mod shape;
 mod shorten;
+mod size;
 mod validate;
 mod wait;
 
@@ -42,7 +43,7 @@ impl Toolroom {
         self.finish(OpenCall::new(self, request)).await
     }
 
-    async fn finish(&self, mut call: OpenCall) -> CallReport {
+    async fn finish(&self, mut call: Box<OpenCall>) -> CallReport {
         call.open(self).await;
         let outcome = match self.walk(&mut call).await {
             Ok(done) => Outcome::Done(done),

@@ -34,7 +34,8 @@ pub struct MemoryLedger {
 
 #[derive(Debug, Default)]
 struct Rows {
-    calls: BTreeMap<CallId, CallRecord>,
+    /// Boxed, so that a map that forgets its oldest moves little.
+    calls: BTreeMap<CallId, Box<CallRecord>>,
     questions: HashMap<CallId, Asked>,
     artifacts: HashMap<ArtifactId, Artifact>,
     artifact_bytes: usize,
@@ -135,8 +136,8 @@ impl Rows {
         }
         let resumes = begin.grant.as_ref().is_some_and(|grant| grant.call == begin.record.id);
         match self.calls.entry(begin.record.id.clone()) {
-            Entry::Vacant(place) => drop(place.insert(begin.record)),
-            Entry::Occupied(mut parked) if resumes => drop(parked.insert(begin.record)),
+            Entry::Vacant(place) => drop(place.insert(Box::new(begin.record))),
+            Entry::Occupied(mut parked) if resumes => **parked.get_mut() = begin.record,
             Entry::Occupied(known) => return Err(already_recorded(known.key()).into()),
         }
         if let Some(asked) = begin.grant.and_then(|grant| self.questions.get_mut(&grant.call)) {
@@ -203,7 +204,7 @@ impl Rows {
         let asked =
             Asked { approval: park.approval, state, answer, answered_by: granted_by, replaced_by: None };
         self.questions.insert(park.record.id.clone(), asked);
-        self.calls.insert(park.record.id.clone(), park.record);
+        self.calls.insert(park.record.id.clone(), Box::new(park.record));
         self.make_room();
         Ok(())
     }
@@ -306,7 +307,10 @@ impl Rows {
     fn close(&mut self, close: CloseCall) -> Result<(), LedgerError> {
         let call = close.record.id.clone();
         self.settle(&close)?;
-        self.calls.insert(call.clone(), close.record);
+        match self.calls.entry(call.clone()) {
+            Entry::Occupied(mut row) => **row.get_mut() = close.record,
+            Entry::Vacant(place) => drop(place.insert(Box::new(close.record))),
+        }
         if let Some(artifact) = close.artifact {
             self.artifact_bytes += artifact.bytes.len();
             self.artifacts.insert(artifact.id.clone(), artifact);
@@ -353,7 +357,7 @@ impl Journal for MemoryLedger {
         let limit = usize::try_from(filter.limit.unwrap_or(CallFilter::DEFAULT_LIMIT)).unwrap_or(usize::MAX);
         let found =
             rows.calls.values().rev().filter(|call| scope.covers(&call.scope) && passes(&filter, call));
-        Box::pin(ready(Ok(found.take(limit).cloned().collect())))
+        Box::pin(ready(Ok(found.take(limit).map(|call| call.as_ref().clone()).collect())))
     }
 
     fn call<'a>(
@@ -361,7 +365,12 @@ impl Journal for MemoryLedger {
         scope: &'a Scope,
         id: &'a CallId,
     ) -> BoxFuture<'a, Result<Option<CallRecord>, LedgerError>> {
-        let found = self.lock().calls.get(id).filter(|call| scope.covers(&call.scope)).cloned();
+        let found = self
+            .lock()
+            .calls
+            .get(id)
+            .filter(|call| scope.covers(&call.scope))
+            .map(|call| call.as_ref().clone());
         Box::pin(ready(Ok(found)))
     }
 
