@@ -152,7 +152,7 @@ impl Toolroom {
         let entry = resolve::find(&self.catalog, &call).map_err(|error| refused(error, &call))?;
         resolve::note(&entry, &mut call);
         let arguments = validate::fitting(&entry, &mut call).map_err(|error| refused(error, &call))?;
-        let verdict = permit::decide(self, &entry, &arguments, &call).map_err(|mut denial| {
+        let verdict = permit::decide(self, &entry, &arguments, &mut call).map_err(|mut denial| {
             denial.rewrite(|text| call.tellable(text));
             EditError::Denied(denial)
         })?;

@@ -27,6 +27,7 @@ mod wait;
 
 pub use context::CallContext;
 pub use explain::Explanation;
+pub(crate) use permit::described;
 pub use report::{CallReport, ClientResult, Denial, Done, Outcome, Pending};
 pub use request::{CallRequest, GivenArguments, Progress, ProgressSink};
 pub use resume::{ResumeError, ResumeRequest};
