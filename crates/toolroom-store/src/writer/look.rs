@@ -8,7 +8,8 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
-    Answerer, CallId, CallRecord, CallStatus, Grant, ParkedQuestion, QuestionState, RateKey, RateLimit, Turn,
+    Answerer, CallId, CallRecord, CallStatus, Grant, ParkedQuestion, QuestionState, RateKey, RateLimit,
+    RateWindow, Term, Turn,
 };
 use toolroom::scope::{ProjectId, Scope, UserId};
 
@@ -50,13 +51,14 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// Calls that began after `since`. The units of a batch begin at slightly different times: what lies between
+/// Calls that began after `since` and before `until`. The units of a batch begin at slightly different times: what lies between
 /// the first one's and the last one's window is listed, the rest only counted.
 #[derive(Debug)]
 struct Window<'a> {
     counted: Counted<'a>,
     since: Timestamp,
     latest_since: Timestamp,
+    until: Timestamp,
 }
 
 /// A row of `statements::WINDOWS_OF`.
@@ -65,7 +67,9 @@ impl Serialize for Window<'_> {
         let users_apart = i64::from(self.counted.user.is_some());
         let user = self.counted.user.flatten().map(UserId::as_str);
         let (since, latest) = (self.since.as_micros(), self.latest_since.as_micros());
-        (self.counted.project, self.counted.tool, since, latest, users_apart, user).serialize(serializer)
+        let until = self.until.as_micros();
+        (self.counted.project, self.counted.tool, since, latest, users_apart, user, until)
+            .serialize(serializer)
     }
 }
 
@@ -82,7 +86,7 @@ impl<'a> Questions<'a> {
                         let counted = Counted::of(&begin.record, limit);
                         let place = *places.entry(counted).or_insert(questions.windows.len());
                         questions.limits.push(place);
-                        questions.widen(place, counted, begun_at.before(limit.per));
+                        questions.widen(place, counted, limit.window(begun_at));
                     }
                 }
                 Work::Decide(decision) => questions.approvals.push(decision.call.as_str()),
@@ -99,13 +103,15 @@ impl<'a> Questions<'a> {
         questions
     }
 
-    fn widen(&mut self, place: usize, counted: Counted<'a>, since: Timestamp) {
+    fn widen(&mut self, place: usize, counted: Counted<'a>, span: RateWindow) {
+        let RateWindow { since, until } = span;
         match self.windows.get_mut(place) {
             Some(window) => {
                 window.since = window.since.min(since);
                 window.latest_since = window.latest_since.max(since);
+                window.until = window.until.max(until);
             }
-            None => self.windows.push(Window { counted, since, latest_since: since }),
+            None => self.windows.push(Window { counted, since, latest_since: since, until }),
         }
     }
 
@@ -146,7 +152,7 @@ pub(super) struct ApprovalSeen {
     arguments_hash: String,
     definition_hash: String,
     asks: Answerer,
-    expires_at: Timestamp,
+    term: Term,
     state: String,
     /// The call itself; it may have been closed behind the approval's back.
     call_status: String,
@@ -173,7 +179,7 @@ impl ApprovalSeen {
         stands
             && *self.arguments_hash == *grant.arguments_hash
             && *self.definition_hash == *grant.definition_hash
-            && grant.at < self.expires_at
+            && !self.term.is_over(grant.at)
     }
 }
 
@@ -192,7 +198,10 @@ impl Replies {
                     arguments_hash: row.try_get(2)?,
                     definition_hash: row.try_get(3)?,
                     asks,
-                    expires_at: Timestamp::from_micros(row.try_get(5)?),
+                    term: Term {
+                        asked_at: Timestamp::from_micros(row.try_get(10)?),
+                        expires_at: Timestamp::from_micros(row.try_get(5)?),
+                    },
                     state: row.try_get(6)?,
                     call_status: row.try_get(7)?,
                     owner: Scope {
@@ -229,7 +238,7 @@ impl Replies {
     ) -> Result<(), Refusal> {
         let approval = self.approval(call).filter(|approval| by.is_at_home(scope, &approval.owner));
         match approval {
-            Some(seen) if seen.is(QuestionState::Waiting, CallStatus::Pending) && at < seen.expires_at => {
+            Some(seen) if seen.is(QuestionState::Waiting, CallStatus::Pending) && !seen.term.is_over(at) => {
                 if by.may_answer_for(seen.asks) {
                     Ok(())
                 } else {

@@ -99,3 +99,26 @@ async fn an_approved_call_whose_process_died_begins_again() {
     last.close(ended(&park, CallStatus::Done, ParkedQuestion::Settled)).await.unwrap();
     assert_eq!(stand(&last, &park).await, (CallStatus::Done, QuestionState::Used, Kept::Gone));
 }
+
+#[tokio::test]
+async fn questions_from_the_future_are_answered_with_no_at_the_next_start() {
+    let place = Place::new();
+    let clock = &*place.clock;
+    let now = clock.now();
+    let store = place.open().await;
+    clock.advance(Duration::from_secs(365 * 24 * 3600));
+    let waiting = parked(clock, &Scope::default(), Answerer::Caller);
+    store.park(waiting.clone()).await.unwrap();
+    let granted = granted(&place, &store).await;
+    clock.set(now.after(Duration::from_secs(1)));
+    let young = parked(clock, &Scope::default(), Answerer::Caller);
+    store.park(young.clone()).await.unwrap();
+    // Whoever else shares the database has a clock that is a little slow.
+    clock.set(now);
+
+    let next = place.open().await;
+    for late in [&waiting, &granted] {
+        assert_eq!(stand(&next, late).await, (CallStatus::Denied, QuestionState::Expired, Kept::Gone));
+    }
+    assert_eq!(stand(&next, &young).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
+}

@@ -12,9 +12,12 @@ mod seal;
 mod standing;
 mod switches;
 
-pub use approval::{Answer, Answerer, Approval, Decision, EditCall, Grant, Question, QuestionState, Turn};
+pub use approval::{
+    Answer, Answerer, Approval, Decision, EXPIRED, EXPIRED_RULE, EditCall, Grant, Question, QuestionState,
+    Term, Turn,
+};
 pub use artifact::{Artifact, ArtifactId};
-pub use record::{CallFilter, CallId, CallRecord, CallStatus, RateKey, RateLimit, ToolUsage};
+pub use record::{CallFilter, CallId, CallRecord, CallStatus, RateKey, RateLimit, RateWindow, ToolUsage};
 pub use seal::{Seal, SealError};
 pub use standing::{AnswerId, Standing, StandingAnswer};
 pub use switches::{SwitchState, Switches};
@@ -110,7 +113,8 @@ pub trait Ledger: Send + Sync {
 
 /// Reads the record of calls.
 pub trait Journal: Send + Sync {
-    /// The newest calls that `filter` lets through, newest first.
+    /// The newest calls that `filter` lets through, newest first: in the order in which they were written, which a
+    /// clock that is set does not change.
     fn calls<'a>(
         &'a self,
         scope: &'a Scope,
@@ -146,7 +150,7 @@ pub trait Switchboard: Send + Sync {
 
 /// Reads what is asked of people.
 pub trait Approvals: Send + Sync {
-    /// The questions of calls that are still *pending*, oldest first.
+    /// The questions of calls that are still *pending*, oldest first, in the order in which they were parked.
     fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Question>, LedgerError>>;
 
     /// One question by the id of its call, answered or not.

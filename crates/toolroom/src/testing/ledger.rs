@@ -1,17 +1,17 @@
 //! A ledger in memory.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::future::ready;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
+use super::calls::Calls;
 use crate::BoxFuture;
 use crate::clock::Timestamp;
 use crate::ledger::{
     Action, Answer, Answerer, Approval, Approvals, Artifact, ArtifactId, Artifacts, BeginCall, BeginError,
     CallFilter, CallId, CallRecord, CallStatus, CloseCall, DecideError, Decision, EditCall, Grant, Journal,
     Ledger, LedgerError, ParkCall, ParkedQuestion, Question, QuestionState, RateKey, RateLimit, Standing,
-    SwitchState, Switchboard, ToolUsage, Turn,
+    SwitchState, Switchboard, Term, ToolUsage, Turn,
 };
 use crate::policy::Answers;
 use crate::scope::{ProjectId, Scope};
@@ -34,7 +34,7 @@ pub struct MemoryLedger {
 
 #[derive(Debug, Default)]
 struct Rows {
-    calls: BTreeMap<CallId, CallRecord>,
+    calls: Calls,
     questions: HashMap<CallId, Asked>,
     artifacts: HashMap<ArtifactId, Artifact>,
     artifact_bytes: usize,
@@ -59,6 +59,12 @@ struct Asked {
     answer: Option<Answer>,
     answered_by: Option<Answerer>,
     replaced_by: Option<CallId>,
+}
+
+impl Asked {
+    fn term(&self, call: &CallRecord) -> Term {
+        Term { asked_at: call.asked_at, expires_at: self.approval.expires_at }
+    }
 }
 
 impl MemoryLedger {
@@ -101,7 +107,7 @@ impl Rows {
         while self.calls.len() > KEPT_CALLS || self.artifact_bytes > KEPT_ARTIFACT_BYTES {
             let oldest = self
                 .calls
-                .values()
+                .oldest_first()
                 .find(|call| !matches!(call.status, CallStatus::Begun | CallStatus::Pending))
                 .map(|call| call.id.clone());
             match oldest {
@@ -134,10 +140,10 @@ impl Rows {
             self.check(grant, &begin.record.scope)?;
         }
         let resumes = begin.grant.as_ref().is_some_and(|grant| grant.call == begin.record.id);
-        match self.calls.entry(begin.record.id.clone()) {
-            Entry::Vacant(place) => drop(place.insert(begin.record)),
-            Entry::Occupied(mut parked) if resumes => drop(parked.insert(begin.record)),
-            Entry::Occupied(known) => return Err(already_recorded(known.key()).into()),
+        if resumes {
+            self.calls.replace(begin.record);
+        } else {
+            self.calls.insert(begin.record).map_err(|known| already_recorded(&known))?;
         }
         if let Some(asked) = begin.grant.and_then(|grant| self.questions.get_mut(&grant.call)) {
             asked.state = QuestionState::Used;
@@ -149,11 +155,12 @@ impl Rows {
 
     fn hold(&self, limit: &RateLimit, record: &CallRecord) -> Result<(), BeginError> {
         let now = record.begun_at.unwrap_or(record.asked_at);
+        let window = limit.window(now);
         let counts = |start: &&Start| {
             start.tool == record.tool
                 && start.scope.project == record.scope.project
                 && (limit.key == RateKey::Project || start.scope.user == record.scope.user)
-                && start.at > now.before(limit.per)
+                && window.holds(start.at)
         };
         let begun: Vec<Timestamp> = self.starts.iter().filter(counts).map(|start| start.at).collect();
         let full = begun.len() >= usize::try_from(limit.max).unwrap_or(usize::MAX);
@@ -173,10 +180,10 @@ impl Rows {
             Turn::Again => (QuestionState::Used, CallStatus::Unknown),
         };
         let call = self.calls.get(&grant.call).filter(|call| call.scope == *scope);
-        let status = call.map(|call| call.status).ok_or(BeginError::GrantSpent)?;
+        let call = call.ok_or(BeginError::GrantSpent)?;
         let asked = self.questions.get(&grant.call).ok_or(BeginError::GrantSpent)?;
-        let holds = (asked.state, status) == wanted
-            && asked.approval.expires_at > grant.at
+        let holds = (asked.state, call.status) == wanted
+            && !asked.term(call).is_over(grant.at)
             && asked.approval.arguments_hash == grant.arguments_hash
             && asked.approval.definition_hash == grant.definition_hash;
         if holds { Ok(()) } else { Err(BeginError::GrantSpent) }
@@ -195,15 +202,12 @@ impl Rows {
     }
 
     fn park(&mut self, park: ParkCall, granted_by: Option<Answerer>) -> Result<(), LedgerError> {
-        if self.calls.contains_key(&park.record.id) {
-            return Err(already_recorded(&park.record.id));
-        }
+        self.calls.insert(park.record).map_err(|known| already_recorded(&known))?;
         let state = if granted_by.is_some() { QuestionState::Granted } else { QuestionState::Waiting };
         let answer = granted_by.map(|_| Answer::Once);
         let asked =
             Asked { approval: park.approval, state, answer, answered_by: granted_by, replaced_by: None };
-        self.questions.insert(park.record.id.clone(), asked);
-        self.calls.insert(park.record.id.clone(), park.record);
+        self.questions.insert(asked.approval.call.clone(), asked);
         self.make_room();
         Ok(())
     }
@@ -218,11 +222,9 @@ impl Rows {
     ) -> Result<&mut Asked, DecideError> {
         let not_waiting = || DecideError::NotWaiting(call.clone());
         let parked = self.calls.get(call).filter(|parked| by.is_at_home(scope, &parked.scope));
-        if parked.is_none_or(|parked| parked.status != CallStatus::Pending) {
-            return Err(not_waiting());
-        }
+        let pending = parked.filter(|parked| parked.status == CallStatus::Pending).ok_or_else(not_waiting)?;
         let asked = self.questions.get_mut(call).ok_or_else(not_waiting)?;
-        if asked.state != QuestionState::Waiting || asked.approval.expires_at <= at {
+        if asked.state != QuestionState::Waiting || asked.term(pending).is_over(at) {
             return Err(not_waiting());
         }
         if by.may_answer_for(asked.approval.by) { Ok(asked) } else { Err(DecideError::NotYours) }
@@ -306,7 +308,7 @@ impl Rows {
     fn close(&mut self, close: CloseCall) -> Result<(), LedgerError> {
         let call = close.record.id.clone();
         self.settle(&close)?;
-        self.calls.insert(call.clone(), close.record);
+        self.calls.replace(close.record);
         if let Some(artifact) = close.artifact {
             self.artifact_bytes += artifact.bytes.len();
             self.artifacts.insert(artifact.id.clone(), artifact);
@@ -351,8 +353,10 @@ impl Journal for MemoryLedger {
     ) -> BoxFuture<'a, Result<Vec<CallRecord>, LedgerError>> {
         let rows = self.lock();
         let limit = usize::try_from(filter.limit.unwrap_or(CallFilter::DEFAULT_LIMIT)).unwrap_or(usize::MAX);
-        let found =
-            rows.calls.values().rev().filter(|call| scope.covers(&call.scope) && passes(&filter, call));
+        let found = rows
+            .calls
+            .newest_first(filter.before.as_ref())
+            .filter(|call| scope.covers(&call.scope) && passes(&filter, call));
         Box::pin(ready(Ok(found.take(limit).cloned().collect())))
     }
 
@@ -367,7 +371,7 @@ impl Journal for MemoryLedger {
 
     fn usage<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<ToolUsage>, LedgerError>> {
         let mut usage: BTreeMap<Arc<str>, (u64, Timestamp)> = BTreeMap::new();
-        for call in self.lock().calls.values().filter(|call| scope.covers(&call.scope)) {
+        for call in self.lock().calls.oldest_first().filter(|call| scope.covers(&call.scope)) {
             if let Some(at) = call.begun_at {
                 let (calls, last) = usage.entry(Arc::clone(&call.tool)).or_insert((0, at));
                 (*calls, *last) = (*calls + 1, at.max(*last));
@@ -382,7 +386,6 @@ fn passes(filter: &CallFilter, call: &CallRecord) -> bool {
     filter.tool.as_deref().is_none_or(|tool| *call.tool == *tool)
         && filter.status.is_none_or(|status| call.status == status)
         && filter.since.is_none_or(|since| call.asked_at >= since)
-        && filter.before.as_ref().is_none_or(|before| call.id < *before)
         && filter.id_suffix.as_deref().is_none_or(|suffix| call.id.as_str().ends_with(suffix))
 }
 
@@ -407,7 +410,7 @@ impl Switchboard for MemoryLedger {
 impl Approvals for MemoryLedger {
     fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Question>, LedgerError>> {
         let rows = self.lock();
-        let pending = rows.calls.values().filter(|call| call.status == CallStatus::Pending);
+        let pending = rows.calls.oldest_first().filter(|call| call.status == CallStatus::Pending);
         let mine = pending.filter(|call| scope.covers(&call.scope));
         Box::pin(ready(Ok(mine.filter_map(|call| rows.question(call)).collect())))
     }
