@@ -22,7 +22,7 @@ use toolroom::clock::{SystemClock, Timestamp};
 use toolroom::expression::{self, Expression};
 use toolroom::ledger::{
     AnswerId, Answerer, Approvals, BeginCall, BeginError, CallFilter, CallId, CallRecord, CloseCall,
-    DecideError, Decision, EditCall, Journal, Ledger, LedgerError, ParkCall, Question, Standing,
+    DecideError, Decision, EditCall, Journal, Ledger, LedgerError, ParkCall, ParkError, Question, Standing,
     StandingAnswer, Switchboard, Switches, ToolUsage,
 };
 use toolroom::policy::{Answers, Facts, Policy, Preset, Provenance, Rule, Ruling};
@@ -364,7 +364,7 @@ impl Ledger for Forgetful {
         Box::pin(ready(Ok(())))
     }
 
-    fn park(&self, _park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>> {
+    fn park(&self, _park: ParkCall) -> BoxFuture<'static, Result<(), ParkError>> {
         Box::pin(ready(Ok(())))
     }
 

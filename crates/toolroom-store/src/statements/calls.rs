@@ -5,6 +5,7 @@ use super::approvals::{
     settle_approvals, use_approvals,
 };
 use super::registry;
+use super::settings::{key_of, keys_of};
 
 /// The columns of `calls`, in the order in which rows are written (`row::CallRow`) and read (`row::read_call`).
 /// A row that is read carries no instance: who began a call is nobody's business outside this crate.
@@ -159,7 +160,7 @@ macro_rules! windows_of {
 
 macro_rules! look {
     () => {
-        concat!(approvals_of!("$1"), "; ", windows_of!("$2"))
+        concat!(approvals_of!("$1"), "; ", windows_of!("$2"), "; ", keys_of!("$3"))
     };
 }
 
@@ -243,7 +244,7 @@ registry! {
     /// Parameters as [`WRITE`].
     OPEN_WRITE_COMMIT = sqlite_only(concat!("BEGIN IMMEDIATE; ", write_all!(), "; COMMIT"));
 
-    /// $1 ids of calls, $2 limits as in [`WINDOWS_OF`].
+    /// $1 ids of calls, $2 limits as in [`WINDOWS_OF`], $3 names of keys.
     LOOK = sqlite_only(look!());
 
     /// Parameters as [`LOOK`].

@@ -1,6 +1,6 @@
 //! What has to be known before a batch can be decided: asked once for all its units, with the write lock held.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
@@ -8,13 +8,15 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
-    Answerer, CallId, CallRecord, CallStatus, Grant, ParkedQuestion, QuestionState, RateKey, RateLimit,
-    RateWindow, Term, Turn,
+    Answerer, Approval, CallId, CallRecord, CallStatus, Grant, ParkedQuestion, QuestionState, RateKey,
+    RateLimit, RateWindow, Term, Turn,
 };
 use toolroom::scope::{ProjectId, Scope, UserId};
 
 use super::plan::rows;
 use super::unit::{Refusal, Unit, Work};
+use crate::StoreError;
+use crate::known_keys::key_name;
 use crate::statements::{Bound, Statement};
 
 /// What the units of a batch ask.
@@ -22,6 +24,8 @@ use crate::statements::{Bound, Statement};
 pub(super) struct Questions<'a> {
     approvals: Vec<&'a str>,
     windows: Vec<Window<'a>>,
+    /// Names of keys.
+    keys: BTreeSet<&'a str>,
     /// For each limit of each unit, in their order: which window it looks at.
     limits: Vec<usize>,
 }
@@ -90,14 +94,18 @@ impl<'a> Questions<'a> {
                     }
                 }
                 Work::Decide(decision) => questions.approvals.push(decision.call.as_str()),
-                Work::Edit(edit) => questions.approvals.push(edit.of.as_str()),
+                Work::Edit(edit, keys) => {
+                    questions.approvals.push(edit.of.as_str());
+                    questions.keys.extend(keys.iter().map(String::as_str));
+                }
+                Work::Park(_, keys) => questions.keys.extend(keys.iter().map(String::as_str)),
                 Work::Close(close) => match close.question {
                     ParkedQuestion::Void | ParkedQuestion::Expired => {
                         questions.approvals.push(close.record.id.as_str());
                     }
                     ParkedQuestion::None | ParkedQuestion::Settled => {}
                 },
-                Work::Park(_) | Work::Set(_) | Work::Prune(_) => {}
+                Work::Set(_) | Work::Prune(_) => {}
             }
         }
         questions
@@ -116,7 +124,7 @@ impl<'a> Questions<'a> {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.approvals.is_empty() && self.windows.is_empty()
+        self.approvals.is_empty() && self.windows.is_empty() && self.keys.is_empty()
     }
 
     /// The window of a limit.
@@ -126,7 +134,8 @@ impl<'a> Questions<'a> {
 
     /// The questions as parameters of `statements::LOOK`.
     pub(super) fn bind(&self, statement: Statement) -> Result<Bound, sqlx::Error> {
-        Ok(statement.query().bind(rows(&self.approvals)?).bind(rows(&self.windows)?))
+        let keys: Vec<_> = self.keys.iter().collect();
+        Ok(statement.query().bind(rows(&self.approvals)?).bind(rows(&self.windows)?).bind(rows(&keys)?))
     }
 }
 
@@ -135,6 +144,9 @@ impl<'a> Questions<'a> {
 pub(super) struct Replies {
     approvals: HashMap<String, ApprovalSeen>,
     windows: HashMap<usize, WindowSeen>,
+    /// Those of the keys that something is sealed under.
+    used_keys: HashSet<String>,
+    anything_sealed: bool,
 }
 
 /// The calls in a window.
@@ -188,7 +200,13 @@ impl Replies {
     pub(super) fn read(rows: &[SqliteRow]) -> Result<Self, sqlx::Error> {
         let mut replies = Self::default();
         for row in rows {
-            if row.try_get::<&str, _>(0)? == "approval" {
+            let kind: &str = row.try_get(0)?;
+            if kind == "key" {
+                replies.anything_sealed = row.try_get(3)?;
+                if row.try_get(2)? {
+                    replies.used_keys.insert(row.try_get(1)?);
+                }
+            } else if kind == "approval" {
                 // Whoever is written here by a version that knows more answerers: the strictest of ours.
                 let asks = match row.try_get::<&str, _>(4)? {
                     "caller" => Answerer::Caller,
@@ -226,6 +244,15 @@ impl Replies {
 
     pub(super) fn approval(&self, call: &CallId) -> Option<&ApprovalSeen> {
         self.approvals.get(call.as_str())
+    }
+
+    /// Whether a process with these keys is not the only one that could open what is asked; see
+    /// [`crate::Store::know_keys`].
+    pub(super) fn openable(&self, approval: &Approval, keys: &[String]) -> Result<(), Refusal> {
+        let Some(sealed) = &approval.sealed else { return Ok(()) };
+        let is_known = keys.contains(&key_name(sealed));
+        let shares = !self.anything_sealed || keys.iter().any(|key| self.used_keys.contains(key));
+        if is_known && shares { Ok(()) } else { Err(StoreError::OtherKey.into()) }
     }
 
     /// Whether somebody like this may answer now.

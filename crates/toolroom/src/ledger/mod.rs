@@ -98,7 +98,7 @@ pub trait Ledger: Send + Sync {
     fn begin(&self, begin: BeginCall) -> BoxFuture<'static, Result<(), BeginError>>;
 
     /// Writes a *pending* row and the approval it waits for.
-    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>>;
+    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), ParkError>>;
 
     /// Answers a waiting approval. A no closes the call as *denied* in the same transaction, and what outlives
     /// the question is kept in it, too.
@@ -197,6 +197,17 @@ pub enum BeginError {
     /// The approval was used, answered with no, or has expired.
     #[error("the approval is used up or has expired")]
     GrantSpent,
+    /// The row could not be written.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+/// Why a call could not be parked.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ParkError {
+    /// The key was changed: nobody else could open what is asked. Sealed anew, it may be taken.
+    #[error("what is asked is sealed under a key that is no longer in use")]
+    StaleKey(#[source] LedgerError),
     /// The row could not be written.
     #[error(transparent)]
     Ledger(#[from] LedgerError),

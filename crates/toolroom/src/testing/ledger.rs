@@ -10,8 +10,8 @@ use crate::clock::Timestamp;
 use crate::ledger::{
     Action, Answer, Answerer, Approval, Approvals, Artifact, ArtifactId, Artifacts, BeginCall, BeginError,
     CallFilter, CallId, CallRecord, CallStatus, CloseCall, DecideError, Decision, EditCall, Grant, Journal,
-    Ledger, LedgerError, ParkCall, ParkedQuestion, Question, QuestionState, RateKey, RateLimit, Standing,
-    SwitchState, Switchboard, Term, ToolUsage, Turn,
+    Ledger, LedgerError, ParkCall, ParkError, ParkedQuestion, Question, QuestionState, RateKey, RateLimit,
+    Standing, SwitchState, Switchboard, Term, ToolUsage, Turn,
 };
 use crate::policy::Answers;
 use crate::scope::{ProjectId, Scope};
@@ -328,8 +328,8 @@ impl Ledger for MemoryLedger {
         Box::pin(ready(self.lock().begin(begin)))
     }
 
-    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>> {
-        Box::pin(ready(self.lock().park(park, None)))
+    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), ParkError>> {
+        Box::pin(ready(self.lock().park(park, None).map_err(ParkError::from)))
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'static, Result<(), DecideError>> {
