@@ -17,6 +17,9 @@ use crate::{Presence, StoreError, statements};
 /// How often a process with open calls says that it lives.
 pub(crate) const HEARTBEAT_EVERY: Duration = Duration::from_secs(10);
 
+/// How often a process looks for questions that nobody answered in time.
+pub(crate) const EXPIRE_EVERY: Duration = Duration::from_secs(60);
+
 /// A batch that is written anyway carries the heartbeat along when the last one is this old.
 const REFRESH_AFTER: Duration = Duration::from_secs(5);
 
@@ -88,6 +91,13 @@ impl Instance {
             self.expire(connection).await?;
         }
         self.bury_the_dead(connection, &seen.instances).await
+    }
+
+    /// What a process that goes on does from time to time, for itself and for those that have ended.
+    pub(crate) async fn expire_overdue(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+        // Nearly always there is nothing, and then nobody waits for the write lock.
+        let overdue = bind_term(statements::OVERDUE_COUNT, self.now()).fetch_one(&mut *connection).await?;
+        if overdue.try_get::<i64, _>(0)? > 0 { self.expire(connection).await } else { Ok(()) }
     }
 
     /// Answers with no what nobody answered in time, and forgets what is sealed for it.

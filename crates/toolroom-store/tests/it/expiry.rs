@@ -1,4 +1,4 @@
-//! What a start does about questions that nobody answered, or whose answer nobody used, in time.
+//! What becomes of questions that nobody answered, or whose answer nobody used, in time.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ async fn overdue_questions_are_answered_with_no_at_the_next_start() {
         assert!(next.begin(resumed(clock, late)).await.is_err());
     }
     assert_eq!(stand(&next, &young).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
-    let left = next.questions(&Scope::default()).await.unwrap();
+    let left = next.questions(&Scope::default()).await.unwrap().questions;
     assert_eq!(left.iter().map(|question| &question.record.id).collect::<Vec<_>>(), [&young.record.id]);
     next.decide(decision(clock, &young, Answer::Once, Answerer::Caller)).await.unwrap();
 }
@@ -121,4 +121,26 @@ async fn questions_from_the_future_are_answered_with_no_at_the_next_start() {
         assert_eq!(stand(&next, late).await, (CallStatus::Denied, QuestionState::Expired, Kept::Gone));
     }
     assert_eq!(stand(&next, &young).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_goes_on_answers_overdue_questions_with_no() {
+    let place = Place::new();
+    let clock = &*place.clock;
+    let store = place.open().await;
+    let waiting = parked(clock, &Scope::default(), Answerer::Caller);
+    store.park(waiting.clone()).await.unwrap();
+    let running = granted(&place, &store).await;
+    store.begin(resumed(clock, &running)).await.unwrap();
+    clock.advance(LIFETIME);
+    let mut seconds = 0..1000;
+    while stand(&store, &waiting).await.2 == Kept::Sealed && seconds.next().is_some() {
+        tokio::time::advance(Duration::from_secs(1)).await;
+    }
+    assert_eq!(stand(&store, &waiting).await, (CallStatus::Denied, QuestionState::Expired, Kept::Gone));
+    assert_eq!(stand(&store, &running).await, (CallStatus::Begun, QuestionState::Used, Kept::Gone));
+    // The writer goes on.
+    let young = parked(clock, &Scope::default(), Answerer::Caller);
+    store.park(young.clone()).await.unwrap();
+    assert_eq!(stand(&store, &young).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
 }

@@ -231,7 +231,7 @@ async fn who_still_has_the_key_before_parks_nothing() {
     let edit = store.edit(edit(&*place.clock, &waiting, Answerer::Caller, &other)).await.unwrap_err();
     let DecideError::Ledger(error) = edit else { panic!("{edit:?}") };
     assert!(why(&error).contains("sealed under another key"), "{error:?}");
-    assert_eq!(store.questions(&scope).await.unwrap().len(), 1, "the old question stays");
+    assert_eq!(store.questions(&scope).await.unwrap().questions.len(), 1, "the old question stays");
 
     // Among others that may be taken, and with a secret as all there is.
     let fresh = parked_under(&place, NEW);

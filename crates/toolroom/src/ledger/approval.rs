@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CallId, CallRecord, ParkCall, StandingAnswer};
+use super::{CallId, CallRecord, LedgerError, ParkCall, StandingAnswer};
 use crate::clock::Timestamp;
 use crate::scope::Scope;
 
@@ -145,6 +145,25 @@ impl Question {
     pub fn is_late(&self, now: Timestamp) -> bool {
         self.term().is_over(now)
     }
+}
+
+/// What is asked of people.
+#[derive(Debug, Clone, Default)]
+pub struct Inbox {
+    /// The questions.
+    pub questions: Vec<Question>,
+    /// Those that cannot be read. They hide none of the others.
+    pub unreadable: Vec<UnreadableQuestion>,
+}
+
+/// A question that cannot be read, be it damaged or written by a newer version. Nobody can answer it here; it ends when
+/// its time is over.
+#[derive(Debug, Clone)]
+pub struct UnreadableQuestion {
+    /// The parked call.
+    pub call: CallId,
+    /// Why not.
+    pub error: LedgerError,
 }
 
 /// How long a question stays open.

@@ -13,8 +13,8 @@ mod standing;
 mod switches;
 
 pub use approval::{
-    Answer, Answerer, Approval, Decision, EXPIRED, EXPIRED_RULE, EditCall, Grant, Question, QuestionState,
-    Term, Turn,
+    Answer, Answerer, Approval, Decision, EXPIRED, EXPIRED_RULE, EditCall, Grant, Inbox, Question,
+    QuestionState, Term, Turn, UnreadableQuestion,
 };
 pub use artifact::{Artifact, ArtifactId};
 pub use record::{CallFilter, CallId, CallRecord, CallStatus, RateKey, RateLimit, RateWindow, ToolUsage};
@@ -151,7 +151,7 @@ pub trait Switchboard: Send + Sync {
 /// Reads what is asked of people.
 pub trait Approvals: Send + Sync {
     /// The questions of calls that are still *pending*, oldest first, in the order in which they were parked.
-    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Question>, LedgerError>>;
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>>;
 
     /// One question by the id of its call, answered or not.
     fn question<'a>(

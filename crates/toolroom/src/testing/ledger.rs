@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::future::ready;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::calls::Calls;
 use crate::BoxFuture;
 use crate::clock::Timestamp;
 use crate::ledger::{
     Action, Answer, Answerer, Approval, Approvals, Artifact, ArtifactId, Artifacts, BeginCall, BeginError,
-    CallFilter, CallId, CallRecord, CallStatus, CloseCall, DecideError, Decision, EditCall, Grant, Journal,
-    Ledger, LedgerError, ParkCall, ParkError, ParkedQuestion, Question, QuestionState, RateKey, RateLimit,
-    Standing, SwitchState, Switchboard, Term, ToolUsage, Turn,
+    CallFilter, CallId, CallRecord, CallStatus, CloseCall, DecideError, Decision, EXPIRED, EXPIRED_RULE,
+    EditCall, Grant, Inbox, Journal, Ledger, LedgerError, ParkCall, ParkError, ParkedQuestion, Question,
+    QuestionState, RateKey, RateLimit, Standing, SwitchState, Switchboard, Term, ToolUsage, Turn,
 };
 use crate::policy::Answers;
 use crate::scope::{ProjectId, Scope};
@@ -22,6 +23,9 @@ const KEPT_CALLS: usize = 1_000;
 
 /// How much of whole results is remembered.
 const KEPT_ARTIFACT_BYTES: usize = 64 * 1024 * 1024;
+
+/// How often, at most, it is looked for questions whose time is over.
+const EXPIRE_EVERY: Duration = Duration::from_secs(1);
 
 /// What holds in a project where nobody has set anything; one for all of them.
 static NOTHING: LazyLock<Arc<Standing>> = LazyLock::new(Arc::default);
@@ -40,6 +44,8 @@ struct Rows {
     artifact_bytes: usize,
     actions: Vec<(CallId, Action)>,
     standing: HashMap<ProjectId, Arc<Standing>>,
+    /// When it was last looked for questions whose time is over.
+    expired_at: Option<Timestamp>,
     /// When calls of tools with a rate began. Kept apart, so that forgetting a call does not forgive it.
     starts: Vec<Start>,
 }
@@ -126,7 +132,32 @@ impl Rows {
         self.actions.retain(|(call, _)| call != id);
     }
 
+    /// Answers with no what nobody answered in time, and forgets what is sealed for it. There is no clock here: it is
+    /// done when a call arrives, begins or ends, with the time of that.
+    fn expire(&mut self, now: Timestamp) {
+        let is_due = self.expired_at.is_none_or(|last| now < last || now.since(last) >= EXPIRE_EVERY);
+        if self.questions.is_empty() || !is_due {
+            return;
+        }
+        self.expired_at = Some(now);
+        for (id, asked) in &mut self.questions {
+            let Some(call) = self.calls.get_mut(id).filter(|call| asked.term(call).is_over(now)) else {
+                continue;
+            };
+            asked.approval.sealed = None;
+            if !matches!(asked.state, QuestionState::Waiting | QuestionState::Granted) {
+                continue;
+            }
+            asked.state = QuestionState::Expired;
+            if call.status == CallStatus::Pending {
+                call.rule = Some(EXPIRED_RULE.into());
+                deny(call, now, EXPIRED);
+            }
+        }
+    }
+
     fn begin(&mut self, begin: BeginCall) -> Result<(), BeginError> {
+        self.expire(begin.record.begun_at.unwrap_or(begin.record.asked_at));
         for limit in &begin.rates {
             self.hold(limit, &begin.record)?;
         }
@@ -202,6 +233,7 @@ impl Rows {
     }
 
     fn park(&mut self, park: ParkCall, granted_by: Option<Answerer>) -> Result<(), LedgerError> {
+        self.expire(park.record.asked_at);
         self.calls.insert(park.record).map_err(|known| already_recorded(&known))?;
         let state = if granted_by.is_some() { QuestionState::Granted } else { QuestionState::Waiting };
         let answer = granted_by.map(|_| Answer::Once);
@@ -270,10 +302,7 @@ impl Rows {
             asked.approval.sealed = None;
         }
         if let Some(call) = self.calls.get_mut(call) {
-            call.status = CallStatus::Denied;
-            call.ended_at = Some(at);
-            call.error = Some(why.to_owned());
-            call.duration_us = u64::try_from(at.since(call.asked_at).as_micros()).unwrap_or(u64::MAX);
+            deny(call, at, why);
         }
     }
 
@@ -307,6 +336,10 @@ impl Rows {
 
     fn close(&mut self, close: CloseCall) -> Result<(), LedgerError> {
         let call = close.record.id.clone();
+        // Whoever writes down that a question has expired does here what would be done first.
+        if close.question != ParkedQuestion::Expired {
+            self.expire(close.record.ended_at.unwrap_or(close.record.asked_at));
+        }
         self.settle(&close)?;
         self.calls.replace(close.record);
         if let Some(artifact) = close.artifact {
@@ -317,6 +350,14 @@ impl Rows {
         self.make_room();
         Ok(())
     }
+}
+
+/// A parked call that will not run.
+fn deny(call: &mut CallRecord, at: Timestamp, why: &str) {
+    call.status = CallStatus::Denied;
+    call.ended_at = Some(at);
+    call.error = Some(why.to_owned());
+    call.duration_us = u64::try_from(at.since(call.asked_at).as_micros()).unwrap_or(u64::MAX);
 }
 
 fn already_recorded(id: &CallId) -> LedgerError {
@@ -408,11 +449,12 @@ impl Switchboard for MemoryLedger {
 }
 
 impl Approvals for MemoryLedger {
-    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Question>, LedgerError>> {
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>> {
         let rows = self.lock();
         let pending = rows.calls.oldest_first().filter(|call| call.status == CallStatus::Pending);
         let mine = pending.filter(|call| scope.covers(&call.scope));
-        Box::pin(ready(Ok(mine.filter_map(|call| rows.question(call)).collect())))
+        let questions = mine.filter_map(|call| rows.question(call)).collect();
+        Box::pin(ready(Ok(Inbox { questions, unreadable: Vec::new() })))
     }
 
     fn question<'a>(

@@ -7,7 +7,7 @@ use serde_json::json;
 use toolroom::call::{CallReport, CallRequest, Outcome};
 use toolroom::ledger::{
     Approvals, BeginCall, BeginError, CallFilter, CallId, CallRecord, CallStatus, CloseCall, DecideError,
-    Decision, EditCall, Journal, Ledger, LedgerError, ParkCall, ParkError, Question, Seal, SealError,
+    Decision, EditCall, Inbox, Journal, Ledger, LedgerError, ParkCall, ParkError, Question, Seal, SealError,
     Standing, Switchboard, ToolUsage,
 };
 use toolroom::policy::Judgement;
@@ -107,7 +107,7 @@ impl Journal for Broken {
 }
 
 impl Approvals for Broken {
-    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Question>, LedgerError>> {
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>> {
         self.whole.questions(scope)
     }
 
