@@ -39,7 +39,7 @@ pub struct MemoryLedger {
 #[derive(Debug, Default)]
 struct Rows {
     calls: Calls,
-    questions: HashMap<CallId, Asked>,
+    questions: HashMap<CallId, QuestionRow>,
     artifacts: HashMap<ArtifactId, Artifact>,
     artifact_bytes: usize,
     actions: Vec<(CallId, Action)>,
@@ -59,7 +59,7 @@ struct Start {
 
 /// What is asked about a parked call; the call itself is among the others.
 #[derive(Debug)]
-struct Asked {
+struct QuestionRow {
     approval: Approval,
     state: QuestionState,
     answer: Option<Answer>,
@@ -67,7 +67,7 @@ struct Asked {
     replaced_by: Option<CallId>,
 }
 
-impl Asked {
+impl QuestionRow {
     fn term(&self, call: &CallRecord) -> Term {
         Term { asked_at: call.asked_at, expires_at: self.approval.expires_at }
     }
@@ -237,8 +237,13 @@ impl Rows {
         self.calls.insert(park.record).map_err(|known| already_recorded(&known))?;
         let state = if granted_by.is_some() { QuestionState::Granted } else { QuestionState::Waiting };
         let answer = granted_by.map(|_| Answer::Once);
-        let asked =
-            Asked { approval: park.approval, state, answer, answered_by: granted_by, replaced_by: None };
+        let asked = QuestionRow {
+            approval: park.approval,
+            state,
+            answer,
+            answered_by: granted_by,
+            replaced_by: None,
+        };
         self.questions.insert(asked.approval.call.clone(), asked);
         self.make_room();
         Ok(())
@@ -251,7 +256,7 @@ impl Rows {
         scope: &Scope,
         by: Answerer,
         at: Timestamp,
-    ) -> Result<&mut Asked, DecideError> {
+    ) -> Result<&mut QuestionRow, DecideError> {
         let not_waiting = || DecideError::NotWaiting(call.clone());
         let parked = self.calls.get(call).filter(|parked| by.is_at_home(scope, &parked.scope));
         let pending = parked.filter(|parked| parked.status == CallStatus::Pending).ok_or_else(not_waiting)?;
