@@ -85,8 +85,8 @@ pub enum StoreError {
         /// The first thing that is wrong.
         problem: String,
     },
-    /// Other secrets are sealed under another key, so one key alone could no longer open them all.
-    #[error("the other secrets are sealed under another key; use that key, or change the key of all of them")]
+    /// What else is sealed is sealed under another key, so one key alone could no longer open everything.
+    #[error("everything else is sealed under another key; use that key, or change the key of everything")]
     OtherKey,
     /// While values were sealed anew, somebody sealed one under the key before.
     #[error("something was sealed under the key before; read what is sealed again, then try again")]

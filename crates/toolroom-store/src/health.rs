@@ -9,7 +9,7 @@ use toolroom::ledger::CallStatus;
 
 use crate::backup::problems;
 use crate::connect::{Purpose, connect};
-use crate::instance::read_instance;
+use crate::instance::{bind_term, read_instance};
 use crate::presence::Seen;
 use crate::row::{ReadError, named, size};
 use crate::writer::Durability;
@@ -208,5 +208,5 @@ async fn count(
     statement: statements::Statement,
     now: Timestamp,
 ) -> Result<u64, sqlx::Error> {
-    size(&statement.query().bind(now.as_micros()).fetch_one(connection).await?, 0)
+    size(&bind_term(statement, now).fetch_one(connection).await?, 0)
 }

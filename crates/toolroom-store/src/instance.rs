@@ -7,13 +7,18 @@ use std::time::Duration;
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use toolroom::clock::{Clock, Timestamp};
+use toolroom::ledger::{EXPIRED, EXPIRED_RULE, Term};
 
 use crate::migrate::{MIGRATIONS, Schema};
 use crate::presence::Seen;
+use crate::statements::{Bound, Statement};
 use crate::{Presence, StoreError, statements};
 
 /// How often a process with open calls says that it lives.
 pub(crate) const HEARTBEAT_EVERY: Duration = Duration::from_secs(10);
+
+/// How often a process looks for questions that nobody answered in time.
+pub(crate) const EXPIRE_EVERY: Duration = Duration::from_secs(60);
 
 /// A batch that is written anyway carries the heartbeat along when the last one is this old.
 const REFRESH_AFTER: Duration = Duration::from_secs(5);
@@ -83,10 +88,23 @@ impl Instance {
         seen: &Surroundings,
     ) -> Result<(), sqlx::Error> {
         if seen.overdue > 0 {
-            let now = self.now().as_micros();
-            statements::EXPIRE.query().bind(now).execute(&mut *connection).await?;
+            self.expire(connection).await?;
         }
         self.bury_the_dead(connection, &seen.instances).await
+    }
+
+    /// What a process that goes on does from time to time, for itself and for those that have ended.
+    pub(crate) async fn expire_overdue(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+        // Nearly always there is nothing, and then nobody waits for the write lock.
+        let overdue = bind_term(statements::OVERDUE_COUNT, self.now()).fetch_one(&mut *connection).await?;
+        if overdue.try_get::<i64, _>(0)? > 0 { self.expire(connection).await } else { Ok(()) }
+    }
+
+    /// Answers with no what nobody answered in time, and forgets what is sealed for it.
+    async fn expire(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+        let query = bind_term(statements::EXPIRE, self.now()).bind(EXPIRED_RULE).bind(EXPIRED);
+        query.execute(connection).await?;
+        Ok(())
     }
 
     /// Marks what dead instances began as *unknown* and takes their rows away.
@@ -130,6 +148,11 @@ pub(crate) struct Surroundings {
     overdue: i64,
 }
 
+/// A statement that looks for questions whose time is over, or is not: $1 time, $2 latest start.
+pub(crate) fn bind_term(statement: Statement, now: Timestamp) -> Bound {
+    statement.query().bind(now.as_micros()).bind(Term::latest_start(now).as_micros())
+}
+
 /// What is in a database whose schema is current, or `None` when it has to be migrated first.
 pub(crate) async fn look_around(
     connection: &mut SqliteConnection,
@@ -137,7 +160,7 @@ pub(crate) async fn look_around(
     now: Timestamp,
 ) -> Result<Option<Surroundings>, StoreError> {
     // A file without our tables fails at the second part; what is wrong with it is for `migrate` to say.
-    let query = statements::SCHEMA_AND_INSTANCES.query().bind(now.as_micros());
+    let query = bind_term(statements::SCHEMA_AND_INSTANCES, now);
     let Ok(rows) = query.fetch_all(connection).await else {
         return Ok(None);
     };

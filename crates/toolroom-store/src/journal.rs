@@ -11,9 +11,6 @@ use crate::reader::Reader;
 use crate::row::{read_call, shared, size};
 use crate::{Store, StoreError, statements};
 
-/// Sorts above every id.
-pub(crate) const ABOVE_ALL_IDS: &str = "~";
-
 impl Journal for Store {
     fn calls<'a>(
         &'a self,
@@ -66,7 +63,7 @@ async fn list(reader: &Reader, scope: &Scope, filter: CallFilter) -> Result<Vec<
         .bind(filter.tool)
         .bind(filter.status.map(CallStatus::as_str))
         .bind(filter.since.map(Timestamp::as_micros))
-        .bind(filter.before.as_ref().map_or(ABOVE_ALL_IDS, CallId::as_str).to_owned())
+        .bind(filter.before.as_ref().map(CallId::as_str).map(str::to_owned))
         .bind(filter.id_suffix)
         .bind(i64::from(filter.limit.unwrap_or(CallFilter::DEFAULT_LIMIT)));
     let rows = reader.rows(query).await?;

@@ -3,10 +3,11 @@
 use toolroom::BoxFuture;
 use toolroom::ledger::{
     BeginCall, BeginError, CallId, CloseCall, DecideError, Decision, EditCall, Ledger, LedgerError, ParkCall,
+    ParkError,
 };
 
-use crate::Store;
 use crate::writer::{Outcome, Refusal, Work};
+use crate::{Store, StoreError};
 
 impl Ledger for Store {
     fn begin(&self, begin: BeginCall) -> BoxFuture<'static, Result<(), BeginError>> {
@@ -23,11 +24,16 @@ impl Ledger for Store {
         })
     }
 
-    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>> {
-        let answer = self.submit(Work::Park(Box::new(park)));
-        Box::pin(
-            async move { answer.await.map(drop).map_err(|error| LedgerError::new("park the call", error)) },
-        )
+    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), ParkError>> {
+        let keys = self.known_keys().beside(park.approval.sealed.as_deref());
+        let answer = self.submit(Work::Park(Box::new(park), keys));
+        Box::pin(async move {
+            answer.await.map(drop).map_err(|refusal| {
+                let stale = matches!(refusal, Refusal::Store(StoreError::OtherKey));
+                let error = LedgerError::new("park the call", refusal);
+                if stale { ParkError::StaleKey(error) } else { error.into() }
+            })
+        })
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'static, Result<(), DecideError>> {
@@ -38,7 +44,8 @@ impl Ledger for Store {
 
     fn edit(&self, edit: EditCall) -> BoxFuture<'static, Result<(), DecideError>> {
         let call = edit.of.clone();
-        let answer = self.submit(Work::Edit(Box::new(edit)));
+        let keys = self.known_keys().beside(edit.park.approval.sealed.as_deref());
+        let answer = self.submit(Work::Edit(Box::new(edit), keys));
         Box::pin(async move { taken(answer.await, call) })
     }
 

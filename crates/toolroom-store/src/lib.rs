@@ -18,6 +18,7 @@ mod error;
 mod health;
 mod instance;
 mod journal;
+mod known_keys;
 mod ledger;
 mod migrate;
 mod presence;

@@ -9,10 +9,12 @@ use sqlx::sqlite::SqliteConnection;
 use toolroom::clock::Timestamp;
 use toolroom::scope::ProjectId;
 
-use crate::journal::ABOVE_ALL_IDS;
 use crate::reader::Reader;
 use crate::writer::{Outcome, Work};
 use crate::{Store, StoreError, statements};
+
+/// Sorts above every id.
+const ABOVE_ALL_IDS: &str = "~";
 
 /// Calls per transaction: a few milliseconds.
 const CHUNK: u32 = 1000;

@@ -8,8 +8,8 @@ use sqlx::sqlite::SqliteRow;
 use toolroom::BoxFuture;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
-    Answer, AnswerId, Answerer, Approval, Approvals, CallId, LedgerError, Question, QuestionState,
-    StandingAnswer,
+    Answer, AnswerId, Answerer, Approval, Approvals, CallId, Inbox, LedgerError, Question, QuestionState,
+    StandingAnswer, UnreadableQuestion,
 };
 use toolroom::policy::Ruling;
 use toolroom::scope::{ProjectId, Scope, UserId};
@@ -73,10 +73,10 @@ impl Serialize for AnswerRow<'_> {
 }
 
 impl Approvals for Store {
-    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Question>, LedgerError>> {
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>> {
         Box::pin(async move {
-            let questions = list(self.reader(), scope).await;
-            questions.map_err(|error| LedgerError::new("list what is asked", error))
+            let inbox = list(self.reader(), scope).await;
+            inbox.map_err(|error| LedgerError::new("list what is asked", error))
         })
     }
 
@@ -92,10 +92,21 @@ impl Approvals for Store {
     }
 }
 
-async fn list(reader: &Reader, scope: &Scope) -> Result<Vec<Question>, StoreError> {
+async fn list(reader: &Reader, scope: &Scope) -> Result<Inbox, StoreError> {
     let query = statements::QUESTIONS.query().bind(scope.project.as_str().to_owned()).bind(user(scope));
     let rows = reader.rows(query).await?;
-    rows.iter().map(|row| read_question(row).map_err(|error| reader.failed(error))).collect()
+    let mut inbox = Inbox::default();
+    for row in &rows {
+        match read_question(row) {
+            Ok(question) => inbox.questions.push(question),
+            Err(error) => {
+                let id: &str = row.try_get(0).map_err(|error| reader.failed(error))?;
+                let error = LedgerError::new("read what is asked", reader.failed(error));
+                inbox.unreadable.push(UnreadableQuestion { call: CallId::new(id), error });
+            }
+        }
+    }
+    Ok(inbox)
 }
 
 async fn find(reader: &Reader, scope: &Scope, call: &CallId) -> Result<Option<Question>, StoreError> {

@@ -6,12 +6,9 @@ use toolroom::clock::Timestamp;
 use toolroom::ledger::CallId;
 use toolroom::scope::ProjectId;
 
+use crate::known_keys::KEY_BYTES;
 use crate::setting::{Changed, Setting};
 use crate::{Store, StoreError, statements};
-
-/// What every sealed value begins with: a version byte and four bytes that name the key. The statements compare
-/// as many.
-const KEY_BYTES: usize = 5;
 
 /// A secret as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

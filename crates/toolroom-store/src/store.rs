@@ -11,6 +11,7 @@ use toolroom::scope::ProjectId;
 
 use crate::connect::{Purpose, connect};
 use crate::instance::{Instance, look_around};
+use crate::known_keys::KnownKeys;
 use crate::migrate::{MIGRATIONS, Schema, migrate};
 use crate::reader::Reader;
 use crate::row::size;
@@ -33,6 +34,7 @@ struct Shared {
     queue: Queue,
     reader: Reader,
     standing: StandingReader,
+    known_keys: KnownKeys,
 }
 
 /// What a person wants to know of a database.
@@ -78,6 +80,7 @@ impl Store {
                 queue: Queue::start(connection, path.to_owned(), instance),
                 reader: Reader::new(path.to_owned()),
                 standing: StandingReader::start(path.to_owned()),
+                known_keys: KnownKeys::default(),
             }),
         })
     }
@@ -105,6 +108,7 @@ impl Store {
                 queue: Queue::closed(),
                 reader: Reader::new(path.to_owned()),
                 standing: StandingReader::start(path.to_owned()),
+                known_keys: KnownKeys::default(),
             }),
         })
     }
@@ -213,6 +217,10 @@ impl Store {
 
     pub(crate) fn reader(&self) -> &Reader {
         &self.shared.reader
+    }
+
+    pub(crate) fn known_keys(&self) -> &KnownKeys {
+        &self.shared.known_keys
     }
 
     pub(crate) fn standing_reader(&self) -> &StandingReader {

@@ -1,7 +1,7 @@
 //! Reading switches and standing answers, for every call, as of now.
 //!
 //! One task reads. Whoever asks while it reads waits for the next reading, and all of them share that one: the
-//! answer is never older than the question, and a crowd costs no more than one caller. A reading asks for one
+//! reply is never older than the request, and a crowd costs no more than one caller. A reading asks for one
 //! number; the rows are read again only when it has changed.
 
 use std::collections::HashMap;
@@ -40,18 +40,18 @@ impl SwitchKind {
     }
 }
 
-type Answer = Result<Arc<Standing>, StoreError>;
+type Reply = Result<Arc<Standing>, StoreError>;
 
 #[derive(Debug)]
-struct Question {
+struct Request {
     project: ProjectId,
-    answer: oneshot::Sender<Answer>,
+    reply: oneshot::Sender<Reply>,
 }
 
 /// The way to the reading task.
 #[derive(Debug)]
 pub(crate) struct StandingReader {
-    questions: mpsc::UnboundedSender<Question>,
+    requests: mpsc::UnboundedSender<Request>,
     reader: Arc<Reader>,
 }
 
@@ -59,16 +59,16 @@ impl StandingReader {
     /// Starts the task. It ends with the last handle to it.
     pub(crate) fn start(path: PathBuf) -> Self {
         let reader = Arc::new(Reader::new(path));
-        let (questions, asked) = mpsc::unbounded_channel();
-        tokio::spawn(answer_all(asked, Arc::clone(&reader)));
-        Self { questions, reader }
+        let (requests, asked) = mpsc::unbounded_channel();
+        tokio::spawn(reply_to_all(asked, Arc::clone(&reader)));
+        Self { requests, reader }
     }
 
-    async fn ask(&self, project: &ProjectId) -> Answer {
-        let (answer, answered) = oneshot::channel();
-        let question = Question { project: project.clone(), answer };
-        self.questions.send(question).map_err(|_| StoreError::Closed)?;
-        answered.await.map_err(|_| StoreError::Closed)?
+    async fn ask(&self, project: &ProjectId) -> Reply {
+        let (reply, replied) = oneshot::channel();
+        let request = Request { project: project.clone(), reply };
+        self.requests.send(request).map_err(|_| StoreError::Closed)?;
+        replied.await.map_err(|_| StoreError::Closed)?
     }
 
     pub(crate) async fn close(&self) {
@@ -85,18 +85,18 @@ impl Switchboard for Store {
     }
 }
 
-async fn answer_all(mut asked: mpsc::UnboundedReceiver<Question>, reader: Arc<Reader>) {
+async fn reply_to_all(mut asked: mpsc::UnboundedReceiver<Request>, reader: Arc<Reader>) {
     let mut known = Known::default();
-    let mut questions = Vec::new();
-    while asked.recv_many(&mut questions, usize::MAX).await > 0 {
+    let mut requests = Vec::new();
+    while asked.recv_many(&mut requests, usize::MAX).await > 0 {
         let refreshed = known.refresh(&reader).await;
-        for question in questions.drain(..) {
-            let answer = match &refreshed {
-                Ok(()) => known.standing(&reader, question.project).await,
+        for request in requests.drain(..) {
+            let reply = match &refreshed {
+                Ok(()) => known.standing(&reader, request.project).await,
                 Err(error) => Err(error.clone()),
             };
             // Whoever no longer waits does not need it.
-            drop(question.answer.send(answer));
+            drop(request.reply.send(reply));
         }
     }
 }
@@ -120,7 +120,7 @@ impl Known {
         Ok(())
     }
 
-    async fn standing(&mut self, reader: &Reader, project: ProjectId) -> Answer {
+    async fn standing(&mut self, reader: &Reader, project: ProjectId) -> Reply {
         if let Some(standing) = self.projects.get(&project) {
             return Ok(Arc::clone(standing));
         }

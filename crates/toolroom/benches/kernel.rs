@@ -22,8 +22,8 @@ use toolroom::clock::{SystemClock, Timestamp};
 use toolroom::expression::{self, Expression};
 use toolroom::ledger::{
     AnswerId, Answerer, Approvals, BeginCall, BeginError, CallFilter, CallId, CallRecord, CloseCall,
-    DecideError, Decision, EditCall, Journal, Ledger, LedgerError, ParkCall, Question, Standing,
-    StandingAnswer, Switchboard, Switches, ToolUsage,
+    DecideError, Decision, EditCall, Inbox, Journal, Ledger, LedgerError, ParkCall, ParkError, Question,
+    Standing, StandingAnswer, Switchboard, Switches, ToolUsage,
 };
 use toolroom::policy::{Answers, Facts, Policy, Preset, Provenance, Rule, Ruling};
 use toolroom::redact::{Patterns, Redactor, Secret};
@@ -364,7 +364,7 @@ impl Ledger for Forgetful {
         Box::pin(ready(Ok(())))
     }
 
-    fn park(&self, _park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>> {
+    fn park(&self, _park: ParkCall) -> BoxFuture<'static, Result<(), ParkError>> {
         Box::pin(ready(Ok(())))
     }
 
@@ -404,8 +404,8 @@ impl Journal for Forgetful {
 }
 
 impl Approvals for Forgetful {
-    fn questions<'a>(&'a self, _scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Question>, LedgerError>> {
-        Box::pin(ready(Ok(Vec::new())))
+    fn questions<'a>(&'a self, _scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>> {
+        Box::pin(ready(Ok(Inbox::default())))
     }
 
     fn question<'a>(

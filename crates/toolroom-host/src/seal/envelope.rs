@@ -28,6 +28,12 @@ pub fn key_of(sealed: &[u8]) -> Option<KeyId> {
     (version == VERSION).then_some(KeyId(*id))
 }
 
+/// What everything begins with that is sealed with this key.
+#[must_use]
+pub fn beginning(key: KeyId) -> Vec<u8> {
+    [&[VERSION], &key.0[..]].concat()
+}
+
 /// Seals `plain` for one purpose.
 pub(super) fn seal(key: &MasterKey, purpose: &str, plain: &[u8]) -> Result<Vec<u8>, SealError> {
     let mut nonce = [0; NONCE_BYTES];
@@ -37,8 +43,7 @@ pub(super) fn seal(key: &MasterKey, purpose: &str, plain: &[u8]) -> Result<Vec<u
     let ciphertext = cipher(key)
         .encrypt(&XNonce::from(nonce), payload)
         .map_err(|_| SealError::TooLong { bytes: plain.len() })?;
-    let mut sealed = vec![VERSION];
-    sealed.extend(key.id().0);
+    let mut sealed = beginning(key.id());
     sealed.extend(nonce);
     sealed.extend(ciphertext);
     Ok(sealed)

@@ -36,7 +36,7 @@ mod master_key;
 #[cfg(test)]
 mod tests;
 
-pub use self::envelope::key_of;
+pub use self::envelope::{beginning, key_of};
 pub use self::error::{KeyFileProblem, RotationProblem, SealError};
 pub use self::key_ring::{KEY_FILE, KEY_VARIABLE, KeyHome, KeyRing, NEW_KEY_VARIABLE, Rotation};
 pub use self::master_key::{KeyId, MasterKey, MasterKeyError};

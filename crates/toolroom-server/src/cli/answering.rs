@@ -54,10 +54,18 @@ pub(super) async fn give(
     };
     if output.is_json() {
         let reach = reach.map(|reach| json!({"matched": reach.matched, "of": reach.of}));
-        let document = json!({"call_id": call, "answer": answer, "standing": kept, "reach": reach});
+        let next = match &kept {
+            Some(kept) => standing_answer::next(app, scope, kept).await?,
+            None => None,
+        };
+        let document =
+            json!({"call_id": call, "answer": answer, "standing": kept, "reach": reach, "still_asks": next});
         output.document(&document)?;
     } else {
         tell(&call, &question.record.tool, answer, kept.as_ref(), output);
+        if let Some(kept) = &kept {
+            standing_answer::tell_next(app, scope, kept, output).await?;
+        }
     }
     Ok(Exit::Done)
 }

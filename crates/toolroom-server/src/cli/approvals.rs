@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::Value;
 use toolroom::approval::Asked;
-use toolroom::ledger::{Answer, Question, QuestionState};
+use toolroom::ledger::{Answer, Inbox, Question, QuestionState};
 use toolroom::scope::Scope;
 use toolroom_host::environment;
 
@@ -11,7 +11,7 @@ use super::answering::{Said, edit, give};
 use super::exit::{Exit, Missing};
 use super::log::time;
 use super::output::{DIM, Output, table, unmasked};
-use super::parked::{Document, columns, find, state};
+use super::parked::{Document, Listed, columns, find, state, why_unreadable};
 use super::sheet::{flat, who};
 use super::watch::{self, Watching};
 use crate::app::App;
@@ -129,14 +129,17 @@ pub(super) async fn run(
 
 async fn list(app: &App, scope: &Scope, output: Output) -> anyhow::Result<Exit> {
     let now = app.room.clock().now();
-    let questions = app.room.approvals().questions(scope).await?;
+    let Inbox { questions, unreadable } = app.room.approvals().questions(scope).await?;
     let open: Vec<Question> = questions.into_iter().filter(|question| !question.is_late(now)).collect();
     if output.is_json() {
-        let documents: Vec<Document> = open.iter().map(|question| Document::of(question, now)).collect();
+        let readable = open.iter().map(|question| Listed::Question(Document::of(question, now)));
+        let documents: Vec<Listed> = readable.chain(unreadable.iter().map(Listed::unreadable)).collect();
         output.document(&documents)?;
-    } else if open.is_empty() {
+        return Ok(Exit::Done);
+    }
+    if open.is_empty() && unreadable.is_empty() {
         output.talk("nothing waits for an answer");
-    } else {
+    } else if !open.is_empty() {
         let rows: Vec<Vec<String>> = open.iter().map(|question| columns(question, now)).collect();
         output.data(&table(&rows))?;
         let any = |wanted| open.iter().any(|question| question.state == wanted);
@@ -146,6 +149,9 @@ async fn list(app: &App, scope: &Scope, output: Output) -> anyhow::Result<Exit> 
         if any(QuestionState::Granted) {
             output.talk("run what is granted with `toolroom call --resume ID`");
         }
+    }
+    for unreadable in &unreadable {
+        output.error(&why_unreadable(unreadable));
     }
     Ok(Exit::Done)
 }

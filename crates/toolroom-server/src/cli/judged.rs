@@ -40,7 +40,7 @@ pub(super) struct Judged {
 
 impl Judged {
     pub(super) fn of(explanation: &Explanation) -> Self {
-        let spec = explanation.entry.spec();
+        let spec = explanation.spec();
         let (ruling, rule, reason, by) = match &explanation.verdict {
             None => (None, None, None, None),
             Some(Ok(verdict)) => {

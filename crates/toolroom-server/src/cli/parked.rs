@@ -3,7 +3,9 @@
 use serde::Serialize;
 use serde_json::Value;
 use toolroom::clock::Timestamp;
-use toolroom::ledger::{Answer, Answerer, CallFilter, CallId, CallStatus, Journal, Question, QuestionState};
+use toolroom::ledger::{
+    Answer, Answerer, CallFilter, CallId, CallStatus, Journal, Question, QuestionState, UnreadableQuestion,
+};
 use toolroom::scope::Scope;
 
 use super::exit::{Missing, Usage};
@@ -109,6 +111,29 @@ impl Document {
             arguments: Value::clone(&question.record.arguments),
         }
     }
+}
+
+/// One of a list of questions.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Listed {
+    Question(Document),
+    Unreadable { call_id: CallId, error: String },
+}
+
+impl Listed {
+    pub(super) fn unreadable(unreadable: &UnreadableQuestion) -> Self {
+        Self::Unreadable { call_id: unreadable.call.clone(), error: why_unreadable(unreadable) }
+    }
+}
+
+/// What is told of a question that cannot be read, and what to do about it.
+pub(super) fn why_unreadable(unreadable: &UnreadableQuestion) -> String {
+    let UnreadableQuestion { call, error } = unreadable;
+    let why = anyhow::Error::from(error.clone());
+    format!(
+        "{call} waits, but cannot be read: {why:#}; answer it with the Toolroom that wrote it, or let its time pass"
+    )
 }
 
 /// The columns of a listing.

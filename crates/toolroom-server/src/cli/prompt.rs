@@ -171,8 +171,11 @@ impl<'a> Prompt<'a> {
     async fn send(&self, request: AnswerRequest) -> Result<Option<CallId>, Halt> {
         let (call, answer) = (request.call.clone(), request.answer);
         match self.app.room.answer(request).await {
-            Ok(_) => {
+            Ok(kept) => {
                 self.output.talk(format_args!("  said {}", answer.as_str()));
+                if let Some(kept) = kept {
+                    standing_answer::tell_next(self.app, self.scope, &kept, self.output).await?;
+                }
                 Ok(Some(call))
             }
             Err(error) => self.not_taken(error),

@@ -1,16 +1,16 @@
 //! `toolroom approvals watch`: questions as they come, and what becomes of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use toolroom::call::CancellationToken;
-use toolroom::ledger::{Answerer, CallId, Question, QuestionState};
+use toolroom::ledger::{Answerer, CallId, Inbox, Question, QuestionState};
 use toolroom::scope::Scope;
 use toolroom_host::interrupt::Interrupts;
 
 use super::exit::{Exit, Usage};
 use super::output::Output;
-use super::parked::{Document, columns, state};
+use super::parked::{Document, columns, state, why_unreadable};
 use super::prompt::{Prompt, Prompted};
 use crate::app::App;
 
@@ -47,7 +47,11 @@ pub(super) async fn run(
     }
     let mut known = Known::default();
     while !stop.is_cancelled() {
-        for question in known.news(app, scope).await? {
+        let news = known.news(app, scope).await?;
+        for unreadable in &news.unreadable {
+            output.error(&why_unreadable(unreadable));
+        }
+        for question in news.questions {
             tell(app, &question, output)?;
             if let Some(prompt) = prompt.as_ref().filter(|_| !stop.is_cancelled()) {
                 ask(app, scope, &question, prompt, output).await?;
@@ -100,26 +104,34 @@ async fn ask(
 
 /// What has been told already.
 #[derive(Default)]
-struct Known(BTreeMap<CallId, QuestionState>);
+struct Known {
+    open: BTreeMap<CallId, QuestionState>,
+    unreadable: BTreeSet<CallId>,
+}
 
 impl Known {
     /// What has changed since the last look. A question that has left the list was answered, or has run: that is the
     /// last word about it.
-    async fn news(&mut self, app: &App, scope: &Scope) -> anyhow::Result<Vec<Question>> {
+    async fn news(&mut self, app: &App, scope: &Scope) -> anyhow::Result<Inbox> {
         let now = app.room.clock().now();
+        let Inbox { questions, mut unreadable } = app.room.approvals().questions(scope).await?;
+        unreadable.retain(|unreadable| {
+            self.open.remove(&unreadable.call);
+            self.unreadable.insert(unreadable.call.clone())
+        });
         let mut news = Vec::new();
         let mut open = BTreeMap::new();
-        for question in app.room.approvals().questions(scope).await? {
+        for question in questions {
             let state = state(&question, now);
             open.insert(question.record.id.clone(), state);
-            if self.0.remove(&question.record.id) != Some(state) {
+            if self.open.remove(&question.record.id) != Some(state) {
                 news.push(question);
             }
         }
-        for (call, told) in std::mem::replace(&mut self.0, open) {
+        for (call, told) in std::mem::replace(&mut self.open, open) {
             let question = app.room.approvals().question(scope, &call).await?;
             news.extend(question.filter(|question| state(question, now) != told));
         }
-        Ok(news)
+        Ok(Inbox { questions: news, unreadable })
     }
 }

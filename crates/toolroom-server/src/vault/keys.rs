@@ -8,7 +8,7 @@ use toolroom::ledger::{Seal, SealError as KernelSealError};
 use toolroom::redact::{Patterns, Redactor, Secret};
 use toolroom::scope::ProjectId;
 use toolroom_host::folders::Folders;
-use toolroom_host::seal::{KEY_FILE, KeyRing, SealError};
+use toolroom_host::seal::{KEY_FILE, KeyRing, SealError, beginning};
 use toolroom_store::Store;
 use zeroize::Zeroizing;
 
@@ -59,6 +59,7 @@ impl Vault {
     /// The keys as they are now: another process may have changed them.
     pub(super) fn ring_again(&self) -> Result<Option<Arc<KeyRing>>, SealError> {
         let ring = KeyRing::load(&self.folders)?.map(Arc::new);
+        self.learn(ring.as_deref());
         lock(&self.ring).clone_from(&ring);
         Ok(ring)
     }
@@ -66,8 +67,17 @@ impl Vault {
     /// A first key.
     pub(super) fn new_ring(&self) -> Result<Arc<KeyRing>, SealError> {
         let made = Arc::new(KeyRing::load_or_create(&self.folders)?);
+        self.learn(Some(&made));
         *lock(&self.ring) = Some(Arc::clone(&made));
         Ok(made)
+    }
+
+    /// Tells the store which keys are known, so that nothing is parked under one that has gone meanwhile.
+    fn learn(&self, ring: Option<&KeyRing>) {
+        let former = ring.and_then(KeyRing::rotation).map(|change| change.from);
+        let keys = ring.map(KeyRing::sealing_key).into_iter().chain(former);
+        let beginnings: Vec<Vec<u8>> = keys.map(beginning).collect();
+        self.store.know_keys(beginnings.iter().map(Vec::as_slice));
     }
 
     /// Looks whether the key is lost, so that [`Seal::seal`], which cannot ask the database, knows it.

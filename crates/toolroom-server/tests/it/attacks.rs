@@ -184,3 +184,20 @@ fn an_id_cannot_be_replayed() {
     desk.run(&["call", "--resume", &call]).ended(1);
     assert_eq!(desk.effects(), ["hello"]);
 }
+
+#[test]
+fn one_question_that_cannot_be_read_hides_no_other() {
+    let desk = Desk::new();
+    let (first, odd, last) = (desk.park("first"), desk.park("odd"), desk.park("last"));
+    desk.sql(&format!("UPDATE approvals SET state = 'delegated' WHERE call_id = '{odd}'"));
+    let listed = desk.run(&["approvals", "--json"]).ended(0).json();
+    let of = |place: usize| listed[place]["call_id"].as_str().unwrap().to_owned();
+    assert_eq!([of(0), of(1), of(2)], [first, last.clone(), odd.clone()]);
+    let told = desk.run(&["approvals"]).ended(0);
+    for text in [listed[2]["error"].as_str().unwrap(), &told.err] {
+        for part in [odd.as_str(), "`delegated`", "answer it with the Toolroom that wrote it"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+    desk.run(&["approvals", "approve", &last]).ended(0);
+}

@@ -128,3 +128,22 @@ fn an_always_of_the_caller_does_not_lift_the_operators_question() {
     desk.run(&["approvals", "approve", &call, "--always"]).ended(0);
     desk.call("hello").ended(0);
 }
+
+#[test]
+fn who_answers_for_good_is_told_what_still_asks() {
+    let rule = "[[rule]]\nid = 'look-first'\neffect = 'ask'\ntool = 'publish_note'\n";
+    let desk = Desk::configured(rule);
+    let call = desk.park("one");
+    let said = desk.run(&["approvals", "approve", &call, "--always"]).ended(0);
+    assert!(
+        said.err.contains("calls like this one are still asked about, by the rule `default."),
+        "{said:?}"
+    );
+    let pending = desk.call("two").ended(4).json();
+    let rule = pending["rule"].as_str().unwrap();
+    assert!(said.err.contains(rule), "{rule}: {said:?}");
+    let call = pending["call_id"].as_str().unwrap();
+    let said = desk.run(&["approvals", "approve", call, "--always", "--json"]).ended(0).json();
+    assert_eq!(said["still_asks"], Value::Null);
+    desk.call("three").ended(0);
+}

@@ -99,7 +99,8 @@ macro_rules! approvals_of {
     ($ids:literal) => {
         concat!(
             "SELECT 'approval', approvals.call_id, approvals.arguments_hash, approvals.definition_hash, \
-             approvals.asks, approvals.expires_at, approvals.state, calls.status, calls.project, calls.user_id \
+             approvals.asks, approvals.expires_at, approvals.state, calls.status, calls.project, calls.user_id, \
+             calls.asked_at \
              FROM approvals JOIN calls ON calls.id = approvals.call_id \
              WHERE approvals.call_id IN (SELECT value FROM json_each(",
             $ids,
@@ -157,7 +158,8 @@ registry! {
 
     /// $1 ids of calls.
     APPROVALS_OF = each(approvals_of!("$1"), "SELECT 'approval', approvals.call_id, approvals.arguments_hash, approvals.definition_hash, \
-             approvals.asks, approvals.expires_at, approvals.state, calls.status, calls.project, calls.user_id \
+             approvals.asks, approvals.expires_at, approvals.state, calls.status, calls.project, calls.user_id, \
+             calls.asked_at \
              FROM approvals JOIN calls ON calls.id = approvals.call_id \
              WHERE approvals.call_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))");
 }

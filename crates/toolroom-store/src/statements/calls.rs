@@ -5,6 +5,7 @@ use super::approvals::{
     settle_approvals, use_approvals,
 };
 use super::registry;
+use super::settings::{key_of, keys_of};
 
 /// The columns of `calls`, in the order in which rows are written (`row::CallRow`) and read (`row::read_call`).
 /// A row that is read carries no instance: who began a call is nobody's business outside this crate.
@@ -144,14 +145,14 @@ macro_rules! windows_of {
         concat!(
             "WITH asked AS MATERIALIZED (SELECT key, value ->> 0 AS project, value ->> 1 AS tool, \
              value ->> 2 AS since, value ->> 3 AS latest_since, value ->> 4 AS users_apart, \
-             value ->> 5 AS user_id FROM jsonb_each(",
+             value ->> 5 AS user_id, value ->> 6 AS until FROM jsonb_each(",
             $limits,
             ")) SELECT 'window', asked.key, \
              count(calls.begun_at) FILTER (WHERE calls.begun_at > asked.latest_since), \
              min(calls.begun_at) FILTER (WHERE calls.begun_at > asked.latest_since), \
              json_group_array(calls.begun_at) FILTER (WHERE calls.begun_at <= asked.latest_since) \
              FROM asked LEFT JOIN calls ON calls.project = asked.project AND calls.tool = asked.tool \
-             AND calls.begun_at > asked.since \
+             AND calls.begun_at > asked.since AND calls.begun_at < asked.until \
              AND (asked.users_apart = 0 OR calls.user_id IS asked.user_id) GROUP BY asked.key"
         )
     };
@@ -159,7 +160,7 @@ macro_rules! windows_of {
 
 macro_rules! look {
     () => {
-        concat!(approvals_of!("$1"), "; ", windows_of!("$2"))
+        concat!(approvals_of!("$1"), "; ", windows_of!("$2"), "; ", keys_of!("$3"))
     };
 }
 
@@ -205,7 +206,7 @@ registry! {
              FROM jsonb_array_elements($1::text::jsonb) AS rows (value) \
              ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at");
 
-    /// $1 rows of project, tool, since, latest since, whether users count apart, user.
+    /// $1 rows of project, tool, since, latest since, whether users count apart, user, until.
     WINDOWS_OF = each(windows_of!("$1"), "SELECT 'window', asked.key - 1, \
          count(calls.begun_at) FILTER (WHERE calls.begun_at > (asked.value ->> 3)::bigint), \
          min(calls.begun_at) FILTER (WHERE calls.begun_at > (asked.value ->> 3)::bigint), \
@@ -213,7 +214,7 @@ registry! {
          '[]')::text \
              FROM jsonb_array_elements($1::text::jsonb) WITH ORDINALITY AS asked (value, key) \
              LEFT JOIN calls ON calls.project = asked.value ->> 0 AND calls.tool = asked.value ->> 1 \
-             AND calls.begun_at > (asked.value ->> 2)::bigint \
+             AND calls.begun_at > (asked.value ->> 2)::bigint AND calls.begun_at < (asked.value ->> 6)::bigint \
              AND ((asked.value ->> 4)::bigint = 0 OR calls.user_id IS NOT DISTINCT FROM asked.value ->> 5) \
              GROUP BY asked.key");
 
@@ -243,7 +244,7 @@ registry! {
     /// Parameters as [`WRITE`].
     OPEN_WRITE_COMMIT = sqlite_only(concat!("BEGIN IMMEDIATE; ", write_all!(), "; COMMIT"));
 
-    /// $1 ids of calls, $2 limits as in [`WINDOWS_OF`].
+    /// $1 ids of calls, $2 limits as in [`WINDOWS_OF`], $3 names of keys.
     LOOK = sqlite_only(look!());
 
     /// Parameters as [`LOOK`].

@@ -23,12 +23,12 @@ registry! {
     /// The journal by status.
     COUNT_CALLS_BY_STATUS = both("SELECT status, count(*) FROM calls GROUP BY status");
 
-    /// When the newest call was asked for; ids sort by time.
-    NEWEST_CALL = both("SELECT asked_at FROM calls WHERE id = (SELECT max(id) FROM calls)");
+    /// When the newest call was asked for.
+    NEWEST_CALL = each("SELECT asked_at FROM calls WHERE rowid = (SELECT max(rowid) FROM calls)", "SELECT asked_at FROM calls WHERE id = (SELECT max(id) FROM calls)");
 
-    /// $1 time: questions that can still be answered, or whose answer can still be used.
+    /// $1 time, $2 latest start: questions that can still be answered, or whose answer can still be used.
     COUNT_OPEN_QUESTIONS = both("SELECT count(*) FROM approvals JOIN calls ON calls.id = approvals.call_id \
-                 WHERE approvals.state IN ('waiting', 'granted') AND approvals.expires_at > $1 \
+                 WHERE approvals.state IN ('waiting', 'granted') AND approvals.expires_at > $1 AND calls.asked_at <= $2 \
                  AND calls.status = 'pending'");
 
     /// What there was from the first schema on: calls, approvals, artifacts.

@@ -23,21 +23,36 @@ macro_rules! question_columns {
     };
 }
 
+macro_rules! questions {
+    () => {
+        concat!(
+            "SELECT ",
+            question_columns!(),
+            " WHERE calls.project = $1 AND calls.status = 'pending' \
+             AND (CAST($2 AS TEXT) IS NULL OR calls.user_id = $2) ORDER BY "
+        )
+    };
+}
+
 registry! {
-    /// $1 project, $2 user, $3 tool, $4 status, $5 since, $6 below this id, $7 end of the id, $8 limit.
+    /// $1 project, $2 user, $3 tool, $4 status, $5 since, $6 written before this one, $7 end of the id, $8 limit. In
+    /// SQLite the newest is the one that was written last, whatever the clock said; `+project` keeps it from sorting
+    /// all calls of the project for that. PostgreSQL, which numbers no rows, goes by the time in the id.
     CALLS = each(concat!(
             "SELECT ",
             call_columns!(),
-            " FROM calls WHERE project = $1 AND ($2 IS NULL OR user_id = $2) AND ($3 IS NULL OR tool = $3) \
-             AND ($4 IS NULL OR status = $4) AND ($5 IS NULL OR asked_at >= $5) AND id < $6 \
+            " FROM calls WHERE +project = $1 AND ($2 IS NULL OR user_id = $2) AND ($3 IS NULL OR tool = $3) \
+             AND ($4 IS NULL OR status = $4) AND ($5 IS NULL OR asked_at >= $5) \
+             AND rowid < CASE WHEN $6 IS NULL THEN 9223372036854775807 \
+             ELSE (SELECT later.rowid FROM calls AS later WHERE later.id = $6) END \
              AND ($7 IS NULL OR (length($7) <= length(id) AND substr(id, length(id) - length($7) + 1) = $7)) \
-             ORDER BY id DESC LIMIT $8"
+             ORDER BY rowid DESC LIMIT $8"
         ), concat!(
             "SELECT ",
             call_columns!(),
             " FROM calls WHERE project = $1 AND ($2::text IS NULL OR user_id = $2) \
              AND ($3::text IS NULL OR tool = $3) AND ($4::text IS NULL OR status = $4) \
-             AND ($5::bigint IS NULL OR asked_at >= $5) AND id < $6 \
+             AND ($5::bigint IS NULL OR asked_at >= $5) AND ($6::text IS NULL OR id < $6) \
              AND ($7::text IS NULL OR right(id, length($7)) = $7) ORDER BY id DESC LIMIT $8"
         ));
 
@@ -59,12 +74,7 @@ registry! {
     STANDING_REVISION = both("SELECT value FROM revisions WHERE name = 'standing'");
 
     /// $1 project, $2 user: pending calls and what is asked about them, oldest first.
-    QUESTIONS = both(concat!(
-            "SELECT ",
-            question_columns!(),
-            " WHERE calls.project = $1 AND calls.status = 'pending' \
-             AND (CAST($2 AS TEXT) IS NULL OR calls.user_id = $2) ORDER BY calls.id"
-        ));
+    QUESTIONS = each(concat!(questions!(), "calls.rowid"), concat!(questions!(), "calls.id"));
 
     /// $1 call, $2 project, $3 user.
     QUESTION = both(concat!(

@@ -9,6 +9,25 @@ macro_rules! key_of {
     };
 }
 
+pub(super) use key_of;
+
+/// For each key: whether anything is sealed under it, and whether anything is sealed at all.
+macro_rules! keys_of {
+    ($names:literal) => {
+        concat!(
+            "SELECT 'key', value, EXISTS (SELECT 1 FROM secrets WHERE lower(hex(",
+            key_of!("sealed"),
+            ")) = value) OR EXISTS (SELECT 1 FROM approvals WHERE sealed IS NOT NULL AND lower(hex(",
+            key_of!("sealed"),
+            ")) = value), EXISTS (SELECT 1 FROM secrets) \
+             OR EXISTS (SELECT 1 FROM approvals WHERE sealed IS NOT NULL) FROM json_each(",
+            $names,
+            ")"
+        )
+    };
+}
+pub(super) use keys_of;
+
 /// Whether no other secret is sealed under another key than $3.
 macro_rules! no_other_key {
     () => {
@@ -65,6 +84,17 @@ registry! {
             " <> $1) + (SELECT count(*) FROM approvals WHERE sealed IS NOT NULL AND ",
             key_of!("sealed"),
             " <> $1)"
+        ));
+
+    /// $1 names of keys, in hexadecimal digits.
+    KEYS_OF = each(keys_of!("$1"), concat!(
+            "SELECT 'key', value, EXISTS (SELECT 1 FROM secrets WHERE encode(",
+            key_of!("sealed"),
+            ", 'hex') = value) OR EXISTS (SELECT 1 FROM approvals WHERE sealed IS NOT NULL AND encode(",
+            key_of!("sealed"),
+            ", 'hex') = value), EXISTS (SELECT 1 FROM secrets) \
+             OR EXISTS (SELECT 1 FROM approvals WHERE sealed IS NOT NULL) \
+             FROM jsonb_array_elements_text($1::text::jsonb) AS names (value)"
         ));
 
     /// Keeps a change of keys.

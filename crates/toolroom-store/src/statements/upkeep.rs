@@ -16,18 +16,20 @@ macro_rules! schema {
     };
 }
 
-/// Questions that nobody answered, or whose answer nobody used, by $1.
+/// Questions that nobody answered, or whose answer nobody used, by $1, and those that were asked after $2, which is in
+/// the future (`toolroom::ledger::Term`).
 macro_rules! overdue {
     () => {
-        "expires_at <= $1 AND (state IN ('waiting', 'granted') OR sealed IS NOT NULL)"
+        "(expires_at <= $1 OR EXISTS (SELECT 1 FROM calls AS asked WHERE asked.id = call_id AND asked.asked_at > $2)) \
+         AND (state IN ('waiting', 'granted') OR sealed IS NOT NULL)"
     };
 }
 
 macro_rules! deny_overdue_calls {
     () => {
         concat!(
-            "UPDATE calls SET status = 'denied', ended_at = $1, rule = 'approval.expired', \
-             error = 'nobody answered, or used the answer, in time', duration_us = $1 - asked_at \
+            "UPDATE calls SET status = 'denied', ended_at = $1, rule = $3, error = $4, \
+             duration_us = $1 - asked_at \
              WHERE status = 'pending' AND id IN (SELECT call_id FROM approvals WHERE ",
             overdue!(),
             ")"
@@ -95,7 +97,8 @@ registry! {
     /// Whether there is anything in the file.
     TABLE_COUNT = sqlite_only("SELECT count(*) FROM sqlite_schema");
 
-    /// What a start has to know, in one go: schema, number of overdue questions, processes. $1 time.
+    /// What a start has to know, in one go: schema, number of overdue questions, processes. $1 time,
+    /// $2 latest start.
     SCHEMA_AND_INSTANCES =
         sqlite_only(concat!(schema!(), "; SELECT count(*) FROM approvals WHERE ", overdue!(), "; ", instances!()));
 
@@ -117,16 +120,16 @@ registry! {
     /// $1 ids of instances, ours: the same in a transaction of its own.
     SIGN_OFF = sqlite_only(concat!("BEGIN IMMEDIATE; ", forget_instances!(), "; ", unknown_orphans!(), "; COMMIT"));
 
-    /// $1 time: how many questions are overdue.
+    /// $1 time, $2 latest start: how many questions are overdue.
     OVERDUE_COUNT = both(concat!("SELECT count(*) FROM approvals WHERE ", overdue!()));
 
-    /// $1 time.
+    /// $1 time, $2 latest start, $3 rule, $4 error.
     DENY_OVERDUE_CALLS = both(deny_overdue_calls!());
 
-    /// $1 time.
+    /// $1 time, $2 latest start.
     EXPIRE_APPROVALS = both(expire_approvals!());
 
-    /// $1 time: both, in a transaction of their own.
+    /// $1 time, $2 latest start, $3 rule, $4 error: both, in a transaction of their own.
     EXPIRE = sqlite_only(concat!("BEGIN IMMEDIATE; ", deny_overdue_calls!(), "; ", expire_approvals!(), "; COMMIT"));
 
     /// $1 project, $2 time, $3 below this id, $4 how many: the oldest calls that may go.

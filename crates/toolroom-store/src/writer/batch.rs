@@ -68,9 +68,9 @@ impl Touch {
         match work {
             Work::Begin(begin) if begin.grant.is_none() => Self::Begun,
             Work::Begin(_)
-            | Work::Park(_)
+            | Work::Park(..)
             | Work::Decide(_)
-            | Work::Edit(_)
+            | Work::Edit(..)
             | Work::Close(_)
             | Work::Set(_)
             | Work::Prune(_) => Self::Settled,

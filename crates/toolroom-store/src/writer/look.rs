@@ -1,6 +1,6 @@
 //! What has to be known before a batch can be decided: asked once for all its units, with the write lock held.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
@@ -8,12 +8,15 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
-    Answerer, CallId, CallRecord, CallStatus, Grant, ParkedQuestion, QuestionState, RateKey, RateLimit, Turn,
+    Answerer, Approval, CallId, CallRecord, CallStatus, Grant, ParkedQuestion, QuestionState, RateKey,
+    RateLimit, RateWindow, Term, Turn,
 };
 use toolroom::scope::{ProjectId, Scope, UserId};
 
 use super::plan::rows;
 use super::unit::{Refusal, Unit, Work};
+use crate::StoreError;
+use crate::known_keys::key_name;
 use crate::statements::{Bound, Statement};
 
 /// What the units of a batch ask.
@@ -21,6 +24,8 @@ use crate::statements::{Bound, Statement};
 pub(super) struct Questions<'a> {
     approvals: Vec<&'a str>,
     windows: Vec<Window<'a>>,
+    /// Names of keys.
+    keys: BTreeSet<&'a str>,
     /// For each limit of each unit, in their order: which window it looks at.
     limits: Vec<usize>,
 }
@@ -50,13 +55,14 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// Calls that began after `since`. The units of a batch begin at slightly different times: what lies between
+/// Calls that began after `since` and before `until`. The units of a batch begin at slightly different times: what lies between
 /// the first one's and the last one's window is listed, the rest only counted.
 #[derive(Debug)]
 struct Window<'a> {
     counted: Counted<'a>,
     since: Timestamp,
     latest_since: Timestamp,
+    until: Timestamp,
 }
 
 /// A row of `statements::WINDOWS_OF`.
@@ -65,7 +71,9 @@ impl Serialize for Window<'_> {
         let users_apart = i64::from(self.counted.user.is_some());
         let user = self.counted.user.flatten().map(UserId::as_str);
         let (since, latest) = (self.since.as_micros(), self.latest_since.as_micros());
-        (self.counted.project, self.counted.tool, since, latest, users_apart, user).serialize(serializer)
+        let until = self.until.as_micros();
+        (self.counted.project, self.counted.tool, since, latest, users_apart, user, until)
+            .serialize(serializer)
     }
 }
 
@@ -82,35 +90,41 @@ impl<'a> Questions<'a> {
                         let counted = Counted::of(&begin.record, limit);
                         let place = *places.entry(counted).or_insert(questions.windows.len());
                         questions.limits.push(place);
-                        questions.widen(place, counted, begun_at.before(limit.per));
+                        questions.widen(place, counted, limit.window(begun_at));
                     }
                 }
                 Work::Decide(decision) => questions.approvals.push(decision.call.as_str()),
-                Work::Edit(edit) => questions.approvals.push(edit.of.as_str()),
+                Work::Edit(edit, keys) => {
+                    questions.approvals.push(edit.of.as_str());
+                    questions.keys.extend(keys.iter().map(String::as_str));
+                }
+                Work::Park(_, keys) => questions.keys.extend(keys.iter().map(String::as_str)),
                 Work::Close(close) => match close.question {
                     ParkedQuestion::Void | ParkedQuestion::Expired => {
                         questions.approvals.push(close.record.id.as_str());
                     }
                     ParkedQuestion::None | ParkedQuestion::Settled => {}
                 },
-                Work::Park(_) | Work::Set(_) | Work::Prune(_) => {}
+                Work::Set(_) | Work::Prune(_) => {}
             }
         }
         questions
     }
 
-    fn widen(&mut self, place: usize, counted: Counted<'a>, since: Timestamp) {
+    fn widen(&mut self, place: usize, counted: Counted<'a>, span: RateWindow) {
+        let RateWindow { since, until } = span;
         match self.windows.get_mut(place) {
             Some(window) => {
                 window.since = window.since.min(since);
                 window.latest_since = window.latest_since.max(since);
+                window.until = window.until.max(until);
             }
-            None => self.windows.push(Window { counted, since, latest_since: since }),
+            None => self.windows.push(Window { counted, since, latest_since: since, until }),
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.approvals.is_empty() && self.windows.is_empty()
+        self.approvals.is_empty() && self.windows.is_empty() && self.keys.is_empty()
     }
 
     /// The window of a limit.
@@ -120,7 +134,8 @@ impl<'a> Questions<'a> {
 
     /// The questions as parameters of `statements::LOOK`.
     pub(super) fn bind(&self, statement: Statement) -> Result<Bound, sqlx::Error> {
-        Ok(statement.query().bind(rows(&self.approvals)?).bind(rows(&self.windows)?))
+        let keys: Vec<_> = self.keys.iter().collect();
+        Ok(statement.query().bind(rows(&self.approvals)?).bind(rows(&self.windows)?).bind(rows(&keys)?))
     }
 }
 
@@ -129,6 +144,9 @@ impl<'a> Questions<'a> {
 pub(super) struct Replies {
     approvals: HashMap<String, ApprovalSeen>,
     windows: HashMap<usize, WindowSeen>,
+    /// Those of the keys that something is sealed under.
+    used_keys: HashSet<String>,
+    anything_sealed: bool,
 }
 
 /// The calls in a window.
@@ -146,7 +164,7 @@ pub(super) struct ApprovalSeen {
     arguments_hash: String,
     definition_hash: String,
     asks: Answerer,
-    expires_at: Timestamp,
+    term: Term,
     state: String,
     /// The call itself; it may have been closed behind the approval's back.
     call_status: String,
@@ -173,7 +191,7 @@ impl ApprovalSeen {
         stands
             && *self.arguments_hash == *grant.arguments_hash
             && *self.definition_hash == *grant.definition_hash
-            && grant.at < self.expires_at
+            && !self.term.is_over(grant.at)
     }
 }
 
@@ -182,7 +200,13 @@ impl Replies {
     pub(super) fn read(rows: &[SqliteRow]) -> Result<Self, sqlx::Error> {
         let mut replies = Self::default();
         for row in rows {
-            if row.try_get::<&str, _>(0)? == "approval" {
+            let kind: &str = row.try_get(0)?;
+            if kind == "key" {
+                replies.anything_sealed = row.try_get(3)?;
+                if row.try_get(2)? {
+                    replies.used_keys.insert(row.try_get(1)?);
+                }
+            } else if kind == "approval" {
                 // Whoever is written here by a version that knows more answerers: the strictest of ours.
                 let asks = match row.try_get::<&str, _>(4)? {
                     "caller" => Answerer::Caller,
@@ -192,7 +216,10 @@ impl Replies {
                     arguments_hash: row.try_get(2)?,
                     definition_hash: row.try_get(3)?,
                     asks,
-                    expires_at: Timestamp::from_micros(row.try_get(5)?),
+                    term: Term {
+                        asked_at: Timestamp::from_micros(row.try_get(10)?),
+                        expires_at: Timestamp::from_micros(row.try_get(5)?),
+                    },
                     state: row.try_get(6)?,
                     call_status: row.try_get(7)?,
                     owner: Scope {
@@ -219,6 +246,15 @@ impl Replies {
         self.approvals.get(call.as_str())
     }
 
+    /// Whether a process with these keys is not the only one that could open what is asked; see
+    /// [`crate::Store::know_keys`].
+    pub(super) fn openable(&self, approval: &Approval, keys: &[String]) -> Result<(), Refusal> {
+        let Some(sealed) = &approval.sealed else { return Ok(()) };
+        let is_known = keys.contains(&key_name(sealed));
+        let shares = !self.anything_sealed || keys.iter().any(|key| self.used_keys.contains(key));
+        if is_known && shares { Ok(()) } else { Err(StoreError::OtherKey.into()) }
+    }
+
     /// Whether somebody like this may answer now.
     pub(super) fn waiting(
         &self,
@@ -229,7 +265,7 @@ impl Replies {
     ) -> Result<(), Refusal> {
         let approval = self.approval(call).filter(|approval| by.is_at_home(scope, &approval.owner));
         match approval {
-            Some(seen) if seen.is(QuestionState::Waiting, CallStatus::Pending) && at < seen.expires_at => {
+            Some(seen) if seen.is(QuestionState::Waiting, CallStatus::Pending) && !seen.term.is_over(at) => {
                 if by.may_answer_for(seen.asks) {
                     Ok(())
                 } else {

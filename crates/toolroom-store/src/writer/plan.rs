@@ -84,12 +84,13 @@ impl<'a> Plan<'a> {
                     let begun_here = begun.remove(close.record.id.as_str());
                     plan.close(close, begun_here, instance, now);
                 }),
-                Work::Park(park) => {
-                    plan.park(park, None);
-                    Ok(())
+                Work::Park(park, keys) => {
+                    replies.openable(&park.approval, keys).map(|()| plan.park(park, None))
                 }
                 Work::Decide(decision) => plan.decide(decision, replies),
-                Work::Edit(edit) => plan.edit(edit, replies),
+                Work::Edit(edit, keys) => {
+                    replies.openable(&edit.park.approval, keys).and_then(|()| plan.edit(edit, replies))
+                }
                 Work::Set(setting) => {
                     plan.settings.push((place, setting));
                     Ok(())

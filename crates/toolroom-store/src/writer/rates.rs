@@ -35,11 +35,11 @@ impl<'a, 'q> Rates<'a, 'q> {
             let Some(window) = self.questions.window(place) else {
                 continue;
             };
-            let since = begun_at.before(limit.per);
-            let (mut count, mut oldest) = self.replies.window(window, since);
+            let span = limit.window(begun_at);
+            let (mut count, mut oldest) = self.replies.window(window, span.since);
             let counted = Counted::of(&begin.record, limit);
             let here = self.begun.get(&(counted.project, counted.tool)).into_iter().flatten();
-            for (_, at) in here.filter(|(user, at)| *at > since && counted.includes(*user)) {
+            for (_, at) in here.filter(|(user, at)| span.holds(*at) && counted.includes(*user)) {
                 count += 1;
                 oldest = Some(oldest.map_or(*at, |oldest| oldest.min(*at)));
             }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::CallId;
 
@@ -14,7 +15,7 @@ use super::queue::Entry;
 use super::transaction::{Frame, Written, run};
 use super::unit::{Answer, Durability, Refusal, Unit, Work};
 use crate::connect::{Purpose, connect};
-use crate::instance::{HEARTBEAT_EVERY, Instance};
+use crate::instance::{EXPIRE_EVERY, HEARTBEAT_EVERY, Instance};
 use crate::{StoreError, statements};
 
 /// How often a locked database is asked for again. Each time SQLite has already waited its own ten seconds.
@@ -52,6 +53,7 @@ impl Writer {
     pub(super) async fn run(mut self, mut queued: mpsc::UnboundedReceiver<Entry>) {
         let mut waiting = None;
         let mut stop = None;
+        let mut expire_at = Instant::now() + EXPIRE_EVERY;
         while stop.is_none() {
             let mut next = match waiting.take() {
                 Some(unit) => Some(Entry::Unit(unit)),
@@ -59,6 +61,11 @@ impl Writer {
                     entry = queued.recv() => entry,
                     () = async { tokio::time::sleep(HEARTBEAT_EVERY).await }, if !self.open.is_empty() => {
                         self.write(Batch::default()).await;
+                        continue;
+                    }
+                    () = tokio::time::sleep_until(expire_at) => {
+                        self.expire_overdue().await;
+                        expire_at = Instant::now() + EXPIRE_EVERY;
                         continue;
                     }
                 },
@@ -85,6 +92,16 @@ impl Writer {
         if let Some(stop) = stop {
             // Whoever stopped us and left does not need to know.
             drop(stop.send(ended));
+        }
+    }
+
+    /// Answers with no what nobody answered in time.
+    async fn expire_overdue(&mut self) {
+        let Some(connection) = self.connection.as_mut() else { return };
+        if let Err(error) = self.instance.expire_overdue(connection).await {
+            let error = self.failed(error);
+            self.undo(Frame::Transaction).await;
+            tracing::debug!(path = %self.path.display(), %error, "what is overdue is looked at later");
         }
     }
 

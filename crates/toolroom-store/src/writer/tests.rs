@@ -21,6 +21,7 @@ use super::unit::{Durability, Unit, Work};
 use crate::Presence;
 use crate::connect::{Purpose, connect};
 use crate::instance::Instance;
+use crate::known_keys::KeyNames;
 use crate::migrate::{MIGRATIONS, migrate};
 use crate::setting::Setting;
 use crate::switchboard::SwitchKind;
@@ -80,13 +81,13 @@ fn parked(id: &str) -> ParkCall {
 }
 
 fn park(id: &str) -> Work {
-    Work::Park(Box::new(parked(id)))
+    Work::Park(Box::new(parked(id)), KeyNames::default())
 }
 
 fn edit(of: &str, into: &str) -> Work {
     let at = Timestamp::from_micros(1);
     let (of, scope, by) = (CallId::new(of), Scope::default(), Answerer::Caller);
-    Work::Edit(Box::new(EditCall { of, scope, by, at, park: parked(into) }))
+    Work::Edit(Box::new(EditCall { of, scope, by, at, park: parked(into) }), KeyNames::default())
 }
 
 fn decide(id: &str) -> Work {

@@ -9,6 +9,7 @@ use toolroom::ledger::{
 };
 
 use crate::StoreError;
+use crate::known_keys::KeyNames;
 use crate::prune::{Chunk, PruneReport};
 use crate::setting::Setting;
 
@@ -16,9 +17,10 @@ use crate::setting::Setting;
 #[derive(Debug)]
 pub(crate) enum Work {
     Begin(Box<BeginCall>),
-    Park(Box<ParkCall>),
+    /// With the keys the process knows; none where nothing is sealed.
+    Park(Box<ParkCall>, KeyNames),
     Decide(Box<Decision>),
-    Edit(Box<EditCall>),
+    Edit(Box<EditCall>, KeyNames),
     Close(Box<CloseCall>),
     Set(Setting),
     Prune(Chunk),
@@ -100,7 +102,7 @@ impl Work {
                     || !close.enqueue.is_empty()
                     || close.question != ParkedQuestion::None
             }
-            Self::Park(_) | Self::Decide(_) | Self::Edit(_) | Self::Set(_) => true,
+            Self::Park(..) | Self::Decide(_) | Self::Edit(..) | Self::Set(_) => true,
             Self::Prune(_) => false,
         };
         if must_sync { Durability::Power } else { Durability::Process }
@@ -113,9 +115,9 @@ impl Work {
                 Some(&begin.record.id),
                 begin.grant.as_ref().map(|grant| &grant.call).filter(|call| **call != begin.record.id),
             ),
-            Self::Park(park) => (Some(&park.record.id), None),
+            Self::Park(park, _) => (Some(&park.record.id), None),
             Self::Decide(decision) => (Some(&decision.call), None),
-            Self::Edit(edit) => (Some(&edit.park.record.id), Some(&edit.of)),
+            Self::Edit(edit, _) => (Some(&edit.park.record.id), Some(&edit.of)),
             Self::Close(close) => (Some(&close.record.id), None),
             Self::Set(_) | Self::Prune(_) => (None, None),
         };
@@ -131,9 +133,9 @@ impl Work {
                 ParkedQuestion::Void | ParkedQuestion::Expired => None,
             },
             Self::Begin(_)
-            | Self::Park(_)
+            | Self::Park(..)
             | Self::Decide(_)
-            | Self::Edit(_)
+            | Self::Edit(..)
             | Self::Set(_)
             | Self::Prune(_) => None,
         }
@@ -143,12 +145,12 @@ impl Work {
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         let (change, status, fits) = match self {
             Self::Begin(begin) => ("begin", begin.record.status, begin.record.status == CallStatus::Begun),
-            Self::Park(park) => ("park", park.record.status, park.record.status == CallStatus::Pending),
+            Self::Park(park, _) => ("park", park.record.status, park.record.status == CallStatus::Pending),
             Self::Close(close) => {
                 let status = close.record.status;
                 ("close", status, !matches!(status, CallStatus::Begun | CallStatus::Pending))
             }
-            Self::Edit(edit) => {
+            Self::Edit(edit, _) => {
                 let status = edit.park.record.status;
                 ("park", status, status == CallStatus::Pending)
             }

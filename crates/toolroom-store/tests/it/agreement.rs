@@ -7,14 +7,14 @@ use proptest::{collection, option, sample};
 use toolroom::clock::Clock;
 use toolroom::ledger::{
     Answer, AnswerId, Answerer, BeginCall, BeginError, CallRecord, CallStatus, CloseCall, DecideError,
-    Decision, EditCall, ParkCall, ParkedQuestion, Question, StandingAnswer, Storage, Turn,
+    Decision, EditCall, Ledger, ParkCall, ParkedQuestion, Question, StandingAnswer, Storage, Turn,
 };
 use toolroom::policy::Ruling;
 use toolroom::scope::Scope;
 use toolroom::testing::MemoryLedger;
 
 use crate::asking::{begun, decision, edit, parked};
-use crate::place::{Place, with_status};
+use crate::place::{Place, done, with_status};
 use crate::scale::cases;
 
 /// How many calls there are to park.
@@ -48,6 +48,7 @@ enum Event {
         status: CallStatus,
         question: ParkedQuestion,
     },
+    /// For so many seconds; then another process starts, which answers what is overdue, and somebody calls a tool.
     Wait(u64),
 }
 
@@ -93,7 +94,7 @@ fn event() -> impl Strategy<Value = Event> {
             .prop_map(|(call, turn, as_other)| Event::Begin { call, turn, as_other }),
         3 => (call(), status, question)
             .prop_map(|(call, status, question)| Event::Close { call, status, question }),
-        1 => (0..40_u64).prop_map(Event::Wait),
+        1 => (1..40_u64).prop_map(Event::Wait),
     ]
 }
 
@@ -205,7 +206,7 @@ async fn shown(ledger: &impl Storage, parks: &[ParkCall]) -> Shown {
         let (scope, id) = (&park.record.scope, &park.record.id);
         shown.calls.push(ledger.call(scope, id).await.unwrap());
         shown.questions.push(ledger.question(scope, id).await.unwrap());
-        shown.inboxes.push(ledger.questions(scope).await.unwrap());
+        shown.inboxes.push(ledger.questions(scope).await.unwrap().questions);
     }
     let standing = ledger.standing(&parks[0].record.scope.project).await.unwrap();
     shown.answers.extend(standing.answers.iter().cloned());
@@ -224,10 +225,17 @@ async fn check(events: Vec<Event>) {
     ];
     for event in events {
         let told = format!("{event:?}");
+        let waits = matches!(event, Event::Wait(_));
         if let Some(change) = change(&place, &parks, &memory, event).await {
             assert_eq!(change.said_to(&store).await, change.said_to(&memory).await, "{told}");
-            assert_eq!(shown(&store, &parks).await, shown(&memory, &parks).await, "{told}");
         }
+        if waits {
+            drop(place.open().await);
+            let other = place.call(&Scope::project("other"));
+            store.close(done(&other)).await.unwrap();
+            memory.close(done(&other)).await.unwrap();
+        }
+        assert_eq!(shown(&store, &parks).await, shown(&memory, &parks).await, "{told}");
     }
 }
 

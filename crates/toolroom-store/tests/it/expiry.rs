@@ -1,4 +1,4 @@
-//! What a start does about questions that nobody answered, or whose answer nobody used, in time.
+//! What becomes of questions that nobody answered, or whose answer nobody used, in time.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ async fn overdue_questions_are_answered_with_no_at_the_next_start() {
         assert!(next.begin(resumed(clock, late)).await.is_err());
     }
     assert_eq!(stand(&next, &young).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
-    let left = next.questions(&Scope::default()).await.unwrap();
+    let left = next.questions(&Scope::default()).await.unwrap().questions;
     assert_eq!(left.iter().map(|question| &question.record.id).collect::<Vec<_>>(), [&young.record.id]);
     next.decide(decision(clock, &young, Answer::Once, Answerer::Caller)).await.unwrap();
 }
@@ -98,4 +98,49 @@ async fn an_approved_call_whose_process_died_begins_again() {
     last.begin(begun(clock, &park, Turn::Again)).await.unwrap();
     last.close(ended(&park, CallStatus::Done, ParkedQuestion::Settled)).await.unwrap();
     assert_eq!(stand(&last, &park).await, (CallStatus::Done, QuestionState::Used, Kept::Gone));
+}
+
+#[tokio::test]
+async fn questions_from_the_future_are_answered_with_no_at_the_next_start() {
+    let place = Place::new();
+    let clock = &*place.clock;
+    let now = clock.now();
+    let store = place.open().await;
+    clock.advance(Duration::from_secs(365 * 24 * 3600));
+    let waiting = parked(clock, &Scope::default(), Answerer::Caller);
+    store.park(waiting.clone()).await.unwrap();
+    let granted = granted(&place, &store).await;
+    clock.set(now.after(Duration::from_secs(1)));
+    let young = parked(clock, &Scope::default(), Answerer::Caller);
+    store.park(young.clone()).await.unwrap();
+    // Whoever else shares the database has a clock that is a little slow.
+    clock.set(now);
+
+    let next = place.open().await;
+    for late in [&waiting, &granted] {
+        assert_eq!(stand(&next, late).await, (CallStatus::Denied, QuestionState::Expired, Kept::Gone));
+    }
+    assert_eq!(stand(&next, &young).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_goes_on_answers_overdue_questions_with_no() {
+    let place = Place::new();
+    let clock = &*place.clock;
+    let store = place.open().await;
+    let waiting = parked(clock, &Scope::default(), Answerer::Caller);
+    store.park(waiting.clone()).await.unwrap();
+    let running = granted(&place, &store).await;
+    store.begin(resumed(clock, &running)).await.unwrap();
+    clock.advance(LIFETIME);
+    let mut seconds = 0..1000;
+    while stand(&store, &waiting).await.2 == Kept::Sealed && seconds.next().is_some() {
+        tokio::time::advance(Duration::from_secs(1)).await;
+    }
+    assert_eq!(stand(&store, &waiting).await, (CallStatus::Denied, QuestionState::Expired, Kept::Gone));
+    assert_eq!(stand(&store, &running).await, (CallStatus::Begun, QuestionState::Used, Kept::Gone));
+    // The writer goes on.
+    let young = parked(clock, &Scope::default(), Answerer::Caller);
+    store.park(young.clone()).await.unwrap();
+    assert_eq!(stand(&store, &young).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
 }

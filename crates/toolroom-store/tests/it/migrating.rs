@@ -65,7 +65,7 @@ async fn everything_is_there(store: &Store) {
     assert_eq!(standing.switches.feature("f"), Some(SwitchState::On));
     assert_eq!(standing.revision, 7, "it goes on counting where it was");
 
-    let question = store.questions(&scope).await.unwrap().pop().unwrap();
+    let question = store.questions(&scope).await.unwrap().questions.pop().unwrap();
     assert_eq!((question.state, &question.approval.sealed), (QuestionState::Waiting, &None));
     assert_eq!((question.approval.by, question.approval.reason.as_str()), (Answerer::Caller, "it writes"));
     let late = store.question(&scope, &CallId::new("call_3")).await.unwrap().unwrap();

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use toolroom::clock::{Clock, Timestamp};
-use toolroom::ledger::{Answer, Answerer, Approvals, Journal, Ledger, ParkCall, Switchboard};
+use toolroom::ledger::{
+    Answer, Answerer, Approvals, DecideError, Journal, Ledger, ParkCall, ParkError, Switchboard,
+};
 use toolroom::scope::{ProjectId, Scope};
 use toolroom_store::{Resealed, SealedPlace, SealedSecret, Store, StoreError};
 
-use crate::asking::{decision, parked, sealed_under};
-use crate::place::{Place, begin, done};
+use crate::asking::{decision, edit, parked, sealed_under};
+use crate::place::{Place, begin, done, why};
 
 const OLD: &[u8; 4] = b"key1";
 const NEW: &[u8; 4] = b"key2";
@@ -200,4 +202,68 @@ async fn a_change_of_keys_that_is_refused_takes_nobody_along() {
         assert!(store.call(&scope, &record.id).await.unwrap().is_some());
     }
     assert_eq!(keys(&store).await.len(), 1);
+}
+
+/// A call whose request is sealed under this key.
+fn parked_under(place: &Place, key: &[u8; 4]) -> ParkCall {
+    let mut park = parked(&*place.clock, &Scope::default(), Answerer::Caller);
+    park.approval.sealed = Some(sealed_under(key, park.record.id.as_str()).into());
+    park
+}
+
+fn beginning(key: &[u8; 4]) -> Vec<u8> {
+    sealed_under(key, "")[..5].to_vec()
+}
+
+#[tokio::test]
+async fn who_still_has_the_key_before_parks_nothing() {
+    let place = Place::new();
+    let store = place.open().await;
+    let (waiting, other) = (parked_under(&place, OLD), parked_under(&place, OLD));
+    store.park(waiting.clone()).await.unwrap();
+    store.reseal(under_new_key(&store).await).await.unwrap();
+
+    let scope = Scope::default();
+    let stale = parked_under(&place, OLD);
+    let refused = store.park(stale.clone()).await;
+    assert!(matches!(refused, Err(ParkError::StaleKey(_))), "{refused:?}");
+    assert_eq!(store.call(&scope, &stale.record.id).await.unwrap(), None, "nothing was parked");
+    let edit = store.edit(edit(&*place.clock, &waiting, Answerer::Caller, &other)).await.unwrap_err();
+    let DecideError::Ledger(error) = edit else { panic!("{edit:?}") };
+    assert!(why(&error).contains("sealed under another key"), "{error:?}");
+    assert_eq!(store.questions(&scope).await.unwrap().questions.len(), 1, "the old question stays");
+
+    // Among others that may be taken, and with a secret as all there is.
+    let fresh = parked_under(&place, NEW);
+    let (stale, fresh) = tokio::join!(store.park(stale), store.park(fresh));
+    assert!(matches!(stale, Err(ParkError::StaleKey(_))), "{stale:?}");
+    fresh.unwrap();
+    let elsewhere = Place::new();
+    let store = elsewhere.open().await;
+    set(&store, "p", "a", NEW).await.unwrap();
+    let refused = store.park(parked_under(&elsewhere, OLD)).await;
+    assert!(matches!(refused, Err(ParkError::StaleKey(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn who_knows_both_keys_parks_under_the_new_one() {
+    let place = Place::new();
+    let store = place.open().await;
+    let [old, new] = [OLD, NEW].map(beginning);
+    store.know_keys([&old[..]]);
+    store.park(parked_under(&place, OLD)).await.unwrap();
+    let strange = store.park(parked_under(&place, NEW)).await;
+    assert!(
+        matches!(strange, Err(ParkError::StaleKey(_))),
+        "sealed before the keys were read again: {strange:?}"
+    );
+    // The change has begun, and nothing is sealed anew yet.
+    store.know_keys([&new[..], &old[..]]);
+    store.park(parked_under(&place, NEW)).await.unwrap();
+    store.know_keys([&b"?????"[..]]);
+    let strange = store.park(parked_under(&place, b"????")).await;
+    assert!(matches!(strange, Err(ParkError::StaleKey(_))), "{strange:?}");
+    let mut unsealed = parked_under(&place, OLD);
+    unsealed.approval.sealed = None;
+    store.park(unsealed).await.unwrap();
 }

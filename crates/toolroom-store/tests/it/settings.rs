@@ -80,6 +80,8 @@ async fn only_what_changes_something_moves_the_revision() {
     let start = revision().await;
     assert!(!store.remove_secret(&project, "none").await.unwrap());
     assert!(!store.distrust("/nowhere").await.unwrap());
+    store.trust("/p/toolroom.toml", "h1").await.unwrap();
+    assert!(store.distrust("/p/toolroom.toml").await.unwrap(), "no call is judged by it");
     store.set_tool_toggle(&project, "t", None).await.unwrap();
     assert_eq!(revision().await, start);
     store.set_tool_toggle(&project, "t", Some(SwitchState::Off)).await.unwrap();

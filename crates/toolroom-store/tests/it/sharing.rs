@@ -11,7 +11,7 @@ use toolroom::ledger::{
 use toolroom::scope::{ProjectId, Scope};
 
 use crate::asking::{decision, edit, parked, resumed};
-use crate::place::{Place, begin, done};
+use crate::place::{Place, begin, done, why};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_stores_write_at_once_and_lose_nothing() {
@@ -164,7 +164,7 @@ async fn an_answer_given_in_one_store_is_seen_by_one_that_looks_for_it() {
                 }
             })
         };
-        let inbox = answers.questions(&Scope::project("p")).await.unwrap();
+        let inbox = answers.questions(&Scope::project("p")).await.unwrap().questions;
         assert!(inbox.iter().any(|question| question.record.id == park.record.id));
         answers.decide(decision(&*place.clock, &park, answer, Answerer::Operator)).await.unwrap();
         let seen = looks.await.unwrap();
@@ -198,4 +198,29 @@ async fn of_many_answers_and_edits_at_once_one_is_taken() {
         }
         assert_eq!(taken, 1);
     }
+}
+
+#[tokio::test]
+async fn a_question_that_cannot_be_read_hides_no_other() {
+    let place = Place::new();
+    let (clock, scope) = (&*place.clock, Scope::default());
+    let store = place.open().await;
+    let parks: Vec<_> = (0..3).map(|_| parked(clock, &scope, Answerer::Caller)).collect();
+    for park in &parks {
+        store.park(park.clone()).await.unwrap();
+    }
+    let odd = &parks[1].record.id;
+    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    let update =
+        sqlx::query("UPDATE approvals SET state = 'delegated' WHERE call_id = $1").bind(odd.as_str());
+    update.execute(&mut connection).await.unwrap();
+
+    let inbox = store.questions(&scope).await.unwrap();
+    let readable: Vec<_> = inbox.questions.iter().map(|question| &question.record.id).collect();
+    assert_eq!(readable, [&parks[0].record.id, &parks[2].record.id]);
+    let [unreadable] = &inbox.unreadable[..] else { panic!("{inbox:?}") };
+    assert_eq!(&unreadable.call, odd);
+    assert!(why(&unreadable.error).contains("column `state`"), "{unreadable:?}");
+    assert!(store.question(&scope, odd).await.is_err(), "who wants that one is told why not");
+    store.decide(decision(clock, &parks[2], Answer::Once, Answerer::Caller)).await.unwrap();
 }

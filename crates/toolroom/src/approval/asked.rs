@@ -1,7 +1,10 @@
 //! What exactly is asked.
 
+use std::borrow::Cow;
+
 use super::sealed::SealedRequest;
 use crate::ledger::{CallId, LedgerError, Question, SealError};
+use crate::policy::Ruling;
 use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::Arguments;
@@ -37,5 +40,28 @@ impl Toolroom {
         };
         let arguments = SealedRequest::open(self, &question)?.map(|request| request.arguments);
         Ok(Some(Asked { question, arguments }))
+    }
+
+    /// The rule that would ask about a call like the parked one if it were made now, with the answers that stand by
+    /// now. An answer lifts one question and no other, so the next one may come from the preset or another rule;
+    /// whoever has just answered for good should know. `None` if nothing would ask, or the request is not kept.
+    ///
+    /// # Errors
+    /// When the question cannot be read or opened.
+    pub async fn next_question(
+        &self,
+        scope: &Scope,
+        call: &CallId,
+    ) -> Result<Option<Cow<'static, str>>, AskedError> {
+        let Some(question) = self.approvals.question(scope, call).await? else {
+            return Ok(None);
+        };
+        let Some(request) = SealedRequest::open(self, &question)? else {
+            return Ok(None);
+        };
+        // A tool that is gone, or does not take the arguments any more, asks nothing.
+        let explained = self.explain(request.into_request(&question.record)).await.ok();
+        let verdict = explained.and_then(|explained| explained.verdict).and_then(Result::ok);
+        Ok(verdict.filter(|verdict| verdict.ruling == Ruling::Ask).map(|verdict| verdict.rule))
     }
 }

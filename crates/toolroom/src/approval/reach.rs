@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::call::described;
 use crate::ledger::{CallFilter, CallRecord, LedgerError, StandingAnswer};
 use crate::policy::{Condition, Facts, Provenance};
 use crate::room::Toolroom;
@@ -57,8 +58,9 @@ impl Toolroom {
         let Ok(entry) = self.catalog.find(&record.scope.project, &record.tool) else {
             return false;
         };
+        let Ok(spec) = described(&entry, arguments) else { return false };
         let facts = Facts {
-            spec: entry.spec(),
+            spec,
             arguments,
             scope: &record.scope,
             entrance: &record.entrance,

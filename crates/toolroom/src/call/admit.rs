@@ -10,7 +10,7 @@ use super::report::{Denial, Exit};
 use super::wait::{Stopped, until};
 use crate::catalog::{Entry, Places};
 use crate::ledger::{BeginCall, BeginError, CallRecord, CallStatus, Grant};
-use crate::tool::{Arguments, ErrorKind, Timeout, ToolError};
+use crate::tool::{Arguments, Effect, ErrorKind, Timeout, ToolError};
 
 /// A tool that takes its limit from an argument ends by itself and keeps what it has so far; the kernel's own
 /// deadline is only for the case that it does not.
@@ -88,7 +88,7 @@ async fn write_begun(
     let begun_at = Some(now);
     // It may have waited for a place: what counts is when the approval is used.
     let grant = grant.map(|grant| Grant { at: now, ..grant });
-    let must_wait = entry.spec().effective_effect().writes() || !rates.is_empty();
+    let must_wait = call.record.effect.is_none_or(Effect::writes) || !rates.is_empty();
     let record =
         CallRecord { status: CallStatus::Begun, begun_at, rule: call.rule.clone(), ..call.record.clone() };
     let is_granted = grant.is_some();

@@ -1,5 +1,6 @@
 //! Station 4: what asks is parked, unless it has been said yes to.
 
+use std::error::Error;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -10,7 +11,9 @@ use super::request::CallRequest;
 use super::{permit, resolve, validate};
 use crate::approval::{self, EditError, EditRequest, Edited};
 use crate::catalog::{Entry, hash_of};
-use crate::ledger::{Answerer, Approval, CallStatus, EditCall, Grant, ParkCall, Question, SealError, Turn};
+use crate::ledger::{
+    Answerer, Approval, CallStatus, EditCall, Grant, ParkCall, ParkError, Question, SealError, Turn,
+};
 use crate::policy::{Ruling, Verdict};
 use crate::room::Toolroom;
 use crate::tool::{Arguments, ToolError};
@@ -90,15 +93,30 @@ pub(super) async fn pass(
         return Ok(None);
     }
     let verdict = tellable(verdict, call);
-    let park = question(room, entry, arguments, &verdict, call).map_err(|error| {
-        let reason = "it has to be approved, but what is asked cannot be sealed";
-        Exit::Denied(Denial::by_rule("approval.unsealed", reason).caused_by(error))
-    })?;
-    let expires_at = park.approval.expires_at;
-    // From here on the row is the ledger's, also if the caller does not wait for it.
-    call.settled = true;
-    room.ledger.park(park).await.map_err(|error| call.not_journaled(error))?;
+    let mut is_sealed_anew = false;
+    let expires_at = loop {
+        let park = question(room, entry, arguments, &verdict, call).map_err(unsealed)?;
+        let expires_at = park.approval.expires_at;
+        // From here on the row is the ledger's, also if the caller does not wait for it.
+        call.settled = true;
+        match room.ledger.park(park).await {
+            Ok(()) => break expires_at,
+            Err(ParkError::Ledger(error)) => return Err(call.not_journaled(error)),
+            Err(stale @ ParkError::StaleKey(_)) => {
+                call.settled = false;
+                // The key may have been changed since it was sealed; whoever seals looks for it again.
+                if std::mem::replace(&mut is_sealed_anew, true) {
+                    return Err(unsealed(stale));
+                }
+            }
+        }
+    };
     Err(Exit::Pending(Pending { rule: verdict.rule, reason: verdict.reason, by: verdict.by, expires_at }))
+}
+
+fn unsealed(error: impl Error + Send + Sync + 'static) -> Exit {
+    let reason = "it has to be approved, but what is asked cannot be sealed";
+    Exit::Denied(Denial::by_rule("approval.unsealed", reason).caused_by(error))
 }
 
 /// A verdict whose reason may be kept and told: a tool's own may repeat the arguments.
@@ -152,7 +170,7 @@ impl Toolroom {
         let entry = resolve::find(&self.catalog, &call).map_err(|error| refused(error, &call))?;
         resolve::note(&entry, &mut call);
         let arguments = validate::fitting(&entry, &mut call).map_err(|error| refused(error, &call))?;
-        let verdict = permit::decide(self, &entry, &arguments, &call).map_err(|mut denial| {
+        let verdict = permit::decide(self, &entry, &arguments, &mut call).map_err(|mut denial| {
             denial.rewrite(|text| call.tellable(text));
             EditError::Denied(denial)
         })?;

@@ -9,7 +9,7 @@ use super::{permit, resolve, validate};
 use crate::catalog::Entry;
 use crate::policy::{Trace, Verdict};
 use crate::room::Toolroom;
-use crate::tool::{Arguments, ToolError};
+use crate::tool::{Arguments, ToolError, ToolSpec};
 
 /// How far a call would get. Nothing is written and nothing runs.
 #[derive(Debug)]
@@ -24,6 +24,16 @@ pub struct Explanation {
     pub trace: Option<Trace>,
 }
 
+impl Explanation {
+    /// What the call counts as.
+    #[must_use]
+    pub fn spec(&self) -> &ToolSpec {
+        let described =
+            self.arguments.as_ref().ok().and_then(|arguments| permit::described(&self.entry, arguments).ok());
+        described.unwrap_or_else(|| self.entry.spec())
+    }
+}
+
 impl Toolroom {
     /// Walks the first three stations: resolve, validate, permit.
     pub async fn explain(&self, request: CallRequest) -> Result<Explanation, ToolError> {
@@ -35,7 +45,7 @@ impl Toolroom {
         let arguments = validate::fitting(&entry, &mut call);
         let (verdict, trace) = match &arguments {
             Ok(arguments) => {
-                let (verdict, trace) = permit::explain(self, &entry, arguments, &call);
+                let (verdict, trace) = permit::explain(self, &entry, arguments, &mut call);
                 (Some(verdict), trace)
             }
             Err(_) => (None, None),

@@ -1,7 +1,7 @@
 //! A panic of a tool stays inside its call.
 
 use std::any::Any;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -40,6 +40,14 @@ pub(super) struct Fenced<'a, T>(Option<BoxFuture<'a, Result<T, ToolError>>>);
 impl<'a, T> Fenced<'a, T> {
     pub(super) fn new(run: BoxFuture<'a, Result<T, ToolError>>) -> Self {
         Self(Some(run))
+    }
+
+    /// What there is to poll of a tool that made no future.
+    pub(super) fn crashed(crash: ToolError) -> Self
+    where
+        T: Send + 'a,
+    {
+        Self::new(Box::pin(ready(Err(crash))))
     }
 
     fn drop_run(&mut self) -> Result<(), ToolError> {

@@ -21,11 +21,13 @@ mod resume;
 mod run;
 mod shape;
 mod shorten;
+mod size;
 mod validate;
 mod wait;
 
 pub use context::CallContext;
 pub use explain::Explanation;
+pub(crate) use permit::described;
 pub use report::{CallReport, ClientResult, Denial, Done, Outcome, Pending};
 pub use request::{CallRequest, GivenArguments, Progress, ProgressSink};
 pub use resume::{ResumeError, ResumeRequest};
@@ -42,7 +44,7 @@ impl Toolroom {
         self.finish(OpenCall::new(self, request)).await
     }
 
-    async fn finish(&self, mut call: OpenCall) -> CallReport {
+    async fn finish(&self, mut call: Box<OpenCall>) -> CallReport {
         call.open(self).await;
         let outcome = match self.walk(&mut call).await {
             Ok(done) => Outcome::Done(done),

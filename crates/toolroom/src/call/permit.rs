@@ -6,7 +6,7 @@ use super::report::{Denial, Exit};
 use crate::catalog::Entry;
 use crate::policy::{Facts, JUDGE_RULE, Judgement, Ruling, Trace, Verdict};
 use crate::room::Toolroom;
-use crate::tool::Arguments;
+use crate::tool::{Arguments, ToolSpec};
 
 pub(super) fn verdict(
     room: &Toolroom,
@@ -24,14 +24,16 @@ pub(super) fn decide(
     room: &Toolroom,
     entry: &Entry,
     arguments: &Arguments,
-    call: &OpenCall,
+    call: &mut OpenCall,
 ) -> Result<Verdict, Denial> {
+    let spec = described(entry, arguments)?;
+    call.record.effect = Some(spec.effective_effect());
     let standing = call.standing()?;
     room.catalog.check_enabled(entry.spec(), &standing.switches, &call.request.context)?;
     let judgement = caught(|| entry.tool.judge(arguments))
         .map_err(|error| Denial::by_rule(JUDGE_RULE, "the tool's own judgement crashed").caused_by(error))?;
     let definition = entry.definition_hash();
-    let facts = facts(entry, arguments, &definition, call);
+    let facts = facts(spec, arguments, &definition, call);
     let judgement = match judgement {
         Judgement::Ask(_) if standing.answers.lifting(JUDGE_RULE, &facts).is_some() => Judgement::Allow,
         judgement => judgement,
@@ -48,23 +50,38 @@ pub(super) fn explain(
     room: &Toolroom,
     entry: &Entry,
     arguments: &Arguments,
-    call: &OpenCall,
+    call: &mut OpenCall,
 ) -> (Result<Verdict, Denial>, Option<Trace>) {
-    let trace = call.standing().ok().map(|standing| {
+    let judged = described(entry, arguments).ok().zip(call.standing().ok());
+    let trace = judged.map(|(spec, standing)| {
         let definition = entry.definition_hash();
-        room.policy.trace(&facts(entry, arguments, &definition, call), &standing.answers)
+        room.policy.trace(&facts(spec, arguments, &definition, call), &standing.answers)
     });
     (decide(room, entry, arguments, call), trace)
 }
 
+/// What a call with these arguments counts as.
+pub(crate) fn described<'a>(entry: &'a Entry, arguments: &Arguments) -> Result<&'a ToolSpec, Denial> {
+    let spec = caught(|| entry.tool.spec_for(arguments)).map_err(|error| {
+        Denial::by_rule(JUDGE_RULE, "the tool crashed when asked what the call would do").caused_by(error)
+    })?;
+    match spec.is_as_strict_as(entry.spec()) {
+        true => Ok(spec),
+        false => {
+            let reason = "the tool describes the call as less than the tool itself";
+            Err(Denial::by_rule(JUDGE_RULE, reason))
+        }
+    }
+}
+
 fn facts<'a>(
-    entry: &'a Entry,
+    spec: &'a ToolSpec,
     arguments: &'a Arguments,
     definition: &'a str,
     call: &'a OpenCall,
 ) -> Facts<'a> {
     Facts {
-        spec: entry.spec(),
+        spec,
         arguments,
         scope: &call.request.scope,
         entrance: &call.request.entrance,

@@ -11,7 +11,8 @@ use super::approve::Resumed;
 use super::report::{CallReport, Denial, Exit, Outcome, Pending};
 use super::request::{CallRequest, GivenArguments};
 use super::shorten::shorten;
-use super::validate::{json_bytes, within_depth};
+use super::size::json_bytes;
+use super::validate::within_depth;
 use crate::clock::{Clock, Timestamp};
 use crate::ledger::{
     Artifact, CallId, CallRecord, CallStatus, CloseCall, Ledger, LedgerError, ParkedQuestion, Standing,
@@ -27,7 +28,8 @@ pub(super) struct OpenCall {
     pub(super) record: CallRecord,
     pub(super) ledger: Arc<dyn Ledger>,
     pub(super) rule: Option<Cow<'static, str>>,
-    pub(super) artifact: Option<Artifact>,
+    /// Rare, and large: boxed, it does not make every call larger.
+    pub(super) artifact: Option<Box<Artifact>>,
     /// Switches and answers as of the call's arrival; why they cannot be read, otherwise.
     standing: Option<Result<Arc<Standing>, Denial>>,
     /// Hides secrets in whatever is kept or told. While there is none, nothing is.
@@ -45,14 +47,15 @@ pub(super) struct OpenCall {
 }
 
 impl OpenCall {
-    pub(super) fn new(room: &Toolroom, request: CallRequest) -> Self {
+    /// On the heap at once: it is handed from station to station.
+    pub(super) fn new(room: &Toolroom, request: CallRequest) -> Box<Self> {
         let id = CallId::fresh(room.clock.as_ref());
         // The name is written down when it is known what it is: see `resolve` and `hide_name`.
         let mut record = CallRecord::arrived(id, request.scope.clone(), "", room.clock.now());
         record.entrance = Arc::clone(&request.entrance);
         record.thread = request.thread.clone();
         record.run = request.run.clone();
-        Self {
+        Box::new(Self {
             request,
             record,
             ledger: Arc::clone(&room.ledger),
@@ -66,7 +69,7 @@ impl OpenCall {
             settled: false,
             clock: Arc::clone(&room.clock),
             arrived: Instant::now(),
-        }
+        })
     }
 
     /// A parked call that goes on.
@@ -75,7 +78,7 @@ impl OpenCall {
         request: CallRequest,
         record: CallRecord,
         resumed: Resumed,
-    ) -> Self {
+    ) -> Box<Self> {
         let mut call = Self::new(room, request);
         // How it ended the first time, if it did, is no longer true.
         call.record = CallRecord { kind: None, error: None, detail: None, ended_at: None, ..record };
@@ -200,7 +203,7 @@ fn unreadable() -> Denial {
     Denial::by_rule("switches.unreadable", "what is switched on and allowed cannot be found out")
 }
 
-pub(super) async fn close(mut call: OpenCall, mut outcome: Outcome) -> CallReport {
+pub(super) async fn close(mut call: Box<OpenCall>, mut outcome: Outcome) -> CallReport {
     match &mut outcome {
         Outcome::Failed(error) => error.rewrite(|text| call.tellable(text)),
         Outcome::Denied(denial) => denial.rewrite(|text| call.tellable(text)),
@@ -222,7 +225,12 @@ pub(super) async fn close(mut call: OpenCall, mut outcome: Outcome) -> CallRepor
     if let (false, Some(question)) = (call.settled, question) {
         call.settled = true;
         let record = call.record.clone();
-        let close = CloseCall { record, artifact: call.artifact.take(), enqueue: Vec::new(), question };
+        let close = CloseCall {
+            record,
+            artifact: call.artifact.take().map(|artifact| *artifact),
+            enqueue: Vec::new(),
+            question,
+        };
         match call.ledger.close(close).await {
             // Somebody else has begun the call meanwhile, and goes on; this denial is true all the same.
             Err(error) if question == ParkedQuestion::Void => {

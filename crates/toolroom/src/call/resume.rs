@@ -8,16 +8,12 @@ use super::report::{CallReport, Denial, Outcome, Pending};
 use super::request::ProgressSink;
 use crate::approval::SealedRequest;
 use crate::ledger::{
-    Answer, CallId, CallStatus, CloseCall, LedgerError, ParkedQuestion, Question, QuestionState, SealError,
-    Turn,
+    Answer, CallId, CallStatus, CloseCall, EXPIRED, EXPIRED_RULE, LedgerError, ParkedQuestion, Question,
+    QuestionState, SealError, Turn,
 };
 use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::Effect;
-
-/// The rule a question counts as that nobody answered in time.
-const EXPIRED_RULE: &str = "approval.expired";
-const EXPIRED: &str = "nobody answered, or used the answer, in time";
 
 /// Which parked call to run, for whom.
 #[derive(Clone)]

@@ -1,8 +1,13 @@
 //! Station 6: the tool runs, fenced.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::admit::Place;
@@ -29,35 +34,6 @@ pub(super) async fn tool(
     let id = call.record.id.clone();
     let progress = call.quiet_progress();
     let context = CallContext::new(id, &mut call.request, deadline, stop, progress, Arc::clone(&room.clock));
-    let run = async {
-        match entry.spec().pool {
-            Pool::Inline => {
-                let result = start(entry, context, arguments).await;
-                drop(permit);
-                result
-            }
-            Pool::Blocking => {
-                let (entry, runtime) = (Arc::clone(entry), Handle::current());
-                // The thread takes the permit along: a place is free when the work has ended, not when the
-                // caller has stopped waiting for it.
-                let work = move || {
-                    let _permit = permit;
-                    // It may have waited for a thread until its call was over.
-                    if context.is_cancelled() {
-                        return Err(
-                            ToolError::new(ErrorKind::Cancelled, "stopped before it began").by_kernel()
-                        );
-                    }
-                    runtime.block_on(start(&entry, context, arguments))
-                };
-                tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
-                    Err(ToolError::new(ErrorKind::Crashed, "the tool was stopped")
-                        .caused_by(error)
-                        .by_kernel())
-                })
-            }
-        }
-    };
     // Whoever is stopped now has not started: nothing can have happened.
     if call.request.cancellation.is_cancelled() {
         return Err(call.cancelled());
@@ -66,7 +42,23 @@ pub(super) async fn tool(
         return Err(call.late(limit));
     }
     call.started = true;
-    match until(deadline, &call.request.cancellation, run).await {
+    let work = match entry.spec().pool {
+        Pool::Inline => Work::Inline { run: start(entry, context, arguments), _permit: permit },
+        Pool::Blocking => {
+            let (entry, runtime) = (Arc::clone(entry), Handle::current());
+            Work::Blocking(tokio::task::spawn_blocking(move || {
+                // The thread takes the permit along: a place is free when the work has ended, not when the caller has
+                // stopped waiting for it.
+                let _permit = permit;
+                // It may have waited for a thread until its call was over.
+                if context.is_cancelled() {
+                    return Err(ToolError::new(ErrorKind::Cancelled, "stopped before it began").by_kernel());
+                }
+                runtime.block_on(start(&entry, context, arguments))
+            }))
+        }
+    };
+    match until(deadline, &call.request.cancellation, work).await {
         Ok(Ok(output)) => Ok(output),
         Ok(Err(error)) => Err(call.failed(error)),
         Err(Stopped::Cancelled) => Err(call.cancelled()),
@@ -74,7 +66,34 @@ pub(super) async fn tool(
     }
 }
 
+/// A tool at work. The kernel waits for every call, so what it waits for is kept small.
+enum Work<'a> {
+    /// On the task of the call.
+    Inline { run: Fenced<'a, ToolOutput>, _permit: Option<OwnedSemaphorePermit> },
+    /// On a thread of its own.
+    Blocking(JoinHandle<Result<ToolOutput, ToolError>>),
+}
+
+impl Future for Work<'_> {
+    type Output = Result<ToolOutput, ToolError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut *self {
+            Self::Inline { run, .. } => Pin::new(run).poll(task),
+            Self::Blocking(thread) => Pin::new(thread).poll(task).map(|ended| {
+                ended.unwrap_or_else(|error| {
+                    let stopped = ToolError::new(ErrorKind::Crashed, "the tool was stopped");
+                    Err(stopped.caused_by(error).by_kernel())
+                })
+            }),
+        }
+    }
+}
+
 /// `run` itself may panic before it has made a future.
-async fn start(entry: &Entry, context: CallContext, arguments: Arguments) -> Result<ToolOutput, ToolError> {
-    Fenced::new(caught(|| entry.tool.run(context, arguments))?).await
+fn start(entry: &Entry, context: CallContext, arguments: Arguments) -> Fenced<'_, ToolOutput> {
+    match caught(|| entry.tool.run(context, arguments)) {
+        Ok(run) => Fenced::new(run),
+        Err(crash) => Fenced::crashed(crash),
+    }
 }

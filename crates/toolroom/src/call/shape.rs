@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::record::OpenCall;
 use super::report::Done;
-use super::shorten::{MIN_CAP, dismantle, shorten, size_chars};
+use super::shorten::{MIN_CAP, dismantle, shorten};
+use super::size::size_chars;
 use crate::catalog::Entry;
 use crate::ledger::{Artifact, ArtifactId};
 use crate::room::Toolroom;
@@ -28,7 +29,7 @@ pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &
         return Done { value: Arc::new(value), message, chars, artifact: None, truncated: false, origin };
     }
     // What no reader of JSON can follow is not kept either.
-    call.artifact = if readable { keep(room, &value, call) } else { None };
+    call.artifact = if readable { keep(room, &value, call).map(Box::new) } else { None };
     let artifact = call.artifact.as_ref().map(|artifact| artifact.id.clone());
     let short = match shorten(&value, cap, artifact.as_ref().map(ArtifactId::as_str)) {
         Some(short) => {

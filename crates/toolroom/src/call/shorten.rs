@@ -5,6 +5,8 @@
 
 use serde_json::{Map, Value};
 
+use super::size::{chars_within, json_chars, quoted_chars};
+
 /// The smallest cap that can be honoured; a smaller one counts as this.
 pub(crate) const MIN_CAP: usize = 2 * LEAST;
 
@@ -26,15 +28,7 @@ const CHARACTERS: &str = "characters";
 const ITEMS: &str = "items";
 const ENTRIES: &str = "entries";
 
-/// The size a model reads: a string counts its own characters, anything else those of its compact JSON.
-pub(crate) fn size_chars(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.chars().count(),
-        other => json_cost(other),
-    }
-}
-
-/// Shortens `value` to at most `cap_chars` (see [`size_chars`]), keeping its top-level type; `None` when it fits.
+/// Shortens `value` to at most `cap_chars` (see [`size_chars`](super::size::size_chars)), keeping its top-level type; `None` when it fits.
 /// What nests deeper than a reader of JSON follows does not fit either.
 ///
 /// `artifact` is left unnamed when naming it would take more than half of the cap.
@@ -43,7 +37,7 @@ pub(crate) fn shorten(value: &Value, cap_chars: usize, artifact: Option<&str>) -
         return shorten_text(text, cap_chars, artifact).map(Value::String);
     }
     let cap = cap_chars.max(MIN_CAP);
-    if cost_within(value, cap, MAX_LEVELS).is_some() {
+    if chars_within(value, cap, MAX_LEVELS).is_some() {
         return None;
     }
     let (mut shortening, budget) = Shortening::new(cap, artifact);
@@ -178,7 +172,7 @@ impl<'a> Shortening<'a> {
             Some(cost) if cost <= budget => part.value.clone(),
             _ => self.value(part.value, budget, levels),
         };
-        *spare = budget.saturating_sub(json_cost(&child));
+        *spare = budget.saturating_sub(json_chars(&child));
         child
     }
 
@@ -219,7 +213,7 @@ impl<'a> Ends<'a> {
             (None, None) => None,
         } {
             let Some((key, value)) = (if at_head { all.next() } else { all.next_back() }) else { break };
-            let part = Part { key, value, frame: frame(key), whole: cost_within(value, room, levels) };
+            let part = Part { key, value, frame: frame(key), whole: chars_within(value, room, levels) };
             let used = part.frame + part.whole.map_or(floor, |cost| cost.min(floor));
             let (end, end_used) =
                 if at_head { (&mut ends.head, &mut head_used) } else { (&mut ends.tail, &mut tail_used) };
@@ -310,65 +304,7 @@ fn escaped(character: char) -> usize {
 
 /// What a child costs besides its value: key and colon in an object, and the comma.
 fn frame(key: Option<&str>) -> usize {
-    key.map_or(1, |key| 2 + quoted(key))
-}
-
-/// Byte by byte, as most of a result is text that costs what it is: each byte that begins a character counts one,
-/// and one or five more if it has to be escaped.
-fn quoted(text: &str) -> usize {
-    let cost = |byte: u8| match byte {
-        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x8 | 0xc => 2,
-        0..0x20 => 6,
-        0x80..0xc0 => 0,
-        _ => 1,
-    };
-    2 + text.bytes().map(cost).sum::<usize>()
-}
-
-fn json_cost(value: &Value) -> usize {
-    cost_within(value, usize::MAX, usize::MAX).unwrap_or(usize::MAX)
-}
-
-/// The characters of the compact JSON, or `None` once they exceed `limit` or `levels` of containers.
-///
-/// Walks with its own stack, as a value of any depth may come in, and reads little more than `limit`, as each level
-/// of containers measures its children anew.
-fn cost_within(value: &Value, limit: usize, levels: usize) -> Option<usize> {
-    // A character has at most four bytes: so much text is too large without being read.
-    let text_cost = |text: &str| (text.len() / 4 <= limit).then(|| quoted(text));
-    let mut cost = 0_usize;
-    let mut waiting = vec![(value, levels)];
-    while let Some((value, levels)) = waiting.pop() {
-        cost += match value {
-            Value::Null | Value::Bool(true) => 4,
-            Value::Bool(false) => 5,
-            Value::Number(number) => number.to_string().len(),
-            Value::String(text) => text_cost(text)?,
-            Value::Array(items) => 2 + items.len().saturating_sub(1),
-            Value::Object(map) => 2 + (2 * map.len()).saturating_sub(1),
-        };
-        if cost > limit {
-            return None;
-        }
-        match value {
-            Value::Array(items) => {
-                let inner = levels.checked_sub(1)?;
-                waiting.extend(items.iter().map(|item| (item, inner)));
-            }
-            Value::Object(map) => {
-                let inner = levels.checked_sub(1)?;
-                for (key, item) in map {
-                    cost += text_cost(key)?;
-                    if cost > limit {
-                        return None;
-                    }
-                    waiting.push((item, inner));
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-        }
-    }
-    Some(cost)
+    key.map_or(1, |key| 2 + quoted_chars(key))
 }
 
 #[cfg(test)]

@@ -2,13 +2,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::call::size::size_chars;
 use crate::scale::cases;
 
 const ARTIFACT: &str = "art_0190c1d2e3f4";
-
-fn json_chars(value: &Value) -> usize {
-    serde_json::to_string(value).unwrap().chars().count()
-}
 
 fn kind(value: &Value) -> u8 {
     match value {
@@ -146,14 +143,6 @@ fn nested(value: Value, layers: &[bool]) -> Value {
 
 proptest! {
     #![proptest_config(cases(256))]
-
-    #[test]
-    fn size_is_that_of_the_compact_json(value in tree()) {
-        prop_assert_eq!(json_cost(&value), json_chars(&value));
-        if let Value::String(text) = &value {
-            prop_assert_eq!(size_chars(&value), text.chars().count());
-        }
-    }
 
     #[test]
     fn any_value_is_cut_to_the_cap(

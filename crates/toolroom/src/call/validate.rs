@@ -1,6 +1,5 @@
 //! Station 2: arguments that fit the tool.
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::fence::caught;
@@ -8,6 +7,7 @@ use super::record::OpenCall;
 use super::report::Exit;
 use super::request::{CallRequest, GivenArguments};
 use super::shorten::dismantle;
+use super::size::json_bytes;
 use crate::catalog::Entry;
 use crate::schema::{self, ArgumentTextError, MAX_PROBLEMS, Problem, SchemaError};
 use crate::tool::{Arguments, ErrorKind, ToolError};
@@ -100,8 +100,11 @@ fn check_context(request: &mut CallRequest) -> Result<(), ToolError> {
         return Ok(());
     }
     let context = within_depth(std::mem::take(&mut request.context)).map_err(|error| refused(&error))?;
-    request.context = context;
-    let bytes = json_bytes(&request.context);
+    let context = Value::Object(context);
+    let bytes = json_bytes(&context);
+    if let Value::Object(context) = context {
+        request.context = context;
+    }
     if bytes > CONTEXT_MAX_BYTES {
         let text = format!("the context has {bytes} bytes, at most {CONTEXT_MAX_BYTES} are taken");
         return Err(ToolError::new(ErrorKind::InvalidArguments, text).by_kernel());
@@ -111,24 +114,6 @@ fn check_context(request: &mut CallRequest) -> Result<(), ToolError> {
 
 fn refused(error: &ArgumentTextError) -> ToolError {
     ToolError::new(ErrorKind::InvalidArguments, error.to_string()).by_kernel()
-}
-
-/// Size as JSON text, without making the text.
-pub(super) fn json_bytes(value: &impl Serialize) -> usize {
-    struct Count(usize);
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 = self.0.saturating_add(bytes.len());
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    // Counting cannot fail, and what is counted are JSON values.
-    drop(serde_json::to_writer(&mut count, value));
-    count.0
 }
 
 /// The schema first, then the tool's own check: it may rely on the schema.

@@ -1,6 +1,8 @@
 //! Waiting that ends: with what was waited for, at the deadline, or when the caller has had enough.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -21,15 +23,24 @@ pub(super) async fn until<T>(
     if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
         return Err(Stopped::Late);
     }
-    let in_time = async {
-        match deadline {
-            Some(deadline) => tokio::time::timeout_at(deadline, work).await.map_err(|_| Stopped::Late),
-            None => Ok(work.await),
+    let mut work = pin!(work);
+    let mut cancelled = pin!(cancellation.cancelled());
+    let mut late = pin!(deadline.map(tokio::time::sleep_until));
+    // Most work is ready at the first look, and then neither a waiter nor a timer is set up.
+    poll_fn(|task| {
+        if cancellation.is_cancelled() {
+            return Poll::Ready(Err(Stopped::Cancelled));
         }
-    };
-    tokio::select! {
-        biased;
-        () = cancellation.cancelled() => Err(Stopped::Cancelled),
-        result = in_time => result,
-    }
+        if let Poll::Ready(result) = work.as_mut().poll(task) {
+            return Poll::Ready(Ok(result));
+        }
+        if cancelled.as_mut().poll(task).is_ready() {
+            return Poll::Ready(Err(Stopped::Cancelled));
+        }
+        match late.as_mut().as_pin_mut() {
+            Some(late) => late.poll(task).map(|()| Err(Stopped::Late)),
+            None => Poll::Pending,
+        }
+    })
+    .await
 }

@@ -115,6 +115,9 @@ pub enum ExpressionProblem {
     TextTooLong { operation: &'static str },
     #[error("the expression takes more than {MAX_STEPS} steps")]
     TooManySteps,
+    /// Several expressions share a number of steps, and there are no more.
+    #[error("the steps that all expressions of one judgement share are used up")]
+    NoStepsLeft,
     #[error("the data is nested too deep to compare or return")]
     DataTooDeep,
     #[error("the condition gave {found}, expected a bool")]

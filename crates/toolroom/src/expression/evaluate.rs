@@ -1,6 +1,7 @@
 //! A parsed expression and its evaluation.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -67,7 +68,8 @@ impl Expression {
     /// When a name is unknown, an operator does not fit its operands, a result is no finite number, or a limit
     /// is reached.
     pub fn evaluate(&self, variables: &dyn Variables) -> Result<Value, ExpressionError> {
-        let (operand, mut budget) = self.operand(variables)?;
+        let mut budget = Budget::new();
+        let operand = self.operand(variables, &mut budget)?;
         operand.into_value(&mut budget).map_err(|problem| problem.at(self.tree.position))
     }
 
@@ -76,26 +78,45 @@ impl Expression {
     /// # Errors
     /// As [`Expression::evaluate`], and when the value is not a bool.
     pub fn holds(&self, variables: &dyn Variables) -> Result<bool, ExpressionError> {
-        match self.operand(variables)?.0 {
+        self.condition(variables, &mut Budget::new())
+    }
+
+    /// The same for one of several conditions, which together have `steps` left.
+    pub(crate) fn holds_within(
+        &self,
+        variables: &dyn Variables,
+        steps: &Cell<usize>,
+    ) -> Result<bool, ExpressionError> {
+        let left = steps.get();
+        let mut budget = Budget::of_shared(left);
+        let holds = self.condition(variables, &mut budget);
+        steps.set(budget.left_of(left));
+        holds
+    }
+
+    fn condition(&self, variables: &dyn Variables, budget: &mut Budget) -> Result<bool, ExpressionError> {
+        match self.operand(variables, budget)? {
             Operand::Bool(truth) => Ok(truth),
             other => Err(Problem::NotACondition { found: other.kind() }.at(self.tree.position)),
         }
     }
 
-    fn operand<'a>(&'a self, variables: &'a dyn Variables) -> Result<(Operand<'a>, Budget), ExpressionError> {
-        let mut evaluation = Evaluation { variables, budget: Budget::new() };
-        let operand = evaluation.node(&self.tree)?;
-        Ok((operand, evaluation.budget))
+    fn operand<'a>(
+        &'a self,
+        variables: &'a dyn Variables,
+        budget: &mut Budget,
+    ) -> Result<Operand<'a>, ExpressionError> {
+        Evaluation { variables, budget }.node(&self.tree)
     }
 }
 
 /// One evaluation; each kind of node has its own function to keep the stack frames of the recursion small.
-struct Evaluation<'a> {
+struct Evaluation<'a, 'b> {
     variables: &'a dyn Variables,
-    budget: Budget,
+    budget: &'b mut Budget,
 }
 
-impl<'a> Evaluation<'a> {
+impl<'a> Evaluation<'a, '_> {
     fn node(&mut self, node: &'a Node) -> Result<Operand<'a>, ExpressionError> {
         self.budget.spend(1).map_err(|problem| problem.at(node.position))?;
         match &node.kind {
@@ -127,7 +148,7 @@ impl<'a> Evaluation<'a> {
         position: usize,
     ) -> Result<Operand<'a>, ExpressionError> {
         let values = self.nodes(arguments)?;
-        function.call(values, &mut self.budget).map_err(|problem| problem.at(position))
+        function.call(values, self.budget).map_err(|problem| problem.at(position))
     }
 
     fn nodes(&mut self, nodes: &'a [Node]) -> Result<Vec<Operand<'a>>, ExpressionError> {
@@ -202,7 +223,7 @@ impl<'a> Evaluation<'a> {
         right: &Operand<'a>,
         position: usize,
     ) -> Result<Operand<'a>, ExpressionError> {
-        arithmetic(left, operator, right, &mut self.budget).map_err(|problem| problem.at(position))
+        arithmetic(left, operator, right, self.budget).map_err(|problem| problem.at(position))
     }
 
     fn comparison(
@@ -212,7 +233,7 @@ impl<'a> Evaluation<'a> {
         right: &Operand<'a>,
         position: usize,
     ) -> Result<Operand<'a>, ExpressionError> {
-        let result = compare(left, operator, right, &mut self.budget);
+        let result = compare(left, operator, right, self.budget);
         result.map(Operand::Bool).map_err(|problem| problem.at(position))
     }
 

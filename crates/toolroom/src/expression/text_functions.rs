@@ -8,6 +8,9 @@ use super::operand::Operand;
 use super::operation;
 use super::tree::Comparison;
 
+/// What is found costs a step for each of these, beside the text itself.
+const MATCHES_PER_STEP: usize = 4;
+
 pub(super) fn len<'a>(arguments: &mut Arguments<'a, '_>) -> Answer<'a> {
     let value = arguments.any();
     if let Operand::Text(text) = &value {
@@ -69,6 +72,7 @@ pub(super) fn replace<'a>(arguments: &mut Arguments<'a, '_>) -> Answer<'a> {
         return Err(arguments.wrong_value("a text to look for", "an empty text".to_owned()));
     }
     let matches = text.matches(&*from).count();
+    arguments.budget.spend(matches.div_ceil(MATCHES_PER_STEP))?;
     let kept = text.chars().count() - matches * from.chars().count();
     arguments.check_length(matches.saturating_mul(to.chars().count()).saturating_add(kept))?;
     arguments.produced(text.replace(&*from, &to))

@@ -1,11 +1,12 @@
 //! What a person is asked, and what they answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CallId, CallRecord, ParkCall, StandingAnswer};
+use super::{CallId, CallRecord, LedgerError, ParkCall, StandingAnswer};
 use crate::clock::Timestamp;
 use crate::scope::Scope;
 
@@ -133,12 +134,70 @@ pub struct Question {
 }
 
 impl Question {
+    /// When it can be answered, and the answer be used.
+    #[must_use]
+    pub fn term(&self) -> Term {
+        Term { asked_at: self.record.asked_at, expires_at: self.approval.expires_at }
+    }
+
     /// Whether an answer, or the use of one, comes too late.
     #[must_use]
     pub fn is_late(&self, now: Timestamp) -> bool {
-        self.approval.expires_at <= now
+        self.term().is_over(now)
     }
 }
+
+/// What is asked of people.
+#[derive(Debug, Clone, Default)]
+pub struct Inbox {
+    /// The questions.
+    pub questions: Vec<Question>,
+    /// Those that cannot be read. They hide none of the others.
+    pub unreadable: Vec<UnreadableQuestion>,
+}
+
+/// A question that cannot be read, be it damaged or written by a newer version. Nobody can answer it here; it ends when
+/// its time is over.
+#[derive(Debug, Clone)]
+pub struct UnreadableQuestion {
+    /// The parked call.
+    pub call: CallId,
+    /// Why not.
+    pub error: LedgerError,
+}
+
+/// How long a question stays open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Term {
+    /// When the call was asked for.
+    pub asked_at: Timestamp,
+    /// From this instant on the answer is no.
+    pub expires_at: Timestamp,
+}
+
+impl Term {
+    /// How far the clocks of those who share a ledger may be apart, or one of them be set back.
+    pub const CLOCK_SLACK: Duration = Duration::from_secs(300);
+
+    /// Whether the time is over. It also is if the question comes from the future: it was asked while a clock was wrong,
+    /// so nobody knows how long it has waited, and it must not wait until that future comes.
+    #[must_use]
+    pub fn is_over(self, now: Timestamp) -> bool {
+        self.expires_at <= now || self.asked_at > Self::latest_start(now)
+    }
+
+    /// What was asked later than this comes from the future.
+    #[must_use]
+    pub fn latest_start(now: Timestamp) -> Timestamp {
+        now.after(Self::CLOCK_SLACK)
+    }
+}
+
+/// The rule a question counts as that was not answered, or whose answer was not used, in time.
+pub const EXPIRED_RULE: &str = "approval.expired";
+
+/// What the row of such a call says.
+pub const EXPIRED: &str = "nobody answered, or used the answer, in time";
 
 /// What a person says to an [`Approval`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -12,9 +12,12 @@ mod seal;
 mod standing;
 mod switches;
 
-pub use approval::{Answer, Answerer, Approval, Decision, EditCall, Grant, Question, QuestionState, Turn};
+pub use approval::{
+    Answer, Answerer, Approval, Decision, EXPIRED, EXPIRED_RULE, EditCall, Grant, Inbox, Question,
+    QuestionState, Term, Turn, UnreadableQuestion,
+};
 pub use artifact::{Artifact, ArtifactId};
-pub use record::{CallFilter, CallId, CallRecord, CallStatus, RateKey, RateLimit, ToolUsage};
+pub use record::{CallFilter, CallId, CallRecord, CallStatus, RateKey, RateLimit, RateWindow, ToolUsage};
 pub use seal::{Seal, SealError};
 pub use standing::{AnswerId, Standing, StandingAnswer};
 pub use switches::{SwitchState, Switches};
@@ -95,7 +98,7 @@ pub trait Ledger: Send + Sync {
     fn begin(&self, begin: BeginCall) -> BoxFuture<'static, Result<(), BeginError>>;
 
     /// Writes a *pending* row and the approval it waits for.
-    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>>;
+    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), ParkError>>;
 
     /// Answers a waiting approval. A no closes the call as *denied* in the same transaction, and what outlives
     /// the question is kept in it, too.
@@ -110,7 +113,8 @@ pub trait Ledger: Send + Sync {
 
 /// Reads the record of calls.
 pub trait Journal: Send + Sync {
-    /// The newest calls that `filter` lets through, newest first.
+    /// The newest calls that `filter` lets through, newest first: in the order in which they were written, which a
+    /// clock that is set does not change.
     fn calls<'a>(
         &'a self,
         scope: &'a Scope,
@@ -146,8 +150,8 @@ pub trait Switchboard: Send + Sync {
 
 /// Reads what is asked of people.
 pub trait Approvals: Send + Sync {
-    /// The questions of calls that are still *pending*, oldest first.
-    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Question>, LedgerError>>;
+    /// The questions of calls that are still *pending*, oldest first, in the order in which they were parked.
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>>;
 
     /// One question by the id of its call, answered or not.
     fn question<'a>(
@@ -193,6 +197,17 @@ pub enum BeginError {
     /// The approval was used, answered with no, or has expired.
     #[error("the approval is used up or has expired")]
     GrantSpent,
+    /// The row could not be written.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+/// Why a call could not be parked.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ParkError {
+    /// The key was changed: nobody else could open what is asked. Sealed anew, it may be taken.
+    #[error("what is asked is sealed under a key that is no longer in use")]
+    StaleKey(#[source] LedgerError),
     /// The row could not be written.
     #[error(transparent)]
     Ledger(#[from] LedgerError),

@@ -253,6 +253,30 @@ impl RateLimit {
     pub const fn per_minute(max: u32) -> Self {
         Self { max, per: Duration::from_secs(60), key: RateKey::User }
     }
+
+    /// Which calls count against one that begins at `begun_at`.
+    #[must_use]
+    pub fn window(&self, begun_at: Timestamp) -> RateWindow {
+        RateWindow { since: begun_at.before(self.per), until: begun_at.after(self.per) }
+    }
+}
+
+/// The calls that lie in one span of a [`RateLimit`] with another call. Others may have begun a moment later and been
+/// written before it; what lies further ahead began while a clock was wrong and must not lock the tool until then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateWindow {
+    /// They began after this.
+    pub since: Timestamp,
+    /// They began before this.
+    pub until: Timestamp,
+}
+
+impl RateWindow {
+    /// Whether a call that began then counts.
+    #[must_use]
+    pub fn holds(self, begun_at: Timestamp) -> bool {
+        self.since < begun_at && begun_at < self.until
+    }
 }
 
 impl fmt::Display for RateLimit {

@@ -37,7 +37,7 @@ impl Condition {
     }
 
     pub(super) fn holds_in(&self, case: &Case<'_>) -> Result<bool, ExpressionError> {
-        self.0.holds(case)
+        self.0.holds_within(case, &case.steps)
     }
 
     /// The arguments it asks for by name, sorted, so that a person can be told which of them no tool takes.

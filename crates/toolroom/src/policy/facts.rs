@@ -1,6 +1,6 @@
 //! What a verdict is made from, and how conditions see it.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use serde_json::{Map, Value};
 
@@ -9,6 +9,10 @@ use super::tool_pattern::ToolNames;
 use crate::expression::{Scalar, Variables};
 use crate::scope::{Scope, UserId};
 use crate::tool::{Arguments, Capability, ToolSpec};
+
+/// Most steps of all conditions of one judgement. A thousand ordinary rules fit; a file full of costly ones, which
+/// anybody can lay into a project, does not hold up a call that nothing can interrupt while it is judged.
+pub(super) const JUDGEMENT_STEPS: usize = 200_000;
 
 /// The root name of the arguments.
 pub(super) const ARGUMENTS: &str = "args";
@@ -83,6 +87,8 @@ impl<'a> Facts<'a> {
 pub(super) struct Case<'a> {
     pub(super) facts: &'a Facts<'a>,
     pub(super) names: ToolNames<'a>,
+    /// What is left for the conditions of the whole judgement.
+    pub(super) steps: Cell<usize>,
     caller: OnceCell<Value>,
     provenance: OnceCell<Value>,
     tool: OnceCell<Value>,
@@ -93,6 +99,7 @@ impl<'a> Case<'a> {
         Self {
             facts,
             names: ToolNames::of(facts.spec),
+            steps: Cell::new(JUDGEMENT_STEPS),
             caller: OnceCell::new(),
             provenance: OnceCell::new(),
             tool: OnceCell::new(),

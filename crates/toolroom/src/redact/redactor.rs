@@ -11,12 +11,9 @@ use super::secret::{MIN_EXACT_CHARS, Secret};
 use super::stream::in_pieces;
 use super::text::{End, Text};
 
-/// Shorter texts hold nothing to hide.
+/// Shorter texts hold nothing: no stored value is looked for that has fewer characters, and no format is shorter.
 pub(super) const MIN_TEXT: usize = 8;
 const _: () = assert!(MIN_TEXT <= MIN_EXACT_CHARS && MIN_TEXT <= "a://:pw@".len());
-
-/// Shorter texts hold nothing: no stored value is looked for that has fewer characters, and no format is shorter.
-const MIN_BYTES: usize = MIN_EXACT_CHARS;
 
 /// Longer texts are read piece by piece, so that what is noted about them stays small.
 const WHOLE: usize = 256 << 10;
@@ -83,9 +80,6 @@ impl Redactor {
     #[must_use]
     pub fn redact_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         // Most strings of a call are names and small values.
-        if text.len() < MIN_BYTES {
-            return Cow::Borrowed(text);
-        }
         if text.len() < MIN_TEXT {
             return Cow::Borrowed(text);
         }

@@ -26,6 +26,11 @@ impl ManualClock {
         self.now.store(self.now().after(span).as_micros(), Ordering::SeqCst);
     }
 
+    /// Sets the clock, forward or back.
+    pub fn set(&self, now: Timestamp) {
+        self.now.store(now.as_micros(), Ordering::SeqCst);
+    }
+
     fn next_id(&self) -> Uuid {
         Uuid::from_u64_pair(0, self.ids.fetch_add(1, Ordering::SeqCst))
     }

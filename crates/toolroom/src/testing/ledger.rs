@@ -1,17 +1,18 @@
 //! A ledger in memory.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::future::ready;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use super::calls::Calls;
 use crate::BoxFuture;
 use crate::clock::Timestamp;
 use crate::ledger::{
     Action, Answer, Answerer, Approval, Approvals, Artifact, ArtifactId, Artifacts, BeginCall, BeginError,
-    CallFilter, CallId, CallRecord, CallStatus, CloseCall, DecideError, Decision, EditCall, Grant, Journal,
-    Ledger, LedgerError, ParkCall, ParkedQuestion, Question, QuestionState, RateKey, RateLimit, Standing,
-    SwitchState, Switchboard, ToolUsage, Turn,
+    CallFilter, CallId, CallRecord, CallStatus, CloseCall, DecideError, Decision, EXPIRED, EXPIRED_RULE,
+    EditCall, Grant, Inbox, Journal, Ledger, LedgerError, ParkCall, ParkError, ParkedQuestion, Question,
+    QuestionState, RateKey, RateLimit, Standing, SwitchState, Switchboard, Term, ToolUsage, Turn,
 };
 use crate::policy::Answers;
 use crate::scope::{ProjectId, Scope};
@@ -22,6 +23,9 @@ const KEPT_CALLS: usize = 1_000;
 
 /// How much of whole results is remembered.
 const KEPT_ARTIFACT_BYTES: usize = 64 * 1024 * 1024;
+
+/// How often, at most, it is looked for questions whose time is over.
+const EXPIRE_EVERY: Duration = Duration::from_secs(1);
 
 /// What holds in a project where nobody has set anything; one for all of them.
 static NOTHING: LazyLock<Arc<Standing>> = LazyLock::new(Arc::default);
@@ -34,12 +38,14 @@ pub struct MemoryLedger {
 
 #[derive(Debug, Default)]
 struct Rows {
-    calls: BTreeMap<CallId, CallRecord>,
-    questions: HashMap<CallId, Asked>,
+    calls: Calls,
+    questions: HashMap<CallId, QuestionRow>,
     artifacts: HashMap<ArtifactId, Artifact>,
     artifact_bytes: usize,
     actions: Vec<(CallId, Action)>,
     standing: HashMap<ProjectId, Arc<Standing>>,
+    /// When it was last looked for questions whose time is over.
+    expired_at: Option<Timestamp>,
     /// When calls of tools with a rate began. Kept apart, so that forgetting a call does not forgive it.
     starts: Vec<Start>,
 }
@@ -53,12 +59,18 @@ struct Start {
 
 /// What is asked about a parked call; the call itself is among the others.
 #[derive(Debug)]
-struct Asked {
+struct QuestionRow {
     approval: Approval,
     state: QuestionState,
     answer: Option<Answer>,
     answered_by: Option<Answerer>,
     replaced_by: Option<CallId>,
+}
+
+impl QuestionRow {
+    fn term(&self, call: &CallRecord) -> Term {
+        Term { asked_at: call.asked_at, expires_at: self.approval.expires_at }
+    }
 }
 
 impl MemoryLedger {
@@ -101,7 +113,7 @@ impl Rows {
         while self.calls.len() > KEPT_CALLS || self.artifact_bytes > KEPT_ARTIFACT_BYTES {
             let oldest = self
                 .calls
-                .values()
+                .oldest_first()
                 .find(|call| !matches!(call.status, CallStatus::Begun | CallStatus::Pending))
                 .map(|call| call.id.clone());
             match oldest {
@@ -120,7 +132,32 @@ impl Rows {
         self.actions.retain(|(call, _)| call != id);
     }
 
+    /// Answers with no what nobody answered in time, and forgets what is sealed for it. There is no clock here: it is
+    /// done when a call arrives, begins or ends, with the time of that.
+    fn expire(&mut self, now: Timestamp) {
+        let is_due = self.expired_at.is_none_or(|last| now < last || now.since(last) >= EXPIRE_EVERY);
+        if self.questions.is_empty() || !is_due {
+            return;
+        }
+        self.expired_at = Some(now);
+        for (id, asked) in &mut self.questions {
+            let Some(call) = self.calls.get_mut(id).filter(|call| asked.term(call).is_over(now)) else {
+                continue;
+            };
+            asked.approval.sealed = None;
+            if !matches!(asked.state, QuestionState::Waiting | QuestionState::Granted) {
+                continue;
+            }
+            asked.state = QuestionState::Expired;
+            if call.status == CallStatus::Pending {
+                call.rule = Some(EXPIRED_RULE.into());
+                deny(call, now, EXPIRED);
+            }
+        }
+    }
+
     fn begin(&mut self, begin: BeginCall) -> Result<(), BeginError> {
+        self.expire(begin.record.begun_at.unwrap_or(begin.record.asked_at));
         for limit in &begin.rates {
             self.hold(limit, &begin.record)?;
         }
@@ -134,10 +171,10 @@ impl Rows {
             self.check(grant, &begin.record.scope)?;
         }
         let resumes = begin.grant.as_ref().is_some_and(|grant| grant.call == begin.record.id);
-        match self.calls.entry(begin.record.id.clone()) {
-            Entry::Vacant(place) => drop(place.insert(begin.record)),
-            Entry::Occupied(mut parked) if resumes => drop(parked.insert(begin.record)),
-            Entry::Occupied(known) => return Err(already_recorded(known.key()).into()),
+        if resumes {
+            self.calls.replace(begin.record);
+        } else {
+            self.calls.insert(begin.record).map_err(|known| already_recorded(&known))?;
         }
         if let Some(asked) = begin.grant.and_then(|grant| self.questions.get_mut(&grant.call)) {
             asked.state = QuestionState::Used;
@@ -149,11 +186,12 @@ impl Rows {
 
     fn hold(&self, limit: &RateLimit, record: &CallRecord) -> Result<(), BeginError> {
         let now = record.begun_at.unwrap_or(record.asked_at);
+        let window = limit.window(now);
         let counts = |start: &&Start| {
             start.tool == record.tool
                 && start.scope.project == record.scope.project
                 && (limit.key == RateKey::Project || start.scope.user == record.scope.user)
-                && start.at > now.before(limit.per)
+                && window.holds(start.at)
         };
         let begun: Vec<Timestamp> = self.starts.iter().filter(counts).map(|start| start.at).collect();
         let full = begun.len() >= usize::try_from(limit.max).unwrap_or(usize::MAX);
@@ -173,10 +211,10 @@ impl Rows {
             Turn::Again => (QuestionState::Used, CallStatus::Unknown),
         };
         let call = self.calls.get(&grant.call).filter(|call| call.scope == *scope);
-        let status = call.map(|call| call.status).ok_or(BeginError::GrantSpent)?;
+        let call = call.ok_or(BeginError::GrantSpent)?;
         let asked = self.questions.get(&grant.call).ok_or(BeginError::GrantSpent)?;
-        let holds = (asked.state, status) == wanted
-            && asked.approval.expires_at > grant.at
+        let holds = (asked.state, call.status) == wanted
+            && !asked.term(call).is_over(grant.at)
             && asked.approval.arguments_hash == grant.arguments_hash
             && asked.approval.definition_hash == grant.definition_hash;
         if holds { Ok(()) } else { Err(BeginError::GrantSpent) }
@@ -195,15 +233,18 @@ impl Rows {
     }
 
     fn park(&mut self, park: ParkCall, granted_by: Option<Answerer>) -> Result<(), LedgerError> {
-        if self.calls.contains_key(&park.record.id) {
-            return Err(already_recorded(&park.record.id));
-        }
+        self.expire(park.record.asked_at);
+        self.calls.insert(park.record).map_err(|known| already_recorded(&known))?;
         let state = if granted_by.is_some() { QuestionState::Granted } else { QuestionState::Waiting };
         let answer = granted_by.map(|_| Answer::Once);
-        let asked =
-            Asked { approval: park.approval, state, answer, answered_by: granted_by, replaced_by: None };
-        self.questions.insert(park.record.id.clone(), asked);
-        self.calls.insert(park.record.id.clone(), park.record);
+        let asked = QuestionRow {
+            approval: park.approval,
+            state,
+            answer,
+            answered_by: granted_by,
+            replaced_by: None,
+        };
+        self.questions.insert(asked.approval.call.clone(), asked);
         self.make_room();
         Ok(())
     }
@@ -215,14 +256,12 @@ impl Rows {
         scope: &Scope,
         by: Answerer,
         at: Timestamp,
-    ) -> Result<&mut Asked, DecideError> {
+    ) -> Result<&mut QuestionRow, DecideError> {
         let not_waiting = || DecideError::NotWaiting(call.clone());
         let parked = self.calls.get(call).filter(|parked| by.is_at_home(scope, &parked.scope));
-        if parked.is_none_or(|parked| parked.status != CallStatus::Pending) {
-            return Err(not_waiting());
-        }
+        let pending = parked.filter(|parked| parked.status == CallStatus::Pending).ok_or_else(not_waiting)?;
         let asked = self.questions.get_mut(call).ok_or_else(not_waiting)?;
-        if asked.state != QuestionState::Waiting || asked.approval.expires_at <= at {
+        if asked.state != QuestionState::Waiting || asked.term(pending).is_over(at) {
             return Err(not_waiting());
         }
         if by.may_answer_for(asked.approval.by) { Ok(asked) } else { Err(DecideError::NotYours) }
@@ -268,10 +307,7 @@ impl Rows {
             asked.approval.sealed = None;
         }
         if let Some(call) = self.calls.get_mut(call) {
-            call.status = CallStatus::Denied;
-            call.ended_at = Some(at);
-            call.error = Some(why.to_owned());
-            call.duration_us = u64::try_from(at.since(call.asked_at).as_micros()).unwrap_or(u64::MAX);
+            deny(call, at, why);
         }
     }
 
@@ -305,8 +341,12 @@ impl Rows {
 
     fn close(&mut self, close: CloseCall) -> Result<(), LedgerError> {
         let call = close.record.id.clone();
+        // Whoever writes down that a question has expired does here what would be done first.
+        if close.question != ParkedQuestion::Expired {
+            self.expire(close.record.ended_at.unwrap_or(close.record.asked_at));
+        }
         self.settle(&close)?;
-        self.calls.insert(call.clone(), close.record);
+        self.calls.replace(close.record);
         if let Some(artifact) = close.artifact {
             self.artifact_bytes += artifact.bytes.len();
             self.artifacts.insert(artifact.id.clone(), artifact);
@@ -315,6 +355,14 @@ impl Rows {
         self.make_room();
         Ok(())
     }
+}
+
+/// A parked call that will not run.
+fn deny(call: &mut CallRecord, at: Timestamp, why: &str) {
+    call.status = CallStatus::Denied;
+    call.ended_at = Some(at);
+    call.error = Some(why.to_owned());
+    call.duration_us = u64::try_from(at.since(call.asked_at).as_micros()).unwrap_or(u64::MAX);
 }
 
 fn already_recorded(id: &CallId) -> LedgerError {
@@ -326,8 +374,8 @@ impl Ledger for MemoryLedger {
         Box::pin(ready(self.lock().begin(begin)))
     }
 
-    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>> {
-        Box::pin(ready(self.lock().park(park, None)))
+    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), ParkError>> {
+        Box::pin(ready(self.lock().park(park, None).map_err(ParkError::from)))
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'static, Result<(), DecideError>> {
@@ -351,8 +399,10 @@ impl Journal for MemoryLedger {
     ) -> BoxFuture<'a, Result<Vec<CallRecord>, LedgerError>> {
         let rows = self.lock();
         let limit = usize::try_from(filter.limit.unwrap_or(CallFilter::DEFAULT_LIMIT)).unwrap_or(usize::MAX);
-        let found =
-            rows.calls.values().rev().filter(|call| scope.covers(&call.scope) && passes(&filter, call));
+        let found = rows
+            .calls
+            .newest_first(filter.before.as_ref())
+            .filter(|call| scope.covers(&call.scope) && passes(&filter, call));
         Box::pin(ready(Ok(found.take(limit).cloned().collect())))
     }
 
@@ -367,7 +417,7 @@ impl Journal for MemoryLedger {
 
     fn usage<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<ToolUsage>, LedgerError>> {
         let mut usage: BTreeMap<Arc<str>, (u64, Timestamp)> = BTreeMap::new();
-        for call in self.lock().calls.values().filter(|call| scope.covers(&call.scope)) {
+        for call in self.lock().calls.oldest_first().filter(|call| scope.covers(&call.scope)) {
             if let Some(at) = call.begun_at {
                 let (calls, last) = usage.entry(Arc::clone(&call.tool)).or_insert((0, at));
                 (*calls, *last) = (*calls + 1, at.max(*last));
@@ -382,7 +432,6 @@ fn passes(filter: &CallFilter, call: &CallRecord) -> bool {
     filter.tool.as_deref().is_none_or(|tool| *call.tool == *tool)
         && filter.status.is_none_or(|status| call.status == status)
         && filter.since.is_none_or(|since| call.asked_at >= since)
-        && filter.before.as_ref().is_none_or(|before| call.id < *before)
         && filter.id_suffix.as_deref().is_none_or(|suffix| call.id.as_str().ends_with(suffix))
 }
 
@@ -405,11 +454,12 @@ impl Switchboard for MemoryLedger {
 }
 
 impl Approvals for MemoryLedger {
-    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Question>, LedgerError>> {
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>> {
         let rows = self.lock();
-        let pending = rows.calls.values().filter(|call| call.status == CallStatus::Pending);
+        let pending = rows.calls.oldest_first().filter(|call| call.status == CallStatus::Pending);
         let mine = pending.filter(|call| scope.covers(&call.scope));
-        Box::pin(ready(Ok(mine.filter_map(|call| rows.question(call)).collect())))
+        let questions = mine.filter_map(|call| rows.question(call)).collect();
+        Box::pin(ready(Ok(Inbox { questions, unreadable: Vec::new() })))
     }
 
     fn question<'a>(

@@ -65,6 +65,14 @@ pub trait Tool: Send + Sync {
         arguments: Arguments,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
 
+    /// What a call with these arguments is judged and journaled as: its effect, capabilities, risk and wish to be
+    /// confirmed. A tool that only reads with some arguments and writes with others says so here; what it says can only
+    /// be stricter than [`Tool::spec`], and a call that it describes as less is denied.
+    fn spec_for(&self, arguments: &Arguments) -> &ToolSpec {
+        let _ = arguments;
+        self.spec()
+    }
+
     /// Checks the arguments beyond what the schema can say. All problems at once.
     fn check(&self, arguments: &Arguments) -> Vec<Problem> {
         let _ = arguments;

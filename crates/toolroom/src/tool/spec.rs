@@ -328,6 +328,17 @@ impl ToolSpec {
         self.capabilities.unwrap_or(Capabilities::ALL)
     }
 
+    /// Whether nothing that is judged makes this spec less than `other`.
+    pub(crate) fn is_as_strict_as(&self, other: &Self) -> bool {
+        let able = self.effective_capabilities();
+        self.id == other.id
+            && self.family == other.family
+            && self.effective_effect() >= other.effective_effect()
+            && self.risk >= other.risk
+            && self.requires_confirmation >= other.requires_confirmation
+            && other.effective_capabilities().iter().all(|capability| able.has(capability))
+    }
+
     /// The name its toggle and its rules go by: the family's, or its own id.
     #[must_use]
     pub fn switch_name(&self) -> &str {

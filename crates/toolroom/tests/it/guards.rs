@@ -1,14 +1,14 @@
 //! Guards and storage that fail: nothing runs unseen, and nothing counts that is not written.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use serde_json::json;
 use toolroom::call::{CallReport, CallRequest, Outcome};
 use toolroom::ledger::{
     Approvals, BeginCall, BeginError, CallFilter, CallId, CallRecord, CallStatus, CloseCall, DecideError,
-    Decision, EditCall, Journal, Ledger, LedgerError, ParkCall, Question, Seal, SealError, Standing,
-    Switchboard, ToolUsage,
+    Decision, EditCall, Inbox, Journal, Ledger, LedgerError, ParkCall, ParkError, Question, Seal, SealError,
+    Standing, Switchboard, ToolUsage,
 };
 use toolroom::policy::Judgement;
 use toolroom::scope::{ProjectId, Scope};
@@ -22,6 +22,7 @@ use crate::room::{error_of, kind_of, scripted, spec};
 struct Broken {
     place: Place,
     whole: MemoryLedger,
+    parks: AtomicU32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,6 +32,8 @@ enum Place {
     Close,
     Park,
     Seal,
+    /// As often as this the key is one that is no longer in use.
+    Key(u32),
 }
 
 fn broken<T>() -> Result<T, LedgerError> {
@@ -45,9 +48,13 @@ impl Ledger for Broken {
         }
     }
 
-    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), LedgerError>> {
+    fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), ParkError>> {
         match self.place {
-            Place::Park => Box::pin(async { broken() }),
+            Place::Park => Box::pin(async { Ok(broken()?) }),
+            Place::Key(refusals) if self.parks.fetch_add(1, Ordering::SeqCst) < refusals => {
+                let error = LedgerError::new("park the call", "another key");
+                Box::pin(async { Err(ParkError::StaleKey(error)) })
+            }
             _ => self.whole.park(park),
         }
     }
@@ -100,7 +107,7 @@ impl Journal for Broken {
 }
 
 impl Approvals for Broken {
-    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Question>, LedgerError>> {
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>> {
         self.whole.questions(scope)
     }
 
@@ -126,10 +133,16 @@ impl Seal for Broken {
 
 /// Calls a writing tool over a ledger that breaks, and tells whether it ran.
 async fn call_over(place: Place) -> (CallReport, bool) {
-    let ledger = Arc::new(Broken { place, whole: MemoryLedger::new() });
+    let (report, ran, _) = call_and_look(place).await;
+    (report, ran)
+}
+
+/// The same, with the ledger.
+async fn call_and_look(place: Place) -> (CallReport, bool, Arc<Broken>) {
+    let ledger = Arc::new(Broken { place, whole: MemoryLedger::new(), parks: AtomicU32::new(0) });
     let mut builder = Toolroom::builder(Arc::clone(&ledger)).policy(unguarded());
     if place == Place::Seal {
-        builder = builder.seal(ledger);
+        builder = builder.seal(Arc::clone(&ledger) as _);
     }
     let room = builder.build();
     let ran = Arc::new(AtomicBool::new(false));
@@ -138,12 +151,12 @@ async fn call_over(place: Place) -> (CallReport, bool) {
         flag.store(true, Ordering::SeqCst);
         async { Ok(ToolOutput::new("effect")) }
     });
-    if matches!(place, Place::Park | Place::Seal) {
+    if matches!(place, Place::Park | Place::Seal | Place::Key(_)) {
         tool.judge = |_| Judgement::Ask("sure?".into());
     }
     room.catalog().register(tool).unwrap();
     let report = room.call(CallRequest::new("probe")).await;
-    (report, ran.load(Ordering::SeqCst))
+    (report, ran.load(Ordering::SeqCst), ledger)
 }
 
 #[tokio::test]
@@ -197,4 +210,20 @@ async fn what_cannot_be_recorded_is_not_reported_as_done() {
     let (report, ran) = call_over(Place::Park).await;
     assert_eq!(kind_of(&report), ErrorKind::Crashed, "{report:?}");
     assert!(!ran);
+}
+
+#[tokio::test]
+async fn what_was_sealed_under_a_key_that_went_is_sealed_anew_or_denied() {
+    let (report, _, ledger) = call_and_look(Place::Key(1)).await;
+    assert!(matches!(report.outcome, Outcome::Pending(_)), "{report:?}");
+    assert_eq!(ledger.parks.load(Ordering::SeqCst), 2);
+
+    let (report, ran, ledger) = call_and_look(Place::Key(u32::MAX)).await;
+    let Outcome::Denied(denial) = &report.outcome else { panic!("{report:?}") };
+    assert_eq!(denial.rule, "approval.unsealed");
+    assert!(!ran);
+    assert_eq!(ledger.parks.load(Ordering::SeqCst), 2, "a key that stays wrong ends it");
+    let row = ledger.whole.call(&Scope::default(), &report.call_id).await.unwrap().unwrap();
+    assert_eq!(row.status, CallStatus::Denied);
+    assert!(row.detail.unwrap().contains("a key that is no longer in use"));
 }

@@ -12,6 +12,7 @@ mod arguments;
 mod cancel;
 mod catalog;
 mod context;
+mod described;
 mod fuzz;
 mod guards;
 mod limits;

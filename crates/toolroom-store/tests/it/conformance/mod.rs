@@ -1,6 +1,7 @@
 //! What every ledger promises to the kernel. Run against the store and against the kernel's ledger in memory.
 
 mod calls;
+mod clocks;
 mod edits;
 mod grants;
 mod limits;
@@ -52,6 +53,9 @@ async fn check(ledger: &(impl Storage + Artifacts), clock: &ManualClock) {
     edits::an_edit_that_is_not_taken_changes_nothing(ledger, clock).await;
     standing::an_answer_that_outlives_its_question_comes_back_whole(ledger, clock).await;
     standing::an_answer_that_is_not_taken_leaves_nothing(ledger, clock).await;
+    clocks::a_question_from_the_future_is_over(ledger, clock).await;
+    clocks::calls_from_the_future_lock_no_tool(ledger, clock).await;
+    clocks::the_last_call_is_the_one_written_last(ledger, clock).await;
     limits::limits_count_who_they_say(ledger, clock).await;
     limits::artifacts_belong_to_their_scope(ledger, clock).await;
 }

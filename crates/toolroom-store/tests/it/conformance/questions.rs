@@ -160,7 +160,7 @@ pub(super) async fn what_is_void_or_has_expired_ends_only_what_is_pending(
 }
 
 async fn listed(ledger: &impl Approvals, scope: &Scope) -> Vec<CallId> {
-    let questions = ledger.questions(scope).await.unwrap();
+    let questions = ledger.questions(scope).await.unwrap().questions;
     questions.into_iter().map(|question| question.record.id).collect()
 }
 
@@ -185,7 +185,7 @@ pub(super) async fn pending_ones_are_listed_oldest_first(ledger: &impl Storage, 
     ledger.close(ended(&parks[5], CallStatus::Denied, ParkedQuestion::Expired)).await.unwrap();
     // A yes that nobody has used is still pending.
     assert_eq!(listed(ledger, &scope).await, [id(0), id(2), id(3)]);
-    let first = ledger.questions(&scope).await.unwrap().swap_remove(0);
+    let first = ledger.questions(&scope).await.unwrap().questions.swap_remove(0);
     assert_eq!(ledger.question(&scope, &id(0)).await.unwrap(), Some(first));
 }
 

@@ -140,7 +140,7 @@ fn built_texts_have_a_most() {
 #[test]
 fn steps_have_a_most() {
     let long: Vec<Json> = vec![json!(1); MAX_STEPS];
-    let wide = "a".repeat(50 * 1024 * 1024);
+    let wide = "a".repeat(100 * MAX_STEPS);
     let variables = json!({ "long": long, "short": [1, 2], "wide": wide });
     let check = |text: &str, expected: Option<Problem>| {
         let found = evaluate(text, &variables).err().map(|error| error.problem().clone());

@@ -1,6 +1,7 @@
 //! Tests of the room: each file one question.
 
 mod answering;
+mod costs;
 mod presets;
 mod properties;
 mod refusals;
