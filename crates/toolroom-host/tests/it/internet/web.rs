@@ -25,7 +25,7 @@ impl Received {
 /// What is said to a request, byte for byte.
 pub(crate) type Reply = Vec<u8>;
 
-/// Everything that arrives at public addresses.
+/// Everything that has arrived, wherever.
 #[derive(Clone, Default)]
 pub(crate) struct Web(Arc<Mutex<Vec<Received>>>);
 
