@@ -264,6 +264,36 @@ fn no_redirect_leads_inside() {
 }
 
 #[test]
+fn a_redirect_that_leads_nowhere_is_told_and_without_following_it_is_the_response() {
+    inside(a_redirect_that_leads_nowhere_is_told_and_without_following_it_is_the_response, |internet| {
+        let url = format!("http://{}/page", PUBLIC[0]);
+        let redirect = |location: &[u8]| {
+            let mut reply = b"HTTP/1.1 302 Found\r\ncontent-length: 0\r\nlocation: ".to_vec();
+            reply.extend(location);
+            reply.extend(b"\r\n\r\n");
+            internet.web.say("/page", reply);
+        };
+        for location in [
+            &b"file:///etc/passwd"[..],
+            b"gopher://x/",
+            b"http://a@b.example/",
+            b"http://",
+            b"http://\xff.example/",
+        ] {
+            redirect(location);
+            let found = block_on(get(&client(), &url));
+            assert!(matches!(found, Err(NetError::BadRedirect { .. })), "{found:?}");
+        }
+        let webhooks = Client::new(Reach::public().max_redirects(0));
+        redirect(b"http://127.0.0.1/");
+        assert_eq!(block_on(webhooks.send(Request::get(&url))).unwrap().status, 302);
+        internet.web.say("/page", "HTTP/1.1 302 Found\r\ncontent-length: 0\r\n\r\n");
+        assert_eq!(block_on(client().send(Request::get(&url))).unwrap().status, 302);
+        internet.assert_untouched();
+    });
+}
+
+#[test]
 fn redirects_between_public_hosts_leave_credentials_behind() {
     inside(redirects_between_public_hosts_leave_credentials_behind, |internet| {
         for (name, address) in [("one.example", PUBLIC[0]), ("two.example", PUBLIC[1])] {
