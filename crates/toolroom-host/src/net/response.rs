@@ -1,5 +1,6 @@
 //! What came back.
 
+use std::fmt;
 use std::net::SocketAddr;
 
 use http::{HeaderMap, StatusCode};
@@ -28,5 +29,13 @@ impl Response {
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
+    }
+}
+
+/// Without headers, path and query, which may hold secrets.
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { status, target, redirects, peer, .. } = self;
+        write!(f, "Response({status} from {target} at {peer} after {redirects} redirects)")
     }
 }

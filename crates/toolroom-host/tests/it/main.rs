@@ -14,6 +14,7 @@ mod fuzz;
 mod internet;
 #[path = "../../../toolroom/tests/it/mutation.rs"]
 mod mutation;
+mod resolving;
 #[expect(dead_code, reason = "the properties are tested beside the code")]
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;

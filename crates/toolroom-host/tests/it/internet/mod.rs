@@ -10,10 +10,10 @@
 mod names;
 mod web;
 
-use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::{env, fs, io, thread};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
@@ -67,17 +67,21 @@ pub(crate) const LAN: &[&str] = &[
 ];
 
 /// Ports that are listened to on both machines.
-const PORTS: &[u16] = &[80, 8080, 22, 6379, 2375];
+const PORTS: [u16; 5] = [80, 8080, 22, 6379, 2375];
 
 /// What a test can do with its internet.
 pub(crate) struct Internet {
     pub(crate) names: Names,
     pub(crate) web: Web,
-    caught: Caught,
+    caught: Arc<Caught>,
 }
 
-/// Connections that should not have been: who was connected to.
-type Caught = Arc<Mutex<Vec<SocketAddr>>>;
+/// Connections that should not have been: who was connected to, and by whom.
+#[derive(Default)]
+struct Caught {
+    seen: Mutex<Vec<(SocketAddr, SocketAddr)>>,
+    more: Condvar,
+}
 
 /// Runs `body` in an internet of its own. `test` is the test function itself, by whose name it is found again.
 pub(crate) fn inside<T: Fn()>(test: T, body: impl FnOnce(&Internet)) {
@@ -89,6 +93,10 @@ pub(crate) fn inside<T: Fn()>(test: T, body: impl FnOnce(&Internet)) {
     }
     let mut unshare = Command::new("unshare");
     unshare.args(["--user", "--map-root-user", "--net", "--mount", "--"]).arg(env::current_exe().unwrap());
+    // Whoever listens to these lets a proxy decide where to connect, and is noted there.
+    for variable in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
+        unshare.env(variable, "http://10.9.9.9:8080");
+    }
     let ran = unshare.args([name, "--exact", "--nocapture"]).env(INSIDE, name).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success() && out.contains("1 passed"), "in its namespaces:\n{out}\n{err}");
@@ -98,7 +106,7 @@ impl Internet {
     fn build() -> Self {
         mount_own_files();
         lay_wire();
-        let internet = Self { names: Names::default(), web: Web::default(), caught: Caught::default() };
+        let internet = Self { names: Names::default(), web: Web::default(), caught: Arc::default() };
         internet.listen(|_| false);
         let distant = fs::File::open("/run/netns/internet").unwrap();
         thread::scope(|scope| {
@@ -116,14 +124,15 @@ impl Internet {
     /// Serves the web where `is_public` says so, and notes whoever comes to any other address.
     fn listen(&self, is_public: fn(IpAddr) -> bool) {
         for port in PORTS {
-            let listener = TcpListener::bind(("::", *port)).unwrap();
+            let listener = TcpListener::bind(("::", port)).unwrap();
             let (caught, web) = (Arc::clone(&self.caught), self.web.clone());
             thread::spawn(move || {
                 for stream in listener.incoming().map_while(Result::ok) {
-                    let Ok(at) = stream.local_addr() else { continue };
-                    let at = SocketAddr::new(at.ip().to_canonical(), at.port());
+                    let (Ok(at), Ok(from)) = (stream.local_addr(), stream.peer_addr()) else { continue };
+                    let [at, from] = [at, from].map(|it| SocketAddr::new(it.ip().to_canonical(), it.port()));
                     if !is_public(at.ip()) || !matches!(at.port(), 80 | 8080) {
-                        caught.lock().unwrap().push(at);
+                        caught.seen.lock().unwrap().push((at, from));
+                        caught.more.notify_all();
                     }
                     let web = web.clone();
                     thread::spawn(move || web.serve(&stream, at));
@@ -134,13 +143,23 @@ impl Internet {
 
     /// Nobody has been where nobody should be.
     pub(crate) fn assert_untouched(&self) {
-        let caught = self.caught.lock().unwrap();
+        let caught = self.caught();
         assert!(caught.is_empty(), "connections to {caught:?}");
     }
 
     /// Forgets and returns who was connected to.
     pub(crate) fn caught(&self) -> Vec<SocketAddr> {
-        std::mem::take(&mut self.caught.lock().unwrap())
+        // Listeners take connections in the order they were made: once ours is seen, so is every earlier one.
+        let both =
+            ["127.0.0.1", "10.9.9.9"].into_iter().flat_map(|machine| PORTS.map(|port| (machine, port)));
+        let ours: Vec<TcpStream> = both.map(|place| TcpStream::connect(place).unwrap()).collect();
+        let ours: Vec<SocketAddr> = ours.iter().map(|stream| stream.local_addr().unwrap()).collect();
+        let is_missing = |seen: &mut Vec<(SocketAddr, SocketAddr)>| {
+            ours.iter().any(|ours| !seen.iter().any(|(_, from)| from == ours))
+        };
+        let seen = self.caught.more.wait_while(self.caught.seen.lock().unwrap(), is_missing);
+        let seen = std::mem::take(&mut *seen.unwrap());
+        seen.into_iter().filter(|(_, from)| !ours.contains(from)).map(|(at, _)| at).collect()
     }
 }
 
@@ -148,7 +167,7 @@ impl Internet {
 fn mount_own_files() {
     run("mount", &["-t", "tmpfs", "none", "/run"], "");
     for (file, text) in [
-        ("/etc/resolv.conf", format!("nameserver {NAME_SERVER}\noptions timeout:1 attempts:1\n")),
+        ("/etc/resolv.conf", format!("nameserver {NAME_SERVER}\noptions timeout:2 attempts:5\n")),
         ("/etc/nsswitch.conf", "hosts: files dns\n".to_owned()),
         ("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n10.9.9.9 hosts-file.example\n".to_owned()),
     ] {

@@ -1,5 +1,6 @@
 //! A web server that says what the path asks it to say, and remembers what it was sent.
 
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -23,23 +24,32 @@ impl Received {
 }
 
 /// What is said to a request, byte for byte.
-pub(crate) type Reply = Vec<u8>;
+type Reply = Vec<u8>;
 
-/// Everything that arrives at public addresses.
+/// What has arrived, wherever, and what is said there.
 #[derive(Clone, Default)]
-pub(crate) struct Web(Arc<Mutex<Vec<Received>>>);
+pub(crate) struct Web {
+    received: Arc<Mutex<Vec<Received>>>,
+    pages: Arc<Mutex<HashMap<String, Reply>>>,
+}
 
 impl Web {
     /// Forgets and returns what was received.
     pub(crate) fn received(&self) -> Vec<Received> {
-        std::mem::take(&mut self.0.lock().unwrap())
+        std::mem::take(&mut self.received.lock().unwrap())
+    }
+
+    /// Says this, head and all, to whoever asks for a path.
+    pub(crate) fn say(&self, path: &str, reply: impl Into<Vec<u8>>) {
+        self.pages.lock().unwrap().insert(path.to_owned(), reply.into());
     }
 
     /// One request, one reply, and goodbye: so every request has to look its name up.
     pub(super) fn serve(&self, mut stream: &TcpStream, at: SocketAddr) {
         let Some(received) = read(stream, at) else { return };
-        let reply = reply(&received);
-        self.0.lock().unwrap().push(received);
+        let page = self.pages.lock().unwrap().get(&received.path).cloned();
+        let reply = page.unwrap_or_else(|| reply(&received));
+        self.received.lock().unwrap().push(received);
         // Whoever asked may have gone away.
         drop(stream.write_all(&reply));
     }
