@@ -15,6 +15,7 @@ use toolroom_host::occupancy::Occupancy;
 use toolroom_host::presence::Presence;
 use toolroom_store::Store;
 use toolroom_tools::builtin::doctor::Checkup;
+use toolroom_tools::builtin::web::Web;
 use toolroom_tools::builtin::{self, Surroundings};
 
 use crate::config::{Compiled, Loaded, Sources, Trust};
@@ -142,6 +143,7 @@ fn examinable_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         catalog: Arc::downgrade(&catalog),
         checkup,
         time_zone: environment::time_zone(),
+        web: Arc::new(Web::public()),
     };
     catalog.register_all(None, builtin::all(&around)?)?;
     register(&catalog)?;

@@ -5,6 +5,7 @@ pub mod doctor;
 mod get_local_time;
 mod result_read;
 pub mod search;
+pub mod web;
 
 use std::sync::{Arc, Weak};
 
@@ -14,6 +15,7 @@ use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::tool::{IdError, Tool};
 
 use doctor::Checkup;
+use web::Web;
 
 /// What built-in tools need from the outside.
 pub struct Surroundings {
@@ -29,15 +31,19 @@ pub struct Surroundings {
     pub switchboard: Arc<dyn Switchboard>,
     /// The user's time zone.
     pub time_zone: TimeZone,
+    /// How far tools reach into the web.
+    pub web: Arc<Web>,
 }
 
 /// Every built-in tool, by name.
 pub fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
-    Ok(vec![
+    let mut tools = vec![
         calculator::tool()?,
         doctor::tool(around.checkup.clone())?,
         get_local_time::tool(around.time_zone.clone())?,
         result_read::tool(Arc::clone(&around.artifacts))?,
         search::tool(around.catalog.clone(), Arc::clone(&around.journal), Arc::clone(&around.switchboard))?,
-    ])
+    ];
+    tools.extend(web::all(&around.web)?);
+    Ok(tools)
 }
