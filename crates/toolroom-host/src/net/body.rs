@@ -129,11 +129,14 @@ impl Body {
     }
 
     async fn take(&mut self, most: u64) -> Result<Beginning, NetError> {
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let Some(first) = self.chunk().await? else {
-            return Ok(Beginning { bytes: Bytes::new(), is_cut: false });
+        let announced = match &self.source {
+            Source::Plain(flow) => flow.announced().unwrap_or(0),
+            _ => 0,
         };
-        let mut bytes = BytesMut::from(first);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        // What is announced and never comes is not taken from the machine either: nobody touches it.
+        let expected = usize::try_from(announced.min(self.limit)).unwrap_or(0).min(most);
+        let mut bytes = BytesMut::with_capacity(expected);
         while bytes.len() <= most {
             match self.chunk().await? {
                 Some(piece) => bytes.extend_from_slice(&piece),

@@ -73,7 +73,7 @@ impl Flow {
             }
             return Poll::Ready(match frame {
                 None => None,
-                Some(Err(error)) => Some(Err(self.broken(error))),
+                Some(Err(error)) => Some(Err(NetError::broken(&self.host, error))),
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(bytes) => Some(self.count(bytes)),
                     // What follows a body after its end is of no interest.
@@ -108,10 +108,6 @@ impl Flow {
 
     fn late(&self, wait: Wait, limit: Duration) -> NetError {
         NetError::Timeout { host: self.host.to_string(), wait, limit }
-    }
-
-    fn broken(&self, error: hyper::Error) -> NetError {
-        NetError::from_hyper(&self.host, error)
     }
 }
 
