@@ -54,7 +54,7 @@ fn judging(measure: &Measure) -> Done {
         ("name", "https://www.example.com/a/b/c?d=e"),
         ("address", "http://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]:8080/"),
     ] {
-        measure.time("net_judge", case, Bar::NONE, || Target::judge(url, &reach));
+        measure.time("net_judge", case, Bar::aim(5.0), || Target::judge(url, &reach));
     }
     Ok(())
 }

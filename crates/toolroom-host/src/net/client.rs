@@ -14,10 +14,10 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::body::{ACCEPTED, Body};
-use super::error::{Measure, NetError, Wait, inside};
+use super::error::{NetError, Wait, inside};
 use super::flow::{Deadline, Flow};
 use super::gate::Gate;
-use super::reach::Reach;
+use super::reach::{Limits, Reach};
 use super::redirect::{Hop, location};
 use super::request::Request;
 use super::resolve::{Pending, Resolve, SystemResolver};
@@ -28,9 +28,14 @@ use super::wire::Peer;
 /// How Toolroom introduces itself.
 const NAME: &str = concat!("toolroom/", env!("CARGO_PKG_VERSION"));
 
-/// Connections that wait for another request, per host and in time.
-const SPARE: usize = 8;
+/// Connections that wait for another request, per host and in time. With fewer than ask at once, most would be made
+/// anew for each request.
+const SPARE: usize = 64;
 const SPARE_FOR: Duration = Duration::from_secs(60);
+
+/// What is read at a time over HTTP/1, as a multiple of what headers may take: bodies go through the same buffer, and
+/// in small pieces they are slower by a third.
+const BUFFER: usize = 4;
 
 /// What one response may send ahead of its reader over HTTP/2; a connection may send four times as much.
 const WINDOW: u32 = 512 * 1024;
@@ -47,7 +52,7 @@ pub trait Http: Send + Sync {
 #[derive(Clone)]
 pub struct Client {
     reach: Arc<Reach>,
-    pool: Pool<Gate, Full<Bytes>>,
+    pool: Arc<Pool<Gate, Full<Bytes>>>,
 }
 
 impl Client {
@@ -63,22 +68,24 @@ impl Client {
         clippy::disallowed_methods,
         reason = "this is the door: the one pool of connections, over the gate"
     )]
-    pub fn with_resolver(reach: Reach, resolver: Arc<dyn Resolve>) -> Self {
+    pub fn with_resolver(mut reach: Reach, resolver: Arc<dyn Resolve>) -> Self {
+        reach.limits = reach.limits.sane();
         let reach = Arc::new(reach);
         let limits = &reach.limits;
-        let header_bytes = limits.header_bytes.max(8192);
         let pool = Pool::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(SPARE_FOR)
             .pool_max_idle_per_host(SPARE)
             .http1_max_headers(limits.headers)
-            .http1_max_buf_size(usize::try_from(header_bytes).unwrap_or(usize::MAX))
-            .http2_max_header_list_size(header_bytes)
+            .http1_max_buf_size(
+                usize::try_from(limits.header_bytes).unwrap_or(usize::MAX).saturating_mul(BUFFER),
+            )
+            .http2_max_header_list_size(limits.header_bytes)
             .http2_initial_stream_window_size(WINDOW)
             .http2_initial_connection_window_size(4 * WINDOW)
             .build(Gate::new(Arc::clone(&reach), resolver));
-        Self { reach, pool }
+        Self { reach, pool: Arc::new(pool) }
     }
 
     /// Reads and judges a URL, as far as that is possible without looking its name up. Opens nothing.
@@ -160,8 +167,9 @@ impl Client {
         let limits = &self.reach.limits;
         let host: Arc<str> = hop.target.place().to_string().into();
         let (mut head, body) = response.into_parts();
-        // HTTP/2 bounds the size of headers only.
-        if head.headers.len() > limits.headers {
+        // HTTP/2 bounds the size only, HTTP/1 the number and the buffer.
+        let size: usize = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+        if head.headers.len() > limits.headers || size as u64 > u64::from(limits.header_bytes) {
             return Err(self.too_many_headers(&host));
         }
         // Every connection comes from the gate, which says who is at its end.
@@ -179,16 +187,15 @@ impl Client {
         if let Some(ours) = inside::<NetError>(&error) {
             return ours.clone();
         }
-        match inside::<hyper::Error>(&error) {
-            Some(cause) if cause.is_parse_too_large() => self.too_many_headers(host),
-            Some(cause) if cause.is_incomplete_message() => NetError::Truncated { host: host.to_owned() },
-            _ => NetError::Protocol { host: host.to_owned(), source: Arc::new(error) },
+        if inside(&error).is_some_and(hyper::Error::is_parse_too_large) {
+            return self.too_many_headers(host);
         }
+        NetError::broken(host, error)
     }
 
     fn too_many_headers(&self, host: &str) -> NetError {
-        let limit = u64::from(self.reach.limits.header_bytes);
-        NetError::TooLarge { host: host.to_owned(), what: Measure::Headers, limit }
+        let Limits { headers: count, header_bytes: bytes, .. } = self.reach.limits;
+        NetError::TooManyHeaders { host: host.to_owned(), count, bytes }
     }
 }
 

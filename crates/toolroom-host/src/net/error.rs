@@ -86,6 +86,18 @@ pub enum NetError {
         /// How much there may be.
         limit: u64,
     },
+    /// There are more headers than are taken, or larger ones.
+    #[error(
+        "the response of `{host}` is refused: of its headers at most {count} and {bytes} bytes are taken"
+    )]
+    TooManyHeaders {
+        /// Its host.
+        host: String,
+        /// How many there may be.
+        count: usize,
+        /// How large they may be together.
+        bytes: u32,
+    },
     /// It leads on and on.
     #[error(
         "`{host}` leads to yet another address after {limit} redirects, which is as many as are followed"
@@ -129,14 +141,15 @@ pub enum NetError {
 }
 
 impl NetError {
-    /// From what the protocol says of a connection that was already there.
-    pub(super) fn from_hyper(host: &str, error: hyper::Error) -> Self {
+    /// From what is said of a connection that was already there.
+    pub(super) fn broken(host: &str, error: impl Error + Send + Sync + 'static) -> Self {
         let host = host.to_owned();
         let is_cut = |error: &io::Error| {
             use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
             matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
         };
-        if error.is_incomplete_message() || inside::<io::Error>(&error).is_some_and(is_cut) {
+        let is_incomplete = inside(&error).is_some_and(hyper::Error::is_incomplete_message);
+        if is_incomplete || inside(&error).is_some_and(is_cut) {
             return Self::Truncated { host };
         }
         Self::Protocol { host, source: Arc::new(error) }
@@ -287,7 +300,4 @@ pub enum Measure {
     /// Bytes after decompression.
     #[error("the decompressed body, in bytes,")]
     Decoded,
-    /// The number or size of headers.
-    #[error("the number and size of headers")]
-    Headers,
 }

@@ -13,6 +13,12 @@ use super::error::Refusal;
 use super::opening::Opening;
 use super::place::Place;
 
+/// What the protocol needs to work at all.
+const LEAST_HEADER_BYTES: u32 = 8 * 1024;
+
+/// A year: a time that can be added to any other.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// What one [`Client`](super::Client) may do. Without changes: the public internet, as a tool that fetches pages
 /// needs it.
 #[derive(Debug, Clone)]
@@ -68,6 +74,19 @@ impl Default for Limits {
             connect: Duration::from_secs(10),
             idle: Duration::from_secs(15),
             total: Some(Duration::from_secs(30)),
+        }
+    }
+}
+
+impl Limits {
+    /// The same, where the protocol and clocks can hold it.
+    pub(super) fn sane(self) -> Self {
+        Self {
+            header_bytes: self.header_bytes.max(LEAST_HEADER_BYTES),
+            connect: self.connect.min(LONGEST),
+            idle: self.idle.min(LONGEST),
+            total: self.total.map(|total| total.min(LONGEST)),
+            ..self
         }
     }
 }

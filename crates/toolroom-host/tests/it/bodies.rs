@@ -229,19 +229,27 @@ fn too_many_and_too_large_headers_are_refused() {
     let many: String = (0..100_000).map(|number| format!("x-{number}: y\r\n")).collect();
     let some: String = (0..101).map(|number| format!("x-{number}: y\r\n")).collect();
     let large = format!("x: {}\r\n", "y".repeat(10_000_000));
-    for headers in [many, some, large] {
+    let barely = format!("x: {}\r\n", "y".repeat(65_536));
+    for headers in [many, some, large, barely] {
         let error = fetch(limits(), say(format!("HTTP/1.1 200 OK\r\n{headers}\r\n"))).unwrap_err();
-        assert!(matches!(error, NetError::TooLarge { what: Measure::Headers, .. }), "{error:?}");
+        assert!(matches!(error, NetError::TooManyHeaders { .. }), "{error:?}");
     }
     for more in ["x: y\r\n", "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"] {
         let error = fetch(limits(), say_on("HTTP/1.1 200 OK\r\nx: ", more.as_bytes())).unwrap_err();
-        assert!(matches!(error, NetError::TooLarge { what: Measure::Headers, .. }), "{error:?}");
+        assert!(matches!(error, NetError::TooManyHeaders { .. }), "{error:?}");
     }
     let trailers = say_on("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n", b"x: y\r\n");
     let error = fetch(limits(), trailers).unwrap_err();
-    assert!(matches!(error, NetError::Protocol { .. } | NetError::TooLarge { .. }), "{error:?}");
+    assert!(matches!(error, NetError::Protocol { .. } | NetError::TooManyHeaders { .. }), "{error:?}");
     let few: String = (0..90).map(|number| format!("x-{number}: y\r\n")).collect();
     fetch(limits(), say(format!("HTTP/1.1 200 OK\r\n{few}content-length: 0\r\n\r\n"))).unwrap();
+}
+
+#[test]
+fn limits_that_no_clock_can_hold_hold_forever() {
+    let limits =
+        Limits { connect: Duration::MAX, idle: Duration::MAX, total: Some(Duration::MAX), ..limits() };
+    assert_eq!(fetch(limits, say("HTTP/1.1 200 OK\r\n\r\nhello")).unwrap(), b"hello");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use rustls_pki_types::PrivateKeyDer;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
-use toolroom_host::net::{Client, Measure, NetError, Reach, Request, Wait};
+use toolroom_host::net::{Client, NetError, Reach, Request, Wait};
 
 /// Somebody who says who others are.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -163,10 +163,13 @@ async fn headers_are_bounded_over_http_2_too() {
     let ask = |path: &str| get(&client, format!("https://localhost:{port}{path}"));
     ask("/90/10").await.unwrap();
     let error = ask("/200/10").await.unwrap_err();
-    assert!(matches!(error, NetError::TooLarge { what: Measure::Headers, .. }), "{error:?}");
+    assert!(matches!(error, NetError::TooManyHeaders { .. }), "{error:?}");
     for path in ["/50/10000", "/1/200000"] {
         let error = ask(path).await.unwrap_err();
-        assert!(matches!(error, NetError::TooLarge { .. } | NetError::Protocol { .. }), "{path}: {error:?}");
+        assert!(
+            matches!(error, NetError::TooManyHeaders { .. } | NetError::Protocol { .. }),
+            "{path}: {error:?}"
+        );
     }
     ask("/1/1").await.unwrap();
 }
