@@ -227,7 +227,7 @@ async fn close(app: App) {
 /// What is odd about the configuration, and what a project's file may not do before it is trusted.
 fn tell_oddities(app: &App, output: Output) {
     for warning in &app.config.warnings {
-        output.hint(&warning.to_string());
+        output.warning(&warning.to_string());
     }
     if !app.config.ignored.is_empty() {
         let file = app.sources.project.as_ref().map(|path| path.display().to_string()).unwrap_or_default();

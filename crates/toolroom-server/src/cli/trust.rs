@@ -53,6 +53,7 @@ pub(super) async fn run(settings: &[String], args: TrustArgs, output: &Output) -
     let files = Sources::find(&folders).read()?;
     let compiled = Compiled::of(&files.layers(Trust::Missing, settings))?;
     let Some(file) = files.project else {
+        compiled.loaded.warnings.iter().for_each(|warning| output.warning(&warning.to_string()));
         let text = format!("there is no `{FILE_NAME}` here or above; `toolroom init --project` writes one");
         return Err(Missing(text).into());
     };
@@ -193,7 +194,7 @@ async fn list(store: &Store, output: Output) -> anyhow::Result<Exit> {
 /// What has become of a file since it was trusted; nothing to say if it is the same.
 fn state(file: &TrustedFile) -> &'static str {
     let path = PathBuf::from(&file.path);
-    let sources = Sources { user: PathBuf::new(), project: Some(path) };
+    let sources = Sources::of(PathBuf::new(), Some(path));
     match sources.project_file() {
         Ok(Some(now)) if now.sha256() == file.sha256 => "",
         Ok(Some(_)) => "changed since",

@@ -6,6 +6,7 @@ use toolroom::clock::Timestamp;
 use toolroom::ledger::CallStatus;
 use toolroom::policy::Preset;
 use toolroom_host::machine::{Machine, Space, TreeSize};
+use toolroom_host::text_file::PassedOver;
 use toolroom_store::StoreHealth;
 
 /// Everything that is judged. A text in the place of an error is its cause, in words for a person.
@@ -34,7 +35,9 @@ pub(super) struct ConfigFacts {
     pub(super) user: Option<PathBuf>,
     /// The project's file, if there is one.
     pub(super) project: Option<ProjectFacts>,
-    /// What is odd and changes nothing.
+    /// What stands in the place of a project's file and does not count as one.
+    pub(super) passed_over: Vec<PassedOver>,
+    /// What else is odd and changes nothing.
     pub(super) odd: Vec<Oddity>,
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::CallStatus;
 use toolroom_host::machine::{Extent, Machine, UserNamespaces};
+use toolroom_host::text_file::{NoFile, PassedOver};
 use toolroom_store::StoreHealth;
 use toolroom_tools::builtin::doctor::{Check, Finding, Report};
 
@@ -15,6 +16,7 @@ use super::facts::{
     AnswerFacts, ConfigFacts, ConfigTrouble, Damage, DiskFacts, Facts, KeyChange, KeyFacts, KeyTrouble,
     OpenStore, PolicyFacts, SealedFacts, StoreFacts, StoreState, StoreTrouble, Unwritable, Vanished,
 };
+use crate::config::told;
 
 const MB: u64 = 1_000_000;
 const GB: u64 = 1_000 * MB;
@@ -109,6 +111,7 @@ fn config(facts: &Result<ConfigFacts, ConfigTrouble>) -> Check {
         let remedy = remedy.unwrap_or_else(|| "toolroom config check".to_owned());
         found.push(Finding::warning("config.odd", &odd.text, remedy));
     }
+    found.extend(facts.passed_over.iter().map(passed_over));
     if let Some(project) = facts.project.as_ref().filter(|project| project.ignored > 0) {
         let ignored = counted(project.ignored, "setting");
         let path = project.path.display();
@@ -120,6 +123,16 @@ fn config(facts: &Result<ConfigFacts, ConfigTrouble>) -> Check {
         files.into_iter().flatten().map(|path| format!("`{}`", path.display())).collect();
     let details = if files.is_empty() { "no file; the defaults hold".to_owned() } else { files.join(", ") };
     Check::new(details, found)
+}
+
+/// Its rules, if it has any, do not hold: somebody may rely on them.
+fn passed_over(passed: &PassedOver) -> Finding {
+    let file = quoted(&passed.path);
+    let remedy = match passed.why {
+        NoFile::Stranger(_) => format!("sudo chown \"$(id -u)\" {file}"),
+        NoFile::LeadsNowhere | NoFile::NotRegular => format!("mv {file} {file}.other"),
+    };
+    Finding::warning("config.passed_over", told(passed).to_string(), remedy)
 }
 
 fn policy(facts: Option<&Result<PolicyFacts, Vec<String>>>, answers: Option<&AnswerFacts>) -> Check {

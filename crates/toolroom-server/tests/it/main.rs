@@ -42,4 +42,5 @@ mod standing;
 mod tools;
 mod trust;
 mod typing;
+mod unseen;
 mod waiting;
