@@ -209,6 +209,13 @@ pub fn is_there(path: &Path) -> bool {
     path.exists()
 }
 
+/// Whether there is a file at a path with nothing in it.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "this is the door: looking at a file")]
+pub fn is_empty(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.len() == 0)
+}
+
 /// Whether two paths lead to one file that is there.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: looking at two files")]

@@ -97,8 +97,11 @@ fn a_file_of_somebody_else_must_not_be_a_link() {
 fn a_file_is_the_same_whatever_leads_to_it() {
     let folder = tempfile::tempdir().unwrap();
     let (link, target) = (folder.path().join("link"), folder.path().join("target"));
-    assert!(!is_there(&target) && !is_same(&target, &target));
+    assert!(!is_there(&target) && !is_empty(&target) && !is_same(&target, &target));
+    std::fs::write(&target, "").unwrap();
+    assert!(is_empty(&target) && !is_empty(folder.path()));
     std::fs::write(&target, "one").unwrap();
+    assert!(!is_empty(&target));
     symlink(folder.path(), &link).unwrap();
     assert!(is_there(&link) && is_same(&link.join("target"), &target));
     assert!(!is_same(&link, &target) && !is_same(&target, &folder.path().join("none")));

@@ -99,6 +99,8 @@ pub(super) struct StoreFacts {
 pub(super) enum Unwritable {
     /// There is something else in its place.
     NoFolder,
+    /// Its file system keeps no files of ours, as that of /proc.
+    NoDisk,
     /// This user may not.
     Folder(String),
     /// The same for the file itself.

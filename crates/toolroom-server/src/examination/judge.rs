@@ -285,6 +285,10 @@ fn unwritable(why: &Unwritable, facts: &StoreFacts) -> Finding {
             let details = format!("`{}` cannot be made: there is a file in the way", folder.display());
             Finding::error("store.no_folder", details, "export TOOLROOM_HOME=\"$HOME/.toolroom\"")
         }
+        Unwritable::NoDisk => {
+            let details = format!("`{}` cannot be made: its file system keeps no files", folder.display());
+            Finding::error("store.no_folder", details, "export TOOLROOM_HOME=\"$HOME/.toolroom\"")
+        }
         Unwritable::Folder(cause) => {
             let details = format!("`{}` cannot be written to: {cause}", folder.display());
             Finding::error("store.read_only", details, format!("chmod u+rwx {}", quoted(folder)))
@@ -360,6 +364,10 @@ fn disk(facts: &Result<DiskFacts, String>) -> Check {
         }
     };
     let (free, total) = (facts.space.free_bytes, facts.space.total_bytes);
+    if total == 0 {
+        let details = "its file system does not say how much room there is";
+        return one(Finding::warning("disk.unknown", details, "df -h"));
+    }
     let mut details = format!("{} free of {}", size(free), size(total));
     if let Some(used) = facts.used {
         let least = if used.extent == Extent::Part { "at least " } else { "" };
