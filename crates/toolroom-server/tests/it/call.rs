@@ -332,7 +332,6 @@ fn a_place_that_cannot_hold_data_is_a_clear_error() {
         assert!(ran.err.contains(says), "{ran:?}");
     };
     check(&file.join("below"), "cannot create `");
-    check(std::path::Path::new("relative"), "not an absolute path");
     let damaged = home.path().join("damaged");
     std::fs::create_dir(&damaged).unwrap();
     std::fs::write(damaged.join("toolroom.db"), "this is no database, it is a letter to my aunt").unwrap();
