@@ -69,6 +69,12 @@ impl Output {
         let _unread = writeln!(anstream::stderr().lock(), "{}", shown(&text.to_string()));
     }
 
+    /// A question that is answered on its own line.
+    pub(super) fn ask(self, text: impl Display) {
+        let mut screen = anstream::stderr().lock();
+        let _unread = write!(screen, "{} ", shown(&text.to_string())).and_then(|()| screen.flush());
+    }
+
     pub(super) fn error(self, text: &str) {
         self.talk(format_args!("{RED}error:{RED:#} {}", visible(text)));
     }

@@ -60,7 +60,7 @@ fn init_asks_one_thing_on_a_terminal_and_guesses_nothing() {
     sitting.types("carefull\n");
     sitting.sees("did you mean `careful`?\npreset [balanced]:");
     sitting.types("careful\n");
-    sitting.leaves().ended(0).shows("wrote ");
+    sitting.leaves().ended(0).shows("preset [balanced]: careful\nwrote ");
     let home = Home::new();
     let sitting = Seat::new(80).starts(&home.command(&["init", "--yes"]), Stdout::Terminal);
     let screen = sitting.leaves().ended(0).screen;
