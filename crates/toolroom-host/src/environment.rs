@@ -73,20 +73,22 @@ pub fn time_zone() -> jiff::tz::TimeZone {
 )]
 pub fn secret_variables() -> Vec<(String, String)> {
     let exists = |value: &str| Path::new(value).symlink_metadata().is_ok();
-    variables().filter(|(name, value)| is_secret(name, value, exists)).collect()
+    let texts = variables().filter_map(|(name, value)| Some((name, value.into_string().ok()?)));
+    texts.filter(|(name, value)| is_secret(name, value, exists)).collect()
 }
 
-/// Our own variables, with their values. [`crate::seal::KEY_VARIABLE`] may be among them: not to be shown unseen.
+/// Our own variables, with their values, text or not. [`crate::seal::KEY_VARIABLE`] may be among them: not to be shown
+/// unseen.
 #[must_use]
-pub fn toolroom_variables() -> Vec<(String, String)> {
+pub fn toolroom_variables() -> Vec<(String, OsString)> {
     variables().filter(|(name, _)| name.starts_with(OURS)).collect()
 }
 
-/// Everything that is text and not empty.
+/// Everything that is not empty and has a name that is text.
 #[expect(clippy::disallowed_methods, reason = "this is the door: the environment")]
-fn variables() -> impl Iterator<Item = (String, String)> {
+fn variables() -> impl Iterator<Item = (String, OsString)> {
     std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
         .filter(|(_, value)| !value.is_empty())
 }
 

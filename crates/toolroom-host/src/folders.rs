@@ -44,6 +44,12 @@ pub enum FoldersError {
         /// Its value.
         path: PathBuf,
     },
+    /// There is no room for the file.
+    #[error("cannot create `{}`: its disk is full; delete other files there, then try again", path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file, or its folder, could not be made.
     #[error("cannot create `{}`; set `{HOME_VARIABLE}` to a folder you may write to", path.display())]
     Create {
@@ -52,6 +58,16 @@ pub enum FoldersError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+impl FoldersError {
+    fn create(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path },
+            _ => Self::Create { path, source },
+        }
+    }
 }
 
 impl Folders {
@@ -97,7 +113,7 @@ impl Folders {
             }
             return Ok(path);
         }
-        let failed = |source| FoldersError::Create { path: path.clone(), source };
+        let failed = |source| FoldersError::create(&path, source);
         make_private(&self.data).map_err(failed)?;
         match std::fs::OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(&path) {
             // Another process was faster.
@@ -112,8 +128,14 @@ impl Folders {
         let path = self.config.join(name);
         match make_private(&self.config) {
             Ok(()) => Ok(path),
-            Err(source) => Err(FoldersError::Create { path, source }),
+            Err(source) => Err(FoldersError::create(&path, source)),
         }
+    }
+
+    /// The data folder, made if it is missing.
+    pub fn data_folder(&self) -> Result<&Path, FoldersError> {
+        make_private(&self.data).map_err(|source| FoldersError::create(&self.data, source))?;
+        Ok(&self.data)
     }
 }
 
@@ -158,6 +180,15 @@ mod tests {
         let error = resolve(&[("TOOLROOM_HOME", "here")]).unwrap_err();
         assert_eq!(error.to_string(), "`TOOLROOM_HOME` is `here`, which is not an absolute path");
     }
+
+    #[test]
+    fn a_full_disk_is_no_matter_of_permissions() {
+        let error = FoldersError::create(Path::new("/t/x"), io::ErrorKind::StorageFull.into());
+        assert!(error.to_string().contains("`/t/x`: its disk is full"), "{error}");
+        let error = FoldersError::create(Path::new("/t/x"), io::ErrorKind::PermissionDenied.into());
+        assert!(error.to_string().contains("set `TOOLROOM_HOME`"), "{error}");
+    }
+
     #[test]
     #[expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
     fn the_place_of_a_configuration_file_is_made_and_the_file_is_not() {

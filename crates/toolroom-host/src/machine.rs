@@ -134,6 +134,9 @@ impl FileId {
     }
 }
 
+/// File systems made of what the kernel knows: /proc and /sys.
+const KEEPS_NO_FILES: [rustix::fs::FsWord; 2] = [rustix::fs::PROC_SUPER_MAGIC, 0x6265_6572];
+
 /// Fails unless this user may write to a file or into a folder, or make it where it is not there yet.
 #[expect(clippy::disallowed_methods, reason = "this is the door: whether a place may be written to")]
 pub fn may_write(path: &Path) -> io::Result<()> {
@@ -141,6 +144,10 @@ pub fn may_write(path: &Path) -> io::Result<()> {
     let is_folder = there.metadata()?.is_dir();
     if there != path && !is_folder {
         return Err(io::ErrorKind::NotADirectory.into());
+    }
+    // Root may write everywhere, and still make nothing there.
+    if KEEPS_NO_FILES.contains(&rustix::fs::statfs(there)?.f_type) {
+        return Err(io::ErrorKind::Unsupported.into());
     }
     let wanted = if is_folder { Access::WRITE_OK | Access::EXEC_OK } else { Access::WRITE_OK };
     Ok(rustix::fs::access(there, wanted)?)

@@ -119,25 +119,87 @@ pub fn replace(path: &Path, text: &str) -> Result<(), TextFileError> {
     staged.publish_over().map_err(failed)
 }
 
+/// What a search upwards came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Upwards {
+    /// The nearest file that counts.
+    pub file: Option<PathBuf>,
+    /// What has its name, is nearer and does not count, nearest first.
+    pub passed_over: Vec<PassedOver>,
+}
+
+/// Something in the place of a file that does not count as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedOver {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Why it does not count.
+    pub why: NoFile,
+}
+
+/// Why something is no file of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoFile {
+    /// It, what it leads to or its folder belongs to this other user.
+    Stranger(u32),
+    /// It is a link, and there is nothing at its end.
+    LeadsNowhere,
+    /// It is a folder, a pipe, a socket or a device.
+    NotRegular,
+}
+
 /// The nearest file of that name, in `start` (an absolute path) or a folder above it. The search ends at a folder that belongs to
 /// somebody else, and passes over a file that does: in a place where everybody may write, a stranger's file must not
 /// become our configuration.
 #[must_use]
-pub fn nearest_upwards(start: &Path, name: &str) -> Option<PathBuf> {
+pub fn nearest_upwards(start: &Path, name: &str) -> Upwards {
     nearest_trusted(start, name, &[ROOT, rustix::process::geteuid().as_raw()])
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the door: looking for a text file")]
-fn nearest_trusted(start: &Path, name: &str, owners: &[u32]) -> Option<PathBuf> {
-    let is_ours =
-        |metadata: io::Result<Metadata>| metadata.ok().filter(|found| owners.contains(&found.uid()));
-    start
-        .ancestors()
-        .take_while(|folder| is_ours(folder.metadata()).is_some())
-        .map(|folder| folder.join(name))
-        // A stranger's link to a file of ours is a stranger's choice.
-        .filter(|file| is_ours(file.symlink_metadata()).is_some())
-        .find(|file| is_ours(file.metadata()).is_some_and(|metadata| metadata.is_file()))
+fn nearest_trusted(start: &Path, name: &str, owners: &[u32]) -> Upwards {
+    let mut found = Upwards::default();
+    for folder in start.ancestors() {
+        let Ok(metadata) = folder.metadata() else { break };
+        let is_strange = !owners.contains(&metadata.uid());
+        let path = folder.join(name);
+        let why = match look(&path, owners) {
+            Look::Nothing => None,
+            Look::File | Look::NoFile(_) if is_strange => Some(NoFile::Stranger(metadata.uid())),
+            Look::NoFile(why) => Some(why),
+            Look::File => {
+                found.file = Some(path);
+                break;
+            }
+        };
+        found.passed_over.extend(why.map(|why| PassedOver { path, why }));
+        if is_strange {
+            break;
+        }
+    }
+    found
+}
+
+enum Look {
+    Nothing,
+    File,
+    NoFile(NoFile),
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: looking for a text file")]
+fn look(path: &Path, owners: &[u32]) -> Look {
+    let stranger = |metadata: &Metadata| Some(metadata.uid()).filter(|owner| !owners.contains(owner));
+    let Ok(itself) = path.symlink_metadata() else { return Look::Nothing };
+    // A stranger's link to a file of ours is a stranger's choice.
+    if let Some(owner) = stranger(&itself) {
+        return Look::NoFile(NoFile::Stranger(owner));
+    }
+    let Ok(target) = path.metadata() else { return Look::NoFile(NoFile::LeadsNowhere) };
+    match stranger(&target) {
+        Some(owner) => Look::NoFile(NoFile::Stranger(owner)),
+        None if target.is_file() => Look::File,
+        None => Look::NoFile(NoFile::NotRegular),
+    }
 }
 
 /// Whether there is anything at a path. What cannot be looked at counts as nothing.
@@ -145,6 +207,13 @@ fn nearest_trusted(start: &Path, name: &str, owners: &[u32]) -> Option<PathBuf> 
 #[expect(clippy::disallowed_methods, reason = "this is the door: looking for a file")]
 pub fn is_there(path: &Path) -> bool {
     path.exists()
+}
+
+/// Whether there is a file at a path with nothing in it.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "this is the door: looking at a file")]
+pub fn is_empty(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.len() == 0)
 }
 
 /// Whether two paths lead to one file that is there.

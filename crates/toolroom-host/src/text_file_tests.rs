@@ -97,8 +97,11 @@ fn a_file_of_somebody_else_must_not_be_a_link() {
 fn a_file_is_the_same_whatever_leads_to_it() {
     let folder = tempfile::tempdir().unwrap();
     let (link, target) = (folder.path().join("link"), folder.path().join("target"));
-    assert!(!is_there(&target) && !is_same(&target, &target));
+    assert!(!is_there(&target) && !is_empty(&target) && !is_same(&target, &target));
+    std::fs::write(&target, "").unwrap();
+    assert!(is_empty(&target) && !is_empty(folder.path()));
     std::fs::write(&target, "one").unwrap();
+    assert!(!is_empty(&target));
     symlink(folder.path(), &link).unwrap();
     assert!(is_there(&link) && is_same(&link.join("target"), &target));
     assert!(!is_same(&link, &target) && !is_same(&target, &folder.path().join("none")));
@@ -138,7 +141,7 @@ fn the_nearest_file_above_is_found() {
     let root = folder.path().canonicalize().unwrap();
     let deep = root.join("a/b/c");
     std::fs::create_dir_all(&deep).unwrap();
-    let find = || nearest_upwards(&deep, "toolroom.test.toml");
+    let find = || nearest_upwards(&deep, "toolroom.test.toml").file;
     assert_eq!(find(), None);
     std::fs::write(root.join("toolroom.test.toml"), "").unwrap();
     assert_eq!(find(), Some(root.join("toolroom.test.toml")));
@@ -146,15 +149,35 @@ fn the_nearest_file_above_is_found() {
     assert_eq!(find(), Some(root.join("toolroom.test.toml")), "a folder is no file");
     std::fs::write(deep.join("toolroom.test.toml"), "").unwrap();
     assert_eq!(find(), Some(deep.join("toolroom.test.toml")));
-    assert_eq!(nearest_upwards(&root.join("missing"), "toolroom.test.toml"), None);
+    assert_eq!(nearest_upwards(&root.join("missing"), "toolroom.test.toml"), Upwards::default());
 }
 
 #[test]
-fn what_belongs_to_somebody_else_is_not_looked_at() {
+fn what_is_no_file_of_ours_is_passed_over_and_told() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("toolroom.test.toml"), "").unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let at = |below: &str| root.join(below).join("toolroom.test.toml");
+    std::fs::create_dir_all(root.join("a/b/c/d")).unwrap();
+    std::fs::write(at(""), "").unwrap();
+    std::fs::create_dir(at("a")).unwrap();
+    symlink("missing", at("a/b")).unwrap();
+    mknodat(CWD, at("a/b/c"), FileType::Fifo, 0o600.into(), 0).unwrap();
+    let found = nearest_upwards(&root.join("a/b/c/d"), "toolroom.test.toml");
+    assert_eq!(found.file, Some(at("")));
+    let passed = |below: &str, why| PassedOver { path: at(below), why };
+    let (nowhere, special) = (NoFile::LeadsNowhere, NoFile::NotRegular);
+    assert_eq!(found.passed_over, [passed("a/b/c", special), passed("a/b", nowhere), passed("a", special)]);
+}
+
+#[test]
+fn what_belongs_to_somebody_else_does_not_count_and_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("toolroom.test.toml");
     let us = rustix::process::geteuid().as_raw();
     let find = |owners: &[u32]| nearest_trusted(folder.path(), "toolroom.test.toml", owners);
-    assert!(find(&[us]).is_some());
-    assert_eq!(find(&[us + 1]), None);
+    assert_eq!(find(&[us + 1]), Upwards::default());
+    std::fs::write(&path, "").unwrap();
+    assert_eq!(find(&[us]).file, Some(path.clone()));
+    let passed_over = vec![PassedOver { path, why: NoFile::Stranger(us) }];
+    assert_eq!(find(&[us + 1]), Upwards { file: None, passed_over });
 }

@@ -1,8 +1,9 @@
 //! The composition root: here, and nowhere else, kernel, store, host and tools are put together.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use toolroom::Toolroom;
 use toolroom::catalog::{Catalog, LimitRule, RegisterError};
 use toolroom::clock::SystemClock;
@@ -13,6 +14,8 @@ use toolroom_host::folders::Folders;
 use toolroom_host::machine::FileId;
 use toolroom_host::occupancy::Occupancy;
 use toolroom_host::presence::Presence;
+use toolroom_host::seal::KEY_FILE;
+use toolroom_host::text_file;
 use toolroom_store::Store;
 use toolroom_tools::builtin::doctor::Checkup;
 use toolroom_tools::builtin::web::Web;
@@ -39,6 +42,8 @@ pub struct App {
     pub sources: Sources,
     /// Where everything is kept.
     pub folders: Folders,
+    /// As long as the store is open, nobody puts another database in its place.
+    _place: Occupancy,
 }
 
 impl App {
@@ -52,7 +57,7 @@ impl App {
         let files = sources.read()?;
         // What is wrong does not depend on trust, so it is told before anything is opened or made.
         let mut compiled = Compiled::of(&files.layers(Trust::Missing, flags))?;
-        let store = open_store(&folders).await?;
+        let OccupiedStore { store, place } = open_store(&folders).await?;
         let trust = files.trust(&store).await?;
         if trust == Trust::Given {
             compiled = Compiled::of(&files.layers(trust, flags))?;
@@ -71,7 +76,7 @@ impl App {
             .redactions(Arc::clone(&vault) as _)
             .clock(Arc::new(SystemClock))
             .build();
-        Ok(Self { room, store, vault, config, sources, folders })
+        Ok(Self { room, store, vault, config, sources, folders, _place: place })
     }
 
     /// Writes what is queued and lets go of the database.
@@ -80,20 +85,50 @@ impl App {
     }
 }
 
-/// The database of these folders. As long as it is open, nobody puts another one in its place.
-pub(crate) async fn open_store(folders: &Folders) -> anyhow::Result<Store> {
-    let database = folders.private_file(DATABASE)?;
-    let place = Occupancy::shared(&folders.data).with_context(|| {
-        format!("cannot use `{}`; if a backup is being restored there, wait for it", folders.data.display())
+/// A database, and our place in its folder: as long as this lives, nobody puts another one there.
+pub(crate) struct OccupiedStore {
+    store: Store,
+    place: Occupancy,
+}
+
+impl Deref for OccupiedStore {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.store
+    }
+}
+
+/// The database of these folders, made if it is missing.
+pub(crate) async fn open_store(folders: &Folders) -> anyhow::Result<OccupiedStore> {
+    let folder = folders.data_folder()?;
+    // Only somebody alone there can tell: others may be making the database this very moment.
+    if is_emptied(folders) && !matches!(Occupancy::alone(folder), Ok(None)) && is_emptied(folders) {
+        bail!(emptied(folders));
+    }
+    let place = Occupancy::shared(folder).with_context(|| {
+        format!("cannot use `{}`; if a backup is being restored there, wait for it", folder.display())
     })?;
-    let mut us = presence()?;
-    let is_alive = us.is_alive;
-    us.is_alive = Arc::new(move |process| {
-        // Kept by what the store keeps, so that it is given up together with the store.
-        let _kept = &place;
-        is_alive(process)
-    });
-    Ok(Store::open(&database, us, Arc::new(SystemClock)).await?)
+    let database = folders.private_file(DATABASE)?;
+    let store = Store::open(&database, presence()?, Arc::new(SystemClock)).await?;
+    Ok(OccupiedStore { store, place })
+}
+
+/// Whether an empty database lies beside a master key. A key is made when there is something to seal for the database,
+/// so the database was not always empty.
+pub(crate) fn is_emptied(folders: &Folders) -> bool {
+    text_file::is_empty(&folders.data.join(DATABASE)) && text_file::is_there(&folders.data.join(KEY_FILE))
+}
+
+/// What to do then.
+pub(crate) fn emptied(folders: &Folders) -> String {
+    let (database, key) = (folders.data.join(DATABASE), folders.data.join(KEY_FILE));
+    format!(
+        "the database `{}` is empty, and beside it lies the master key of what was in it; bring that back with `toolroom \
+         backup restore FILE`, or move `{}` away to begin anew",
+        database.display(),
+        key.display()
+    )
 }
 
 /// This process, as the store is told about it.

@@ -66,8 +66,31 @@ pub enum StoreError {
     #[error("the database is read-only; allow writing to the file and its folder")]
     ReadOnly(#[source] Arc<sqlx::Error>),
     /// No room left.
-    #[error("the disk of the database is full; make room, then try again")]
-    Full(#[source] Arc<sqlx::Error>),
+    #[error(
+        "the disk of the database `{}` is full; delete other files there, then try again (`toolroom log prune` deletes \
+         old calls, and needs some room itself)",
+        path.display()
+    )]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// What the database said.
+        #[source]
+        source: Arc<sqlx::Error>,
+    },
+    /// Something could not be read from the disk, or not be written to it.
+    #[error(
+        "the disk does not read or write the database `{}`; look whether it is full, over a quota or broken (`df -h`, \
+         `dmesg`), then try again",
+        path.display()
+    )]
+    Disk {
+        /// The file.
+        path: PathBuf,
+        /// What the database said.
+        #[source]
+        source: Arc<sqlx::Error>,
+    },
     /// The file is broken.
     #[error("the database is damaged; restore a copy, then try again")]
     Damaged(#[source] Arc<sqlx::Error>),
@@ -125,10 +148,13 @@ mod code {
     pub(super) const BUSY: i32 = 5;
     pub(super) const LOCKED: i32 = 6;
     pub(super) const READONLY: i32 = 8;
+    pub(super) const IOERR: i32 = 10;
     pub(super) const CORRUPT: i32 = 11;
     pub(super) const FULL: i32 = 13;
     pub(super) const CANTOPEN: i32 = 14;
     pub(super) const NOTADB: i32 = 26;
+    /// Extended: the file that processes share beside a database could not be made longer, for want of room.
+    pub(super) const IOERR_SHMSIZE: i32 = 4874;
     /// Extended: a column that must not be NULL would have become NULL.
     pub(super) const CONSTRAINT_NOTNULL: i32 = 1299;
 }
@@ -151,13 +177,17 @@ pub(crate) fn is_damage(error: &sqlx::Error) -> bool {
 impl StoreError {
     /// What an error on the database at `path` means.
     pub(crate) fn at(path: &Path, error: sqlx::Error) -> Self {
-        let primary = sqlite_code(&error).map(primary);
+        let code = sqlite_code(&error);
         let source = Arc::new(error);
-        match primary {
+        if code == Some(code::IOERR_SHMSIZE) {
+            return Self::Full { path: path.to_owned(), source };
+        }
+        match code.map(primary) {
             Some(code::BUSY | code::LOCKED) => Self::Locked(source),
             Some(code::READONLY) => Self::ReadOnly(source),
             Some(code::CORRUPT) => Self::Damaged(source),
-            Some(code::FULL) => Self::Full(source),
+            Some(code::FULL) => Self::Full { path: path.to_owned(), source },
+            Some(code::IOERR) => Self::Disk { path: path.to_owned(), source },
             Some(code::CANTOPEN) => Self::CannotOpen { path: path.to_owned(), source },
             Some(code::NOTADB) => Self::NotOurs { path: path.to_owned() },
             _ => Self::Database(source),

@@ -47,7 +47,7 @@ async fn trouble_with_the_file_is_told_apart() {
 
     first.execute("PRAGMA max_page_count = 1").await.unwrap();
     let full = database.error(&mut first, "INSERT INTO t VALUES (hex(zeroblob(100000)))").await;
-    assert!(matches!(full, StoreError::Full(_)), "{full:?}");
+    assert!(matches!(full, StoreError::Full { .. }), "{full:?}");
 
     for trouble in [locked, read_only, full] {
         assert!(!trouble.may_be_one_unit(), "{trouble:?}");

@@ -9,11 +9,14 @@ use rustix::io::Errno;
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 use zeroize::Zeroizing;
 
-use super::key::{Byte, Key, Patience, next_key};
+use super::key::{Byte, Key, Paste, Patience, next_key};
 use super::quiet::Quiet;
 
 /// How long the rest of a key's sequence may take, over a slow line too. Nobody notices it after Escape.
 const SEQUENCE: Duration = Duration::from_millis(100);
+
+/// How long a paste may pause, over a slow line too, before it counts as cut off.
+const PASTE: Duration = Duration::from_secs(1);
 
 /// No line people type is longer. A hidden one takes this much room at once, so that it is never copied to a larger
 /// one, which would leave a part of it in memory.
@@ -70,11 +73,11 @@ impl Terminal {
         Quiet::begin(self.input.as_fd())
     }
 
-    /// The next key, without showing it; `None` when none was pressed in time.
+    /// The next key, without showing it; `None` when none was pressed in time. What a terminal says is pasted is no key.
     pub fn read_key(&mut self, timeout: Duration) -> io::Result<Option<Key>> {
         let deadline = now().checked_add(timeout);
         let _quiet = Quiet::begin(self.input.as_fd())?;
-        self.key_until(deadline)
+        self.key_until(deadline, Paste::Swallowed)
     }
 
     /// Whether a whole line, or the end of input, came in time: then [`Terminal::read_line`] has it without waiting.
@@ -114,7 +117,7 @@ impl Terminal {
     fn hidden_line(&self) -> io::Result<Option<Zeroizing<String>>> {
         let mut line = Zeroizing::new(String::with_capacity(MAX_LINE_BYTES));
         loop {
-            match self.key_until(None)? {
+            match self.key_until(None, Paste::Taken)? {
                 Some(Key::Char(character)) if line.len() + character.len_utf8() > MAX_LINE_BYTES => {
                     return Err(too_long());
                 }
@@ -129,10 +132,11 @@ impl Terminal {
         }
     }
 
-    fn key_until(&self, deadline: Option<Instant>) -> io::Result<Option<Key>> {
-        next_key(|patience| match patience {
+    fn key_until(&self, deadline: Option<Instant>, paste: Paste) -> io::Result<Option<Key>> {
+        next_key(paste, |patience| match patience {
             Patience::Person => self.byte_until(deadline),
             Patience::Machine => self.byte_until(now().checked_add(SEQUENCE)),
+            Patience::Paste => self.byte_until(now().checked_add(PASTE)),
         })
     }
 

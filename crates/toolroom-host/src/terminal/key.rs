@@ -2,11 +2,7 @@
 
 use std::io;
 
-const ESCAPE: u8 = 0x1b;
-const BELL: u8 = 0x07;
-
-/// A sequence that is longer than this is none.
-const MAX_SEQUENCE: usize = 1_024;
+use super::sequence::{ESCAPE, Sequence, continuations, eight_bit, escaped, skip_paste};
 
 /// A key that was pressed. Those that send a sequence, such as the arrows, are swallowed: read as letters, they would
 /// answer questions.
@@ -45,94 +41,97 @@ pub(super) enum Patience {
     Person,
     /// The rest of what one key sends comes at once.
     Machine,
+    /// The rest of a paste may come in pieces.
+    Paste,
+}
+
+/// What becomes of pasted text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paste {
+    /// It is as good as typed.
+    Taken,
+    /// It was meant for something else than a question.
+    Swallowed,
+}
+
+/// Bytes as they come.
+pub(super) trait Bytes {
+    fn next(&mut self, patience: Patience) -> io::Result<Byte>;
+
+    /// Gives back the last byte, which belongs to what comes next.
+    fn put_back(&mut self, byte: u8);
+}
+
+/// Bytes from a function, and the one that was put back.
+struct Input<F> {
+    read: F,
+    again: Option<u8>,
+}
+
+impl<F: FnMut(Patience) -> io::Result<Byte>> Bytes for Input<F> {
+    fn next(&mut self, patience: Patience) -> io::Result<Byte> {
+        self.again.take().map_or_else(|| (self.read)(patience), |byte| Ok(Byte::Got(byte)))
+    }
+
+    fn put_back(&mut self, byte: u8) {
+        self.again = Some(byte);
+    }
 }
 
 /// The next key; `None` when the person's time is up.
-pub(super) fn next_key(mut byte: impl FnMut(Patience) -> io::Result<Byte>) -> io::Result<Option<Key>> {
+pub(super) fn next_key(
+    paste: Paste,
+    read: impl FnMut(Patience) -> io::Result<Byte>,
+) -> io::Result<Option<Key>> {
+    // Only what was no key puts a byte back, so none is left here when there is one.
+    let mut bytes = Input { read, again: None };
     loop {
-        let first = match byte(Patience::Person)? {
+        let first = match bytes.next(Patience::Person)? {
             Byte::Got(first) => first,
             Byte::Nothing => return Ok(None),
             Byte::End => return Ok(Some(Key::EndOfInput)),
         };
-        let key = match first {
-            b'\r' | b'\n' => Some(Key::Enter),
-            b'\t' => Some(Key::Char('\t')),
-            0x08 | 0x7f => Some(Key::Backspace),
-            0x03 | 0x1c => Some(Key::Interrupt),
-            0x04 => Some(Key::EndOfInput),
-            ESCAPE => escape(&mut byte)?,
-            0x00..0x20 => Some(Key::Control(char::from(first | 0x60))),
-            0x20..0x7f => Some(Key::Char(char::from(first))),
-            0x80.. => character(first, &mut byte)?,
+        let sequence = match first {
+            b'\r' | b'\n' => return Ok(Some(Key::Enter)),
+            b'\t' => return Ok(Some(Key::Char('\t'))),
+            0x08 | 0x7f => return Ok(Some(Key::Backspace)),
+            0x03 | 0x1c => return Ok(Some(Key::Interrupt)),
+            0x04 => return Ok(Some(Key::EndOfInput)),
+            ESCAPE => escaped(&mut bytes)?,
+            0x00..0x20 => return Ok(Some(Key::Control(char::from(first | 0x60)))),
+            0x20..0x7f => return Ok(Some(Key::Char(char::from(first)))),
+            0x80..0xa0 => eight_bit(first, &mut bytes)?,
+            0xa0.. => match character(first, &mut bytes)? {
+                // The same controls as above, in UTF-8.
+                Some(control @ '\u{80}'..'\u{a0}') => match u8::try_from(control) {
+                    Ok(control) => eight_bit(control, &mut bytes)?,
+                    Err(_) => Sequence::Other,
+                },
+                Some(character) => return Ok(Some(Key::Char(character))),
+                None => Sequence::Other,
+            },
         };
-        if key.is_some() {
-            return Ok(key);
+        match (sequence, paste) {
+            (Sequence::Escape, _) => return Ok(Some(Key::Escape)),
+            (Sequence::Paste, Paste::Swallowed) => skip_paste(&mut bytes)?,
+            (Sequence::Paste, Paste::Taken) | (Sequence::Other, _) => {}
         }
     }
 }
 
-/// Escape alone, or nothing: then it was the beginning of a sequence, which is read to its end.
-fn escape(byte: &mut impl FnMut(Patience) -> io::Result<Byte>) -> io::Result<Option<Key>> {
-    loop {
-        match byte(Patience::Machine)? {
-            // Some terminals put one more before what is pressed together with Alt.
-            Byte::Got(ESCAPE) => {}
-            Byte::Got(b'[') => {
-                // The console of Linux doubles the bracket of its function keys.
-                let doubled = skip_until(byte, |next| (0x40..0x7f).contains(&next))? == Some(b'[');
-                if doubled {
-                    skip_until(byte, |_| true)?;
-                }
+/// The character that begins with this byte; nothing if it is none.
+fn character(first: u8, bytes: &mut impl Bytes) -> io::Result<Option<char>> {
+    let mut text = vec![first];
+    for _ in 0..continuations(first) {
+        match bytes.next(Patience::Machine)? {
+            // A broken character must not take with it what begins a sequence.
+            Byte::Got(control @ ..0x20) => {
+                bytes.put_back(control);
                 return Ok(None);
             }
-            Byte::Got(b'O') => {
-                skip_until(byte, |_| true)?;
-                return Ok(None);
-            }
-            // Answers of the terminal to questions of a program; they end with a bell, or Escape and a backslash.
-            Byte::Got(b']' | b'P' | b'X' | b'^' | b'_') => {
-                if skip_until(byte, |next| next == BELL || next == ESCAPE)? == Some(ESCAPE) {
-                    skip_until(byte, |_| true)?;
-                }
-                return Ok(None);
-            }
-            Byte::Got(_) => return Ok(None),
-            Byte::Nothing | Byte::End => return Ok(Some(Key::Escape)),
-        }
-    }
-}
-
-/// Reads up to and including the byte that is the last one, which is returned if it came.
-fn skip_until(
-    byte: &mut impl FnMut(Patience) -> io::Result<Byte>,
-    is_last: impl Fn(u8) -> bool,
-) -> io::Result<Option<u8>> {
-    for _ in 0..MAX_SEQUENCE {
-        match byte(Patience::Machine)? {
-            Byte::Got(next) if is_last(next) => return Ok(Some(next)),
-            Byte::Got(_) => {}
+            Byte::Got(next) => text.push(next),
             Byte::Nothing | Byte::End => return Ok(None),
         }
     }
-    Ok(None)
-}
-
-/// The character that begins with this byte; nothing if it is none, or one that cannot be seen.
-fn character(first: u8, byte: &mut impl FnMut(Patience) -> io::Result<Byte>) -> io::Result<Option<Key>> {
-    let more = match first {
-        0xc2..=0xdf => 1,
-        0xe0..=0xef => 2,
-        0xf0..=0xf4 => 3,
-        _ => return Ok(None),
-    };
-    let mut bytes = vec![first];
-    for _ in 0..more {
-        match byte(Patience::Machine)? {
-            Byte::Got(next) => bytes.push(next),
-            Byte::Nothing | Byte::End => return Ok(None),
-        }
-    }
-    let character = str::from_utf8(&bytes).ok().and_then(|text| text.chars().next());
-    Ok(character.filter(|character| !character.is_control()).map(Key::Char))
+    Ok(str::from_utf8(&text).ok().and_then(|text| text.chars().next()))
 }

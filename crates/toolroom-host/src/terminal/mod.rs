@@ -10,6 +10,7 @@
 mod device;
 mod key;
 mod quiet;
+mod sequence;
 #[cfg(test)]
 mod tests;
 

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-use super::key::{Byte, next_key};
+use super::key::{Byte, Paste, next_key};
 use super::quiet::Quiet;
 use super::{Key, Size, Terminal, restore_all};
 use crate::scale::cases;
@@ -20,10 +20,14 @@ const LONG: Duration = Duration::from_secs(30);
 
 /// All keys in bytes that come at once.
 fn keys(bytes: &[u8]) -> Vec<Key> {
+    keys_with(Paste::Swallowed, bytes)
+}
+
+fn keys_with(paste: Paste, bytes: &[u8]) -> Vec<Key> {
     let mut bytes: VecDeque<u8> = bytes.iter().copied().collect();
     let mut keys = Vec::new();
     loop {
-        let key = next_key(|_| Ok(bytes.pop_front().map_or(Byte::Nothing, Byte::Got))).unwrap();
+        let key = next_key(paste, |_| Ok(bytes.pop_front().map_or(Byte::Nothing, Byte::Got))).unwrap();
         match key {
             Some(key) => keys.push(key),
             None => return keys,
@@ -52,8 +56,28 @@ fn what_keys_send_as_sequences_is_never_read_as_letters() {
         "\x1bOP",
         "\x1b[1;5C",
         "\x1b[15~",
-        "\x1b[200~",
+        "\x1b[200~y\x1b[201~",
+        "\x1b[200~y\ry\x1b[Ay\x03\x1b\x1b[201~",
         "\x1b[[A",
+        "\x1b[My!!",
+        "\x1b[Myyy",
+        "\x1b[M !\u{ff}",
+        "\x1b[M\u{ff}y\u{ff}",
+        "\x1b[tyy",
+        "\x1b[Tyyyyyy",
+        "\x1b[<0;10;20M",
+        "\x1b[1\x1b[1y",
+        "\x1b]0;y\x1b[y",
+        "\x1b[1\x18",
+        "\x1b(y",
+        "\x1b O",
+        "\x1bO5y",
+        "\x1bé",
+        "\u{9b}y",
+        "\u{9b}1;5y",
+        "\u{8f}y",
+        "\u{9d}y\x07",
+        "\u{90}y\x1b\\",
         "\x1b\x1b[A",
         "\x1by",
         "\x1b[?62;22c",
@@ -64,9 +88,34 @@ fn what_keys_send_as_sequences_is_never_read_as_letters() {
     ] {
         assert_eq!(keys(format!("{sequence}n").as_bytes()), [Key::Char('n')], "{sequence:?}");
     }
+    let long = format!("\x1b]52;c;{}\x07n", "y".repeat(100_000));
+    assert_eq!(keys(long.as_bytes()), [Key::Char('n')]);
+    for (sequence, seen) in [
+        (&b"\x9byn"[..], &[Key::Char('n')][..]),
+        (b"\x9b200~y\x1b[201~n", &[Key::Char('n')]),
+        // Coordinates beyond what is ASCII, as bytes.
+        (b"\x1b[M \xc5\xc5n", &[Key::Char('n')]),
+        (b"\x1b[M \xc5\xc5\x1b[yn", &[Key::Char('n')]),
+        (b"\xc3\x1b[yn", &[Key::Char('n')]),
+        (b"\xe2\x82\x03", &[Key::Interrupt]),
+        // Cut off: what comes after a silence is typed.
+        (b"\x1b[200~y", &[]),
+        (b"\x1b[My!", &[]),
+        (b"\x9d y", &[]),
+    ] {
+        assert_eq!(keys(sequence), seen, "{sequence:?}");
+    }
     for broken in [&b"\xff"[..], b"\x80", b"\xc3", b"\xf0\x9f", b"\xe2\x28\xa1", b"\xc0\xaf", b"\x1b[1;"] {
         assert_eq!(keys(broken), [], "{broken:?}");
     }
+}
+
+#[test]
+fn what_is_pasted_is_text_and_no_answer() {
+    let pasted = b"\x1b[200~y\rn\x1b[201~x";
+    assert_eq!(keys(pasted), [Key::Char('x')]);
+    let all = [Key::Char('y'), Key::Enter, Key::Char('n'), Key::Char('x')];
+    assert_eq!(keys_with(Paste::Taken, pasted), all);
 }
 
 proptest! {
@@ -74,7 +123,20 @@ proptest! {
 
     #[test]
     fn no_arrow_answers(
-        noise in collection::vec(prop_oneof!["\x1b\\[[0-9;?]{0,9}[A-Za-z~]", "\x1bO[A-Za-z]", "\x1b[a-z]"], 0..9)
+        noise in collection::vec(
+            prop_oneof![
+                "[\x1b]\\[[0-9;?<]{1,9}[A-Za-z~]",
+                "\u{9b}[0-9;?]{1,9}[A-Za-z]",
+                "\x1b\\[[A-LN-SU-Za-su-z]",
+                "\x1b\\[M[ -~\u{a1}-\u{7ff}]{3}",
+                "\x1b\\[200~[ -~]{0,99}\x1b\\[201~",
+                "\x1b[\\]P^_X][ -~]{0,99}\x1b\\\\",
+                "\x1b\\][ -~]{0,99}\x07",
+                "\x1bO[A-Za-z]",
+                "\x1b[a-z]",
+            ],
+            0..9,
+        )
     ) {
         prop_assert_eq!(keys(noise.concat().as_bytes()), []);
     }
@@ -143,7 +205,14 @@ fn a_key_is_read_without_enter_and_the_mode_comes_back() {
     let before = pair.mode();
     pair.types("y");
     assert_eq!(pair.terminal.read_key(LONG).unwrap(), Some(Key::Char('y')), "typed just before");
-    for (text, key) in [("\x1b[An", Key::Char('n')), ("\x03", Key::Interrupt), ("\r", Key::Enter)] {
+    for (text, key) in [
+        ("\x1b[An", Key::Char('n')),
+        ("\x1b[200~y\x1b[201~n", Key::Char('n')),
+        ("\x1b[My!!n", Key::Char('n')),
+        ("\u{9b}yn", Key::Char('n')),
+        ("\x03", Key::Interrupt),
+        ("\r", Key::Enter),
+    ] {
         let read = std::thread::scope(|scope| {
             let reader = scope.spawn(|| pair.terminal.read_key(LONG));
             type_quietly(&pair.person, &pair.witness, text);
@@ -215,6 +284,7 @@ fn a_hidden_line_is_not_shown() {
         ("hunter2\n", Some("hunter2")),
         ("wrong\x15pä\x7fass\x1b[Dword\r", Some("password")),
         ("tab\there\n", Some("tab\there")),
+        ("\x1b[200~pasted\x1b[201~\n", Some("pasted")),
         ("\n", Some("")),
         ("\x04", None),
         ("cut\x04", Some("cut")),

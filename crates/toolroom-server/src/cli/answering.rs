@@ -2,14 +2,14 @@
 
 use serde_json::json;
 use toolroom::approval::{AnswerError, AnswerRequest, EditError, EditRequest};
-use toolroom::ledger::{Answer, Answerer, CallId, DecideError, StandingAnswer};
+use toolroom::ledger::{Answer, Answerer, CallId, DecideError, QuestionState, StandingAnswer};
 use toolroom::schema::parse_object;
 use toolroom::scope::Scope;
 
 use super::call::read_stdin;
 use super::exit::{Exit, Refused, Usage};
-use super::output::{Output, unmasked};
-use super::parked::{find, standing};
+use super::output::{Output, visible};
+use super::parked::{find, standing, state};
 use super::standing_answer;
 use crate::app::App;
 
@@ -71,7 +71,7 @@ pub(super) async fn give(
 }
 
 fn tell(call: &CallId, tool: &str, answer: Answer, kept: Option<&StandingAnswer>, output: Output) {
-    let (said, tool) = (answer.as_str(), unmasked(tool));
+    let (said, tool) = (answer.as_str(), visible(tool));
     if answer == Answer::Session && kept.is_none() {
         output.talk("it belongs to no conversation, so the answer is for this call alone");
     }
@@ -97,7 +97,12 @@ pub(super) async fn edit(
         json => json.to_owned(),
     };
     let arguments = parse_object(&text).map_err(|error| Usage(format!("--edit: {error}")))?;
-    let call = find(app, scope, name).await?.record.id;
+    let question = find(app, scope, name).await?;
+    let now = app.room.clock().now();
+    if state(&question, now) != QuestionState::Waiting {
+        return Err(Refused(standing(&question, now)).into());
+    }
+    let call = question.record.id;
     let request = EditRequest { call: call.clone(), scope: scope.clone(), by: Answerer::Operator, arguments };
     let edited = match app.room.edit(request).await {
         Ok(edited) => edited,

@@ -10,7 +10,7 @@ use toolroom_host::environment;
 use super::answering::{Said, edit, give};
 use super::exit::{Exit, Missing};
 use super::log::time;
-use super::output::{DIM, Output, table, unmasked};
+use super::output::{DIM, Output, table, visible};
 use super::parked::{Document, Listed, columns, find, state, why_unreadable};
 use super::sheet::{flat, who};
 use super::watch::{self, Watching};
@@ -195,7 +195,7 @@ async fn show(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::R
             (kept, "\n(as the journal keeps them; the exact ones are gone)")
         }
     };
-    text.push_str(&format!("{DIM}{:<11}{DIM:#}{}{note}", "arguments", unmasked(&arguments)));
+    text.push_str(&format!("{DIM}{:<11}{DIM:#}{}{note}", "arguments", visible(&arguments)));
     output.data(&text)?;
     Ok(Exit::Done)
 }

@@ -91,7 +91,9 @@ impl CallArgs {
         };
         match parse_span(&word) {
             Ok(span) => Ok(Patience::of(span)),
-            Err(problem) if self.resume.is_some() || word.starts_with(|c: char| c.is_ascii_digit()) => {
+            Err(problem)
+                if self.resume.is_some() || word.starts_with(|c: char| c.is_ascii_digit() || c == '-') =>
+            {
                 Err(Usage(format!("--wait: {problem}")))
             }
             Err(_) => {

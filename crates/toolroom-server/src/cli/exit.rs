@@ -4,6 +4,7 @@ use std::io;
 
 use toolroom::call::Outcome;
 use toolroom::tool::{ErrorKind, RaisedBy};
+use toolroom_host::folders::FoldersError;
 use toolroom_host::interrupt::INTERRUPTED;
 
 use super::output::Output;
@@ -78,7 +79,7 @@ impl Exit {
             // The reader has seen enough: `toolroom log | head`.
             return Self::Done;
         }
-        let (exit, kind) = if error.is::<Usage>() || error.is::<ConfigError>() {
+        let (exit, kind) = if error.is::<Usage>() || error.is::<ConfigError>() || is_about_variables(error) {
             (Self::Usage, "usage")
         } else if error.is::<Missing>() {
             (Self::NotFound, ErrorKind::NotFound.as_str())
@@ -105,6 +106,11 @@ impl Exit {
         }
         exit
     }
+}
+
+/// Whether the environment names a place that cannot be one.
+fn is_about_variables(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(FoldersError::NoHome | FoldersError::Relative { .. }))
 }
 
 pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {

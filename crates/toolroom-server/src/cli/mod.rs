@@ -131,11 +131,7 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
     drop(machine::disable_core_dumps());
     let cli = match Cli::try_parse_from(environment::arguments()) {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version come as errors too; those go to stdout with code 0.
-            let code = u8::try_from(error.exit_code()).unwrap_or(Exit::USAGE);
-            return if error.print().is_ok() { ExitCode::from(code) } else { ExitCode::from(Exit::FAILED) };
-        }
+        Err(error) => return misread(&error),
     };
     let output = Output::new(cli.look.json, cli.look.color);
     let outcome = runtime().map_err(anyhow::Error::from).and_then(|runtime| {
@@ -146,6 +142,18 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
     });
     let exit = outcome.unwrap_or_else(|error| Exit::of_error(&error, &output));
     ExitCode::from(exit.code())
+}
+
+/// What was asked for instead of a command, or what is wrong with the words.
+fn misread(error: &clap::Error) -> ExitCode {
+    // Help and version come as errors too; those go to stdout with code 0.
+    if !error.use_stderr() {
+        return ExitCode::from(if error.print().is_ok() { Exit::Done.code() } else { Exit::FAILED });
+    }
+    let text = error.render().to_string();
+    Output::new(false, clap::ColorChoice::Auto)
+        .error(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+    ExitCode::from(Exit::USAGE)
 }
 
 /// An embedder's own tools.
@@ -227,7 +235,7 @@ async fn close(app: App) {
 /// What is odd about the configuration, and what a project's file may not do before it is trusted.
 fn tell_oddities(app: &App, output: Output) {
     for warning in &app.config.warnings {
-        output.hint(&warning.to_string());
+        output.warning(&warning.to_string());
     }
     if !app.config.ignored.is_empty() {
         let file = app.sources.project.as_ref().map(|path| path.display().to_string()).unwrap_or_default();

@@ -57,7 +57,7 @@ impl Output {
     pub(super) fn result(self, value: &Value) -> anyhow::Result<()> {
         match value {
             // A terminal obeys control characters; a file or a pipe gets what the tool said.
-            Value::String(text) if io::stdout().is_terminal() => Ok(self.data(&visible(text))?),
+            Value::String(text) if io::stdout().is_terminal() => Ok(self.data(&harmless(text))?),
             Value::String(text) => Ok(writeln!(io::stdout().lock(), "{}", shown(text))?),
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(self.data(&value.to_string())?),
             Value::Array(_) | Value::Object(_) => self.document(value),
@@ -67,6 +67,12 @@ impl Output {
     /// A line of talk. Whether anybody reads it does not matter to the command.
     pub(super) fn talk(self, text: impl Display) {
         let _unread = writeln!(anstream::stderr().lock(), "{}", shown(&text.to_string()));
+    }
+
+    /// A question that is answered on its own line.
+    pub(super) fn ask(self, text: impl Display) {
+        let mut screen = anstream::stderr().lock();
+        let _unread = write!(screen, "{} ", shown(&text.to_string())).and_then(|()| screen.flush());
     }
 
     pub(super) fn error(self, text: &str) {
@@ -98,7 +104,8 @@ impl Output {
     /// Shows the latest word of a running tool on one line, where somebody is watching.
     pub(super) fn progress(self, text: &str) {
         if io::stderr().is_terminal() {
-            let _unread = write!(anstream::stderr().lock(), "\r\x1b[2K{DIM}{}{DIM:#}", visible(&shown(text)));
+            let _unread =
+                write!(anstream::stderr().lock(), "\r\x1b[2K{DIM}{}{DIM:#}", harmless(&shown(text)));
         }
     }
 
@@ -125,37 +132,38 @@ fn is_nasty(c: char) -> bool {
     reorders || (c.is_control() && c != '\n' && c != '\t')
 }
 
-/// JSON in which every such character is written as an escape: the same document, safe to look at.
+/// JSON in which every character that is obeyed or not seen is written as an escape: the same document, safe to look at.
 fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
-        match is_nasty(c) {
-            // All of them lie in the first plane, so four digits are enough.
-            true => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+        match is_nasty(c) || is_invisible(c) {
+            true => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    text.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
             false => text.push(c),
         }
     }
     text
 }
 
-/// Text from a tool must not move the cursor, ring, or rename the window: control characters are made visible.
-pub(super) fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match is_nasty(c) {
-            true => shown.extend(c.escape_default()),
-            false => shown.push(c),
-        }
-    }
-    shown
+/// A tool's own text on a terminal. It must not move the cursor, ring, or rename the window; joiners and odd spaces are
+/// part of it.
+fn harmless(text: &str) -> String {
+    spelled_out(text, is_nasty)
 }
 
-/// Text that somebody is asked about: characters that nobody can see are made visible as well, so that what is
-/// approved is what was read.
-pub(super) fn unmasked(text: &str) -> String {
+/// Text from elsewhere in a line of ours. Control characters are made visible, and so is what nobody can see: what is
+/// read, and approved, is what is there.
+pub(super) fn visible(text: &str) -> String {
+    spelled_out(text, |c| is_nasty(c) || is_invisible(c))
+}
+
+fn spelled_out(text: &str, is_meant: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        match is_nasty(c) || is_invisible(c) {
+        match is_meant(c) {
             true => shown.extend(c.escape_unicode()),
             false => shown.push(c),
         }
@@ -212,12 +220,25 @@ mod tests {
 
     #[test]
     fn what_is_approved_is_what_is_read() {
-        let check = |text: &str, shown: &str| assert_eq!(unmasked(text), shown);
+        let check = |text: &str, shown: &str| assert_eq!(visible(text), shown);
         check("plain ünïcödé 🙂\ttab", "plain ünïcödé 🙂\ttab");
         check("a\u{202e}b", "a\\u{202e}b");
         check("a\u{200b}b\u{feff}", "a\\u{200b}b\\u{feff}");
         check("tag\u{e0041}", "tag\\u{e0041}");
         check("blank\u{2800}\u{1d173}", "blank\\u{2800}\\u{1d173}");
         check("bell\u{7}\u{1b}[2J", "bell\\u{7}\\u{1b}[2J");
+    }
+
+    #[test]
+    fn a_document_says_the_same_with_every_character_to_be_seen() {
+        let text = "a\u{200b}b\u{202e}\u{e0041}c🙂";
+        let json = escaped(&serde_json::to_string(text).unwrap());
+        assert_eq!(json, "\"a\\u200bb\\u202e\\udb40\\udc41c🙂\"");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
+
+    #[test]
+    fn a_tools_own_text_keeps_its_joiners() {
+        assert_eq!(harmless("👩\u{200d}🔬\u{202e}"), "👩\u{200d}🔬\\u{202e}");
     }
 }

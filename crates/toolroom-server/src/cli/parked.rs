@@ -10,7 +10,7 @@ use toolroom::scope::Scope;
 
 use super::exit::{Missing, Usage};
 use super::log::short;
-use super::output::{BOLD, DIM, one_line, unmasked};
+use super::output::{BOLD, DIM, one_line};
 use super::span::told;
 use super::words::plain;
 use crate::app::App;
@@ -145,7 +145,7 @@ pub(super) fn columns(question: &Question, now: Timestamp) -> Vec<String> {
         format!("{BOLD}{}{BOLD:#}", one_line(&record.tool, SUMMARY_CHARS)),
         state(question, now).as_str().to_owned(),
         format!("{DIM}{left} left, {}{DIM:#}", question.approval.by.as_str()),
-        unmasked(&one_line(&plain(&record.arguments), SUMMARY_CHARS)),
-        unmasked(&one_line(&question.approval.reason, SUMMARY_CHARS)),
+        one_line(&plain(&record.arguments), SUMMARY_CHARS),
+        one_line(&question.approval.reason, SUMMARY_CHARS),
     ]
 }

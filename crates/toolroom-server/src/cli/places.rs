@@ -12,7 +12,7 @@ use super::config::trust;
 use super::exit::Exit;
 use super::output::{BOLD, DIM, Output, table, visible};
 use crate::app::DATABASE;
-use crate::config::{Sources, Trust};
+use crate::config::{Sources, Trust, told};
 
 /// One place, as people and programs are told of it.
 struct Place {
@@ -45,8 +45,14 @@ pub(super) async fn run(output: Output) -> anyhow::Result<Exit> {
     ];
     if output.is_json() {
         let entry = |place: Place| (place.name.replace(' ', "_"), place.document);
-        output.document(&places.into_iter().map(entry).collect::<Map<_, _>>())?;
+        let mut document: Map<_, _> = places.into_iter().map(entry).collect();
+        let passed_over = sources.passed_over.iter().map(|passed| passed.path.to_string_lossy());
+        document.insert("passed_over".to_owned(), passed_over.collect());
+        output.document(&document)?;
         return Ok(Exit::Done);
+    }
+    for passed in &sources.passed_over {
+        output.warning(&told(passed).to_string());
     }
     let row = |place: &Place| {
         let (name, note) = (format!("{BOLD}{}{BOLD:#}", place.name), format!("{DIM}{}{DIM:#}", place.note));

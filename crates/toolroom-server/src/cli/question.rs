@@ -21,10 +21,13 @@ pub(super) fn ask(question: impl Display, output: Output) -> io::Result<Reply> {
     let Some(mut terminal) = Terminal::open() else { return Ok(Reply::Nobody) };
     // Right before the question rather than after it: an answer that comes at once is one.
     terminal.discard_typed_ahead()?;
-    output.talk(question);
-    // Whoever ends the input has said nothing.
-    let line = terminal.read_line()?.unwrap_or_default();
-    Ok(Reply::Line(line.trim().to_owned()))
+    output.ask(question);
+    let line = terminal.read_line()?;
+    if line.is_none() {
+        // Whoever ends the input has said nothing, and has not ended the line.
+        output.talk("");
+    }
+    Ok(Reply::Line(line.unwrap_or_default().trim().to_owned()))
 }
 
 /// Whether a line says yes. Everything else is a no.

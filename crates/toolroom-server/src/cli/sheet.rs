@@ -11,7 +11,7 @@ use toolroom::schema::parse_value;
 use toolroom::tool::Arguments;
 use toolroom_host::terminal::Size;
 
-use super::output::{BOLD, DIM, YELLOW, unmasked};
+use super::output::{BOLD, DIM, YELLOW, visible};
 use super::screen::shown;
 use super::span::told;
 
@@ -184,7 +184,7 @@ pub(super) const fn who(by: Answerer) -> &'static str {
 
 /// A text in one line, in which nothing is hidden.
 pub(super) fn flat(text: &str) -> String {
-    unmasked(text).replace('\n', "\\n").replace('\t', "\\t")
+    visible(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 fn styled(style: anstyle::Style, line: &str) -> String {

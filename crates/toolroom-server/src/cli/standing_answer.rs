@@ -7,7 +7,7 @@ use toolroom::policy::Ruling;
 use toolroom::scope::Scope;
 
 use super::exit::{Missing, Usage};
-use super::output::{BOLD, DIM, Output, unmasked};
+use super::output::{BOLD, DIM, Output, visible};
 use crate::app::App;
 
 /// Every standing answer of a project, oldest first.
@@ -40,7 +40,7 @@ pub(super) async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result
 /// Shows what an answer would mean, and how many past calls it would have decided.
 pub(super) async fn show(app: &App, answer: &StandingAnswer, output: Output) -> anyhow::Result<()> {
     let reach = app.room.reach(answer).await?;
-    output.talk(format_args!("  {BOLD}rule{BOLD:#}  {}", unmasked(&sentence(answer))));
+    output.talk(format_args!("  {BOLD}rule{BOLD:#}  {}", visible(&sentence(answer))));
     output.talk(format_args!(
         "  {DIM}it would have decided {} of the last {} calls of this tool{DIM:#}",
         reach.matched, reach.of

@@ -14,7 +14,7 @@ use toolroom_store::{Store, TrustedFile};
 
 use super::exit::{Exit, Missing, Usage};
 use super::log::time;
-use super::output::{BOLD, DIM, Output, YELLOW, table, unmasked};
+use super::output::{BOLD, DIM, Output, YELLOW, table, visible};
 use super::question::{Reply, ask, is_yes};
 use crate::app::open_store;
 use crate::config::{Compiled, FILE_NAME, ProjectFile, Sources, Trust, what_trust_would_allow};
@@ -53,6 +53,7 @@ pub(super) async fn run(settings: &[String], args: TrustArgs, output: &Output) -
     let files = Sources::find(&folders).read()?;
     let compiled = Compiled::of(&files.layers(Trust::Missing, settings))?;
     let Some(file) = files.project else {
+        compiled.loaded.warnings.iter().for_each(|warning| output.warning(&warning.to_string()));
         let text = format!("there is no `{FILE_NAME}` here or above; `toolroom init --project` writes one");
         return Err(Missing(text).into());
     };
@@ -119,10 +120,10 @@ impl Wanted {
     }
 
     fn show(&self, output: Output) {
-        let path = unmasked(&self.file.path.display().to_string());
+        let path = visible(&self.file.path.display().to_string());
         output.talk(format_args!("{BOLD}{path}{BOLD:#} would be allowed to set:"));
         for allowed in &self.allows {
-            output.talk(format_args!("  {YELLOW}{}{YELLOW:#}", unmasked(allowed)));
+            output.talk(format_args!("  {YELLOW}{}{YELLOW:#}", visible(allowed)));
         }
         let count = self.allows.len();
         output.talk(format_args!(
@@ -143,7 +144,7 @@ impl Wanted {
             )?;
             return Ok(exit);
         }
-        let path = unmasked(&self.file.path.display().to_string());
+        let path = visible(&self.file.path.display().to_string());
         match told {
             Told::NothingToAllow => {
                 output.talk(format_args!("{path} allows nothing, and counts in full without trust"));
@@ -183,7 +184,7 @@ async fn list(store: &Store, output: Output) -> anyhow::Result<Exit> {
         let zone = environment::time_zone();
         let row = |line: &Line| {
             let at = format!("{DIM}{}{DIM:#}", time(line.trusted_at, &zone, "%Y-%m-%d %H:%M"));
-            vec![at, unmasked(&line.path), format!("{YELLOW}{}{YELLOW:#}", line.state)]
+            vec![at, visible(&line.path), format!("{YELLOW}{}{YELLOW:#}", line.state)]
         };
         output.data(&table(&lines.iter().map(row).collect::<Vec<_>>()))?;
     }
@@ -193,7 +194,7 @@ async fn list(store: &Store, output: Output) -> anyhow::Result<Exit> {
 /// What has become of a file since it was trusted; nothing to say if it is the same.
 fn state(file: &TrustedFile) -> &'static str {
     let path = PathBuf::from(&file.path);
-    let sources = Sources { user: PathBuf::new(), project: Some(path) };
+    let sources = Sources::of(PathBuf::new(), Some(path));
     match sources.project_file() {
         Ok(Some(now)) if now.sha256() == file.sha256 => "",
         Ok(Some(_)) => "changed since",
@@ -229,7 +230,7 @@ async fn revoke(
     if output.is_json() {
         output.document(&json!({"path": name, "trusted": false}))?;
     } else {
-        output.talk(format_args!("{} is no longer trusted", unmasked(name)));
+        output.talk(format_args!("{} is no longer trusted", visible(name)));
     }
     Ok(Exit::Done)
 }

@@ -1,10 +1,12 @@
 //! The layers of a configuration, weakest first, as the documents they amount to.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use toml::de::{DeTable, DeValue};
 use toolroom::nearest::nearest_one;
 use toolroom_host::folders::HOME_VARIABLE;
+use toolroom_host::text_file::{NoFile, PassedOver};
 
 use super::Origin;
 use super::document::Document;
@@ -44,8 +46,10 @@ pub enum Layer {
         /// What is in it.
         text: String,
     },
+    /// What stands in the place of a project's file and does not count as one. It sets nothing, and is told.
+    PassedOver(PassedOver),
     /// Variables by name and value. Those of others are passed over, and an empty one counts as unset.
-    Environment(Vec<(String, String)>),
+    Environment(Vec<(String, OsString)>),
     /// `key.path=value`, each from one `--set`. The value is TOML, or else text.
     Flags(Vec<String>),
 }
@@ -55,7 +59,7 @@ impl Layer {
     pub(super) const fn rank(&self) -> u8 {
         match self {
             Self::User { .. } => 0,
-            Self::Project { .. } => 1,
+            Self::Project { .. } | Self::PassedOver(_) => 1,
             Self::Environment(_) => 2,
             Self::Flags(_) => 3,
         }
@@ -73,10 +77,21 @@ impl Layer {
                 let origin = Origin::Project { path: path.clone(), trusted: *trusted };
                 vec![Document::parse(&origin, text)]
             }
+            Self::PassedOver(passed) => {
+                warnings.push(told(passed));
+                Vec::new()
+            }
             Self::Environment(variables) => {
-                let ours = |(name, value): &&(String, String)| name.starts_with(PREFIX) && !value.is_empty();
+                let ours =
+                    |(name, value): &&(String, OsString)| name.starts_with(PREFIX) && !value.is_empty();
                 let ours = variables.iter().filter(ours);
-                ours.filter_map(|(name, value)| of_variable(name, value, warnings)).map(Ok).collect()
+                ours.filter_map(|(name, value)| match value.to_str() {
+                    Some(value) => of_variable(name, value, warnings).map(Ok),
+                    // A path need not be text.
+                    None if name == HOME_VARIABLE => None,
+                    None => Some(Err(not_text(name))),
+                })
+                .collect()
             }
             Self::Flags(flags) => flags.iter().map(|flag| of_flag(flag)).collect(),
         };
@@ -88,6 +103,29 @@ impl Layer {
 /// The variable that sets the key of that path.
 pub(super) fn variable(path: &[&str]) -> String {
     format!("{PREFIX}{}", path.join("_").to_uppercase())
+}
+
+/// What is said of something that does not count.
+pub(crate) fn told(PassedOver { path, why }: &PassedOver) -> Problem {
+    let message = match why {
+        NoFile::Stranger(owner) => {
+            format!(
+                "is passed over: it or its folder belongs to another user ({owner}); make it yours, or move it"
+            )
+        }
+        NoFile::LeadsNowhere => {
+            "is passed over: it is a link that leads nowhere; mend it, or remove it".to_owned()
+        }
+        NoFile::NotRegular => "is passed over: it is no regular file; move it away".to_owned(),
+    };
+    let origin = Origin::Project { path: path.clone(), trusted: false };
+    Problem { origin, line: None, key: String::new(), message }
+}
+
+/// A value nobody can read must not pass for none.
+fn not_text(name: &str) -> Problem {
+    let message = format!("is not UTF-8; set it anew, or `unset {}`", escaped(name));
+    Problem { origin: Origin::Environment(name.to_owned()), line: None, key: String::new(), message }
 }
 
 fn bare(variable: &str) -> &str {

@@ -35,6 +35,7 @@ pub use compile::Compiled;
 pub use document::MAX_FILE_BYTES;
 pub use effective::Setting;
 pub use keys::{Config, ConfigLimits, ConfigRule, PolicyKeys, RedactionKeys, ToolKeys};
+pub(crate) use layer::told;
 pub use layer::{Layer, is_key};
 pub use lint::lint;
 pub use load::{Loaded, load};

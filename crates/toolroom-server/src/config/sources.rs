@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use toolroom_host::environment;
 use toolroom_host::folders::Folders;
-use toolroom_host::text_file::{self, TextFileError};
+use toolroom_host::text_file::{self, PassedOver, TextFileError, Upwards};
 use toolroom_store::{Store, StoreError};
 
 use super::problem::{Problem, Problems};
@@ -22,6 +22,8 @@ pub struct Sources {
     pub user: PathBuf,
     /// The project's file: the nearest one above the current folder.
     pub project: Option<PathBuf>,
+    /// What is nearer, has its name and does not count.
+    pub passed_over: Vec<PassedOver>,
 }
 
 /// What is in them now. Read once: what was checked or shown is what counts.
@@ -31,6 +33,8 @@ pub struct Files {
     pub user: Option<Layer>,
     /// The project's file, if there is one.
     pub project: Option<ProjectFile>,
+    /// What does not count in its place.
+    pub passed_over: Vec<PassedOver>,
 }
 
 /// A project's file as it is now.
@@ -85,10 +89,19 @@ impl Sources {
 
     fn find_from(here: Option<&Path>, folders: &Folders) -> Self {
         let user = folders.config.join(FILE_NAME);
-        let project = here.and_then(|here| text_file::nearest_upwards(here, FILE_NAME));
+        let Upwards { file: project, mut passed_over } =
+            here.map(|here| text_file::nearest_upwards(here, FILE_NAME)).unwrap_or_default();
         // Whoever works in the configuration folder has no project there, by whatever name it is reached.
         let project = project.filter(|project| *project != user && !text_file::is_same(project, &user));
-        Self { project, user }
+        let is_users =
+            |path: &Path| path.parent().is_some_and(|folder| text_file::is_same(folder, &folders.config));
+        passed_over.retain(|passed| !is_users(&passed.path));
+        Self { project, user, passed_over }
+    }
+
+    /// These files, wherever they were found.
+    pub(crate) fn of(user: PathBuf, project: Option<PathBuf>) -> Self {
+        Self { user, project, passed_over: Vec::new() }
     }
 
     /// Reads the files.
@@ -106,7 +119,7 @@ impl Sources {
             None
         });
         problems.into_result()?;
-        Ok(Files { user, project })
+        Ok(Files { user, project, passed_over: self.passed_over.clone() })
     }
 
     fn user_text(&self) -> Result<Option<Layer>, Problem> {
@@ -152,7 +165,9 @@ impl Files {
             trusted: trust == Trust::Given,
             text: file.text,
         });
-        self.user.clone().into_iter().chain(project).chain(personal_layers(flags)).collect()
+        let passed_over = self.passed_over.iter().cloned().map(Layer::PassedOver);
+        let found = self.user.clone().into_iter().chain(project).chain(passed_over);
+        found.chain(personal_layers(flags)).collect()
     }
 }
 
@@ -167,7 +182,7 @@ pub fn personal_layers(flags: &[String]) -> [Layer; 2] {
 /// # Errors
 /// When it cannot be read.
 pub fn file_layer(path: &Path) -> Result<Option<Layer>, ConfigError> {
-    Sources { user: path.to_owned(), project: None }.read().map(|files| files.user)
+    Sources::of(path.to_owned(), None).read().map(|files| files.user)
 }
 
 fn unread(origin: Origin, error: &TextFileError) -> Problem {
@@ -208,6 +223,10 @@ mod tests {
         (root, folders, shop)
     }
 
+    fn nothing() -> Files {
+        Files { user: None, project: None, passed_over: Vec::new() }
+    }
+
     fn problems(sources: &Sources) -> String {
         sources.read().unwrap_err().to_string()
     }
@@ -232,10 +251,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_passed_over_is_told_unless_it_is_the_users_own() {
+        let (_root, folders, shop) = house();
+        symlink("missing", shop.join(FILE_NAME)).unwrap();
+        symlink("missing", folders.config.join(FILE_NAME)).unwrap();
+        assert_eq!(Sources::find_from(Some(&folders.config), &folders).passed_over, []);
+        let sources = Sources::find_from(Some(&shop), &folders);
+        assert_eq!(sources.passed_over.len(), 1);
+        let loaded = super::super::load(&nothing().layers(Trust::Missing, &[])).unwrap();
+        assert_eq!(loaded.warnings, []);
+        let files = Files { passed_over: sources.passed_over, ..nothing() };
+        let loaded = super::super::load(&files.layers(Trust::Missing, &[])).unwrap();
+        let [told] = &loaded.warnings[..] else { panic!("{loaded:?}") };
+        assert!(
+            told.to_string().contains("shop/toolroom.toml: is passed over: it is a link that leads nowhere")
+        );
+    }
+
+    #[test]
     fn every_file_that_cannot_be_read_is_told_at_once() {
         let (_root, folders, shop) = house();
-        let sources = Sources { user: folders.config.join(FILE_NAME), project: Some(shop.join(FILE_NAME)) };
-        assert_eq!(sources.read(), Ok(Files { user: None, project: None }));
+        let sources = Sources::of(folders.config.join(FILE_NAME), Some(shop.join(FILE_NAME)));
+        assert_eq!(sources.read(), Ok(nothing()));
         std::fs::write(&sources.user, b"gr\xf6\xdfe").unwrap();
         std::fs::write(shop.join("secret"), "root:x:0").unwrap();
         symlink(shop.join("secret"), shop.join(FILE_NAME)).unwrap();
@@ -252,13 +289,13 @@ mod tests {
 
         std::fs::write(&sources.user, vec![b' '; MAX_FILE_BYTES + 1]).unwrap();
         assert!(problems(&sources).contains("is longer than 1048576 bytes"));
-        let folder = Sources { user: shop.clone(), project: None };
+        let folder = Sources::of(shop.clone(), None);
         assert!(problems(&folder).ends_with("shop: is no regular file"));
         symlink("loop", shop.join("loop")).unwrap();
-        let nowhere = Sources { user: shop.join("loop"), project: None };
+        let nowhere = Sources::of(shop.join("loop"), None);
         assert!(problems(&nowhere).contains("shop/loop: cannot be read: "));
-        let below_a_file = Sources { user: shop.join("secret/below"), project: None };
-        assert_eq!(below_a_file.read(), Ok(Files { user: None, project: None }));
+        let below_a_file = Sources::of(shop.join("secret/below"), None);
+        assert_eq!(below_a_file.read(), Ok(nothing()));
     }
 
     #[test]
@@ -273,7 +310,7 @@ mod tests {
     #[test]
     fn layers_carry_the_trust_that_was_given() {
         let file = ProjectFile { path: "p.toml".into(), text: "x".to_owned() };
-        let files = Files { user: None, project: Some(file) };
+        let files = Files { project: Some(file), ..nothing() };
         let trusted = |trust| match files.layers(trust, &["a=1".to_owned()]).as_slice() {
             [Layer::Project { trusted, .. }, Layer::Environment(_), Layer::Flags(flags)] => {
                 (*trusted, flags.len())

@@ -6,6 +6,7 @@ use toolroom::clock::Timestamp;
 use toolroom::ledger::CallStatus;
 use toolroom::policy::Preset;
 use toolroom_host::machine::{Machine, Space, TreeSize};
+use toolroom_host::text_file::PassedOver;
 use toolroom_store::StoreHealth;
 
 /// Everything that is judged. A text in the place of an error is its cause, in words for a person.
@@ -34,7 +35,9 @@ pub(super) struct ConfigFacts {
     pub(super) user: Option<PathBuf>,
     /// The project's file, if there is one.
     pub(super) project: Option<ProjectFacts>,
-    /// What is odd and changes nothing.
+    /// What stands in the place of a project's file and does not count as one.
+    pub(super) passed_over: Vec<PassedOver>,
+    /// What else is odd and changes nothing.
     pub(super) odd: Vec<Oddity>,
 }
 
@@ -96,6 +99,8 @@ pub(super) struct StoreFacts {
 pub(super) enum Unwritable {
     /// There is something else in its place.
     NoFolder,
+    /// Its file system keeps no files of ours, as that of /proc.
+    NoDisk,
     /// This user may not.
     Folder(String),
     /// The same for the file itself.

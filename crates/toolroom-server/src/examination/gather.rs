@@ -90,10 +90,11 @@ impl Examination {
         };
         let data = folders.data.clone();
         let disk = aside(deadline, move || disk(&data)).await.and_then(|disk| disk.map_err(told));
-        let (store, mut state) = look::open(folders, self.running.as_ref(), deadline).await;
-        let (config, policy) = settings::read(folders, store.as_ref(), &self.flags, deadline).await;
+        let (readable, mut state) = look::open(folders, self.running.as_ref(), deadline).await;
+        let store = readable.as_ref().map(|readable| &readable.store);
+        let (config, policy) = settings::read(folders, store, &self.flags, deadline).await;
         let (key, ring) = secrets::key(folders);
-        let (answers, sealed) = match (&store, &state.state) {
+        let (answers, sealed) = match (store, &state.state) {
             (Some(store), _) => (
                 settings::answers(store, deadline).await,
                 secrets::sealed(store, ring.as_ref(), deadline).await,
@@ -103,7 +104,7 @@ impl Examination {
             (None, _) => (None, None),
         };
         let (sealed, secrets) = sealed.unzip();
-        if let Some(store) = &store {
+        if let Some(store) = store {
             if let StoreState::Open(open) = &mut state.state {
                 look::search(store, open, deadline).await;
             }
@@ -149,7 +150,7 @@ pub(super) async fn within<T>(deadline: Instant, work: impl Future<Output = T>) 
 }
 
 /// What a thread of its own says before the deadline: a file system may never answer.
-async fn aside<T: Send + 'static>(
+pub(super) async fn aside<T: Send + 'static>(
     deadline: Instant,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, String> {

@@ -1,15 +1,16 @@
 //! What a process that has a database open notices about it.
 #![expect(clippy::disallowed_methods, reason = "tests delete files")]
 
+use toolroom_host::occupancy::Occupancy;
 use toolroom_tools::builtin::doctor::Check;
 
 use super::*;
-use crate::app::{DATABASE, open_store};
+use crate::app::{DATABASE, OccupiedStore, open_store};
 
 struct Running {
     _home: tempfile::TempDir,
     folders: Folders,
-    store: Store,
+    store: OccupiedStore,
     examination: Examination,
 }
 
@@ -50,6 +51,21 @@ async fn a_store_that_was_closed_is_told_and_not_waited_for() {
     let running = running().await;
     running.store.shutdown().await.unwrap();
     assert_eq!(store_check(&running.examination).await.gravest.code, Some("store.unreadable"));
+}
+
+#[tokio::test]
+async fn nobody_puts_another_database_in_the_place_of_one_that_is_looked_at() {
+    let running = running().await;
+    running.store.shutdown().await.unwrap();
+    // The folder is kept to the end.
+    let Running { _home, folders, store, .. } = running;
+    drop(store);
+    let is_alone = || Occupancy::alone(&folders.data).unwrap().is_some();
+    assert!(is_alone());
+    let (readable, _) = look::open(&folders, None, Instant::now() + BOUND).await;
+    assert!(readable.is_some() && !is_alone());
+    drop(readable);
+    assert!(is_alone());
 }
 
 #[tokio::test]

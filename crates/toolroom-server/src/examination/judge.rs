@@ -8,6 +8,7 @@ use std::time::Duration;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::CallStatus;
 use toolroom_host::machine::{Extent, Machine, UserNamespaces};
+use toolroom_host::text_file::{NoFile, PassedOver};
 use toolroom_store::StoreHealth;
 use toolroom_tools::builtin::doctor::{Check, Finding, Report};
 
@@ -15,6 +16,7 @@ use super::facts::{
     AnswerFacts, ConfigFacts, ConfigTrouble, Damage, DiskFacts, Facts, KeyChange, KeyFacts, KeyTrouble,
     OpenStore, PolicyFacts, SealedFacts, StoreFacts, StoreState, StoreTrouble, Unwritable, Vanished,
 };
+use crate::config::told;
 
 const MB: u64 = 1_000_000;
 const GB: u64 = 1_000 * MB;
@@ -109,6 +111,7 @@ fn config(facts: &Result<ConfigFacts, ConfigTrouble>) -> Check {
         let remedy = remedy.unwrap_or_else(|| "toolroom config check".to_owned());
         found.push(Finding::warning("config.odd", &odd.text, remedy));
     }
+    found.extend(facts.passed_over.iter().map(passed_over));
     if let Some(project) = facts.project.as_ref().filter(|project| project.ignored > 0) {
         let ignored = counted(project.ignored, "setting");
         let path = project.path.display();
@@ -120,6 +123,16 @@ fn config(facts: &Result<ConfigFacts, ConfigTrouble>) -> Check {
         files.into_iter().flatten().map(|path| format!("`{}`", path.display())).collect();
     let details = if files.is_empty() { "no file; the defaults hold".to_owned() } else { files.join(", ") };
     Check::new(details, found)
+}
+
+/// Its rules, if it has any, do not hold: somebody may rely on them.
+fn passed_over(passed: &PassedOver) -> Finding {
+    let file = quoted(&passed.path);
+    let remedy = match passed.why {
+        NoFile::Stranger(_) => format!("sudo chown \"$(id -u)\" {file}"),
+        NoFile::LeadsNowhere | NoFile::NotRegular => format!("mv {file} {file}.other"),
+    };
+    Finding::warning("config.passed_over", told(passed).to_string(), remedy)
 }
 
 fn policy(facts: Option<&Result<PolicyFacts, Vec<String>>>, answers: Option<&AnswerFacts>) -> Check {
@@ -272,6 +285,10 @@ fn unwritable(why: &Unwritable, facts: &StoreFacts) -> Finding {
             let details = format!("`{}` cannot be made: there is a file in the way", folder.display());
             Finding::error("store.no_folder", details, "export TOOLROOM_HOME=\"$HOME/.toolroom\"")
         }
+        Unwritable::NoDisk => {
+            let details = format!("`{}` cannot be made: its file system keeps no files", folder.display());
+            Finding::error("store.no_folder", details, "export TOOLROOM_HOME=\"$HOME/.toolroom\"")
+        }
         Unwritable::Folder(cause) => {
             let details = format!("`{}` cannot be written to: {cause}", folder.display());
             Finding::error("store.read_only", details, format!("chmod u+rwx {}", quoted(folder)))
@@ -347,6 +364,10 @@ fn disk(facts: &Result<DiskFacts, String>) -> Check {
         }
     };
     let (free, total) = (facts.space.free_bytes, facts.space.total_bytes);
+    if total == 0 {
+        let details = "its file system does not say how much room there is";
+        return one(Finding::warning("disk.unknown", details, "df -h"));
+    }
     let mut details = format!("{} free of {}", size(free), size(total));
     if let Some(used) = facts.used {
         let least = if used.extent == Extent::Part { "at least " } else { "" };

@@ -2,27 +2,37 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use tokio::time::Instant;
+use toolroom::clock::SystemClock;
 use toolroom_host::folders::Folders;
 use toolroom_host::machine::{FileId, may_write};
+use toolroom_host::occupancy::Occupancy;
 use toolroom_store::{Store, StoreError};
 
 use super::facts::{Damage, OpenStore, StoreFacts, StoreState, StoreTrouble, Unwritable, Vanished};
-use super::gather::{Running, told, within};
-use crate::app::{DATABASE, presence};
+use super::gather::{Running, aside, told, within};
+use crate::app::{DATABASE, emptied, is_emptied, presence};
 
 /// A larger database is not read whole in passing.
 const SEARCHED_BYTES: u64 = 1_000_000_000;
+
+/// A database that can be read.
+pub(super) struct Readable {
+    pub(super) store: Store,
+    /// Our place in its folder; a process that is running has its own.
+    _place: Option<Occupancy>,
+}
 
 /// The database, if it can be read, and how it was found, not yet read as a whole.
 pub(super) async fn open(
     folders: &Folders,
     running: Option<&Running>,
     deadline: Instant,
-) -> (Option<Store>, StoreFacts) {
+) -> (Option<Readable>, StoreFacts) {
     let database = folders.data.join(DATABASE);
-    let (store, state) = match state(&database, running, deadline).await {
+    let (store, state) = match state(folders, &database, running, deadline).await {
         Ok((store, state)) => (Some(store), state),
         Err(state) => (None, state),
     };
@@ -31,27 +41,40 @@ pub(super) async fn open(
 }
 
 async fn state(
+    folders: &Folders,
     database: &Path,
     running: Option<&Running>,
     deadline: Instant,
-) -> Result<(Store, StoreState), StoreState> {
+) -> Result<(Readable, StoreState), StoreState> {
     let unusable = |error: StoreError| StoreState::Unusable(trouble(&error), told(error));
     let late = |late| StoreState::Unusable(StoreTrouble::Slow, format!("not examined: {late}"));
     let found = FileId::of(database);
-    let store = match (running, found) {
-        (Some(running), Ok(found)) if found == running.file => running.store.clone(),
+    let unreadable = |cause| StoreState::Unusable(StoreTrouble::Unreadable, cause);
+    let Readable { store, _place: place } = match (running, found) {
+        (Some(running), Ok(found)) if found == running.file => {
+            Readable { store: running.store.clone(), _place: None }
+        }
         (Some(_), Ok(None)) => return Err(StoreState::Gone(Vanished::Deleted)),
         (Some(_), Ok(Some(_))) => return Err(StoreState::Gone(Vanished::Replaced)),
         (None, Ok(None)) => return Err(StoreState::Absent),
         (None, Err(error)) if error.kind() == io::ErrorKind::NotADirectory => return Err(StoreState::Absent),
-        (None, Ok(Some(_))) => {
-            let us =
-                presence().map_err(|error| StoreState::Unusable(StoreTrouble::Unreadable, told(error)))?;
-            let opening =
-                Store::open_to_look(database, us, std::sync::Arc::new(toolroom::clock::SystemClock));
-            within(deadline, opening).await.map_err(late)?.map_err(unusable)?
+        (None, Ok(Some(_))) if is_emptied(folders) => {
+            return Err(StoreState::Unusable(StoreTrouble::Damaged, emptied(folders)));
         }
-        (_, Err(error)) => return Err(StoreState::Unusable(StoreTrouble::Unreadable, told(error))),
+        (None, Ok(Some(_))) => {
+            let us = presence().map_err(|error| unreadable(told(error)))?;
+            let folder = folders.data.clone();
+            let place = aside(deadline, move || Occupancy::shared(&folder)).await;
+            let place = place.and_then(|place| place.map_err(told));
+            let place = place.map_err(|cause| {
+                let text = format!("not examined: a backup may be being restored there: {cause}");
+                StoreState::Unusable(StoreTrouble::Slow, text)
+            })?;
+            let opening = Store::open_to_look(database, us, Arc::new(SystemClock));
+            let store = within(deadline, opening).await.map_err(late)?.map_err(unusable)?;
+            Readable { store, _place: Some(place) }
+        }
+        (_, Err(error)) => return Err(unreadable(told(error))),
     };
     let health = within(deadline, store.health()).await.map_err(late)?.map_err(unusable)?;
     let locked = match within(deadline, store.try_lock()).await {
@@ -60,7 +83,7 @@ async fn state(
         Err(late) => Some((StoreTrouble::Slow, format!("whether it can be written is not known: {late}"))),
     };
     let open = OpenStore { health, locked, calls: None, damage: Damage::NoTime };
-    Ok((store, StoreState::Open(Box::new(open))))
+    Ok((Readable { store, _place: place }, StoreState::Open(Box::new(open))))
 }
 
 /// Reads all of an open database. This takes longest, so it comes last and has the time that is left.
@@ -87,7 +110,7 @@ fn trouble(error: &StoreError) -> StoreTrouble {
     match error {
         StoreError::Locked(_) => StoreTrouble::Locked,
         StoreError::ReadOnly(_) => StoreTrouble::ReadOnly,
-        StoreError::Full(_) => StoreTrouble::Full,
+        StoreError::Full { .. } | StoreError::Disk { .. } => StoreTrouble::Full,
         StoreError::Damaged(_) => StoreTrouble::Damaged,
         StoreError::Newer { .. } => StoreTrouble::Newer,
         StoreError::Older { .. } => StoreTrouble::Older,
@@ -100,6 +123,7 @@ fn trouble(error: &StoreError) -> StoreTrouble {
 fn unwritable(folder: &Path, database: &Path) -> Option<Unwritable> {
     match may_write(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Some(Unwritable::NoFolder),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => Some(Unwritable::NoDisk),
         Err(error) => Some(Unwritable::Folder(told(error))),
         // What is not there yet can be made in the folder.
         Ok(()) => match may_write(database) {

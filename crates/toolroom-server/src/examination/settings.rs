@@ -9,7 +9,7 @@ use toolroom_store::Store;
 
 use super::facts::{AnswerFacts, ConfigFacts, ConfigTrouble, Oddity, PolicyFacts, ProjectFacts};
 use super::gather::{told, within};
-use crate::config::{ConfigError, Layer, Loaded, Origin, Sources, Trust, load};
+use crate::config::{ConfigError, Layer, Loaded, Origin, Problem, Sources, Trust, load};
 
 type Read = (Result<ConfigFacts, ConfigTrouble>, Option<Result<PolicyFacts, Vec<String>>>);
 
@@ -59,10 +59,12 @@ fn config(layers: &[Layer], loaded: &Loaded) -> ConfigFacts {
             Layer::Project { path, .. } => {
                 facts.project = Some(ProjectFacts { path: path.clone(), ignored: loaded.ignored.len() });
             }
+            Layer::PassedOver(passed) => facts.passed_over.push(passed.clone()),
             Layer::Environment(_) | Layer::Flags(_) => {}
         }
     }
-    let oddities = loaded.warnings.iter().map(|warning| Oddity {
+    let about_files = |warning: &&Problem| matches!(warning.origin, Origin::Project { .. });
+    let oddities = loaded.warnings.iter().filter(|warning| !about_files(warning)).map(|warning| Oddity {
         text: warning.to_string(),
         variable: match &warning.origin {
             Origin::Environment(name) => Some(name.clone()),

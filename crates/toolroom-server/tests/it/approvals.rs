@@ -229,6 +229,18 @@ fn an_edit_is_a_call_of_its_own() {
 }
 
 #[test]
+fn an_edit_of_what_was_answered_already_is_refused_as_such() {
+    let desk = Desk::new();
+    for (answer, says) in [("approve", "was answered already: once"), ("deny", "was answered already: no")] {
+        desk.call("hello").ended(4);
+        let call = desk.newest();
+        desk.home.run_own(&["approvals", answer, &call]).ended(0);
+        let ran = desk.home.run_own(&["approvals", "approve", &call, "--edit", "{}"]).ended(3);
+        assert!(ran.err.contains(says), "{ran:?}");
+    }
+}
+
+#[test]
 fn an_edit_does_not_get_past_a_rule() {
     let desk = Desk::configured(
         "[[rule]]\nid = \"no-secrets\"\neffect = \"deny\"\ntool = \"*\"\nwhen = \"args.text contains 'secret'\"\n",

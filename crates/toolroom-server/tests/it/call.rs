@@ -332,7 +332,6 @@ fn a_place_that_cannot_hold_data_is_a_clear_error() {
         assert!(ran.err.contains(says), "{ran:?}");
     };
     check(&file.join("below"), "cannot create `");
-    check(std::path::Path::new("relative"), "not an absolute path");
     let damaged = home.path().join("damaged");
     std::fs::create_dir(&damaged).unwrap();
     std::fs::write(damaged.join("toolroom.db"), "this is no database, it is a letter to my aunt").unwrap();
@@ -366,4 +365,32 @@ fn what_a_tool_says_cannot_pass_for_what_we_say() {
     assert!(forged.contains("bad\n  hint: run this") && !forged.contains("\nhint: run this"), "{forged:?}");
     let panicked = home.run_own(&["call", "blurt", "way=panic", "text=a\u{202e}b\rc"]).ended(1).err;
     assert!(!panicked.contains('\u{202e}') && !panicked.contains('\r'), "{panicked:?}");
+}
+
+#[test]
+fn what_nobody_can_see_is_made_visible_in_lines_of_ours() {
+    let home = Home::new();
+    let hidden = "1\u{200b}\u{202e}+\u{feff}x";
+    let raw = ['\u{200b}', '\u{202e}', '\u{feff}'];
+    let ran = home.run(&["call", "calculator", &format!("expression={hidden}")]).ended(1);
+    assert!(ran.err.contains("\\u{200b}") && !ran.err.contains(raw), "{ran:?}");
+    for arguments in [&["log", "last"][..], &["log"], &["log", "last", "--json"]] {
+        let ran = home.run(arguments).ended(0);
+        assert!(ran.out.contains("200b") && !ran.out.contains(raw), "{ran:?}");
+    }
+    assert_eq!(home.journal()[0]["arguments"]["expression"], hidden, "it is only shown otherwise");
+    for arguments in
+        [&["call", "calculator", "--timeout", hidden][..], &[hidden], &["log", "--status", hidden]]
+    {
+        let ran = home.run(arguments).ended(2);
+        assert!(ran.err.starts_with("error: ") && ran.err.contains("\\u{202e}"), "{ran:?}");
+        assert!(!ran.err.contains(raw), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_span_below_nothing_is_told_where_it_stands() {
+    let home = Home::new();
+    let ran = home.run(&["call", "calculator", "expression=1", "--wait=-1"]).ended(2);
+    assert!(ran.err.contains("--wait: ") && ran.err.contains("`-1`"), "{ran:?}");
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::home::Home;
 use crate::project::{Project, finish_in};
-use crate::typing::Person;
+use crate::seat::{Seat, Stdout};
 
 #[test]
 fn init_writes_a_short_file_once_and_says_what_comes_next() {
@@ -44,8 +44,10 @@ fn init_asks_one_thing_on_a_terminal_and_guesses_nothing() {
         [("\n", "balanced"), ("careful\n", "careful"), ("OPEN\n", "open"), ("\u{4}", "balanced")]
     {
         let home = Home::new();
-        let screen =
-            Person::default().types("preset [balanced]:", typed).at(&home.command(&["init"])).ended(0).out;
+        let mut sitting = Seat::new(80).starts(&home.command(&["init"]), Stdout::Terminal);
+        sitting.sees("preset [balanced]:");
+        sitting.types(typed);
+        let screen = sitting.leaves().ended(0).screen;
         for preset in ["open ", "balanced ", "careful "] {
             assert!(screen.contains(preset), "{screen}");
         }
@@ -53,14 +55,14 @@ fn init_asks_one_thing_on_a_terminal_and_guesses_nothing() {
         assert_eq!(shown, format!("policy.preset = \"{preset}\"\n"), "{typed:?}: {screen}");
     }
     let home = Home::new();
-    let person = Person::default().types("preset [balanced]:", "carefull\n");
-    let screen = person
-        .types("did you mean `careful`?\r\npreset [balanced]:", "careful\n")
-        .at(&home.command(&["init"]))
-        .ended(0)
-        .out;
-    assert!(screen.contains("wrote "), "{screen}");
+    let mut sitting = Seat::new(80).starts(&home.command(&["init"]), Stdout::Terminal);
+    sitting.sees("preset [balanced]:");
+    sitting.types("carefull\n");
+    sitting.sees("did you mean `careful`?\npreset [balanced]:");
+    sitting.types("careful\n");
+    sitting.leaves().ended(0).shows("preset [balanced]: careful\nwrote ");
     let home = Home::new();
-    let screen = Person::default().at(&home.command(&["init", "--yes"])).ended(0).out;
+    let sitting = Seat::new(80).starts(&home.command(&["init", "--yes"]), Stdout::Terminal);
+    let screen = sitting.leaves().ended(0).screen;
     assert!(!screen.contains("preset ["), "{screen}");
 }

@@ -40,6 +40,7 @@ mod seat;
 mod secrets;
 mod standing;
 mod tools;
+mod trouble;
 mod trust;
-mod typing;
+mod unseen;
 mod waiting;

@@ -152,6 +152,17 @@ fn keys_that_mean_nothing_change_nothing() {
 }
 
 #[test]
+fn neither_a_paste_nor_the_mouse_nor_the_terminal_itself_answers() {
+    for noise in ["\u{1b}[200~y\n\u{1b}[201~", "\u{1b}[My!!", "\u{9b}y", "\u{1b}]52;c;y\u{7}", "\u{1b}(y"] {
+        let desk = Desk::new();
+        let sitting = asked(&desk, "hello");
+        sitting.types(&format!("{noise}n"));
+        sitting.leaves().ended(3);
+        assert_eq!((desk.status().as_str(), desk.effects().len()), ("denied", 0), "{noise:?}");
+    }
+}
+
+#[test]
 fn whoever_leaves_leaves_the_question_as_it_is() {
     for (key, code) in [("\u{1b}", 4), ("\u{4}", 4), ("\u{3}", 130), ("\u{1c}", 130)] {
         let desk = Desk::new();

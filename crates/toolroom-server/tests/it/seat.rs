@@ -98,6 +98,9 @@ impl Seat {
                 None => setsid.env_remove(name),
             };
         }
+        if let Some(folder) = command.get_current_dir() {
+            setsid.current_dir(folder);
+        }
         let end = || Stdio::from(self.witness.try_clone().unwrap());
         setsid.stdin(end()).stderr(end());
         setsid.stdout(if stdout == Stdout::Pipe { Stdio::piped() } else { end() });

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::project::{Project, finish_in};
-use crate::typing::Person;
+use crate::seat::{Seat, Sitting, Stdout};
 
 const LENIENT: &str = "[policy]\npreset = \"open\"\n[tool.lottery]\nrate = \"9/h\"\n\
                        [[rule]]\nid = \"free\"\neffect = \"allow\"\ntool = \"publish_*\"\nwhen = \"args.text == 'x'\"\n";
@@ -21,6 +21,12 @@ fn is_trusted(project: &Project) -> bool {
     let trusted = document["project_file"]["trusted"] == true;
     assert_eq!(shown["settings"][0]["value"] == "open", trusted, "{shown} {document}");
     trusted
+}
+
+/// Somebody who asks for trust at a terminal.
+fn asked(project: &Project, seat: Seat) -> Sitting {
+    let mut command = project.home.command(&["trust"]);
+    seat.starts(command.current_dir(project.folder()), Stdout::Terminal)
 }
 
 fn list(project: &Project) -> Value {
@@ -68,29 +74,34 @@ fn without_a_terminal_a_yes_has_to_be_said_beforehand() {
 fn a_person_is_asked_and_only_a_yes_is_one() {
     for (typed, code) in [("y\n", 0), ("Yes\n", 0), ("n\n", 3), ("\n", 3), ("yess\n", 3), ("\u{4}", 3)] {
         let project = lenient();
-        let mut command = project.home.command(&["trust"]);
-        let ran =
-            Person::default().types("[y/N]", typed).at(command.current_dir(project.folder())).ended(code);
-        assert_eq!(is_trusted(&project), code == 0, "{typed:?}: {ran:?}");
+        let mut sitting = asked(&project, Seat::new(80));
+        sitting.sees("[y/N]");
+        sitting.types(typed);
+        let left = sitting.leaves().ended(code);
+        assert_eq!(is_trusted(&project), code == 0, "{typed:?}: {left:?}");
     }
 }
 
 #[test]
 fn what_was_typed_before_the_question_is_no_answer() {
     let project = lenient();
-    let mut command = project.home.command(&["trust"]);
-    let person = Person::default().ahead("y\ny\n").types("[y/N]", "n\n");
-    person.at(command.current_dir(project.folder())).ended(3);
+    let seat = Seat::new(80);
+    seat.types_ahead("y\ny\n");
+    let mut sitting = asked(&project, seat);
+    sitting.sees("[y/N]");
+    sitting.types("n\n");
+    sitting.leaves().ended(3);
     assert!(!is_trusted(&project));
 }
 
 #[test]
 fn what_is_trusted_is_what_was_shown_and_not_what_came_after() {
     let project = lenient();
-    let mut command = project.home.command(&["trust"]);
-    let change = format!("printf '[redaction]\\npatterns = false\\n' > {}", project.file().display());
-    let person = Person::default().does("[y/N]", &change, "y\n");
-    person.at(command.current_dir(project.folder())).ended(0);
+    let mut sitting = asked(&project, Seat::new(80));
+    sitting.sees("[y/N]");
+    project.write("[redaction]\npatterns = false\n");
+    sitting.types("y\n");
+    sitting.leaves().ended(0);
     assert_eq!(list(&project)[0]["state"], "changed since");
     assert!(!is_trusted(&project));
     project.write(LENIENT);

@@ -25,9 +25,41 @@ pub fn unguarded() -> Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::{Answers, Facts, Provenance};
+    use crate::scope::Scope;
+    use crate::tool::{Arguments, Effect, Risk, ToolSpec};
+
+    /// How a call of the gravest tool there is would be judged, for a run that has been there.
+    fn judged(policy: &Policy, provenance: Provenance) -> (Ruling, String) {
+        // Without capabilities of its own it counts as having all of them.
+        let mut spec = ToolSpec::new("app:wipe", "Wipes.").unwrap().effect(Effect::Destructive);
+        spec.risk = Risk::High;
+        spec.requires_confirmation = true;
+        let (arguments, scope) = (Arguments::new(), Scope::default());
+        let facts = Facts {
+            spec: &spec,
+            arguments: &arguments,
+            scope: &scope,
+            entrance: "bench",
+            thread: None,
+            provenance,
+            definition: "",
+        };
+        let verdict = policy.verdict(&facts, &Answers::default());
+        (verdict.ruling, verdict.rule.into_owned())
+    }
 
     #[test]
     fn nothing_asks() {
-        assert_eq!(unguarded().rules().len(), 1);
+        for bits in 0..8 {
+            let provenance =
+                Provenance { private: bits & 1 > 0, untrusted: bits & 2 > 0, outward: bits & 4 > 0 };
+            assert_eq!(
+                judged(&unguarded(), provenance),
+                (Ruling::Allow, "bench".to_owned()),
+                "{provenance:?}"
+            );
+            assert_eq!(judged(&Policy::default(), provenance).0, Ruling::Ask, "what would ask otherwise");
+        }
     }
 }

@@ -5,7 +5,7 @@ use toolroom::scope::Scope;
 
 use crate::app::App;
 use crate::cli::exit::{Exit, Missing};
-use crate::cli::output::{Output, unmasked};
+use crate::cli::output::{Output, visible};
 use crate::cli::standing_answer::{find, sentence};
 
 #[derive(Args)]
@@ -22,7 +22,7 @@ pub(super) async fn run(app: &App, scope: &Scope, args: &ForgetArgs, output: Out
     if output.is_json() {
         output.document(&serde_json::json!({"forgotten": answer}))?;
     } else {
-        output.talk(format_args!("taken back: {}", unmasked(&sentence(&answer))));
+        output.talk(format_args!("taken back: {}", visible(&sentence(&answer))));
     }
     Ok(Exit::Done)
 }

@@ -12,7 +12,7 @@ use super::rules::{Standing, file, in_order};
 use crate::app::App;
 use crate::cli::exit::Exit;
 use crate::cli::log::short;
-use crate::cli::output::{BOLD, DIM, Output, one_line, table, unmasked, visible};
+use crate::cli::output::{BOLD, DIM, Output, one_line, table, visible};
 use crate::cli::span::told;
 use crate::cli::standing_answer::{all, sentence};
 use crate::config::ConfigRule;
@@ -142,7 +142,7 @@ fn answer_cells(answer: &ListedAnswer<'_>) -> Vec<String> {
     let age = told(std::time::Duration::from_secs(answer.age_seconds));
     vec![
         format!("  {}", short(&answer.answer.id)),
-        unmasked(&answer.sentence),
+        visible(&answer.sentence),
         format!("{DIM}{age} ago, call {}{DIM:#}", short(&answer.answer.call)),
     ]
 }

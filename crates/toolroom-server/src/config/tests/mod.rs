@@ -20,9 +20,7 @@ fn trusted(text: &str) -> Layer {
 }
 
 fn environment(variables: &[(&str, &str)]) -> Layer {
-    Layer::Environment(
-        variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-    )
+    Layer::Environment(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect())
 }
 
 fn flags(flags: &[&str]) -> Layer {

@@ -1,6 +1,8 @@
 //! Private keys between their `-----BEGIN` and `-----END` lines: whole, cut off, with escaped line breaks, or with
 //! something before each line.
 
+use std::cmp::Ordering;
+
 use super::super::text::Text;
 use super::class::Class;
 use super::cursor::{Cursor, Hit, Miss};
@@ -53,16 +55,31 @@ pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
     Ok(cursor.hide(Kind::PrivateKey, at, Extent::PrivateKey))
 }
 
-/// A line right below the frame, which need not be long.
+/// A line right below the frame, which need not be long; or several that are all as short as each other.
 fn first_line<'a, 't>(mut cursor: Cursor<'a, 't>) -> Result<Cursor<'a, 't>, Miss> {
-    match cursor.any_of(b"\r\n\\")? {
-        Some(b'\r') => cursor.literal("\n")?,
-        Some(b'\n') => {}
-        Some(_) => cursor.literal("n")?,
-        None => return Err(Miss::Other),
+    line_break(&mut cursor)?;
+    match cursor.beginning(Class::Base64, MIN_FIRST_LINE, MIN_FIRST_LINE) {
+        Ok(_) => return Ok(cursor),
+        Err(Miss::Other) => {}
+        Err(undecided) => return Err(undecided),
     }
-    cursor.beginning(Class::Base64, MIN_FIRST_LINE, MIN_FIRST_LINE)?;
+    let mut below = cursor;
+    let width = below.run(Class::Base64, 1..=MIN_FIRST_LINE)?.len();
+    let mut seen = width;
+    while seen < MIN_FIRST_LINE {
+        line_break(&mut below)?;
+        seen += below.run(Class::Base64, width..=width)?.len();
+    }
     Ok(cursor)
+}
+
+fn line_break(cursor: &mut Cursor<'_, '_>) -> Result<(), Miss> {
+    match cursor.any_of(b"\r\n\\")? {
+        Some(b'\r') => cursor.literal("\n"),
+        Some(b'\n') => Ok(()),
+        Some(_) => cursor.literal("n"),
+        None => Err(Miss::Other),
+    }
 }
 
 /// The rest of a frame line, from behind `BEGIN` or `END`.
@@ -85,14 +102,26 @@ fn label(cursor: &mut Cursor<'_, '_>) -> Result<(), Miss> {
 
 /// How far the key goes of which a line ends, or goes on, at `from`.
 pub(super) fn reach(text: &Text<'_>, from: usize) -> Reach {
-    let mut end = from;
+    let mut end = text.run(Class::Base64, from);
+    let mut are_narrow = false;
     loop {
-        end = text.run(Class::Base64, end);
-        match next_piece(text, end) {
-            Piece::Line(next) => end = next,
+        let next = match next_piece(text, end) {
+            Piece::Line(next) => next,
             Piece::Footer(next) => return Reach { end: next, goes_on: false },
-            Piece::None => return Reach { end: last_line(text, end), goes_on: false },
             Piece::Undecided => return Reach { end, goes_on: true },
+            // Whatever comes behind narrow lines is no more of them.
+            Piece::None if are_narrow => end,
+            Piece::None => {
+                are_narrow = true;
+                short_lines(text, end)
+            }
+        };
+        if next == end {
+            return Reach { end, goes_on: false };
+        }
+        end = next;
+        if text.is_cut(end) {
+            return Reach { end, goes_on: true };
         }
     }
 }
@@ -143,13 +172,31 @@ fn is_line(run: &[u8]) -> bool {
         && some(u8::is_ascii_digit)
 }
 
-/// A short line after the last long one: the last of a key that was cut off.
-fn last_line(text: &Text<'_>, end: usize) -> usize {
-    let broken = match (text.byte(end), text.byte(end + 1)) {
-        (Some(b'\r'), Some(b'\n')) | (Some(b'\\'), Some(b'n')) => end + 2,
-        (Some(b'\n'), _) => end + 1,
-        _ => return end,
+/// The end of short lines, one right below the other and all alike, and of a shorter one below those: a key in narrow
+/// lines, or the last line of one that was cut off.
+fn short_lines(text: &Text<'_>, from: usize) -> usize {
+    let (mut end, mut width, mut count) = (from, None, 0_u32);
+    while let Some((start, next)) = short_line(text, end) {
+        let is_last = match width.map(|width| (next - start).cmp(&width)) {
+            None | Some(Ordering::Equal) => false,
+            Some(Ordering::Less) if count > 1 => true,
+            Some(Ordering::Less | Ordering::Greater) => return end,
+        };
+        (end, width, count) = (next, Some(next - start), count + 1);
+        if is_last {
+            return end;
+        }
+    }
+    end
+}
+
+/// A short line right below another one, from here to there.
+fn short_line(text: &Text<'_>, end: usize) -> Option<(usize, usize)> {
+    let start = match (text.byte(end)?, text.byte(end + 1)) {
+        (b'\r', Some(b'\n')) | (b'\\', Some(b'n')) => end + 2,
+        (b'\n', _) => end + 1,
+        _ => return None,
     };
-    let short = text.run(Class::Base64, broken);
-    if short - broken <= DECIDED { short } else { end }
+    let end = text.run(Class::Base64, start);
+    (start < end && end - start <= DECIDED).then_some((start, end))
 }

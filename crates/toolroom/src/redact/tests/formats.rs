@@ -118,8 +118,20 @@ fn private_keys_are_hidden_whole() {
         check(&format!("{begin}\\nMIIEvQIBADANBgkq."), "[redacted private key].");
         check(&format!("{begin}\n  | {line}\n  | {line}\n  | Abc=\n  | {end}"), "[redacted private key]");
         check(&format!("{begin}\" +\n  \"{line}\" +\n  \"{line}\";"), "[redacted private key]\";");
+        for width in [1, 4, 8, 15, 20] {
+            for separator in ["\n", "\r\n", "\\n"] {
+                let key = random(1_600);
+                let lines: Vec<&str> =
+                    key.as_bytes().chunks(width).map(|line| str::from_utf8(line).unwrap()).collect();
+                let lines = lines.join(separator);
+                let whole = format!("{begin}{separator}{lines}{separator}{end}");
+                check(&whole, "[redacted private key]");
+                check(&format!("{begin}{separator}{lines}."), "[redacted private key].");
+            }
+        }
         check_untouched(&begin);
         check_untouched(&format!("{begin}\n{end}"));
+        check_untouched(&format!("{begin}\nis\nnot\nhere\nany\nmore"));
         check_untouched(&format!("{begin} is how it begins, and {end} is how it ends").replace(&end, "that"));
     }
     let headers = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,0123456789ABCDEF0123456789ABCDEF\n\n";

@@ -31,6 +31,8 @@ fn no_text_is_looked_at_more_often_the_longer_it_is() {
         "-----BEGIN ",
         "-----BEGIN PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----\nabc",
+        "-----BEGIN PRIVATE KEY-----\nabc\nabc\nabc\nabc\nabc\nabc",
+        "\na",
         &key,
         "----------",
         "password=",

@@ -1,0 +1,162 @@
+//! Sequences: what arrows, a mouse, a paste and the terminal itself send. They are read to their end and mean nothing.
+//!
+//! The grammar is that of ECMA-48 and xterm. Where an end cannot be told, everything counts as part of the sequence
+//! until it is silent: what is swallowed by mistake can be typed again, what answers by mistake cannot be taken back.
+
+use std::io;
+
+use super::key::{Byte, Bytes, Patience};
+
+pub(super) const ESCAPE: u8 = 0x1b;
+const BELL: u8 = 0x07;
+const CANCEL: u8 = 0x18;
+const SUBSTITUTE: u8 = 0x1a;
+
+/// What lies between Escape and a letter, and the one byte that stands for both.
+const EIGHT_BIT: u8 = 0x40;
+
+const PASTE_BEGINS: &[u8] = b"200";
+const PASTE_ENDS: [u8; 6] = *b"\x1b[201~";
+
+/// What an Escape began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sequence {
+    /// Nothing: the key was pressed alone.
+    Escape,
+    /// What follows is pasted, up to [`skip_paste`].
+    Paste,
+    /// Anything else. It is read.
+    Other,
+}
+
+/// How a part of a sequence ended.
+enum End {
+    Whole,
+    Paste,
+    /// With an Escape, which begins another one.
+    Escape,
+}
+
+/// Reads what comes behind an Escape.
+pub(super) fn escaped(bytes: &mut impl Bytes) -> io::Result<Sequence> {
+    loop {
+        let end = match bytes.next(Patience::Machine)? {
+            // Some terminals put one more before what is pressed together with Alt.
+            Byte::Got(ESCAPE) => End::Escape,
+            Byte::Got(first) => behind(first, bytes)?,
+            Byte::Nothing | Byte::End => return Ok(Sequence::Escape),
+        };
+        match end {
+            End::Whole => return Ok(Sequence::Other),
+            End::Paste => return Ok(Sequence::Paste),
+            End::Escape => {}
+        }
+    }
+}
+
+/// Reads what comes behind a control character of 8 bits (0x80 to 0x9f).
+pub(super) fn eight_bit(control: u8, bytes: &mut impl Bytes) -> io::Result<Sequence> {
+    match behind(control.saturating_sub(EIGHT_BIT), bytes)? {
+        End::Whole => Ok(Sequence::Other),
+        End::Paste => Ok(Sequence::Paste),
+        End::Escape => escaped(bytes),
+    }
+}
+
+/// Reads a paste to its end, which is its mark or silence.
+pub(super) fn skip_paste(bytes: &mut impl Bytes) -> io::Result<()> {
+    let mut last = [0; PASTE_ENDS.len()];
+    while last != PASTE_ENDS {
+        let Byte::Got(byte) = bytes.next(Patience::Paste)? else { return Ok(()) };
+        let [_, b, c, d, e, f] = last;
+        last = [b, c, d, e, f, byte];
+    }
+    Ok(())
+}
+
+/// Reads the sequence whose kind this byte says.
+fn behind(kind: u8, bytes: &mut impl Bytes) -> io::Result<End> {
+    match kind {
+        b'[' => control(bytes),
+        // Keys of the keypad, some with a number for Shift and Ctrl before the letter.
+        b'N' | b'O' => skip_until(bytes, |byte| !(0x30..0x40).contains(&byte)),
+        // Answers of the terminal to questions of a program; they end with a bell, or Escape and a backslash.
+        b'P' | b'X' | b']' | b'^' | b'_' => skip_until(bytes, |byte| byte == BELL),
+        0x20..0x30 => skip_until(bytes, |byte| (0x30..0x7f).contains(&byte)),
+        // A character together with Alt.
+        0x80.. => skip_characters(1, Some(kind), bytes),
+        _ => Ok(End::Whole),
+    }
+}
+
+fn control(bytes: &mut impl Bytes) -> io::Result<End> {
+    let mut parameters = Vec::new();
+    loop {
+        return match (bytes.next(Patience::Machine)?, parameters.as_slice()) {
+            (Byte::Got(ESCAPE), _) => Ok(End::Escape),
+            (Byte::Got(CANCEL | SUBSTITUTE), _) => Ok(End::Whole),
+            // The console of Linux doubles the bracket of its function keys.
+            (Byte::Got(b'['), []) => skip_characters(1, None, bytes),
+            // Reports of the mouse in its oldest forms: so many characters, whatever they are.
+            (Byte::Got(b't'), []) => skip_characters(2, None, bytes),
+            (Byte::Got(b'M'), []) => skip_characters(3, None, bytes),
+            (Byte::Got(b'T'), []) => skip_characters(6, None, bytes),
+            (Byte::Got(b'~'), PASTE_BEGINS) => Ok(End::Paste),
+            (Byte::Got(0x40..0x7f) | Byte::Nothing | Byte::End, _) => Ok(End::Whole),
+            (Byte::Got(byte), _) => {
+                // One more than is compared with is enough.
+                if parameters.len() <= PASTE_BEGINS.len() {
+                    parameters.push(byte);
+                }
+                continue;
+            }
+        };
+    }
+}
+
+/// Reads up to and including the byte that is the last one.
+fn skip_until(bytes: &mut impl Bytes, is_last: impl Fn(u8) -> bool) -> io::Result<End> {
+    loop {
+        match bytes.next(Patience::Machine)? {
+            Byte::Got(ESCAPE) => return Ok(End::Escape),
+            Byte::Got(CANCEL | SUBSTITUTE) | Byte::Nothing | Byte::End => return Ok(End::Whole),
+            Byte::Got(byte) if is_last(byte) => return Ok(End::Whole),
+            Byte::Got(_) => {}
+        }
+    }
+}
+
+/// Reads so many characters, be they bytes or UTF-8: terminals differ. `first` was read already.
+fn skip_characters(count: usize, mut first: Option<u8>, bytes: &mut impl Bytes) -> io::Result<End> {
+    let (mut left, mut more) = (count, 0);
+    while left > 0 || more > 0 {
+        let byte = match first.take() {
+            Some(byte) => Byte::Got(byte),
+            None => bytes.next(Patience::Machine)?,
+        };
+        match byte {
+            Byte::Got(0x80..0xc0) if more > 0 => more -= 1,
+            Byte::Got(byte @ 0x20..) if left > 0 => {
+                left -= 1;
+                more = continuations(byte);
+            }
+            Byte::Got(ESCAPE) => return Ok(End::Escape),
+            Byte::Got(byte) => {
+                bytes.put_back(byte);
+                return Ok(End::Whole);
+            }
+            Byte::Nothing | Byte::End => return Ok(End::Whole),
+        }
+    }
+    Ok(End::Whole)
+}
+
+/// How many bytes of its character follow this first one.
+pub(super) const fn continuations(first: u8) -> usize {
+    match first {
+        0xc2..=0xdf => 1,
+        0xe0..=0xef => 2,
+        0xf0..=0xf4 => 3,
+        _ => 0,
+    }
+}
