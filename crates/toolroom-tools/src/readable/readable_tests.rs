@@ -17,23 +17,31 @@ fn read_as_markdown(html: &str) -> String {
 fn pages_become_the_markdown_beside_them() {
     for (html, expected, title) in [
         (
-            include_str!("../../tests/pages/article.html"),
+            include_str!("../../tests/corpus/html/article.html"),
             include_str!("../../tests/pages/article.md"),
             "Why lighthouses & buoys blink in turn",
         ),
         (
-            include_str!("../../tests/pages/reference.html"),
+            include_str!("../../tests/corpus/html/reference.html"),
             include_str!("../../tests/pages/reference.md"),
             "lamp — reference",
         ),
-        (include_str!("../../tests/pages/links.html"), include_str!("../../tests/pages/links.md"), "Links"),
         (
-            include_str!("../../tests/pages/navigation.html"),
+            include_str!("../../tests/corpus/html/links.html"),
+            include_str!("../../tests/pages/links.md"),
+            "Links",
+        ),
+        (
+            include_str!("../../tests/corpus/html/navigation.html"),
             include_str!("../../tests/pages/navigation.md"),
             "Menu",
         ),
-        (include_str!("../../tests/pages/xhtml.html"), include_str!("../../tests/pages/xhtml.md"), "Strict"),
-        (include_str!("../../tests/pages/soup.html"), include_str!("../../tests/pages/soup.md"), ""),
+        (
+            include_str!("../../tests/corpus/html/xhtml.html"),
+            include_str!("../../tests/pages/xhtml.md"),
+            "Strict",
+        ),
+        (include_str!("../../tests/corpus/html/soup.html"), include_str!("../../tests/pages/soup.md"), ""),
     ] {
         let page = markdown(html, &base());
         assert_eq!(page.text, expected.trim_end(), "{title}\n{}", page.text);
