@@ -81,6 +81,8 @@ fn pages_are_read_in_the_form_of_each_tool() {
             "source": source,
         });
         assert_eq!(page, expected);
+        let received = internet.web.received();
+        assert!(received[0].header("accept").unwrap().contains("text/html"), "{received:?}");
         let raw = fetched(&home, "web-fetch", "http://site.example/page", &[]);
         assert_eq!(raw["body"], PAGE);
         assert_eq!(
@@ -227,7 +229,7 @@ fn what_sends_asks_first_and_goes_nowhere_else() {
         }
         let explained =
             call(&home, "web-fetch", "http://site.example/", &["method=POST", "--dry-run", "--json"]);
-        assert_eq!(explained.ended(0).json()["effect"], "once_only_write");
+        assert_eq!(explained.ended(4).json()["explain"]["effect"], "once_only_write");
         internet.assert_untouched();
     });
 }
