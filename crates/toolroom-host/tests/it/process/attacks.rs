@@ -1,0 +1,45 @@
+//! Programs that turn against their supervisor.
+
+use toolroom_host::process::{Cause, ProcessError};
+
+use super::{BOUND, Bench, until, zombies};
+
+#[tokio::test]
+async fn who_kills_the_helper_dies_and_it_is_told() {
+    let bench = Bench::new();
+    let script = "sleep 600 & (sleep 600 &) ; kill -KILL $PPID; sleep 600";
+    let ended = bench.run(bench.shell(script)).await;
+    assert!(matches!(ended, Err(ProcessError::HelperLost)), "{ended:?}");
+    until(BOUND, || bench.alive().is_empty()).await;
+    until(BOUND, || zombies() == 0).await;
+}
+
+#[tokio::test]
+async fn no_other_signal_impresses_the_helper() {
+    let bench = Bench::new();
+    let script = "for signal in HUP INT QUIT TERM USR1 USR2 ALRM PIPE TSTP TTIN CONT CHLD; do kill -$signal $PPID; done; echo on";
+    let ended = bench.run(bench.shell(script)).await.unwrap();
+    assert_eq!((ended.stdout.text(100).as_str(), ended.cause), ("on\n", Cause::Itself));
+}
+
+#[tokio::test]
+async fn who_stops_the_helper_is_ended_from_outside() {
+    let bench = Bench::new();
+    let script = "setsid sleep 600 & sleep 600 & kill -STOP $PPID; echo stopped; sleep 600";
+    let mut order = bench.shell(script);
+    order.grace = std::time::Duration::ZERO;
+    let running = bench.supervisor.start(order).await.unwrap();
+    until(BOUND, || running.output(toolroom_host::process::Stream::Stdout).total_bytes() > 0).await;
+    running.stop();
+    let ended = running.wait().await;
+    assert!(matches!(ended, Err(ProcessError::HelperLost)), "{ended:?}");
+    until(BOUND, || bench.alive().is_empty()).await;
+    until(BOUND, || zombies() == 0).await;
+}
+
+#[tokio::test]
+async fn a_signal_to_its_group_does_not_reach_the_helper() {
+    let bench = Bench::new();
+    let ended = bench.run(bench.shell("kill -KILL 0")).await.unwrap();
+    assert_eq!(ended.status, toolroom_host::process::Status::Signalled(9));
+}
