@@ -59,8 +59,7 @@ pub(super) fn start(task: &Task, stdin: std::fs::File) -> io::Result<u32> {
     command.arg0(&task.program).args([SUBCOMMAND, STAGE]).arg(serde_json::to_string(&told)?);
     command.arg(&task.program).args(&task.arguments).stdin(stdin);
     command.env_clear().envs(task.variables.iter().map(|(name, value)| (name, value)));
-    // Its own group: what it sends to all of its group does not reach the helper.
-    let child = command.process_group(0).spawn()?;
+    let child = command.spawn()?;
     drop(report);
     let mut failure = [0; 4];
     match outcome.read_exact(&mut failure) {
@@ -107,6 +106,9 @@ fn become_program(
     if getppid().map(|parent| parent.as_raw_nonzero().get().unsigned_abs()) != Some(told.helper) {
         return Err(Errno::SRCH.into());
     }
+    // Apart from the helper: signals to all of its group do not reach it, and a scheduler that shares processors among
+    // sessions has a share for it that no number of processes takes away.
+    rustix::process::setsid()?;
     // The helper hears no signals; the program must.
     SigSet::empty().thread_set_mask()?;
     rustix::thread::set_no_new_privs(true)?;

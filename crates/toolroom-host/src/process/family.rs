@@ -5,11 +5,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::stat::Stat;
+use super::stat::{Stat, kernel_text};
 
 /// How long new processes are looked for among those that are being stopped, before all are killed anyway.
 const FREEZE: Duration = Duration::from_secs(2);
@@ -27,28 +28,43 @@ pub(super) struct Member {
 /// Everything that descends from `root` and still runs, without `root` itself. A walk takes time, and what is born or
 /// orphaned meanwhile may be missing: who must have all walks until nothing new appears.
 pub(super) fn descendants(root: u32) -> Vec<Member> {
-    let children = match children_of(root) {
+    some_descendants(root, usize::MAX)
+}
+
+/// The same, stopping once there are `enough`.
+pub(super) fn some_descendants(root: u32, enough: usize) -> Vec<Member> {
+    let mut found = Vec::new();
+    walk(root, |member| {
+        found.push(member);
+        if found.len() < enough { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    found
+}
+
+/// Shows every descendant to `visit`, before its own children are looked for.
+fn walk(root: u32, mut visit: impl FnMut(Member) -> ControlFlow<()>) {
+    let mut open = match children_of(root) {
         Ok(children) => children,
         // Kernels can be built without lists of children.
         Err(error) if error.kind() == io::ErrorKind::NotFound && Stat::of(root).is_ok() => {
-            return descendants_by_parent(root);
+            let _ = descendants_by_parent(root).into_iter().try_for_each(visit);
+            return;
         }
-        Err(_) => return Vec::new(),
+        Err(_) => return,
     };
-    let mut open = children;
     let mut seen = HashSet::new();
-    let mut found = Vec::new();
     while let Some(pid) = open.pop() {
         if !seen.insert(pid) {
             continue;
         }
         // A dead process has no children: they were given away when it died.
         if let Some(stat) = Stat::of(pid).ok().filter(|stat| !stat.is_dead()) {
-            found.push(Member { pid, stat });
+            if visit(Member { pid, stat }).is_break() {
+                return;
+            }
             open.extend(children_of(pid).unwrap_or_default());
         }
     }
-    found
 }
 
 /// The same from a look at every process there is.
@@ -73,8 +89,10 @@ fn descendants_by_parent(root: u32) -> Vec<Member> {
 fn children_of(pid: u32) -> io::Result<Vec<u32>> {
     let mut children = Vec::new();
     for task in std::fs::read_dir(format!("/proc/{pid}/task"))? {
-        let list = std::fs::read_to_string(task?.path().join("children"))?;
-        children.extend(list.split_ascii_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+        let task = task?.file_name();
+        let list = kernel_text(&format!("/proc/{pid}/task/{}/children", task.display()))?;
+        let numbers = list.split(u8::is_ascii_whitespace).filter_map(|child| str::from_utf8(child).ok());
+        children.extend(numbers.filter_map(|child| child.parse::<u32>().ok()));
     }
     Ok(children)
 }
@@ -107,24 +125,25 @@ pub(super) fn terminate(root: u32) {
     }
 }
 
-/// Kills all descendants. They are stopped first, so that those that multiply faster than they are found come to a
-/// halt; each walk finds what the walk before was too early for.
+/// Kills all descendants. Each is stopped when it is found, and its children are looked for then, when it can have no
+/// more: those that multiply faster than they are found come to a halt. What was orphaned during one walk is found by
+/// the next.
 pub(super) fn kill(root: u32) {
     let mut stopped: BTreeMap<u32, Member> = BTreeMap::new();
     let began = now();
     loop {
-        let is_known = |member: &Member| {
-            stopped
-                .get(&member.pid)
-                .is_some_and(|known| known.stat.started_ticks == member.stat.started_ticks)
-        };
-        let new: Vec<Member> = descendants(root).into_iter().filter(|member| !is_known(member)).collect();
-        if new.is_empty() || now() - began > FREEZE {
+        let mut has_new = false;
+        walk(root, |member| {
+            let known = stopped.get(&member.pid);
+            if known.is_none_or(|known| known.stat.started_ticks != member.stat.started_ticks) {
+                member.signal(Signal::STOP);
+                stopped.insert(member.pid, member);
+                has_new = true;
+            }
+            ControlFlow::Continue(())
+        });
+        if !has_new || now() - began > FREEZE {
             break;
-        }
-        for member in new {
-            member.signal(Signal::STOP);
-            stopped.insert(member.pid, member);
         }
     }
     for member in stopped.into_values() {
@@ -144,13 +163,11 @@ pub(super) fn kill_from_outside(helper: u32) {
     }
 }
 
-/// Ends what is left in the session of a helper that was killed. The helper must not have been reaped, so that the
-/// number of its session is nobody else's.
-pub(super) fn kill_session(helper: u32) {
+/// Ends what is left in the session of a program whose helper was killed.
+pub(super) fn kill_session(program: u32) {
     let began = now();
     loop {
-        let is_left =
-            |member: &Member| member.stat.session == helper && member.pid != helper && !member.stat.is_dead();
+        let is_left = |member: &Member| member.stat.session == program && !member.stat.is_dead();
         let left: Vec<Member> = everyone().filter(is_left).collect();
         if left.is_empty() || now() - began > END {
             return;

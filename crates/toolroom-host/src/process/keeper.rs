@@ -7,25 +7,32 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Child;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::end::{Cause, Ended, Limit};
 use super::error::ProcessError;
 use super::family;
+use super::order::Order;
 use super::output::Stream;
 use super::running::Output;
-use super::supervisor::Lifeline;
-use super::wire::{self, KILL, STOP, Word};
+use super::wire::{self, KILL, STOP, Task, Word};
 
 /// Taken from a pipe at once.
 const CHUNK: usize = 32 * 1024;
+
+/// How long a helper may take to start a program.
+const START: Duration = Duration::from_secs(10);
 
 /// Beyond the times it was given, a helper gets this long before it counts as lost.
 const MARGIN: Duration = Duration::from_secs(8);
 
 /// With everybody dead, pipes are at their end, unless a descriptor was handed to a stranger.
 const DRAIN: Duration = Duration::from_secs(1);
+
+/// Our end of the lifeline.
+pub(super) type Lifeline = tokio::net::UnixStream;
 
 /// Sees everything that is printed.
 pub(super) type Observer = Box<dyn FnMut(Stream, &[u8]) + Send>;
@@ -51,22 +58,66 @@ pub(super) struct Patience {
     pub(super) grace: Duration,
 }
 
+/// The order, ready to be handed over.
+pub(super) struct Greeting {
+    order: Vec<u8>,
+    input: Vec<u8>,
+}
+
+impl Greeting {
+    pub(super) fn of(order: &Order) -> io::Result<Self> {
+        Ok(Self { order: wire::frame(&Task::of(order))?, input: order.input.clone() })
+    }
+
+    /// Hands over the order and hears whether the program runs.
+    async fn exchange(&self, lifeline: &mut Lifeline) -> io::Result<Word> {
+        lifeline.write_all(&self.order).await?;
+        // A helper that refuses reads no further: what it says counts, not that the rest could not be written.
+        let written = lifeline.write_all(&self.input).await;
+        let word = wire::receive(lifeline).await;
+        if word.is_err() { written.and(word) } else { word }
+    }
+}
+
 impl Keeper {
-    pub(super) async fn keep(mut self, mut child: Child, lifeline: Lifeline) -> Result<Ended, ProcessError> {
+    /// Sees one helper through, from its first word, which is passed on, to its end.
+    pub(super) async fn keep(
+        mut self,
+        mut child: Child,
+        mut lifeline: Lifeline,
+        greeting: Greeting,
+        started: oneshot::Sender<io::Result<Word>>,
+    ) -> Result<Ended, ProcessError> {
         // The number is ours until the helper is reaped, which happens here and nowhere else.
         let helper = child.id();
-        let heard = self.listen(&mut child, lifeline).await;
-        let word = match heard {
-            Some(word) => Ok(word),
-            None => {
-                clear_away(helper).await;
-                Err(ProcessError::HelperLost)
+        let word = tokio::select! {
+            word = greeting.exchange(&mut lifeline) => word,
+            () = self.gone.cancelled() => Err(io::ErrorKind::Interrupted.into()),
+            () = tokio::time::sleep(START) => Err(io::ErrorKind::TimedOut.into()),
+        };
+        drop(greeting);
+        let ended = if let Ok(Word::Started(program)) = word {
+            // Whoever asked may be gone, which is noticed next.
+            drop(started.send(word));
+            let ended = self.listen(&mut child, lifeline).await;
+            if ended.is_none() {
+                clear_away(helper, Some(program)).await;
             }
+            ended
+        } else {
+            drop(lifeline);
+            let has_waited = matches!(&word, Err(error) if error.kind() == io::ErrorKind::TimedOut);
+            // It leaves by itself, as there is nobody left to talk to, unless it is kept from it.
+            if has_waited || tokio::time::timeout(MARGIN, child.wait()).await.is_err() {
+                clear_away(helper, None).await;
+            }
+            drop(started.send(word));
+            None
         };
         if tokio::time::timeout(MARGIN, child.wait()).await.is_err() {
             drop(child.kill().await);
         }
-        word
+        ended.ok_or(ProcessError::HelperLost)
     }
 
     /// Until the helper has reported. `None` if it will not.
@@ -131,12 +182,11 @@ impl Keeper {
     }
 }
 
-/// Ends what a helper did not.
-async fn clear_away(helper: Option<u32>) {
-    let Some(helper) = helper else { return };
+/// Ends what a helper did not, and the helper.
+async fn clear_away(helper: Option<u32>, program: Option<u32>) {
     let work = move || {
-        family::kill_from_outside(helper);
-        family::kill_session(helper);
+        helper.into_iter().for_each(family::kill_from_outside);
+        program.into_iter().for_each(family::kill_session);
     };
     // It walks through /proc, which may take its time on a machine in trouble.
     drop(tokio::task::spawn_blocking(work).await);

@@ -1,8 +1,7 @@
 //! Programs started on behalf of others, and ended with everything they started.
 //!
 //! A program never runs as our own child. [`Supervisor::start`] starts a *helper*: a program of ours that calls
-//! [`helper_main`], usually the very executable that is running. The helper takes the order over a socket, leads a
-//! session of its own, adopts whatever its descendants leave behind (it is their *subreaper*), and starts the program
+//! [`helper_main`], usually the very executable that is running. The helper takes the order over a socket, adopts whatever its descendants leave behind (it is their *subreaper*), and starts the program
 //! through a second stage of itself, which sets limits and then becomes the program. The socket is the lifeline: when
 //! our end closes, however we end, the helper kills every descendant and leaves. Forking twice, `setsid` and ignoring
 //! signals change nothing about that.

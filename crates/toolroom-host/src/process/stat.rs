@@ -1,6 +1,8 @@
 //! One process in the words of `/proc/PID/stat`.
 
-use std::io;
+use std::io::{self, Read};
+
+use rustix::io::Errno;
 
 /// What is read of it. The numbers in front of fields are those of `proc(5)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,13 +23,8 @@ pub(crate) struct Stat {
 
 impl Stat {
     /// Of the process with this number. One that is not there is [`io::ErrorKind::NotFound`].
-    #[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's word about a process")]
     pub(crate) fn of(pid: u32) -> io::Result<Self> {
-        let text = std::fs::read(format!("/proc/{pid}/stat")).map_err(|error| {
-            // It ended between opening and reading.
-            let is_gone = rustix::io::Errno::from_io_error(&error) == Some(rustix::io::Errno::SRCH);
-            if is_gone { io::ErrorKind::NotFound.into() } else { error }
-        })?;
+        let text = kernel_text(&format!("/proc/{pid}/stat"))?;
         Self::parse(&text).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
@@ -53,6 +50,33 @@ impl Stat {
             resident_pages: number(24)?,
         })
     }
+}
+
+/// What the kernel says in a file of `/proc`, with as few calls as can be: thousands of processes may be waiting for
+/// the same processor.
+#[expect(clippy::disallowed_types, reason = "this is the door: the kernel's word about processes")]
+pub(super) fn kernel_text(path: &str) -> io::Result<Vec<u8>> {
+    let mut file = std::fs::File::open(path)?;
+    let mut text = vec![0; 4_096];
+    let mut length = 0;
+    loop {
+        let room = text.get_mut(length..).unwrap_or_default();
+        match file.read(room) {
+            Ok(0) => break,
+            Ok(count) => length += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // It ended between opening and reading.
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::SRCH) => {
+                return Err(io::ErrorKind::NotFound.into());
+            }
+            Err(error) => return Err(error),
+        }
+        if length == text.len() {
+            text.resize(2 * length, 0);
+        }
+    }
+    text.truncate(length);
+    Ok(text)
 }
 
 #[cfg(test)]

@@ -4,33 +4,25 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::io::AsyncWriteExt;
 use tokio::process::Child;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::end::Ended;
 use super::error::ProcessError;
 use super::helper::SUBCOMMAND;
-use super::keeper::{Keeper, Patience};
+use super::keeper::{Greeting, Keeper, Lifeline, Patience};
 use super::order::Order;
 use super::output::Stream;
 use super::running::{Output, Running};
-use super::wire::{self, Step, Task, Word};
-
-/// How long a helper may take to start a program.
-const START: Duration = Duration::from_secs(20);
+use super::wire::{Step, Word};
 
 /// Starts programs, each under a helper of its own.
 #[derive(Debug, Clone)]
 pub struct Supervisor {
     helper: PathBuf,
 }
-
-/// Our end of the lifeline.
-pub(super) type Lifeline = tokio::net::UnixStream;
 
 impl Supervisor {
     /// `helper` is a program that calls [`super::helper_main`] if its first argument is [`SUBCOMMAND`].
@@ -51,17 +43,9 @@ impl Supervisor {
         observer: impl FnMut(Stream, &[u8]) + Send + 'static,
     ) -> Result<Running, ProcessError> {
         order.check()?;
-        let unusable = |source: io::Error| self.unusable(source);
-        let (child, mut lifeline) = self.start_helper().map_err(unusable)?;
-        // Until here, and if this future is dropped, the closed lifeline ends the helper.
-        let greeting = tokio::time::timeout(START, greet(&mut lifeline, &order));
-        let pid = match greeting.await.map_err(|_| unusable(io::ErrorKind::TimedOut.into()))? {
-            Ok(Word::Started(pid)) => pid,
-            Ok(Word::NotStarted(step, code)) => return Err(not_started(&order, step, code)),
-            Ok(Word::Ended { .. }) => return Err(unusable(io::ErrorKind::InvalidData.into())),
-            Err(error) => return Err(unusable(error)),
-        };
+        let (child, lifeline) = self.start_helper().map_err(|source| self.unusable(source))?;
         let (tell, end) = watch::channel(None);
+        let (tell_started, started) = oneshot::channel();
         let (stop, gone) = (CancellationToken::new(), CancellationToken::new());
         let output = Arc::new(Output::new(order.kept_bytes));
         let keeper = Keeper {
@@ -73,11 +57,19 @@ impl Supervisor {
             patience: Patience { wall: order.limits.wall, grace: order.grace },
             printed: 0,
         };
+        // From here on whoever gives up, this future or the handle, has the keeper end everything.
+        let lifeguard = gone.drop_guard();
+        let greeting = Greeting::of(&order).map_err(|source| self.unusable(source))?;
         tokio::spawn(async move {
-            let ended = keeper.keep(child, lifeline).await;
+            let ended = keeper.keep(child, lifeline, greeting, tell_started).await;
             tell.send_replace(Some(ended));
         });
-        Ok(Running { pid, output, stop, end, _lifeline: gone.drop_guard() })
+        let started = started.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
+        match started.map_err(|source| self.unusable(source))? {
+            Word::Started(pid) => Ok(Running { pid, output, stop, end, _lifeline: lifeguard }),
+            Word::NotStarted(step, code) => Err(not_started(&order, step, code)),
+            Word::Ended { .. } => Err(self.unusable(io::ErrorKind::InvalidData.into())),
+        }
     }
 
     /// Runs a program to its end, or stops it when `cancel` says so. What it printed until then is in the answer.
@@ -112,15 +104,6 @@ impl Supervisor {
     fn unusable(&self, source: io::Error) -> ProcessError {
         ProcessError::Helper { helper: self.helper.clone(), source: Arc::new(source) }
     }
-}
-
-/// Hands over the order and hears whether the program runs.
-async fn greet(lifeline: &mut Lifeline, order: &Order) -> io::Result<Word> {
-    lifeline.write_all(&wire::frame(&Task::of(order))?).await?;
-    // A helper that refuses reads no further: what it says counts, not that the rest could not be written.
-    let written = lifeline.write_all(&order.input).await;
-    let word = wire::receive(lifeline).await;
-    if word.is_err() { written.and(word) } else { word }
 }
 
 fn not_started(order: &Order, step: Step, code: i32) -> ProcessError {

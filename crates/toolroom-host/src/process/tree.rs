@@ -74,7 +74,8 @@ impl Tree {
                 self.terminate(Cause::Limit(Limit::Wall));
             }
             if time >= look_at {
-                match self.watch.look(&family::descendants(std::process::id()), reaped_cpu()) {
+                let living = family::some_descendants(std::process::id(), self.watch.enough());
+                match self.watch.look(&living, reaped_cpu()) {
                     Verdict::Within(rest) => look_at = time + rest,
                     Verdict::Reached(limit) => return self.because(Cause::Limit(limit)),
                 }

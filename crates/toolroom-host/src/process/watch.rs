@@ -37,6 +37,12 @@ impl Watch {
         Self { limits, usage: Usage::default(), last_processes: 1, last_memory: 0 }
     }
 
+    /// How many of the living are enough to judge by.
+    pub(super) fn enough(&self) -> usize {
+        let most = self.limits.processes.and_then(|most| usize::try_from(most).ok());
+        most.map_or(usize::MAX, |most| most.saturating_add(1))
+    }
+
     /// Judges the living; `reaped` is the CPU time of those that are gone.
     pub(super) fn look(&mut self, living: &[Member], reaped: Duration) -> Verdict {
         let ticks: u64 = living.iter().map(|member| member.stat.cpu_ticks).sum();

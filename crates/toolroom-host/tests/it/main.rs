@@ -3,8 +3,6 @@
     clippy::disallowed_methods,
     clippy::disallowed_types,
     clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
     clippy::indexing_slicing,
     reason = "tests read files and start processes, and a wrong guess should stop them"
 )]

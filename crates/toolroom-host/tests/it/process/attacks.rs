@@ -1,6 +1,9 @@
 //! Programs that turn against their supervisor.
 
-use toolroom_host::process::{Cause, ProcessError};
+use std::process::Command;
+use std::time::Duration;
+
+use toolroom_host::process::{Cause, ProcessError, Stream};
 
 use super::{BOUND, Bench, until, zombies};
 
@@ -25,16 +28,27 @@ async fn no_other_signal_impresses_the_helper() {
 #[tokio::test]
 async fn who_stops_the_helper_is_ended_from_outside() {
     let bench = Bench::new();
-    let script = "setsid sleep 600 & sleep 600 & kill -STOP $PPID; echo stopped; sleep 600";
+    let script =
+        "setsid sleep 600 & (sleep 600 &); read go < gate; kill -STOP $PPID; echo stopped; sleep 600";
+    assert!(Command::new("mkfifo").arg(bench.path().join("gate")).status().unwrap().success());
     let mut order = bench.shell(script);
-    order.grace = std::time::Duration::ZERO;
+    order.grace = Duration::ZERO;
     let running = bench.supervisor.start(order).await.unwrap();
-    until(BOUND, || running.output(toolroom_host::process::Stream::Stdout).total_bytes() > 0).await;
+    std::fs::write(bench.path().join("gate"), "go\n").unwrap();
+    until(BOUND, || running.output(Stream::Stdout).total_bytes() > 0).await;
     running.stop();
     let ended = running.wait().await;
     assert!(matches!(ended, Err(ProcessError::HelperLost)), "{ended:?}");
-    until(BOUND, || bench.alive().is_empty()).await;
-    until(BOUND, || zombies() == 0).await;
+    assert_eq!((bench.alive(), zombies()), (Vec::new(), 0));
+}
+
+#[tokio::test]
+async fn who_stops_the_helper_at_once_is_ended_from_outside_too() {
+    let bench = Bench::new();
+    // Whether the helper could still say that the program runs is a matter of luck.
+    let started = bench.supervisor.start(bench.shell("setsid sleep 600 & kill -STOP $PPID; sleep 600")).await;
+    drop(started);
+    until(2 * BOUND, || bench.alive().is_empty() && zombies() == 0).await;
 }
 
 #[tokio::test]

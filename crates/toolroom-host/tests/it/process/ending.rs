@@ -39,11 +39,7 @@ async fn whatever_is_cancelled_is_gone() {
         let run = bench.supervisor.run(order, &cancel);
         let cancelled = async {
             // Half of them in full swing, the others somewhere on the way.
-            if round % 2 == 0 {
-                bench.until_alive(count).await
-            } else {
-                bench.until_alive(1).await
-            }
+            bench.until_alive(if round % 2 == 0 { count } else { 1 }).await;
             cancel.cancel();
             Instant::now()
         };

@@ -110,7 +110,7 @@ async fn the_environment_is_clean() {
 }
 
 #[tokio::test]
-async fn it_has_three_descriptors_a_group_of_its_own_and_no_terminal() {
+async fn it_has_three_descriptors_a_session_of_its_own_and_no_terminal() {
     let bench = Bench::new();
     let stray = std::fs::File::create(bench.path().join("stray")).unwrap();
     fcntl_setfd(&stray, FdFlags::empty()).unwrap();
@@ -120,8 +120,9 @@ async fn it_has_three_descriptors_a_group_of_its_own_and_no_terminal() {
     assert_eq!(open.collect::<BTreeSet<_>>(), ["0", "1", "2"].map(Into::into).into());
     let stat = std::fs::read_to_string(proc("stat")).unwrap();
     let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_ascii_whitespace().collect();
-    let (helper, group, session, terminal) = (fields[1], fields[2], fields[3], fields[4]);
-    assert_eq!((group, session, terminal), (running.pid().to_string().as_str(), helper, "0"));
+    let own = running.pid().to_string();
+    let (group, session, terminal) = (fields[2], fields[3], fields[4]);
+    assert_eq!((group, session, terminal), (own.as_str(), own.as_str(), "0"));
     let status = std::fs::read_to_string(proc("status")).unwrap();
     for line in ["NoNewPrivs:\t1", "SigBlk:\t0000000000000000"] {
         assert!(status.contains(line), "{line} is not in {status}");
