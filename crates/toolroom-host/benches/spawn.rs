@@ -6,6 +6,7 @@
     reason = "a bench looks at the clock and starts processes"
 )]
 
+#[expect(dead_code, reason = "each start is timed by itself, in turns with another")]
 #[path = "../../toolroom/benches/measure/mod.rs"]
 mod measure;
 
