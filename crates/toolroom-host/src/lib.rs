@@ -1,8 +1,8 @@
 //! The doors of Toolroom to the outside: the only crate that reads the environment, touches files, speaks to the
-//! terminal and asks the operating system about the machine and its processes.
+//! terminal, starts programs and asks the operating system about the machine and its processes.
 //!
 //! It knows no tool and no kernel type, so it can be audited alone: every use of a raw door carries the words
-//! "this is the door". The network client, rooted files and the process supervisor are planned rooms of this crate.
+//! "this is the door". The network client and rooted files are planned rooms of this crate.
 
 pub mod archive;
 pub mod environment;
@@ -12,6 +12,7 @@ pub mod interrupt;
 pub mod machine;
 pub mod occupancy;
 pub mod presence;
+pub mod process;
 mod regular_file;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]

@@ -14,6 +14,7 @@ use toolroom_host::folders::Folders;
 use toolroom_host::machine::FileId;
 use toolroom_host::occupancy::Occupancy;
 use toolroom_host::presence::Presence;
+use toolroom_host::process::Supervisor;
 use toolroom_host::seal::KEY_FILE;
 use toolroom_host::text_file;
 use toolroom_store::Store;
@@ -46,7 +47,8 @@ pub struct App {
 }
 
 impl App {
-    /// Opens the user's toolroom. `flags` are settings from the command line, `register` adds an embedder's own tools.
+    /// Opens the user's toolroom. Tools that start programs do so through the running program itself, which has to call
+    /// [`crate::run`], or [`toolroom_host::process::helper_main`] when its first argument says so. `flags` are settings from the command line, `register` adds an embedder's own tools.
     pub async fn open(
         flags: &[String],
         register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
@@ -176,7 +178,9 @@ fn examinable_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         switchboard: storage,
         catalog: Arc::downgrade(&catalog),
         checkup,
+        supervisor: Supervisor::new(environment::own_program()),
         time_zone: environment::time_zone(),
+        workspace: text_file::current_folder().unwrap_or_default(),
     };
     catalog.register_all(None, builtin::all(&around)?)?;
     register(&catalog)?;

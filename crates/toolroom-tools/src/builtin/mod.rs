@@ -5,13 +5,16 @@ pub mod doctor;
 mod get_local_time;
 mod result_read;
 pub mod search;
+mod shell_exec;
 
+use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
 use jiff::tz::TimeZone;
 use toolroom::catalog::Catalog;
 use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::tool::{IdError, Tool};
+use toolroom_host::process::Supervisor;
 
 use doctor::Checkup;
 
@@ -25,10 +28,14 @@ pub struct Surroundings {
     pub checkup: Option<Arc<dyn Checkup>>,
     /// What has been called.
     pub journal: Arc<dyn Journal>,
+    /// Who starts programs.
+    pub supervisor: Supervisor,
     /// What is switched off.
     pub switchboard: Arc<dyn Switchboard>,
     /// The user's time zone.
     pub time_zone: TimeZone,
+    /// The folder programs start in, and may be told to start inside of.
+    pub workspace: PathBuf,
 }
 
 /// Every built-in tool, by name.
@@ -39,5 +46,6 @@ pub fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
         get_local_time::tool(around.time_zone.clone())?,
         result_read::tool(Arc::clone(&around.artifacts))?,
         search::tool(around.catalog.clone(), Arc::clone(&around.journal), Arc::clone(&around.switchboard))?,
+        shell_exec::tool(around.supervisor.clone(), around.workspace.clone())?,
     ])
 }
