@@ -7,6 +7,7 @@
 pub mod archive;
 pub mod environment;
 pub mod exchange;
+pub mod files;
 pub mod folders;
 pub mod interrupt;
 pub mod machine;
