@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::AsFd;
 
-use rustix::fs::{AtFlags, Dir, FileType, OFlags, statat};
+use rustix::fs::{AtFlags, FileType, OFlags, statat};
 use rustix::io::Errno;
 
 use super::asked::Asked;
@@ -70,7 +70,7 @@ impl Workspace {
         let open = folder.open(OFlags::RDONLY | OFlags::DIRECTORY).map_err(failed)?;
         let mut found: Vec<CString> = Vec::new();
         let mut is_cut = false;
-        for entry in Dir::new(open).map_err(failed)? {
+        for entry in rustix::fs::Dir::new(open).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name();
             if matches!(name.to_bytes(), b"." | b"..") || is_stage_name(name.to_bytes()) {
