@@ -7,7 +7,6 @@ use rustix::fs::{AtFlags, FileType, OFlags, statat};
 use rustix::io::Errno;
 
 use super::asked::Asked;
-use super::beneath::{LastLink, find};
 use super::error::FileError;
 use super::judge::Role;
 use super::looked::Looked;
@@ -60,9 +59,7 @@ impl Workspace {
         let asked = Asked::parse(path)?;
         let (root, names) = self.resolve(&asked)?;
         let failed = |errno| self.failed(&asked, errno);
-        let look =
-            |names: &[&str]| find(root.as_fd(), names, LastLink::Follow, self.following).and_then(Looked::at);
-        let folder = look(&names).map_err(failed)?;
+        let folder = self.look_below(&root, &names).map_err(failed)?;
         self.admit(&root, &asked, &folder, Role::Folder)?;
         if folder.kind() != FileType::Directory {
             return Err(failed(Errno::NOTDIR));
@@ -88,11 +85,11 @@ impl Workspace {
         let describe = |name: CString| {
             let (kind, size) = match kind_and_size(&folder, &name) {
                 // What a link leads to is found as if somebody had asked for it.
-                (FileType::Symlink, _) => match name.to_str().ok().map(|name| [&names[..], &[name]].concat())
-                {
-                    Some(names) => look(&names).map_or((FileType::Unknown, 0), |to| (to.kind(), to.size())),
-                    None => (FileType::Unknown, 0),
-                },
+                (FileType::Symlink, _) => {
+                    let names = name.to_str().map(|name| [names.as_slice(), &[name]].concat()).ok();
+                    let to = names.and_then(|names| self.look_below(&root, &names).ok());
+                    to.map_or((FileType::Unknown, 0), |to| (to.kind(), to.size()))
+                }
                 other => other,
             };
             Entry::new(&name, kind, size)

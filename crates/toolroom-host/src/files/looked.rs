@@ -79,7 +79,8 @@ fn own_name(found: &OwnedFd) -> String {
 
 #[expect(clippy::disallowed_methods, reason = "this is the door: the real name of what was found")]
 fn place_of(found: &OwnedFd) -> Result<PathBuf, Errno> {
-    let place = readlinkat(CWD, own_name(found), Vec::new())?;
+    // Without /proc nothing can be judged, and nothing is opened.
+    let place = readlinkat(CWD, own_name(found), Vec::new()).map_err(|_| Errno::NOSYS)?;
     let place = place.to_bytes();
     // Something without a name that can be judged, such as a pipe or what lies in another mount namespace.
     if !place.starts_with(b"/") {
@@ -92,4 +93,37 @@ fn place_of(found: &OwnedFd) -> Result<PathBuf, Errno> {
 pub(super) fn name_before_loss(place: &Path) -> Option<PathBuf> {
     let before = place.as_os_str().as_bytes().strip_suffix(LOST)?;
     Some(PathBuf::from(OsStr::from_bytes(before)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
+    fn look(path: &Path) -> Looked {
+        Looked::at(open(path, OFlags::PATH, Mode::empty()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_the_kernel_makes_up_is_told_from_files() {
+        for made_up in ["/proc/self/status", "/sys/kernel"] {
+            assert_eq!(look(Path::new(made_up)).is_made_by_the_kernel(), Ok(true), "{made_up}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(look(folder.path()).is_made_by_the_kernel(), Ok(false));
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
+    fn a_place_is_the_real_name_also_after_its_loss() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join(".env"), folder.path().join("notes.txt"));
+        std::fs::write(&file, "x").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let found = look(&link);
+        assert_eq!((found.place.as_path(), name_before_loss(&found.place)), (file.as_path(), None));
+        let found = open(&link, OFlags::PATH, Mode::empty()).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(name_before_loss(&Looked::at(found).unwrap().place), Some(file));
+    }
 }

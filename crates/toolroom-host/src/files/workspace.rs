@@ -84,11 +84,14 @@ impl Workspace {
     /// Finds something and judges it.
     pub(super) fn look(&self, asked: &Asked<'_>, role: Role) -> Result<Looked, FileError> {
         let (root, names) = self.resolve(asked)?;
-        let looked = find(root.as_fd(), &names, LastLink::Follow, self.following)
-            .and_then(Looked::at)
-            .map_err(|errno| self.failed(asked, errno))?;
+        let looked = self.look_below(&root, &names).map_err(|errno| self.failed(asked, errno))?;
         self.admit(&root, asked, &looked, role)?;
         Ok(looked)
+    }
+
+    /// Finds something below a root, not judged yet.
+    pub(super) fn look_below(&self, root: &Root, names: &[&str]) -> Result<Looked, Errno> {
+        find(root.as_fd(), names, LastLink::Follow, self.following).and_then(Looked::at)
     }
 
     /// The root a path lies in, and the names from there on.
@@ -112,6 +115,19 @@ impl Workspace {
             Some(folder) => refused(asked, Refusal::System { folder }),
             None => self.failed(asked, Errno::XDEV),
         })
+    }
+
+    /// Fails if a place may only be read. The innermost root decides, by whatever path the place was reached.
+    pub(super) fn admit_writing(&self, asked: &Asked<'_>, place: &Path) -> Result<(), FileError> {
+        let roots = std::iter::once(&self.workspace).chain(&self.further);
+        let covering =
+            roots.filter_map(|root| self.open(root).ok()).filter(|root| place.starts_with(root.path()));
+        match covering.max_by_key(|root| root.path().components().count()) {
+            Some(root) if root.access == Access::ReadOnly => {
+                Err(FileError::ReadOnly { path: asked.text().to_owned(), root: root.path().to_owned() })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn open(&self, root: &RootPlace) -> Result<Root, FileError> {

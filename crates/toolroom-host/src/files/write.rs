@@ -15,7 +15,7 @@ use super::error::FileError;
 use super::judge::{Refusal, Role};
 use super::looked::Looked;
 use super::read::not_a_file;
-use super::root::{Access, Root};
+use super::root::Root;
 use super::workspace::{Workspace, refused};
 use crate::staged::Staged;
 
@@ -50,15 +50,13 @@ impl Workspace {
     pub fn write(&self, path: &str, content: &[u8], parents: Parents) -> Result<Written, FileError> {
         let asked = Asked::parse(path)?;
         let (root, names) = self.resolve(&asked)?;
-        if root.access == Access::ReadOnly {
-            let (path, root) = (path.to_owned(), root.path().to_owned());
-            return Err(FileError::ReadOnly { path, root });
-        }
         let Some((name, above)) = names.split_last().filter(|_| !asked.is_folder()) else {
             return Err(self.failed(&asked, Errno::ISDIR));
         };
         let folder = self.folder_for(&root, &asked, above, name, parents)?;
-        self.admit_place(&root, &asked, &folder.place.join(name), Role::File)?;
+        let place = folder.place.join(name);
+        self.admit_place(&root, &asked, &place, Role::File)?;
+        self.admit_writing(&asked, &place)?;
         let old = match find(folder.as_fd(), &[name], LastLink::Keep, self.following).and_then(Looked::at) {
             Ok(old) => Some(old),
             Err(Errno::NOENT) => None,
@@ -87,16 +85,16 @@ impl Workspace {
         name: &str,
         parents: Parents,
     ) -> Result<Looked, FileError> {
-        let look =
-            |names: &[&str]| find(root.as_fd(), names, LastLink::Follow, self.following).and_then(Looked::at);
-        let folder = match look(above) {
+        let folder = match self.look_below(root, above) {
             Err(Errno::NOENT) if parents == Parents::MustExist => {
                 return Err(FileError::NoFolder { path: asked.text().to_owned() });
             }
             Err(Errno::NOENT) => {
                 // Before anything is made: a refused path leaves no folders behind.
                 let wanted: PathBuf = above.iter().chain([&name]).collect();
-                self.admit_place(root, asked, &root.path().join(wanted), Role::File)?;
+                let wanted = root.path().join(wanted);
+                self.admit_place(root, asked, &wanted, Role::File)?;
+                self.admit_writing(asked, &wanted)?;
                 self.make_folders(root, asked, above)?
             }
             other => other.map_err(|errno| self.failed(asked, errno))?,
@@ -121,20 +119,20 @@ impl Workspace {
             // Where `..` of a missing folder leads is anybody's guess.
             return Err(FileError::NoFolder { path: asked.text().to_owned() });
         }
-        let look =
-            |names: &[&str]| find(root.as_fd(), names, LastLink::Follow, self.following).and_then(Looked::at);
-        let mut here = look(&[]).map_err(failed)?;
+        let mut here = self.look_below(root, &[]).map_err(failed)?;
         for (index, name) in names.iter().enumerate() {
             let names = names.get(..=index).unwrap_or_default();
-            here = match look(names) {
+            here = match self.look_below(root, names) {
                 Err(Errno::NOENT) => {
-                    self.admit_place(root, asked, &here.place.join(name), Role::Folder)?;
+                    let wanted = here.place.join(name);
+                    self.admit_place(root, asked, &wanted, Role::Folder)?;
+                    self.admit_writing(asked, &wanted)?;
                     match mkdirat(here.as_fd(), *name, NEW_FOLDER) {
                         // Somebody else was faster, or it is a link that leads nowhere; the next look tells.
                         Ok(()) | Err(Errno::EXIST) => {}
                         Err(errno) => return Err(failed(errno)),
                     }
-                    look(names).map_err(failed)?
+                    self.look_below(root, names).map_err(failed)?
                 }
                 other => other.map_err(failed)?,
             };

@@ -15,6 +15,7 @@ mod context;
 mod fuzz;
 mod guards;
 mod limits;
+mod mutants;
 mod outcomes;
 mod pitfalls;
 mod policy;

@@ -1,0 +1,17 @@
+//! The doors, tried from outside.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests touch files themselves, and a wrong guess should stop them"
+)]
+
+mod files;
+mod fuzz;
+#[path = "../../../toolroom/tests/it/mutants.rs"]
+mod mutants;
+#[expect(dead_code, reason = "the properties are tested beside the code")]
+#[path = "../../../toolroom/tests/it/scale.rs"]
+mod scale;
