@@ -3,7 +3,6 @@
     clippy::disallowed_methods,
     clippy::disallowed_types,
     clippy::unwrap_used,
-    clippy::panic,
     clippy::indexing_slicing,
     reason = "tests touch files themselves, and a wrong guess should stop them"
 )]

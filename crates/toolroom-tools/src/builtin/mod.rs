@@ -1,7 +1,8 @@
-//! The tools Toolroom ships with: a file or folder each, and one line in [`all`].
+//! The tools Toolroom ships with: a file or folder each, and one line in [`all`] or [`of_this_machine`].
 
 mod calculator;
 pub mod doctor;
+mod files;
 mod get_local_time;
 mod result_read;
 pub mod search;
@@ -12,6 +13,7 @@ use jiff::tz::TimeZone;
 use toolroom::catalog::Catalog;
 use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::tool::{IdError, Tool};
+use toolroom_host::files::Projects;
 
 use doctor::Checkup;
 
@@ -23,6 +25,8 @@ pub struct Surroundings {
     pub catalog: Weak<Catalog>,
     /// Who can examine this toolroom; `None` where only names are wanted.
     pub checkup: Option<Arc<dyn Checkup>>,
+    /// The workspaces of all projects; `None` where only names are wanted.
+    pub files: Option<Arc<Projects>>,
     /// What has been called.
     pub journal: Arc<dyn Journal>,
     /// What is switched off.
@@ -31,7 +35,7 @@ pub struct Surroundings {
     pub time_zone: TimeZone,
 }
 
-/// Every built-in tool, by name.
+/// The built-in tools of every project, by name.
 pub fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
     Ok(vec![
         calculator::tool()?,
@@ -40,4 +44,10 @@ pub fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
         result_read::tool(Arc::clone(&around.artifacts))?,
         search::tool(around.catalog.clone(), Arc::clone(&around.journal), Arc::clone(&around.switchboard))?,
     ])
+}
+
+/// The built-in tools that reach into this machine. They belong to the project of the person whose machine it is, and
+/// to others only where somebody says so.
+pub fn of_this_machine(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
+    files::all(&around.files)
 }
