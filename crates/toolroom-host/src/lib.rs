@@ -2,7 +2,7 @@
 //! terminal and asks the operating system about the machine and its processes.
 //!
 //! It knows no tool and no kernel type, so it can be audited alone: every use of a raw door carries the words
-//! "this is the door". The network client, rooted files and the process supervisor are planned rooms of this crate.
+//! "this is the door". The network client and the process supervisor are planned rooms of this crate.
 
 pub mod archive;
 pub mod environment;

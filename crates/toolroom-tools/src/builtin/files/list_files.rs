@@ -13,6 +13,9 @@ use super::{Files, failed, reads, workspace};
 /// More than anybody reads; a longer listing says how much is left out.
 const MAX_ENTRIES: usize = 10_000;
 
+/// Said of a name that is shown as well as it can be.
+const LOSSY: &str = "its name is not UTF-8, so it cannot be opened by name";
+
 #[derive(Deserialize, JsonSchema)]
 struct Folder {
     /// Folder path, relative to the workspace or absolute
@@ -60,9 +63,9 @@ fn entry(entry: &Entry) -> Value {
         EntryKind::Folder => "dir",
         EntryKind::Other => "other",
     };
-    let mut shown = json!({"name": entry.name, "type": kind, "size": entry.size});
-    if !entry.is_exact {
-        shown["note"] = "its name is not UTF-8, so it cannot be opened by name".into();
+    let (name, size) = (&entry.name, entry.size);
+    match entry.is_exact {
+        true => json!({"name": name, "type": kind, "size": size}),
+        false => json!({"name": name, "type": kind, "size": size, "note": LOSSY}),
     }
-    shown
 }

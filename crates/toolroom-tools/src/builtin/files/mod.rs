@@ -5,6 +5,7 @@ mod fs_write;
 mod list_files;
 mod read_file;
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
 mod tests;
 mod write_file;
 
