@@ -56,7 +56,9 @@ impl Root {
         if !place.path.is_absolute() {
             return Err(refused("its path is not absolute".to_owned()));
         }
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        // What is not judged must be the folder we made, and not one that a link leads to.
+        flags.set(OFlags::NOFOLLOW, place.origin == Origin::Ours);
         let mut found = open(&place.path, flags, Mode::empty());
         if matches!(found, Err(Errno::NOENT)) && place.origin == Origin::Ours {
             make_private(&place.path).map_err(|error| refused(error.to_string()))?;
@@ -65,7 +67,7 @@ impl Root {
         let folder = found.and_then(Looked::at).map_err(|errno| {
             refused(match errno {
                 Errno::NOENT => "it does not exist; create it first".to_owned(),
-                Errno::NOTDIR => "it is not a folder".to_owned(),
+                Errno::NOTDIR => "it is not a folder (in the data folder, a link to one is none)".to_owned(),
                 other => std::io::Error::from(other).to_string(),
             })
         })?;

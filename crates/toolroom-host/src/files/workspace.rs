@@ -122,11 +122,15 @@ impl Workspace {
         let roots = std::iter::once(&self.workspace).chain(&self.further);
         let covering =
             roots.filter_map(|root| self.open(root).ok()).filter(|root| place.starts_with(root.path()));
-        match covering.max_by_key(|root| root.path().components().count()) {
-            Some(root) if root.access == Access::ReadOnly => {
+        // Of two that are the same folder, the stricter one counts.
+        let strictness = |root: &Root| (root.path().components().count(), root.access == Access::ReadOnly);
+        match covering.max_by_key(strictness) {
+            Some(root) if root.access == Access::Writable => Ok(()),
+            Some(root) => {
                 Err(FileError::ReadOnly { path: asked.text().to_owned(), root: root.path().to_owned() })
             }
-            _ => Ok(()),
+            // Its root was moved away meanwhile.
+            None => Err(FileError::Changing { path: asked.text().to_owned() }),
         }
     }
 

@@ -140,3 +140,18 @@ fn errors_say_what_is_wrong() {
     }
     assert!(space.read(ground.outside().join("canary.txt").to_str().unwrap()).is_ok());
 }
+
+#[test]
+fn lines_are_counted_only_so_far() {
+    let ground = Ground::new();
+    let mut file = std::fs::File::create(ground.inside("endless.txt")).unwrap();
+    let block = vec![b'x'; 1 << 20];
+    for _ in 0..257 {
+        std::io::Write::write_all(&mut file, &block).unwrap();
+    }
+    let lines = Lines { first: 2, ..ALL };
+    let error = ground.workspace().read_lines("endless.txt", lines).unwrap_err();
+    assert!(matches!(error, FileError::TooFar { line: 2, .. }), "{error}");
+    let page = ground.workspace().read_lines("endless.txt", ALL).unwrap();
+    assert_eq!((page.text.len(), page.is_cut, page.next), (ALL.max_bytes, true, Some(2)));
+}

@@ -48,6 +48,10 @@ fn a_workspace_of_our_own_is_made_when_it_is_needed() {
     std::fs::remove_dir(&place).unwrap();
     space.write("a/b.txt", b"x", Parents::Create).unwrap();
     assert_eq!(space.read("a/b.txt").unwrap(), "x");
+    // Nobody puts a link in its place.
+    std::fs::remove_dir_all(&place).unwrap();
+    std::os::unix::fs::symlink("/etc", &place).unwrap();
+    assert!(matches!(space.list(".", 9).unwrap_err(), FileError::Root { .. }));
 }
 
 #[test]
@@ -89,6 +93,9 @@ fn the_innermost_root_decides_by_whatever_path() {
     let inner = space.with_root(ground.inside("dir/sub"), Access::Writable);
     inner.write("dir/sub/new.txt", b"x", Parents::MustExist).unwrap();
     inner.write("dir/new.txt", b"x", Parents::MustExist).unwrap_err();
+    let both = ground.workspace().with_root(ground.inside("dir"), Access::ReadOnly);
+    let both = both.with_root(ground.inside("dir"), Access::Writable);
+    both.write("dir/new.txt", b"x", Parents::MustExist).unwrap_err();
 }
 
 #[test]
