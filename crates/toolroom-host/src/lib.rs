@@ -2,11 +2,12 @@
 //! terminal, starts programs and asks the operating system about the machine and its processes.
 //!
 //! It knows no tool and no kernel type, so it can be audited alone: every use of a raw door carries the words
-//! "this is the door". The network client and rooted files are planned rooms of this crate.
+//! "this is the door". The network client is a planned room of this crate.
 
 pub mod archive;
 pub mod environment;
 pub mod exchange;
+pub mod files;
 pub mod folders;
 pub mod interrupt;
 pub mod machine;

@@ -9,7 +9,9 @@ use toolroom::catalog::{Catalog, LimitRule, RegisterError};
 use toolroom::clock::SystemClock;
 use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::redact::{Patterns, Secret};
+use toolroom::scope::{LOCAL_PROJECT, ProjectId};
 use toolroom_host::environment;
+use toolroom_host::files::Projects;
 use toolroom_host::folders::Folders;
 use toolroom_host::machine::FileId;
 use toolroom_host::occupancy::Occupancy;
@@ -21,7 +23,7 @@ use toolroom_store::Store;
 use toolroom_tools::builtin::doctor::Checkup;
 use toolroom_tools::builtin::{self, Surroundings};
 
-use crate::config::{Compiled, Loaded, Sources, Trust};
+use crate::config::{Compiled, FILE_NAME, Loaded, Sources, Trust};
 use crate::examination::Examination;
 use crate::vault::{Hides, Vault};
 
@@ -68,7 +70,9 @@ impl App {
         let storage = Arc::new(store.clone());
         let file = FileId::of(&folders.data.join(DATABASE)).ok().flatten();
         let checkup = Examination::of_running(&folders, flags, &store, file);
-        let catalog = examinable_catalog(Arc::clone(&storage), limits, Some(Arc::new(checkup)), register)?;
+        let files = Arc::new(projects(&folders));
+        let catalog =
+            full_catalog(Arc::clone(&storage), limits, Some(Arc::new(checkup)), Some(files), register)?;
         let room = Toolroom::builder(storage)
             .catalog(catalog)
             .policy(policy)
@@ -155,20 +159,29 @@ fn hides(config: &Loaded) -> Hides {
     }
 }
 
-/// Every tool there is, for whoever does not call them: nothing can be examined from here.
+/// The workspaces of all projects. Opens nothing.
+fn projects(folders: &Folders) -> Projects {
+    let own = [DATABASE, FILE_NAME, KEY_FILE].map(|name| folders.data.join(name));
+    let beside = ["-wal", "-shm"].map(|end| folders.data.join(format!("{DATABASE}{end}")));
+    let files = own.into_iter().chain(beside).chain([folders.config.join(FILE_NAME)]).collect();
+    Projects::new(folders, LOCAL_PROJECT, files).with_environment()
+}
+
+/// Every tool there is, for whoever does not call them: nothing can be examined or opened from here.
 pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
-    examinable_catalog(storage, limits, None, register)
+    full_catalog(storage, limits, None, None, register)
 }
 
 /// Every tool there is: the built-in ones over this storage, and an embedder's own.
-fn examinable_catalog<S: Artifacts + Journal + Switchboard + 'static>(
+fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
     checkup: Option<Arc<dyn Checkup>>,
+    files: Option<Arc<Projects>>,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
     let catalog = Arc::new(Catalog::with_limits(limits));
@@ -179,10 +192,12 @@ fn examinable_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         catalog: Arc::downgrade(&catalog),
         checkup,
         supervisor: Supervisor::new(environment::own_program()),
+        files,
         time_zone: environment::time_zone(),
         workspace: text_file::current_folder().unwrap_or_default(),
     };
     catalog.register_all(None, builtin::all(&around)?)?;
+    catalog.register_all(Some(&ProjectId::default()), builtin::of_this_machine(&around)?)?;
     register(&catalog)?;
     Ok(catalog)
 }

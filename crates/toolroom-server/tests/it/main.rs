@@ -21,6 +21,7 @@ mod crash;
 mod crash_approvals;
 mod docs;
 mod doctor;
+mod files;
 mod home;
 mod hostile;
 mod house;

@@ -1,7 +1,8 @@
-//! The tools Toolroom ships with: a file or folder each, and one line in [`all`].
+//! The tools Toolroom ships with: a file or folder each, and one line in [`all`] or [`of_this_machine`].
 
 mod calculator;
 pub mod doctor;
+mod files;
 mod get_local_time;
 mod result_read;
 pub mod search;
@@ -14,6 +15,7 @@ use jiff::tz::TimeZone;
 use toolroom::catalog::Catalog;
 use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::tool::{IdError, Tool};
+use toolroom_host::files::Projects;
 use toolroom_host::process::Supervisor;
 
 use doctor::Checkup;
@@ -26,6 +28,8 @@ pub struct Surroundings {
     pub catalog: Weak<Catalog>,
     /// Who can examine this toolroom; `None` where only names are wanted.
     pub checkup: Option<Arc<dyn Checkup>>,
+    /// The workspaces of all projects; `None` where only names are wanted.
+    pub files: Option<Arc<Projects>>,
     /// What has been called.
     pub journal: Arc<dyn Journal>,
     /// Who starts programs.
@@ -38,7 +42,7 @@ pub struct Surroundings {
     pub workspace: PathBuf,
 }
 
-/// Every built-in tool, by name.
+/// The built-in tools of every project, by name.
 pub fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
     Ok(vec![
         calculator::tool()?,
@@ -46,6 +50,13 @@ pub fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
         get_local_time::tool(around.time_zone.clone())?,
         result_read::tool(Arc::clone(&around.artifacts))?,
         search::tool(around.catalog.clone(), Arc::clone(&around.journal), Arc::clone(&around.switchboard))?,
-        shell_exec::tool(around.supervisor.clone(), around.workspace.clone())?,
     ])
+}
+
+/// The built-in tools that reach into this machine. They belong to the project of the person whose machine it is, and
+/// to others only where somebody says so.
+pub fn of_this_machine(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
+    let mut tools = files::all(&around.files)?;
+    tools.push(shell_exec::tool(around.supervisor.clone(), around.workspace.clone())?);
+    Ok(tools)
 }

@@ -16,6 +16,7 @@ mod described;
 mod fuzz;
 mod guards;
 mod limits;
+mod mutants;
 mod outcomes;
 mod pitfalls;
 mod policy;

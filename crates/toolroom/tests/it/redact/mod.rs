@@ -8,7 +8,7 @@ mod value;
 
 use toolroom::redact::{Patterns, Redactor, Secret};
 
-use crate::fuzz::Dice;
+use crate::mutants::Dice;
 
 /// What secrets are made of.
 const ALPHABETS: [&str; 8] = [
