@@ -1,8 +1,8 @@
-//! The doors of Toolroom to the outside: the only crate that reads the environment, touches files, speaks to the
-//! terminal, starts programs and asks the operating system about the machine and its processes.
+//! The doors of Toolroom to the outside: the only crate that reads the environment, touches files, opens connections,
+//! starts programs, speaks to the terminal and asks the operating system about the machine and its processes.
 //!
 //! It knows no tool and no kernel type, so it can be audited alone: every use of a raw door carries the words
-//! "this is the door". The network client is a planned room of this crate.
+//! "this is the door".
 
 pub mod archive;
 pub mod environment;
@@ -11,6 +11,7 @@ pub mod files;
 pub mod folders;
 pub mod interrupt;
 pub mod machine;
+pub mod net;
 pub mod occupancy;
 pub mod presence;
 pub mod process;

@@ -1,10 +1,60 @@
-//! Fuzz targets of this crate; see `mutants.rs`.
+//! Fuzz targets of the doors.
 
+use std::net::IpAddr;
 use std::path::Path;
 
 use toolroom_host::files::{Asked, Judge, Role};
+use toolroom_host::net::address::Special;
+use toolroom_host::net::{Client, Opening, Place, Reach, Url};
 
-use crate::mutants::fuzz;
+use crate::mutation::fuzz;
+
+#[test]
+fn url() {
+    let public = Client::new(Reach::public());
+    let lan =
+        Client::new(Reach::public().open(["printer.lan".parse().unwrap(), "10.0.0.0/8".parse().unwrap()]));
+    fuzz("url", |text| {
+        let Ok(target) = public.judge(text) else { return };
+        // Whatever text it came from, what is left says where it leads, in only one way.
+        let url = target.url();
+        assert!(matches!(url.scheme(), "http" | "https"), "{url}");
+        assert!(url.username().is_empty() && url.password().is_none() && url.fragment().is_none(), "{url}");
+        assert!(url.as_str().is_ascii() && !url.as_str().contains(|c: char| c.is_control()), "{url:?}");
+        assert_eq!(Url::parse(url.as_str()).unwrap(), *url);
+        assert_eq!(public.judge(url.as_str()).unwrap(), target, "what was written is judged alike");
+        assert_public(target.place());
+        assert!(lan.judge(text).is_ok(), "opening something closes nothing: {url}");
+    });
+}
+
+fn assert_public(place: &Place) {
+    match place.address() {
+        Some(address) => assert_eq!(Special::of(address), None, "{place}"),
+        None => {
+            // A resolver would read such a name as an address.
+            assert!(place.name().parse::<IpAddr>().is_err(), "{place}");
+            let last = place.name().rsplit('.').next().unwrap();
+            assert!(!last.bytes().all(|byte| byte.is_ascii_digit()), "{place}");
+            assert!(!matches!(last, "localhost" | "local" | "internal" | "lan" | "corp" | "home"), "{place}");
+        }
+    }
+}
+
+#[test]
+fn opening() {
+    fuzz("opening", |text| {
+        let Ok(opening) = text.parse::<Opening>() else { return };
+        assert_eq!(opening.to_string().parse::<Opening>(), Ok(opening.clone()), "{text}");
+        let reach = Reach::public().open([opening.clone()]);
+        let client = Client::new(reach);
+        for never in ["http://169.254.169.254/", "http://[fd00:ec2::254]/", "http://0.0.0.0/"] {
+            let host = never.trim_start_matches("http://").trim_end_matches('/').trim_matches(['[', ']']);
+            let is_opened = opening.to_string().contains(host);
+            assert!(is_opened || client.judge(never).is_err(), "`{opening}` opens {never}");
+        }
+    });
+}
 
 #[test]
 fn path() {

@@ -1,16 +1,22 @@
-//! The doors, tried from outside.
+//! What the doors promise, tested where it matters: over real sockets, files and processes.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
     clippy::unwrap_used,
+    clippy::panic,
     clippy::indexing_slicing,
-    reason = "tests touch files and start processes themselves, and a wrong guess should stop them"
+    reason = "tests open sockets and files and start processes, and a wrong guess should stop them"
 )]
 
+mod bodies;
+mod egress;
 mod files;
 mod fuzz;
-#[path = "../../../toolroom/tests/it/mutants.rs"]
-mod mutants;
+mod internet;
+#[path = "../../../toolroom/tests/it/mutation.rs"]
+mod mutation;
 mod process;
+mod resolving;
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;
+mod tls;

@@ -12,7 +12,7 @@ use toolroom::schema::{PatternRule, Schema, parse_object};
 use toolroom::scope::Scope;
 use toolroom::tool::{Effect, ToolId, ToolSpec};
 
-use crate::mutants::fuzz;
+use crate::mutation::fuzz;
 
 #[test]
 fn expression() {

@@ -16,7 +16,7 @@ mod described;
 mod fuzz;
 mod guards;
 mod limits;
-mod mutants;
+mod mutation;
 mod outcomes;
 mod pitfalls;
 mod policy;

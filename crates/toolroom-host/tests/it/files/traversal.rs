@@ -3,7 +3,7 @@
 use toolroom_host::files::{Lines, Parents};
 
 use super::{CANARY, Ground, MARK};
-use crate::mutants::Dice;
+use crate::mutation::Dice;
 use crate::scale::scaled;
 
 const STRINGS: u32 = 20_000;

@@ -9,7 +9,7 @@ use toolroom::redact::{Patterns, Redactor, Secret};
 
 use super::encoders::{ENCODERS, Encoder, base64_readings};
 use super::{canaries, redactor};
-use crate::mutants::Dice;
+use crate::mutation::Dice;
 use crate::scale::cases;
 
 static CANARIES: LazyLock<Vec<String>> = LazyLock::new(canaries);

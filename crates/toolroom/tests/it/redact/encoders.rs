@@ -1,6 +1,6 @@
 //! How secrets get into texts: encoders written for these tests, one for each habit.
 
-use crate::mutants::Dice;
+use crate::mutation::Dice;
 
 /// A name, and the encoder.
 pub(super) type Encoder = (&'static str, fn(&str, &mut Dice) -> String);

@@ -8,7 +8,7 @@ mod value;
 
 use toolroom::redact::{Patterns, Redactor, Secret};
 
-use crate::mutants::Dice;
+use crate::mutation::Dice;
 
 /// What secrets are made of.
 const ALPHABETS: [&str; 8] = [

@@ -6,7 +6,7 @@ use toolroom::redact::Redactor;
 
 use super::encoders::{STANDARD, base64};
 use super::redactor;
-use crate::mutants::Dice;
+use crate::mutation::Dice;
 
 /// Changed lines per thousand that are too many.
 const MOST_PER_MILLE: usize = 10;

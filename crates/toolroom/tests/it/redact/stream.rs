@@ -9,7 +9,7 @@ use toolroom::redact::{Patterns, Redactor, Secret, Stream};
 
 use super::encoders::ENCODERS;
 use super::{canaries, redactor};
-use crate::mutants::Dice;
+use crate::mutation::Dice;
 use crate::scale::cases;
 
 static REDACTOR: LazyLock<Arc<Redactor>> = LazyLock::new(|| Arc::new(redactor()));

@@ -1,4 +1,4 @@
-//! The engine of the fuzz targets: every file of a corpus, and mutants of it.
+//! A fuzz target is run over the files of its corpus and mutations of them, the same ones on every run.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::scale::scaled;
 /// Mutations of each corpus file in `make test`.
 const MUTATIONS: u32 = 300;
 
-/// Runs a target over the corpus of that name in the `tests/corpus` of the crate.
+/// Runs a target over `tests/corpus/<target>` of the crate.
 pub(crate) fn fuzz(target: &str, run: impl Fn(&str)) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(target);
     let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();

@@ -1,0 +1,225 @@
+//! Which addresses are not the public internet, and by what name. Tables only: nothing is asked, nothing is opened.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// What an address is for, if it is not an ordinary host of the internet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `0.0.0.0/8`, which leads to this machine, and `::`.
+    Unspecified,
+    /// `127.0.0.0/8` and `::1`.
+    Loopback,
+    /// `10.0.0.0/8`, `172.16.0.0/12`, `192.168.0.0/16`.
+    Private,
+    /// `100.64.0.0/10`, behind a provider's address translation.
+    Shared,
+    /// `169.254.0.0/16` and `fe80::/10`.
+    LinkLocal,
+    /// Where a cloud tells its machines their credentials.
+    Metadata,
+    /// `fc00::/7`.
+    UniqueLocal,
+    /// `fec0::/10`, which was private once.
+    SiteLocal,
+    /// Set aside for protocols.
+    Protocol,
+    /// For examples in texts.
+    Documentation,
+    /// For measuring networks.
+    Benchmark,
+    /// Goes to many.
+    Multicast,
+    /// `255.255.255.255`.
+    Broadcast,
+    /// Belongs to nobody.
+    Reserved,
+    /// `::ffff:a.b.c.d`.
+    Mapped,
+    /// `::a.b.c.d`.
+    Compatible,
+    /// `::ffff:0:a.b.c.d`.
+    Translated,
+    /// `64:ff9b::/96` and `64:ff9b:1::/48`.
+    Nat64,
+    /// `2002::/16`, and `192.88.99.0/24` where its relays were.
+    SixToFour,
+    /// `2001::/32`.
+    Teredo,
+    /// Any network, with `0:5efe:a.b.c.d` or `200:5efe:a.b.c.d` as its second half.
+    Isatap,
+}
+
+impl Kind {
+    /// Whether neither an opened name nor an opened range leads there: such an address has to be opened itself.
+    #[must_use]
+    pub fn is_opened_only_exactly(self) -> bool {
+        matches!(self, Self::Metadata | Self::Unspecified | Self::Multicast | Self::Broadcast)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unspecified => "an unspecified address",
+            Self::Loopback => "a loopback address",
+            Self::Private => "a private address",
+            Self::Shared => "a shared address of a provider",
+            Self::LinkLocal => "a link-local address",
+            Self::Metadata => "a cloud metadata address",
+            Self::UniqueLocal => "a unique local address",
+            Self::SiteLocal => "a site-local address",
+            Self::Protocol => "an address set aside for protocols",
+            Self::Documentation => "an address for documentation",
+            Self::Benchmark => "an address for benchmarks",
+            Self::Multicast => "a multicast address",
+            Self::Broadcast => "the broadcast address",
+            Self::Reserved => "a reserved address",
+            Self::Mapped => "an IPv4-mapped address",
+            Self::Compatible => "an IPv4-compatible address",
+            Self::Translated => "an IPv4-translated address",
+            Self::Nat64 => "a NAT64 address",
+            Self::SixToFour => "a 6to4 address",
+            Self::Teredo => "a Teredo address",
+            Self::Isatap => "an ISATAP address",
+        })
+    }
+}
+
+/// The first row that fits counts: metadata addresses lie inside wider ranges.
+const V4: &[(Ipv4Addr, u32, Kind)] = &[
+    (Ipv4Addr::new(169, 254, 169, 254), 32, Kind::Metadata), // nearly every cloud
+    (Ipv4Addr::new(169, 254, 170, 2), 32, Kind::Metadata),   // AWS, tasks
+    (Ipv4Addr::new(169, 254, 170, 23), 32, Kind::Metadata),  // AWS, pods
+    (Ipv4Addr::new(100, 100, 100, 200), 32, Kind::Metadata), // Alibaba
+    (Ipv4Addr::new(168, 63, 129, 16), 32, Kind::Metadata),   // Azure
+    (Ipv4Addr::new(192, 0, 0, 192), 32, Kind::Metadata),     // Oracle
+    (Ipv4Addr::new(0, 0, 0, 0), 8, Kind::Unspecified),
+    (Ipv4Addr::new(10, 0, 0, 0), 8, Kind::Private),
+    (Ipv4Addr::new(100, 64, 0, 0), 10, Kind::Shared),
+    (Ipv4Addr::new(127, 0, 0, 0), 8, Kind::Loopback),
+    (Ipv4Addr::new(169, 254, 0, 0), 16, Kind::LinkLocal),
+    (Ipv4Addr::new(172, 16, 0, 0), 12, Kind::Private),
+    (Ipv4Addr::new(192, 0, 0, 0), 24, Kind::Protocol),
+    (Ipv4Addr::new(192, 0, 2, 0), 24, Kind::Documentation),
+    (Ipv4Addr::new(192, 88, 99, 0), 24, Kind::SixToFour),
+    (Ipv4Addr::new(192, 168, 0, 0), 16, Kind::Private),
+    (Ipv4Addr::new(198, 18, 0, 0), 15, Kind::Benchmark),
+    (Ipv4Addr::new(198, 51, 100, 0), 24, Kind::Documentation),
+    (Ipv4Addr::new(203, 0, 113, 0), 24, Kind::Documentation),
+    (Ipv4Addr::new(224, 0, 0, 0), 4, Kind::Multicast),
+    (Ipv4Addr::new(255, 255, 255, 255), 32, Kind::Broadcast),
+    (Ipv4Addr::new(240, 0, 0, 0), 4, Kind::Reserved),
+];
+
+/// As [`V4`]. What is in no row and outside `2000::/3` belongs to nobody.
+const V6: &[(Ipv6Addr, u32, Kind)] = &[
+    (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0), 32, Kind::Metadata), // AWS
+    (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254), 128, Kind::Metadata), // Google
+    (Ipv6Addr::UNSPECIFIED, 128, Kind::Unspecified),
+    (Ipv6Addr::LOCALHOST, 128, Kind::Loopback),
+    (Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 0), 96, Kind::Compatible),
+    (Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96, Kind::Mapped),
+    (Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96, Kind::Translated),
+    (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96, Kind::Nat64),
+    (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48, Kind::Nat64),
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 32, Kind::Teredo),
+    (Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 0), 48, Kind::Benchmark),
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, Kind::Protocol),
+    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32, Kind::Documentation),
+    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16, Kind::SixToFour),
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, Kind::Documentation),
+    (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, Kind::UniqueLocal),
+    (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10, Kind::LinkLocal),
+    (Ipv6Addr::new(0xfec0, 0, 0, 0, 0, 0, 0, 0), 10, Kind::SiteLocal),
+    (Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8, Kind::Multicast),
+];
+
+/// What kind of special address this is; `None` for an ordinary public one.
+#[must_use]
+pub fn special(address: IpAddr) -> Option<Kind> {
+    match address {
+        IpAddr::V4(address) => special_v4(address),
+        IpAddr::V6(address) => special_v6(address),
+    }
+}
+
+fn special_v4(address: Ipv4Addr) -> Option<Kind> {
+    let differing = |network: Ipv4Addr| (u32::from(address) ^ u32::from(network)).leading_zeros();
+    V4.iter().find(|(network, length, _)| differing(*network) >= *length).map(|(_, _, kind)| *kind)
+}
+
+fn special_v6(address: Ipv6Addr) -> Option<Kind> {
+    let differing = |network: Ipv6Addr| (u128::from(address) ^ u128::from(network)).leading_zeros();
+    if let Some((_, _, kind)) = V6.iter().find(|(network, length, _)| differing(*network) >= *length) {
+        return Some(*kind);
+    }
+    let [first, _, _, _, fifth, sixth, ..] = address.segments();
+    if first & 0xe000 != 0x2000 {
+        return Some(Kind::Reserved);
+    }
+    (matches!(fifth, 0 | 0x200) && sixth == 0x5efe).then_some(Kind::Isatap)
+}
+
+/// The IPv4 addresses that an IPv6 address leads to, by the way it was made. They are judged like any other.
+#[must_use]
+pub fn carried(address: IpAddr) -> Vec<Ipv4Addr> {
+    let IpAddr::V6(address) = address else { return Vec::new() };
+    let segments = address.segments();
+    let pair = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+    let [_, second, third, fourth, fifth, sixth, seventh, eighth] = segments;
+    match special_v6(address) {
+        Some(Kind::Mapped | Kind::Compatible | Kind::Translated | Kind::Isatap) => {
+            vec![pair(seventh, eighth)]
+        }
+        Some(Kind::SixToFour) => vec![pair(second, third)],
+        // The server, and the client with all its bits turned over.
+        Some(Kind::Teredo) => vec![pair(third, fourth), pair(!seventh, !eighth)],
+        Some(Kind::Nat64) if third == 0 => vec![pair(seventh, eighth)],
+        // The translator chooses how long its prefix is (RFC 6052), so every form counts that says something. The
+        // byte after the first 64 bits is left out.
+        Some(Kind::Nat64) => {
+            let after_48 = pair(fourth, (fifth << 8) | (sixth >> 8));
+            let after_56 = pair((fourth << 8) | (fifth & 0xff), sixth);
+            let after_64 = pair((fifth << 8) | (sixth >> 8), (sixth << 8) | (seventh >> 8));
+            let forms = [pair(seventh, eighth), after_48, after_56, after_64];
+            forms.into_iter().filter(|form| special_v4(*form) != Some(Kind::Unspecified)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Why an address is special, with what it carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Special {
+    /// What it is.
+    pub kind: Kind,
+    /// A special address that it leads to.
+    pub carries: Option<(Ipv4Addr, Kind)>,
+}
+
+impl Special {
+    /// Of an address; `None` for an ordinary public one.
+    #[must_use]
+    pub fn of(address: IpAddr) -> Option<Self> {
+        let kind = special(address)?;
+        let inner = carried(address).into_iter().filter_map(|inner| Some((inner, special_v4(inner)?)));
+        // Where it can be read in several ways, the worst one is told.
+        let carries = inner.min_by_key(|(_, kind)| !kind.is_opened_only_exactly());
+        Some(Self { kind, carries })
+    }
+}
+
+impl fmt::Display for Special {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind)?;
+        match self.carries {
+            Some((inner, kind)) => write!(f, " that leads to `{inner}`, {kind}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "address_tests.rs"]
+mod tests;

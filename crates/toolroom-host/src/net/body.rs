@@ -1,0 +1,193 @@
+//! The body of a response: in pieces or whole, decoded, within its limits.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use async_compression::tokio::bufread::{BrotliDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder};
+use async_compression::zstd::DParameter;
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt};
+
+use super::error::{Measure, NetError};
+use super::flow::Flow;
+
+/// What is decoded at a time.
+const PIECE: usize = 16 * 1024;
+
+/// The most memory a zstd stream may ask for, as a power of two: 8 MiB, which every decoder of the web has to take.
+const ZSTD_WINDOW: u32 = 23;
+
+/// Begins a brotli stream with a window of up to 1 GiB. Browsers do not take it either.
+const BROTLI_LARGE_WINDOW: u8 = 0x11;
+
+/// What can be decoded, as it is told to servers.
+pub(super) const ACCEPTED: &str = "gzip, deflate, br, zstd";
+
+/// A body that is being received. Dropping it ends the connection.
+pub struct Body {
+    host: Arc<str>,
+    source: Source,
+    decoded: u64,
+    limit: u64,
+}
+
+enum Source {
+    Plain(Flow),
+    Brotli(Flow),
+    Decoder(Pin<Box<dyn AsyncRead + Send + Sync>>),
+    /// Nothing more comes.
+    Over,
+    Failed(NetError),
+}
+
+/// A body that may have been too large to keep all of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beginning {
+    /// What was kept.
+    pub bytes: Bytes,
+    /// Whether there was more.
+    pub is_cut: bool,
+}
+
+impl Body {
+    /// Takes the headers that no longer hold once the body is decoded.
+    pub(super) fn new(flow: Flow, headers: &mut HeaderMap, limit: u64) -> Result<Self, NetError> {
+        let host = Arc::clone(flow.host());
+        let coding = headers.get(CONTENT_ENCODING).map(|coding| String::from_utf8_lossy(coding.as_bytes()));
+        let coding = coding.map(|coding| coding.trim().to_ascii_lowercase()).unwrap_or_default();
+        let several = headers.get_all(CONTENT_ENCODING).iter().count() > 1;
+        // The answer to HEAD names an encoding for a body that does not come.
+        let is_empty = flow.announced() == Some(0);
+        let source = match coding.as_str() {
+            "" | "identity" if !several => {
+                return Ok(Self { host, source: Source::Plain(flow), decoded: 0, limit });
+            }
+            _ if is_empty => Source::Over,
+            "gzip" | "x-gzip" if !several => {
+                let mut decoder = GzipDecoder::new(flow);
+                decoder.multiple_members(true);
+                Source::Decoder(Box::pin(decoder))
+            }
+            "deflate" if !several => Source::Decoder(Box::pin(ZlibDecoder::new(flow))),
+            "br" if !several => Source::Brotli(flow),
+            "zstd" if !several => {
+                let window = [DParameter::window_log_max(ZSTD_WINDOW)];
+                Source::Decoder(Box::pin(ZstdDecoder::with_params(flow, &window)))
+            }
+            other => {
+                let shown: String = other.chars().take(40).collect();
+                let why = format!("its encoding is `{shown}`, and one of {ACCEPTED} was asked for");
+                return Err(NetError::Encoding { host: host.to_string(), why });
+            }
+        };
+        headers.remove(CONTENT_ENCODING);
+        headers.remove(CONTENT_LENGTH);
+        Ok(Self { host, source, decoded: 0, limit })
+    }
+
+    /// The next piece; `None` at the end. Can be dropped while it waits: nothing is lost.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, NetError> {
+        let piece = match self.piece().await {
+            Ok(Some(piece)) => self.count(piece),
+            Ok(None) => {
+                self.source = Source::Over;
+                return Ok(None);
+            }
+            Err(error) => Err(error),
+        };
+        // What failed once goes on failing: somebody who asks again must not take it for the end.
+        piece.map(Some).inspect_err(|error| self.source = Source::Failed(error.clone()))
+    }
+
+    /// All of it, if it is no larger than `most` and the limit of the client.
+    pub async fn bytes_up_to(mut self, most: u64) -> Result<Bytes, NetError> {
+        let too_large = |host: &str, what, limit| NetError::TooLarge { host: host.to_owned(), what, limit };
+        let (announced, what) = match &self.source {
+            Source::Plain(flow) => (flow.announced().unwrap_or(0), Measure::Wire),
+            _ => (0, Measure::Decoded),
+        };
+        let limit = most.min(self.limit);
+        if announced > limit {
+            return Err(too_large(&self.host, what, limit));
+        }
+        let beginning = self.take(most).await?;
+        if beginning.is_cut { Err(too_large(&self.host, what, most)) } else { Ok(beginning.bytes) }
+    }
+
+    /// All of it, within the limits of the client.
+    pub async fn bytes(self) -> Result<Bytes, NetError> {
+        let limit = self.limit;
+        self.bytes_up_to(limit).await
+    }
+
+    /// At most the first `most` bytes; what comes after them is not received.
+    pub async fn beginning(mut self, most: u64) -> Result<Beginning, NetError> {
+        self.take(most).await
+    }
+
+    async fn take(&mut self, most: u64) -> Result<Beginning, NetError> {
+        let announced = match &self.source {
+            Source::Plain(flow) => flow.announced().unwrap_or(0),
+            _ => 0,
+        };
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        // What is announced and never comes is not taken from the machine either: nobody touches it.
+        let expected = usize::try_from(announced.min(self.limit)).unwrap_or(0).min(most);
+        let mut bytes = BytesMut::with_capacity(expected);
+        while bytes.len() <= most {
+            match self.chunk().await? {
+                Some(piece) => bytes.extend_from_slice(&piece),
+                None => return Ok(Beginning { bytes: bytes.freeze(), is_cut: false }),
+            }
+        }
+        bytes.truncate(most);
+        Ok(Beginning { bytes: bytes.freeze(), is_cut: true })
+    }
+
+    async fn piece(&mut self) -> Result<Option<Bytes>, NetError> {
+        if let Source::Brotli(flow) = &mut self.source {
+            let first =
+                flow.fill_buf().await.map_err(|error| undecodable(&self.host, error))?.first().copied();
+            if first.is_some_and(|first| first & 0x7f == BROTLI_LARGE_WINDOW) {
+                let why = "it asks for more memory than brotli on the web may".to_owned();
+                return Err(NetError::Encoding { host: self.host.to_string(), why });
+            }
+            if let Source::Brotli(flow) = std::mem::replace(&mut self.source, Source::Over) {
+                self.source = Source::Decoder(Box::pin(BrotliDecoder::new(flow)));
+            }
+        }
+        match &mut self.source {
+            Source::Plain(flow) => flow.next().await.transpose(),
+            Source::Decoder(decoder) => {
+                let mut piece = BytesMut::with_capacity(PIECE);
+                let amount =
+                    decoder.read_buf(&mut piece).await.map_err(|error| undecodable(&self.host, error))?;
+                Ok((amount > 0).then(|| piece.freeze()))
+            }
+            Source::Failed(error) => Err(error.clone()),
+            Source::Brotli(_) | Source::Over => Ok(None),
+        }
+    }
+
+    fn count(&mut self, piece: Bytes) -> Result<Bytes, NetError> {
+        self.decoded = self.decoded.saturating_add(piece.len() as u64);
+        if self.decoded <= self.limit {
+            return Ok(piece);
+        }
+        Err(NetError::TooLarge { host: self.host.to_string(), what: Measure::Decoded, limit: self.limit })
+    }
+}
+
+/// What a decoder says: an error of ours that passed through it, an early end, or nonsense.
+fn undecodable(host: &str, error: io::Error) -> NetError {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        return NetError::Truncated { host: host.to_owned() };
+    }
+    match error.downcast::<NetError>() {
+        Ok(ours) => ours,
+        Err(error) => NetError::Encoding { host: host.to_owned(), why: error.to_string() },
+    }
+}

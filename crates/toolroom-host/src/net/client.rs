@@ -1,0 +1,215 @@
+//! The client: judges, sends, follows, and hands over a body that is held to its limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, ACCEPT_ENCODING, RANGE, USER_AGENT};
+use http::{HeaderMap, HeaderValue, Method};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
+use hyper_util::client::legacy::{self, Client as Pool};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::body::{ACCEPTED, Body};
+use super::error::{NetError, Wait, inside};
+use super::flow::{Deadline, Flow};
+use super::gate::Gate;
+use super::reach::{Limits, Reach};
+use super::redirect::{Hop, location};
+use super::request::Request;
+use super::resolve::{Pending, Resolve, SystemResolver};
+use super::response::Response;
+use super::target::Target;
+use super::wire::Peer;
+
+/// How Toolroom introduces itself.
+const NAME: &str = concat!("toolroom/", env!("CARGO_PKG_VERSION"));
+
+/// Connections that wait for another request, per host and in time. With fewer than ask at once, most would be made
+/// anew for each request.
+const SPARE: usize = 64;
+const SPARE_FOR: Duration = Duration::from_secs(60);
+
+/// What one response may send ahead of its reader over HTTP/2; a connection may send four times as much.
+const WINDOW: u32 = 512 * 1024;
+
+/// Sends requests. This is the port: whoever needs HTTP takes it, and the traits of other libraries are implemented
+/// over it, so that none of them ever opens a connection.
+pub trait Http: Send + Sync {
+    /// Sends a request and returns once the headers of the response are there.
+    fn send(&self, request: Request) -> Pending<'_, Result<Response, NetError>>;
+}
+
+/// The only HTTP client. A clone is the same client; another [`Reach`] is another client with connections of its
+/// own, so that none that was made under one policy is used under another.
+#[derive(Clone)]
+pub struct Client {
+    reach: Arc<Reach>,
+    pool: Arc<Pool<Gate, Full<Bytes>>>,
+}
+
+impl Client {
+    /// A client over the system's resolver. Opens nothing yet.
+    #[must_use]
+    pub fn new(reach: Reach) -> Self {
+        Self::with_resolver(reach, Arc::new(SystemResolver::default()))
+    }
+
+    /// A client that finds names in another way.
+    #[must_use]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door: the one pool of connections, over the gate"
+    )]
+    pub fn with_resolver(mut reach: Reach, resolver: Arc<dyn Resolve>) -> Self {
+        reach.limits = reach.limits.sane();
+        let reach = Arc::new(reach);
+        let limits = &reach.limits;
+        let pool = Pool::builder(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(SPARE_FOR)
+            .pool_max_idle_per_host(SPARE)
+            .http1_max_headers(limits.headers)
+            .http1_max_buf_size(usize::try_from(limits.header_bytes).unwrap_or(usize::MAX))
+            .http2_max_header_list_size(limits.header_bytes)
+            .http2_initial_stream_window_size(WINDOW)
+            .http2_initial_connection_window_size(4 * WINDOW)
+            .build(Gate::new(Arc::clone(&reach), resolver));
+        Self { reach, pool: Arc::new(pool) }
+    }
+
+    /// Reads and judges a URL, as far as that is possible without looking its name up. Opens nothing.
+    pub fn judge(&self, url: &str) -> Result<Target, NetError> {
+        Target::judge(url, &self.reach)
+    }
+
+    /// Sends a request, follows redirects and returns once the headers of the response are there.
+    pub async fn send(&self, request: Request) -> Result<Response, NetError> {
+        let deadline = self.reach.limits.total.map(|after| Deadline { at: Instant::now() + after, after });
+        let mut hop = self.first(request)?;
+        let mut redirects = 0;
+        loop {
+            let response = self.exchange(&hop, deadline).await?;
+            let follows = self.reach.max_redirects > 0;
+            let Some(location) = location(response.status(), response.headers()).filter(|_| follows) else {
+                return self.received(hop, response, redirects, deadline);
+            };
+            if redirects == self.reach.max_redirects {
+                let host = hop.target.place().to_string();
+                return Err(NetError::TooManyRedirects { host, limit: redirects });
+            }
+            redirects += 1;
+            hop = hop.follow(response.status(), &location, &self.reach)?;
+        }
+    }
+
+    fn first(&self, request: Request) -> Result<Hop, NetError> {
+        let Request { method, url, headers, body } = request;
+        // They are about the way and not about a resource.
+        if matches!(method, Method::CONNECT | Method::TRACE) {
+            return Err(NetError::BadMethod(method.to_string()));
+        }
+        let target = self.judge(&url)?;
+        Ok(Hop { target, method, headers: with_defaults(headers), body })
+    }
+
+    /// One request, one response.
+    async fn exchange(
+        &self,
+        hop: &Hop,
+        deadline: Option<Deadline>,
+    ) -> Result<http::Response<Incoming>, NetError> {
+        let host = || hop.target.place().to_string();
+        let mut request = http::Request::new(Full::new(hop.body.clone()));
+        *request.method_mut() = hop.method.clone();
+        *request.uri_mut() = hop.target.uri().clone();
+        *request.headers_mut() = hop.headers.clone();
+        let answer = async {
+            let mut connection = capture_connection(&mut request);
+            let mut sent = std::pin::pin!(self.pool.request(request));
+            // Connecting has a limit of its own; silence counts from the moment there is somebody to be silent.
+            let answer = tokio::select! {
+                answer = &mut sent => answer,
+                () = connected(&mut connection) => {
+                    let limit = self.reach.limits.idle;
+                    let silent = |_| NetError::Timeout { host: host(), wait: Wait::Idle, limit };
+                    timeout(limit, sent).await.map_err(silent)?
+                }
+            };
+            answer.map_err(|error| self.failed(&host(), error))
+        };
+        match deadline {
+            None => answer.await,
+            Some(Deadline { at, after: limit }) => {
+                let late = |_| NetError::Timeout { host: host(), wait: Wait::Total, limit };
+                timeout_at(at, answer).await.map_err(late)?
+            }
+        }
+    }
+
+    fn received(
+        &self,
+        hop: Hop,
+        response: http::Response<Incoming>,
+        redirects: u32,
+        deadline: Option<Deadline>,
+    ) -> Result<Response, NetError> {
+        let limits = &self.reach.limits;
+        let host: Arc<str> = hop.target.place().to_string().into();
+        let (mut head, body) = response.into_parts();
+        // HTTP/2 bounds the size of headers only.
+        if head.headers.len() > limits.headers {
+            return Err(self.too_many_headers(&host));
+        }
+        // Every connection comes from the gate, which says who is at its end.
+        let Some(Peer(peer)) = head.extensions.get().copied() else {
+            let source = Arc::new(std::io::Error::other("a connection of unknown origin"));
+            return Err(NetError::Connect { host: host.to_string(), source });
+        };
+        let flow = Flow::new(host, body, limits.wire_bytes, limits.idle, deadline);
+        let body = Body::new(flow, &mut head.headers, limits.decoded_bytes)?;
+        let Hop { target, .. } = hop;
+        Ok(Response { status: head.status, headers: head.headers, target, redirects, peer, body })
+    }
+
+    fn failed(&self, host: &str, error: legacy::Error) -> NetError {
+        if let Some(ours) = inside::<NetError>(&error) {
+            return ours.clone();
+        }
+        if inside(&error).is_some_and(hyper::Error::is_parse_too_large) {
+            return self.too_many_headers(host);
+        }
+        NetError::broken(host, error)
+    }
+
+    fn too_many_headers(&self, host: &str) -> NetError {
+        let Limits { headers: count, header_bytes: bytes, .. } = self.reach.limits;
+        NetError::TooManyHeaders { host: host.to_owned(), count, bytes }
+    }
+}
+
+impl Http for Client {
+    fn send(&self, request: Request) -> Pending<'_, Result<Response, NetError>> {
+        Box::pin(Self::send(self, request))
+    }
+}
+
+/// Waits until a connection has been made or found.
+async fn connected(connection: &mut CaptureConnection) {
+    drop(connection.wait_for_connection_metadata().await);
+}
+
+/// What goes with every request unless the caller says something else.
+fn with_defaults(mut headers: HeaderMap) -> HeaderMap {
+    headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(NAME));
+    headers.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));
+    // A range of an encoded body cannot be decoded.
+    if !headers.contains_key(RANGE) {
+        headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static(ACCEPTED));
+    }
+    headers
+}

@@ -1,0 +1,48 @@
+//! The one way to the network: an HTTP client that reaches the public internet and what trusted configuration opens.
+//!
+//! Everything that speaks HTTP goes through a [`Client`], made from a [`Reach`] that says how far it may go: tools,
+//! models, MCP, webhooks, imports. No library is given a connection; those that bring an HTTP trait of their own get
+//! an implementation of it over [`Http`].
+//!
+//! ```text
+//! send     Target::judge   the URL is read once; scheme, host name, port, literal address are judged
+//!          Gate            the name is looked up, every address judged, one of those dialled, the peer compared
+//!          Hop::follow     a redirect is judged anew; what may be a credential stays with its origin
+//!          Flow, Body      bytes are counted before and after decoding; silence and the whole are timed
+//! ```
+//!
+//! The gate is what connections are made by, so it judges everything once more, whoever asks. Proxies are not used:
+//! with one, somebody else would look names up.
+
+pub mod address;
+mod body;
+mod client;
+mod error;
+mod flow;
+mod gate;
+mod interfaces;
+mod opening;
+mod place;
+mod reach;
+mod redirect;
+mod request;
+mod resolve;
+mod response;
+mod target;
+mod tls;
+mod wire;
+
+pub use bytes::Bytes;
+pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+pub use url::Url;
+
+pub use self::body::{Beginning, Body};
+pub use self::client::{Client, Http};
+pub use self::error::{Measure, NetError, Refusal, UrlProblem, Wait};
+pub use self::opening::{Opening, OpeningError};
+pub use self::place::Place;
+pub use self::reach::{Limits, Reach, RootError};
+pub use self::request::Request;
+pub use self::resolve::{Pending, Resolve, SystemResolver};
+pub use self::response::Response;
+pub use self::target::Target;

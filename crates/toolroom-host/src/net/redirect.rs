@@ -1,0 +1,86 @@
+//! What becomes of a request when the answer is another address. The rules of browsers, and stricter about what goes
+//! along.
+
+use bytes::Bytes;
+use http::header::{CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LOCATION, CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, Method, StatusCode};
+
+use super::error::{NetError, Refusal};
+use super::reach::Reach;
+use super::target::Target;
+
+/// The headers of a caller that another origin may see. Whatever is not here may be a credential: many services take
+/// theirs in a header of their own.
+const HARMLESS: &[&str] = &[
+    "accept",
+    "accept-encoding",
+    "accept-language",
+    "cache-control",
+    "content-encoding",
+    "content-language",
+    "content-type",
+    "if-modified-since",
+    "if-none-match",
+    "pragma",
+    "range",
+    "user-agent",
+];
+
+/// One request on the way, as it is sent.
+#[derive(Debug, Clone)]
+pub(super) struct Hop {
+    pub(super) target: Target,
+    pub(super) method: Method,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+/// The address a response leads to, if it leads anywhere.
+pub(super) fn location(status: StatusCode, headers: &HeaderMap) -> Option<String> {
+    let is_redirect = matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308);
+    // Bytes that are no UTF-8 become a character that no host can hold.
+    let text = headers.get(LOCATION).filter(|_| is_redirect)?;
+    Some(String::from_utf8_lossy(text.as_bytes()).into_owned())
+}
+
+impl Hop {
+    /// The request that follows a redirect, judged anew.
+    pub(super) fn follow(self, status: StatusCode, location: &str, reach: &Reach) -> Result<Self, NetError> {
+        let target = self.target.follow(location, reach)?;
+        let Self { target: from, mut method, mut headers, mut body } = self;
+        if becomes_get(status, &method) {
+            method = Method::GET;
+            body = Bytes::new();
+            for name in [CONTENT_TYPE, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LOCATION] {
+                headers.remove(name);
+            }
+        }
+        if !target.has_origin_of(&from) {
+            headers = shareable(&headers);
+        }
+        // Browsers go from https to http, and so does a page that is merely read: credentials stay behind as it is
+        // another origin. What somebody entrusted to an encrypted connection stays behind as well.
+        if from.is_secure() && !target.is_secure() && !body.is_empty() {
+            return Err(NetError::Refused { host: from.place().to_string(), refusal: Refusal::Downgrade });
+        }
+        Ok(Self { target, method, headers, body })
+    }
+}
+
+fn becomes_get(status: StatusCode, method: &Method) -> bool {
+    match status {
+        StatusCode::SEE_OTHER => method != Method::HEAD,
+        StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => method == Method::POST,
+        _ => false,
+    }
+}
+
+fn shareable(headers: &HeaderMap) -> HeaderMap {
+    let harmless =
+        headers.iter().filter(|(name, value)| HARMLESS.contains(&name.as_str()) && !value.is_sensitive());
+    harmless.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+#[cfg(test)]
+#[path = "redirect_tests.rs"]
+mod tests;

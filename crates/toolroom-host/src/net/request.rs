@@ -1,0 +1,97 @@
+//! What is asked for, and which headers a caller may decide about.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+
+use super::error::NetError;
+
+/// Headers that say how a message is sent, which the client alone decides.
+const OF_THE_CLIENT: &[&str] = &[
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// A request. Its body is whole, so that a redirect can repeat it.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub(super) method: Method,
+    pub(super) url: String,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+impl Request {
+    /// A request; its URL is judged when it is sent.
+    #[must_use]
+    pub fn new(method: Method, url: impl Into<String>) -> Self {
+        Self { method, url: url.into(), headers: HeaderMap::new(), body: Bytes::new() }
+    }
+
+    /// Asks for something.
+    #[must_use]
+    pub fn get(url: impl Into<String>) -> Self {
+        Self::new(Method::GET, url)
+    }
+
+    /// Sends something.
+    #[must_use]
+    pub fn post(url: impl Into<String>, body: impl Into<Bytes>) -> Self {
+        Self::new(Method::POST, url).body(body)
+    }
+
+    /// Another body.
+    #[must_use]
+    pub fn body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Sets a header. Of those a caller sets only the harmless ones (`Accept`, `Content-Type` and the like) go along
+    /// when a redirect leads to another origin.
+    pub fn header(self, name: &str, value: &str) -> Result<Self, NetError> {
+        self.set(name, value, false)
+    }
+
+    /// Sets a header that is a credential: it goes to the first origin only, and no log shows it.
+    pub fn secret_header(self, name: &str, value: &str) -> Result<Self, NetError> {
+        self.set(name, value, true)
+    }
+
+    fn set(mut self, name: &str, value: &str, is_secret: bool) -> Result<Self, NetError> {
+        let bad = |why| NetError::BadHeader { name: name.chars().take(80).collect(), why };
+        let parsed = HeaderName::try_from(name).map_err(|_| bad("this is no name of a header"))?;
+        let mut value = HeaderValue::from_str(value)
+            .map_err(|_| bad("its value holds a character that headers cannot hold"))?;
+        value.set_sensitive(is_secret);
+        self.headers.insert(parsed, value);
+        self.check()?;
+        Ok(self)
+    }
+
+    /// For libraries that bring headers of their own.
+    pub fn headers(mut self, headers: HeaderMap) -> Result<Self, NetError> {
+        self.headers.extend(headers);
+        self.check()?;
+        Ok(self)
+    }
+
+    fn check(&self) -> Result<(), NetError> {
+        match self.headers.keys().find(|name| OF_THE_CLIENT.contains(&name.as_str())) {
+            None => Ok(()),
+            Some(name) => {
+                Err(NetError::BadHeader { name: name.to_string(), why: "the client itself decides about it" })
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! A URL that has been judged: read once, and written anew from what was understood.
+
+use std::fmt;
+
+use http::Uri;
+use url::Url;
+
+use super::error::{NetError, UrlProblem};
+use super::place::Place;
+use super::reach::Reach;
+
+/// Longer ones are refused; what servers take ends far below.
+const MAX_LENGTH: usize = 16 * 1024;
+
+/// A URL that a client may ask for, as far as that can be said without looking its name up.
+///
+/// Only the parsed form is ever used, so no second parser can find another host in the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    url: Url,
+    uri: Uri,
+    place: Place,
+}
+
+impl Target {
+    /// Reads and judges a text. Opens nothing.
+    pub fn judge(text: &str, reach: &Reach) -> Result<Self, NetError> {
+        read(text).map_err(NetError::BadUrl).and_then(|target| target.judged(reach))
+    }
+
+    /// Where a redirect leads.
+    pub(super) fn follow(&self, location: &str, reach: &Reach) -> Result<Self, NetError> {
+        let bad = |problem| NetError::BadRedirect { host: self.place.to_string(), problem };
+        check_text(location).map_err(bad)?;
+        let url = self.url.join(location).map_err(|error| bad(UrlProblem::Unreadable(error.to_string())))?;
+        Self::new(url).map_err(bad)?.judged(reach)
+    }
+
+    fn judged(self, reach: &Reach) -> Result<Self, NetError> {
+        match self.place.judge(reach) {
+            Ok(()) => Ok(self),
+            Err(refusal) => Err(NetError::Refused { host: self.place.to_string(), refusal }),
+        }
+    }
+
+    fn new(mut url: Url) -> Result<Self, UrlProblem> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(UrlProblem::Scheme(url.scheme().to_owned()));
+        }
+        // `http://@host` has an empty user, which the parsed form no longer shows: see `read`.
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(UrlProblem::UserInfo);
+        }
+        url.set_fragment(None);
+        let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
+            return Err(UrlProblem::Beginning);
+        };
+        let place = Place::new(&host, port)?;
+        let uri = url
+            .as_str()
+            .parse()
+            .map_err(|error: http::uri::InvalidUri| UrlProblem::Unreadable(error.to_string()))?;
+        Ok(Self { url, uri, place })
+    }
+
+    /// The URL, without what stands behind `#`.
+    #[must_use]
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Its host and port.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    pub(super) fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
+    /// Whether it travels encrypted.
+    #[must_use]
+    pub fn is_secure(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    /// Whether credentials for the one are credentials for the other: same scheme, host and port.
+    pub(super) fn has_origin_of(&self, other: &Self) -> bool {
+        self.url.origin() == other.url.origin()
+    }
+}
+
+/// Where it leads, without path and query.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", self.url.scheme(), self.place)
+    }
+}
+
+/// Stricter than the standard where lenient parsers disagree with each other about the host.
+fn read(text: &str) -> Result<Target, UrlProblem> {
+    check_text(text)?;
+    let text = text.trim_matches(' ');
+    let url = Url::parse(text).map_err(|error| match error {
+        url::ParseError::RelativeUrlWithoutBase | url::ParseError::EmptyHost => UrlProblem::Beginning,
+        error => UrlProblem::Unreadable(error.to_string()),
+    })?;
+    let target = Target::new(url)?;
+    let address = text.split(['?', '#']).next().unwrap_or_default();
+    if address.contains('\\') {
+        return Err(UrlProblem::Backslash);
+    }
+    let rest = address.split_once("://").map(|(_, rest)| rest);
+    let authority = rest.and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    if authority.is_empty() {
+        return Err(UrlProblem::Beginning);
+    }
+    if authority.contains('@') { Err(UrlProblem::UserInfo) } else { Ok(target) }
+}
+
+/// Parsers drop or keep control characters as they please, so none is let in.
+fn check_text(text: &str) -> Result<(), UrlProblem> {
+    if text.len() > MAX_LENGTH {
+        return Err(UrlProblem::TooLong(MAX_LENGTH));
+    }
+    text.chars().find(|c| c.is_control()).map_or(Ok(()), |control| Err(UrlProblem::Control(control)))
+}
+
+#[cfg(test)]
+#[path = "target_tests.rs"]
+mod tests;
