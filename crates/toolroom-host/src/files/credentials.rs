@@ -142,7 +142,9 @@ fn is_environment(name: &str) -> bool {
 
 /// Whether the names (in lower case) lead to, or through, a place of credentials.
 pub(super) fn leads_to_credentials(names: &[String]) -> bool {
-    (0..names.len()).any(|at| names.get(at..).is_some_and(|rest| leads_to_one_of(ANYWHERE, rest)))
+    // All of them begin with a dot, and few names do.
+    let mut hidden = names.iter().enumerate().filter(|(_, name)| name.starts_with('.'));
+    hidden.any(|(at, _)| names.get(at..).is_some_and(|rest| leads_to_one_of(ANYWHERE, rest)))
 }
 
 /// Whether the names begin with one of these places.
@@ -151,4 +153,19 @@ pub(super) fn leads_to_one_of(places: &[&str], names: &[String]) -> bool {
         let mut names = names.iter();
         place.split('/').all(|wanted| names.next().is_some_and(|name| name == wanted))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_begins_with_a_dot_and_is_in_lower_case() {
+        for place in ANYWHERE.iter().chain(IN_A_HOME) {
+            assert!(place.starts_with('.') && *place == place.to_lowercase(), "{place}");
+        }
+        for name in NAMES.iter().chain(ENDS).chain(SSH_KEYS).chain(BLANK_FORMS) {
+            assert_eq!(*name, name.to_lowercase());
+        }
+    }
 }

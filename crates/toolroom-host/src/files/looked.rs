@@ -1,11 +1,12 @@
 //! Something that was found and looked at, and is not open yet.
 
-use std::ffi::OsStr;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, Stat, fstat, fstatfs, open, readlinkat};
+use rustix::fs::{FileType, Mode, OFlags, PROC_SUPER_MAGIC, Stat, fstat, fstatfs, open, openat, readlinkat};
 use rustix::io::Errno;
 
 /// File systems that are the kernel talking, besides /proc: sysfs, debugfs, tracefs, securityfs, the two of control
@@ -63,30 +64,41 @@ impl Looked {
     #[expect(clippy::disallowed_methods, reason = "this is the door: what was looked at")]
     pub(super) fn open(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
         let safe = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        open(own_name(&self.found), flags | safe, Mode::empty())
+        openat(descriptors()?, self.found.as_raw_fd().to_string(), flags | safe, Mode::empty())
     }
 }
 
 impl AsFd for Looked {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
         self.found.as_fd()
     }
 }
 
-fn own_name(found: &OwnedFd) -> String {
-    format!("/proc/self/fd/{}", found.as_raw_fd())
+/// The folder in which this process's descriptors can be opened anew. Without it nothing can be judged, and nothing is
+/// opened.
+#[expect(clippy::disallowed_methods, reason = "this is the door: what was looked at")]
+fn descriptors() -> Result<BorrowedFd<'static>, Errno> {
+    static DESCRIPTORS: OnceLock<OwnedFd> = OnceLock::new();
+    if let Some(folder) = DESCRIPTORS.get() {
+        return Ok(folder.as_fd());
+    }
+    let folder = open("/proc/self/fd", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    let folder = folder.map_err(|_| Errno::NOSYS)?;
+    // Anybody could mount something there in a container of their own.
+    if fstatfs(&folder)?.f_type != PROC_SUPER_MAGIC {
+        return Err(Errno::NOSYS);
+    }
+    Ok(DESCRIPTORS.get_or_init(|| folder).as_fd())
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the door: the real name of what was found")]
 fn place_of(found: &OwnedFd) -> Result<PathBuf, Errno> {
-    // Without /proc nothing can be judged, and nothing is opened.
-    let place = readlinkat(CWD, own_name(found), Vec::new()).map_err(|_| Errno::NOSYS)?;
-    let place = place.to_bytes();
+    let place = readlinkat(descriptors()?, found.as_raw_fd().to_string(), Vec::new())?.into_bytes();
     // Something without a name that can be judged, such as a pipe or what lies in another mount namespace.
-    if !place.starts_with(b"/") {
-        return Err(Errno::NOENT);
+    match place.starts_with(b"/") {
+        true => Ok(PathBuf::from(OsString::from_vec(place))),
+        false => Err(Errno::NOENT),
     }
-    Ok(PathBuf::from(OsStr::from_bytes(place)))
 }
 
 /// The name a place had, if the kernel says that it has lost it; its name may also really end so.

@@ -220,11 +220,10 @@ fn check_head(asked: &Asked<'_>, looked: &Looked, content: &[u8]) -> Result<(), 
 }
 
 fn text_of(asked: &Asked<'_>, looked: &Looked, content: Vec<u8>) -> Result<String, FileError> {
-    match String::from_utf8(content) {
-        Ok(text) if !text.contains('\0') => Ok(text),
-        Ok(text) => Err(not_text(asked, looked, text.as_bytes())),
-        Err(error) => Err(not_text(asked, looked, error.as_bytes())),
+    if memchr::memchr(0, &content).is_some() {
+        return Err(not_text(asked, looked, &content));
     }
+    String::from_utf8(content).map_err(|error| not_text(asked, looked, error.as_bytes()))
 }
 
 fn not_text(asked: &Asked<'_>, looked: &Looked, head: &[u8]) -> FileError {
