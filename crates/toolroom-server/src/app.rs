@@ -11,7 +11,7 @@ use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::redact::{Patterns, Secret};
 use toolroom::scope::{LOCAL_PROJECT, ProjectId};
 use toolroom_host::environment;
-use toolroom_host::files::Projects;
+use toolroom_host::files::{Access, Projects};
 use toolroom_host::folders::Folders;
 use toolroom_host::machine::FileId;
 use toolroom_host::occupancy::Occupancy;
@@ -23,7 +23,7 @@ use toolroom_store::Store;
 use toolroom_tools::builtin::doctor::Checkup;
 use toolroom_tools::builtin::{self, Surroundings};
 
-use crate::config::{Compiled, FILE_NAME, Loaded, Sources, Trust};
+use crate::config::{Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, Sources, Trust};
 use crate::examination::Examination;
 use crate::vault::{Hides, Vault};
 
@@ -65,12 +65,12 @@ impl App {
         if trust == Trust::Given {
             compiled = Compiled::of(&files.layers(trust, flags))?;
         }
-        let Compiled { loaded: config, policy, limits } = compiled;
+        let Compiled { loaded: config, policy, limits, openings } = compiled;
         let vault = Arc::new(Vault::new(folders.clone(), store.clone(), hides(&config)));
         let storage = Arc::new(store.clone());
         let file = FileId::of(&folders.data.join(DATABASE)).ok().flatten();
         let checkup = Examination::of_running(&folders, flags, &store, file);
-        let files = Arc::new(projects(&folders));
+        let files = Arc::new(projects(&folders, &config.config)?);
         let catalog =
             full_catalog(Arc::clone(&storage), limits, Some(Arc::new(checkup)), Some(files), register)?;
         let room = Toolroom::builder(storage)
@@ -160,11 +160,27 @@ fn hides(config: &Loaded) -> Hides {
 }
 
 /// The workspaces of all projects. Opens nothing.
-fn projects(folders: &Folders) -> Projects {
+fn projects(folders: &Folders, config: &Config) -> anyhow::Result<Projects> {
     let own = [DATABASE, FILE_NAME, KEY_FILE].map(|name| folders.data.join(name));
     let beside = ["-wal", "-shm"].map(|end| folders.data.join(format!("{DATABASE}{end}")));
     let files = own.into_iter().chain(beside).chain([folders.config.join(FILE_NAME)]).collect();
-    Projects::new(folders, LOCAL_PROJECT, files).with_environment()
+    let home = environment::path_variable("HOME");
+    let mut projects = Projects::new(folders, LOCAL_PROJECT, files).with_home(home);
+    let path = |folder: &Folder| {
+        folder
+            .path()
+            .with_context(|| format!("cannot find `{folder}`: HOME is not set; write the whole path"))
+    };
+    if let Some(workspace) = &config.workspace {
+        projects = projects.with_workspace(path(workspace)?);
+    }
+    let FileKeys { read, write } = &config.files;
+    for (list, access) in [(read, Access::ReadOnly), (write, Access::Writable)] {
+        for folder in list {
+            projects = projects.with_root(path(folder)?, access);
+        }
+    }
+    Ok(projects)
 }
 
 /// Every tool there is, for whoever does not call them: nothing can be examined or opened from here.

@@ -26,7 +26,7 @@ pub use asked::Asked;
 pub use error::FileError;
 pub use judge::{Judge, Refusal, Role};
 pub use list::{Entry, EntryKind, Listing};
-pub use projects::{Projects, WORKSPACE_VARIABLE};
+pub use projects::Projects;
 pub use protected::Protected;
 pub use read::{Lines, MAX_WHOLE_BYTES, Page};
 pub use root::Access;

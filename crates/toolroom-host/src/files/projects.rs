@@ -7,11 +7,7 @@ use sha2::{Digest, Sha256};
 use super::protected::Protected;
 use super::root::Access;
 use super::workspace::Workspace;
-use crate::environment::path_variable;
 use crate::folders::Folders;
-
-/// The folder the workspace of the user's own project is in.
-pub const WORKSPACE_VARIABLE: &str = "TOOLROOM_WORKSPACE";
 
 /// A project's name of these characters, and no longer, can be that of a folder.
 const MAX_PLAIN: usize = 64;
@@ -38,11 +34,10 @@ impl Projects {
         Self { folders, own: own.to_owned(), chosen: None, roots: Vec::new(), home: None, protected }
     }
 
-    /// As the environment says: the user's home and `TOOLROOM_WORKSPACE`.
+    /// Where the user's home is, whose credentials are nobody's business.
     #[must_use]
-    pub fn with_environment(mut self) -> Self {
-        self.home = path_variable("HOME");
-        self.chosen = path_variable(WORKSPACE_VARIABLE);
+    pub fn with_home(mut self, home: Option<PathBuf>) -> Self {
+        self.home = home;
         self
     }
 
