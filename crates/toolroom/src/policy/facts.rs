@@ -12,7 +12,7 @@ use crate::tool::{Arguments, Capability, ToolSpec};
 
 /// Most steps of all conditions of one judgement. A thousand ordinary rules fit; a file full of costly ones, which
 /// anybody can lay into a project, does not hold up a call that nothing can interrupt while it is judged.
-pub(super) const JUDGEMENT_STEPS: usize = 200_000;
+pub(super) const JUDGEMENT_STEPS: usize = 50_000;
 
 /// The root name of the arguments.
 pub(super) const ARGUMENTS: &str = "args";

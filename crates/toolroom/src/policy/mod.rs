@@ -41,7 +41,7 @@
 //! | `provenance` | `private`, `untrusted`, `outward`: what the run has done before this call |
 //! | `tool` | `id`, `name`, `family` (or null), `source`, `effect`, `risk`, `capabilities`, `requires_confirmation` |
 //!
-//! All conditions of one judgement share 200,000 steps of [evaluation](crate::expression), so that nobody's file can hold
+//! All conditions of one judgement share 50,000 steps of [evaluation](crate::expression), so that nobody's file can hold
 //! up a call. A condition that finds too few of them left cannot be evaluated.
 //!
 //! # Presets
