@@ -102,19 +102,19 @@ impl Body {
         piece.map(Some).inspect_err(|error| self.source = Source::Failed(error.clone()))
     }
 
-    /// All of it, if it is no larger than `most` and the limit of the client.
+    /// All of it, if it is no larger than `most` and the limits of the client.
     pub async fn bytes_up_to(mut self, most: u64) -> Result<Bytes, NetError> {
-        let too_large = |host: &str, what, limit| NetError::TooLarge { host: host.to_owned(), what, limit };
-        let (announced, what) = match &self.source {
-            Source::Plain(flow) => (flow.announced().unwrap_or(0), Measure::Wire),
-            _ => (0, Measure::Decoded),
+        let (what, limit) = match &self.source {
+            Source::Plain(flow) => (Measure::Wire, most.min(self.limit).min(flow.limit())),
+            _ => (Measure::Decoded, most),
         };
-        let limit = most.min(self.limit);
-        if announced > limit {
-            return Err(too_large(&self.host, what, limit));
+        let host = Arc::clone(&self.host);
+        let too_large = || NetError::TooLarge { host: host.to_string(), what, limit };
+        if self.announced() > limit {
+            return Err(too_large());
         }
         let beginning = self.take(most).await?;
-        if beginning.is_cut { Err(too_large(&self.host, what, most)) } else { Ok(beginning.bytes) }
+        if beginning.is_cut { Err(too_large()) } else { Ok(beginning.bytes) }
     }
 
     /// All of it, within the limits of the client.
@@ -128,15 +128,27 @@ impl Body {
         self.take(most).await
     }
 
-    async fn take(&mut self, most: u64) -> Result<Beginning, NetError> {
-        let announced = match &self.source {
+    /// How much is certain to come if nothing breaks; 0 where nobody knows.
+    fn announced(&self) -> u64 {
+        match &self.source {
             Source::Plain(flow) => flow.announced().unwrap_or(0),
-            _ => 0,
-        };
+            Source::Brotli(_) | Source::Decoder(_) | Source::Over | Source::Failed(_) => 0,
+        }
+    }
+
+    async fn take(&mut self, most: u64) -> Result<Beginning, NetError> {
+        let announced = self.announced();
         let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let first = self.chunk().await?.unwrap_or_default();
+        // Small bodies come in one piece, which need not be copied.
+        if announced > 0 && first.len() as u64 == announced && first.len() <= most {
+            self.source = Source::Over;
+            return Ok(Beginning { bytes: first, is_cut: false });
+        }
         // What is announced and never comes is not taken from the machine either: nobody touches it.
         let expected = usize::try_from(announced.min(self.limit)).unwrap_or(0).min(most);
-        let mut bytes = BytesMut::with_capacity(expected);
+        let mut bytes = BytesMut::with_capacity(expected.max(first.len()));
+        bytes.extend_from_slice(&first);
         while bytes.len() <= most {
             match self.chunk().await? {
                 Some(piece) => bytes.extend_from_slice(&piece),

@@ -33,6 +33,10 @@ const NAME: &str = concat!("toolroom/", env!("CARGO_PKG_VERSION"));
 const SPARE: usize = 64;
 const SPARE_FOR: Duration = Duration::from_secs(60);
 
+/// What is read at a time over HTTP/1, as a multiple of what headers may take: bodies go through the same buffer, and
+/// in small pieces they are slower by a third.
+const BUFFER: usize = 4;
+
 /// What one response may send ahead of its reader over HTTP/2; a connection may send four times as much.
 const WINDOW: u32 = 512 * 1024;
 
@@ -74,7 +78,9 @@ impl Client {
             .pool_idle_timeout(SPARE_FOR)
             .pool_max_idle_per_host(SPARE)
             .http1_max_headers(limits.headers)
-            .http1_max_buf_size(usize::try_from(limits.header_bytes).unwrap_or(usize::MAX))
+            .http1_max_buf_size(
+                usize::try_from(limits.header_bytes).unwrap_or(usize::MAX).saturating_mul(BUFFER),
+            )
             .http2_max_header_list_size(limits.header_bytes)
             .http2_initial_stream_window_size(WINDOW)
             .http2_initial_connection_window_size(4 * WINDOW)
@@ -161,8 +167,9 @@ impl Client {
         let limits = &self.reach.limits;
         let host: Arc<str> = hop.target.place().to_string().into();
         let (mut head, body) = response.into_parts();
-        // HTTP/2 bounds the size of headers only.
-        if head.headers.len() > limits.headers {
+        // HTTP/2 bounds the size only, HTTP/1 the number and the buffer.
+        let size: usize = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+        if head.headers.len() > limits.headers || size as u64 > u64::from(limits.header_bytes) {
             return Err(self.too_many_headers(&host));
         }
         // Every connection comes from the gate, which says who is at its end.

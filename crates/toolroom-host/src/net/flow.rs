@@ -29,7 +29,10 @@ pub(super) struct Flow {
     limit: u64,
     idle: Duration,
     deadline: Option<Deadline>,
-    /// Set while nothing comes.
+    /// Since when nothing has come although it was waited for.
+    waiting: Option<Instant>,
+    /// Rings no later than the wait may last. It is set anew only when it rings too early: that is cheaper than for
+    /// every piece.
     alarm: Option<Pin<Box<Sleep>>>,
     /// What a decoder has not read yet.
     unread: Bytes,
@@ -43,7 +46,7 @@ impl Flow {
         idle: Duration,
         deadline: Option<Deadline>,
     ) -> Self {
-        Self { host, body, taken: 0, limit, idle, deadline, alarm: None, unread: Bytes::new() }
+        Self { host, body, taken: 0, limit, idle, deadline, waiting: None, alarm: None, unread: Bytes::new() }
     }
 
     pub(super) fn host(&self) -> &Arc<str> {
@@ -55,6 +58,11 @@ impl Flow {
         self.body.size_hint().exact()
     }
 
+    /// How much is taken at most.
+    pub(super) fn limit(&self) -> u64 {
+        self.limit
+    }
+
     pub(super) async fn next(&mut self) -> Option<Result<Bytes, NetError>> {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
@@ -64,7 +72,7 @@ impl Flow {
             let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) else {
                 return self.poll_alarm(cx).map(|late| Some(Err(late)));
             };
-            self.alarm = None;
+            self.waiting = None;
             // A server that never pauses never lets the alarm ring.
             if let Some(deadline) = self.deadline
                 && Instant::now() >= deadline.at
@@ -93,13 +101,15 @@ impl Flow {
     }
 
     fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<NetError> {
-        let deadline = self.deadline;
-        let alarm = self.alarm.get_or_insert_with(|| {
-            let silent = Instant::now() + self.idle;
-            Box::pin(sleep_until(deadline.map_or(silent, |deadline| silent.min(deadline.at))))
-        });
+        let silent = *self.waiting.get_or_insert_with(Instant::now) + self.idle;
+        let total = self.deadline.filter(|deadline| deadline.at <= silent);
+        let due = total.map_or(silent, |deadline| deadline.at);
+        let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep_until(due)));
+        while alarm.deadline() < due {
+            ready!(alarm.as_mut().poll(cx));
+            alarm.as_mut().reset(due);
+        }
         ready!(alarm.as_mut().poll(cx));
-        let total = deadline.filter(|deadline| Instant::now() >= deadline.at);
         Poll::Ready(match total {
             Some(deadline) => self.late(Wait::Total, deadline.after),
             None => self.late(Wait::Idle, self.idle),

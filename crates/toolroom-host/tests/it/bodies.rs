@@ -229,7 +229,8 @@ fn too_many_and_too_large_headers_are_refused() {
     let many: String = (0..100_000).map(|number| format!("x-{number}: y\r\n")).collect();
     let some: String = (0..101).map(|number| format!("x-{number}: y\r\n")).collect();
     let large = format!("x: {}\r\n", "y".repeat(10_000_000));
-    for headers in [many, some, large] {
+    let barely = format!("x: {}\r\n", "y".repeat(65_536));
+    for headers in [many, some, large, barely] {
         let error = fetch(limits(), say(format!("HTTP/1.1 200 OK\r\n{headers}\r\n"))).unwrap_err();
         assert!(matches!(error, NetError::TooManyHeaders { .. }), "{error:?}");
     }
