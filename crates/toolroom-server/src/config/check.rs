@@ -8,7 +8,7 @@ use toolroom::nearest::nearest_one;
 
 use super::document::{Document, in_order};
 use super::place::{Destination, Folder};
-use super::problem::{Problems, shortened, shown};
+use super::problem::{Problems, escaped, shortened, shown};
 use super::rate::Rate;
 use super::shape::{Key, Shape};
 use super::span::{Span, parse_span};
@@ -79,7 +79,7 @@ impl<'t> Check<'_, 't> {
             }
             (Shape::Destination, DeValue::String(text)) => {
                 if let Err(why) = Destination::try_from(text.to_string()) {
-                    self.wrong(shape, value, path, &format!(": {}", shown(&why)));
+                    self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
                 }
             }
             (Shape::Whole { least, most }, DeValue::Integer(number)) => {
