@@ -139,7 +139,11 @@ fn not_run(command: &str, error: ProcessError) -> ToolError {
         ProcessError::Helper { .. } | ProcessError::Preparation { .. } => ErrorKind::Crashed,
         _ => ErrorKind::Tool,
     };
-    let failed = ToolError::new(kind, error.to_string()).caused_by(error);
+    if kind == ErrorKind::Crashed {
+        // Where our own parts lie is the operator's business.
+        return ToolError::new(kind, "programs cannot be started here").caused_by(error);
+    }
+    let failed = ToolError::new(kind, error.to_string());
     match (kind, command.split_once(char::is_whitespace)) {
         (ErrorKind::NotFound, Some((program, rest))) => failed.with_hint(format!(
             "`command` is one program, not a line for a shell: say `{program}`, and put `{rest}` into `args`, one \
