@@ -28,9 +28,12 @@ pub(super) const STAGE: &str = "begin";
 /// The kernel picks processes with more of this first when memory runs out; ours has none.
 const FIRST_TO_GO: &[u8] = b"500";
 
-/// Room above a limit that the helper holds, for the limit that the kernel holds: the helper's comes first, as it can
-/// say why.
-const BACKSTOP: u64 = 2;
+/// Room above the limits that the helper holds for those that the kernel holds: the helper's come first, as it can say
+/// why. As much as a program can take hold of between two looks.
+const SPARE_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// The same for time on processors, in seconds.
+const SPARE_SECONDS: u64 = 2;
 
 /// Threads for each process that may be there: the kernel counts both together.
 const THREADS: u64 = 16;
@@ -122,8 +125,8 @@ fn set_limits(limits: &Limits) -> io::Result<()> {
     lower(Resource::Core, Some(0))?;
     lower(Resource::Fsize, limits.file_bytes)?;
     lower(Resource::Nofile, limits.open_files)?;
-    lower(Resource::Data, limits.memory_bytes.map(|bytes| bytes.saturating_mul(BACKSTOP)))?;
-    let seconds = |cpu: Duration| cpu.as_secs().saturating_add(BACKSTOP);
+    lower(Resource::Data, limits.memory_bytes.map(|bytes| bytes.saturating_add(SPARE_BYTES)))?;
+    let seconds = |cpu: Duration| cpu.as_secs().saturating_add(SPARE_SECONDS);
     lower(Resource::Cpu, limits.cpu.map(seconds))?;
     lower(Resource::Nproc, limits.processes.map(|most| tasks().saturating_add(u64::from(most) * THREADS)))
 }

@@ -15,7 +15,7 @@ pub enum ProcessError {
         program: String,
     },
     /// The program is there, and may not or cannot be started.
-    #[error("`{program}` cannot be started: {source}")]
+    #[error("`{program}` cannot be started")]
     NotStarted {
         /// As it was ordered.
         program: String,
@@ -23,7 +23,7 @@ pub enum ProcessError {
         source: Arc<io::Error>,
     },
     /// The folder it should start in cannot be entered.
-    #[error("the folder `{}` cannot be entered: {source}", folder.display())]
+    #[error("the folder `{}` cannot be entered", folder.display())]
     Folder {
         /// As it was ordered.
         folder: PathBuf,
@@ -56,7 +56,7 @@ pub enum ProcessError {
     #[error("cancelled before it was started")]
     Cancelled,
     /// Our own helper could not be started.
-    #[error("the supervisor `{}` cannot be started: {source}", helper.display())]
+    #[error("the supervisor `{}` cannot be started", helper.display())]
     Helper {
         /// Where it should be.
         helper: PathBuf,
@@ -64,7 +64,7 @@ pub enum ProcessError {
         source: Arc<io::Error>,
     },
     /// The helper could not prepare the start.
-    #[error("the supervisor could not prepare the program's start: {source}")]
+    #[error("the supervisor could not prepare the program's start")]
     Preparation {
         /// What the system said.
         source: Arc<io::Error>,

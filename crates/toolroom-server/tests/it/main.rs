@@ -39,6 +39,7 @@ mod rotation;
 mod scale;
 mod seat;
 mod secrets;
+mod shell_exec;
 mod standing;
 mod tools;
 mod trouble;

@@ -3,6 +3,7 @@
 //! Until programs are confined by a sandbox a yes is for one call: what a program does depends on far more than its
 //! words.
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -139,7 +140,13 @@ fn not_run(command: &str, error: ProcessError) -> ToolError {
         ProcessError::Helper { .. } | ProcessError::Preparation { .. } => ErrorKind::Crashed,
         _ => ErrorKind::Tool,
     };
-    let failed = ToolError::new(kind, error.to_string()).caused_by(error);
+    if kind == ErrorKind::Crashed {
+        // Where our own parts lie is the operator's business.
+        return ToolError::new(kind, "programs cannot be started here").caused_by(error);
+    }
+    // What the system said is no secret: it is about a program and a folder the caller named.
+    let said = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+    let failed = ToolError::new(kind, format!("{error}{said}"));
     match (kind, command.split_once(char::is_whitespace)) {
         (ErrorKind::NotFound, Some((program, rest))) => failed.with_hint(format!(
             "`command` is one program, not a line for a shell: say `{program}`, and put `{rest}` into `args`, one \

@@ -58,7 +58,10 @@ async fn input_arrives_whole_and_then_ends() {
 #[tokio::test]
 async fn what_cannot_be_started_is_told_and_starts_nothing() {
     let bench = Bench::new();
-    let told = |error: ProcessError| error.to_string();
+    let told = |error: ProcessError| {
+        let source = std::error::Error::source(&error).map(|source| format!(": {source}"));
+        error.to_string() + &source.unwrap_or_default()
+    };
     let missing = bench.run(bench.order("no-such-program", &[])).await.unwrap_err();
     assert!(matches!(missing, ProcessError::NotFound { .. }), "{missing}");
     assert_eq!(told(missing), "there is no program `no-such-program`");
