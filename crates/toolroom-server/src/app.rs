@@ -21,6 +21,7 @@ use toolroom_host::seal::KEY_FILE;
 use toolroom_host::text_file;
 use toolroom_store::Store;
 use toolroom_tools::builtin::doctor::Checkup;
+use toolroom_tools::builtin::web::Web;
 use toolroom_tools::builtin::{self, Surroundings};
 
 use crate::config::{Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, Sources, Trust};
@@ -70,9 +71,12 @@ impl App {
         let storage = Arc::new(store.clone());
         let file = FileId::of(&folders.data.join(DATABASE)).ok().flatten();
         let checkup = Examination::of_running(&folders, flags, &store, file);
-        let files = Arc::new(projects(&folders, &config.config)?);
-        let catalog =
-            full_catalog(Arc::clone(&storage), limits, Some(Arc::new(checkup)), Some(files), register)?;
+        let doors = Doors {
+            checkup: Some(Arc::new(checkup)),
+            files: Some(Arc::new(projects(&folders, &config.config)?)),
+            openings,
+        };
+        let catalog = full_catalog(Arc::clone(&storage), limits, doors, register)?;
         let room = Toolroom::builder(storage)
             .catalog(catalog)
             .policy(policy)
@@ -189,18 +193,33 @@ pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
     limits: Vec<LimitRule>,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
-    full_catalog(storage, limits, None, None, register)
+    full_catalog(storage, limits, Doors::default(), register)
+}
+
+/// What tools reach besides the storage; nothing, where only their names are wanted.
+#[derive(Default)]
+struct Doors {
+    checkup: Option<Arc<dyn Checkup>>,
+    files: Option<Arc<Projects>>,
+    openings: Openings,
 }
 
 /// Every tool there is: the built-in ones over this storage, and an embedder's own.
 fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
-    checkup: Option<Arc<dyn Checkup>>,
-    files: Option<Arc<Projects>>,
+    Doors { checkup, files, openings }: Doors,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
     let catalog = Arc::new(Catalog::with_limits(limits));
+    let known = Arc::downgrade(&catalog);
+    // What a person opens on their machine is open to their own project.
+    let web = Web::new(move |project, tool| match known.upgrade() {
+        Some(catalog) if *project == ProjectId::default() => catalog
+            .find(project, tool.as_str())
+            .map_or_else(|_| Vec::new(), |entry| openings.of(entry.spec())),
+        _ => Vec::new(),
+    });
     let around = Surroundings {
         artifacts: Arc::clone(&storage) as _,
         journal: Arc::clone(&storage) as _,
@@ -210,7 +229,7 @@ fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         supervisor: Supervisor::new(environment::own_program()),
         files,
         time_zone: environment::time_zone(),
-        workspace: text_file::current_folder().unwrap_or_default(),
+        web: Arc::new(web),
     };
     catalog.register_all(None, builtin::all(&around)?)?;
     catalog.register_all(Some(&ProjectId::default()), builtin::of_this_machine(&around)?)?;

@@ -5,6 +5,7 @@
 //! socket, file or process.
 
 pub mod builtin;
+pub mod readable;
 
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 
 use rustix::fs::{AtFlags, FileType, OFlags, statat};
 use rustix::io::Errno;
@@ -10,6 +11,7 @@ use super::asked::Asked;
 use super::error::FileError;
 use super::judge::Role;
 use super::looked::Looked;
+use super::root::Root;
 use super::workspace::Workspace;
 use crate::staged::is_stage_name;
 
@@ -53,17 +55,29 @@ pub struct Listing {
 }
 
 impl Workspace {
+    /// The real name of a folder that may be worked in. Blocks.
+    pub fn folder(&self, path: &str) -> Result<PathBuf, FileError> {
+        let asked = Asked::parse(path)?;
+        let (root, names) = self.resolve(&asked)?;
+        Ok(self.look_at_folder(&asked, &root, &names)?.place)
+    }
+
+    fn look_at_folder(&self, asked: &Asked<'_>, root: &Root, names: &[&str]) -> Result<Looked, FileError> {
+        let folder = self.look_below(root, names).map_err(|errno| self.failed(asked, errno))?;
+        self.admit(root, asked, &folder, Role::Folder)?;
+        match folder.kind() {
+            FileType::Directory => Ok(folder),
+            _ => Err(self.failed(asked, Errno::NOTDIR)),
+        }
+    }
+
     /// The first `max` entries of a folder. Blocks.
     #[expect(clippy::disallowed_types, reason = "this is the door: what is in a folder of a workspace")]
     pub fn list(&self, path: &str, max: usize) -> Result<Listing, FileError> {
         let asked = Asked::parse(path)?;
         let (root, names) = self.resolve(&asked)?;
         let failed = |errno| self.failed(&asked, errno);
-        let folder = self.look_below(&root, &names).map_err(failed)?;
-        self.admit(&root, &asked, &folder, Role::Folder)?;
-        if folder.kind() != FileType::Directory {
-            return Err(failed(Errno::NOTDIR));
-        }
+        let folder = self.look_at_folder(&asked, &root, &names)?;
         let open = folder.open(OFlags::RDONLY | OFlags::DIRECTORY).map_err(failed)?;
         let mut found: Vec<CString> = Vec::new();
         let mut is_cut = false;

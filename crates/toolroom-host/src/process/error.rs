@@ -30,14 +30,6 @@ pub enum ProcessError {
         /// What the system said.
         source: Arc<io::Error>,
     },
-    /// The folder it should start in is none of those that are open to it.
-    #[error("the folder `{}` lies outside `{}`", folder.display(), root.display())]
-    OutsideRoot {
-        /// Where it leads.
-        folder: PathBuf,
-        /// Where it should be.
-        root: PathBuf,
-    },
     /// No word of a command line can hold it.
     #[error("`{word}` holds a zero byte, which no program can be given")]
     ZeroByte {

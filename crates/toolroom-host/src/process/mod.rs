@@ -18,7 +18,6 @@ mod confine;
 mod end;
 mod error;
 mod family;
-mod folder;
 mod helper;
 mod keeper;
 mod order;
@@ -33,7 +32,6 @@ mod wire;
 
 pub use end::{Cause, Ended, Limit, Status, Usage};
 pub use error::ProcessError;
-pub use folder::start_folder;
 pub use helper::{SUBCOMMAND, helper_main};
 pub use order::{Limits, Order};
 pub use output::{Kept, Stream};

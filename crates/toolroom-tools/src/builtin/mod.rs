@@ -7,8 +7,8 @@ mod get_local_time;
 mod result_read;
 pub mod search;
 mod shell_exec;
+pub mod web;
 
-use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
 use jiff::tz::TimeZone;
@@ -19,6 +19,7 @@ use toolroom_host::files::Projects;
 use toolroom_host::process::Supervisor;
 
 use doctor::Checkup;
+use web::Web;
 
 /// What built-in tools need from the outside.
 pub struct Surroundings {
@@ -38,25 +39,27 @@ pub struct Surroundings {
     pub switchboard: Arc<dyn Switchboard>,
     /// The user's time zone.
     pub time_zone: TimeZone,
-    /// The folder programs start in, and may be told to start inside of.
-    pub workspace: PathBuf,
+    /// How far tools reach into the web.
+    pub web: Arc<Web>,
 }
 
 /// The built-in tools of every project, by name.
 pub fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
-    Ok(vec![
+    let mut tools = vec![
         calculator::tool()?,
         doctor::tool(around.checkup.clone())?,
         get_local_time::tool(around.time_zone.clone())?,
         result_read::tool(Arc::clone(&around.artifacts))?,
         search::tool(around.catalog.clone(), Arc::clone(&around.journal), Arc::clone(&around.switchboard))?,
-    ])
+    ];
+    tools.extend(web::all(&around.web)?);
+    Ok(tools)
 }
 
 /// The built-in tools that reach into this machine. They belong to the project of the person whose machine it is, and
 /// to others only where somebody says so.
 pub fn of_this_machine(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
     let mut tools = files::all(&around.files)?;
-    tools.push(shell_exec::tool(around.supervisor.clone(), around.workspace.clone())?);
+    tools.push(shell_exec::tool(around.supervisor.clone(), around.files.clone())?);
     Ok(tools)
 }

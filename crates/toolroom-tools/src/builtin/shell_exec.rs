@@ -4,16 +4,18 @@
 //! words.
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 use toolroom::call::CallContext;
 use toolroom::tool::{Capability, Effect, ErrorKind, IdError, Risk, Tool, ToolError, tool_fn};
-use toolroom_host::process::{Cause, Ended, Limit, Order, ProcessError, Supervisor, start_folder};
+use toolroom_host::process::{Cause, Ended, Limit, Order, ProcessError, Supervisor};
+
+use super::files::{self, Files};
 
 /// Of each stream, from both ends.
 const MAX_STREAM_CHARS: usize = 30_000;
@@ -36,7 +38,7 @@ struct Run {
     /// Arguments, one entry each
     #[serde(default)]
     args: Vec<String>,
-    /// Working directory, inside the workspace; the workspace when left out
+    /// Working directory, inside the workspace or another opened folder; the workspace when left out
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
 }
@@ -50,11 +52,11 @@ struct Ran {
     exit_code: Option<i32>,
 }
 
-pub(super) fn tool(supervisor: Supervisor, workspace: PathBuf) -> Result<Arc<dyn Tool>, IdError> {
+pub(super) fn tool(supervisor: Supervisor, files: Files) -> Result<Arc<dyn Tool>, IdError> {
     let description = "Run a program with arguments and get what it printed and its exit code";
     let tool = tool_fn("builtin:shell-exec", description, move |context, run: Run| {
-        let (supervisor, workspace) = (supervisor.clone(), workspace.clone());
-        async move { execute(&supervisor, &workspace, &context, run).await }
+        let (supervisor, files) = (supervisor.clone(), files.clone());
+        async move { execute(&supervisor, &files, &context, run).await }
     })?;
     Ok(Arc::new(tool.with(|spec| {
         spec.title("Run Shell Command")
@@ -72,13 +74,15 @@ pub(super) fn tool(supervisor: Supervisor, workspace: PathBuf) -> Result<Arc<dyn
 
 async fn execute(
     supervisor: &Supervisor,
-    workspace: &Path,
+    files: &Files,
     context: &CallContext,
     run: Run,
 ) -> Result<Ran, ToolError> {
-    // The seam for opened roots: until there are several, the workspace is the only one.
-    let asked = run.cwd.as_deref().unwrap_or(".");
-    let folder = start_folder(workspace, Path::new(asked)).map_err(|error| not_run(&run.command, error))?;
+    let asked = run.cwd.clone().unwrap_or_else(|| ".".to_owned());
+    let workspace = files::workspace(files, context)?;
+    let folder = spawn_blocking(move || workspace.folder(&asked)).await;
+    let folder = folder.map_err(|error| ToolError::tool("the folder was not looked at").caused_by(error))?;
+    let folder = folder.map_err(files::failed)?;
     let mut order = Order::new(&run.command, folder).with_arguments(&run.args);
     order.kept_bytes = MAX_STREAM_CHARS * MAX_CHAR_BYTES;
     let left = context.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -133,7 +137,6 @@ fn not_run(command: &str, error: ProcessError) -> ToolError {
         ProcessError::NotStarted { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
             ErrorKind::PermissionDenied
         }
-        ProcessError::OutsideRoot { .. } => ErrorKind::PermissionDenied,
         ProcessError::Folder { .. } | ProcessError::ZeroByte { .. } | ProcessError::TooLong { .. } => {
             ErrorKind::InvalidArguments
         }

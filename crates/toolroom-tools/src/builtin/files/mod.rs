@@ -20,7 +20,7 @@ const READING: &str = "read_file";
 const WRITING: &str = "write_file";
 
 /// Whose files there are; nobody's where only names of tools are wanted.
-type Files = Option<Arc<Projects>>;
+pub(super) type Files = Option<Arc<Projects>>;
 
 /// Every file tool, by name.
 pub(super) fn all(files: &Files) -> Result<Vec<Arc<dyn Tool>>, IdError> {
@@ -34,7 +34,7 @@ pub(super) fn all(files: &Files) -> Result<Vec<Arc<dyn Tool>>, IdError> {
 }
 
 /// The files of whoever calls.
-fn workspace(files: &Files, context: &CallContext) -> Result<Workspace, ToolError> {
+pub(super) fn workspace(files: &Files, context: &CallContext) -> Result<Workspace, ToolError> {
     let unavailable = || ToolError::tool("there are no files here");
     Ok(files.as_ref().ok_or_else(unavailable)?.workspace(context.scope().project.as_str()))
 }
@@ -56,7 +56,7 @@ fn writes(spec: ToolSpec) -> ToolSpec {
 }
 
 /// An error as the model is told. What it may read says nothing about other places; the operator gets the cause.
-fn failed(error: FileError) -> ToolError {
+pub(super) fn failed(error: FileError) -> ToolError {
     let kind = match &error {
         FileError::Empty
         | FileError::Unprintable { .. }

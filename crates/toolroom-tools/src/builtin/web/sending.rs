@@ -1,0 +1,133 @@
+//! A tool that reads with some methods and sends with others is judged by the method of each call.
+
+use serde_json::Value;
+use toolroom::BoxFuture;
+use toolroom::call::CallContext;
+use toolroom::policy::Judgement;
+use toolroom::schema::Problem;
+use toolroom::tool::{Arguments, Capability, Effect, ErrorKind, Risk, Tool, ToolError, ToolOutput, ToolSpec};
+use toolroom_host::net::Method;
+
+/// A tool with an argument `method`, and what it is when that one sends something.
+pub(super) struct ReadsOrSends<T> {
+    tool: T,
+    sending: ToolSpec,
+}
+
+impl<T: Tool> ReadsOrSends<T> {
+    pub(super) fn new(tool: T) -> Self {
+        let able = [Capability::ReadsUntrusted, Capability::Egress, Capability::Writes];
+        let sending = tool.spec().clone();
+        let sending = sending.effect(Effect::OnceOnlyWrite).capabilities(&able).risk(Risk::Medium);
+        Self { tool, sending }
+    }
+}
+
+impl<T: Tool> Tool for ReadsOrSends<T> {
+    fn spec(&self) -> &ToolSpec {
+        self.tool.spec()
+    }
+
+    fn spec_for(&self, arguments: &Arguments) -> &ToolSpec {
+        let sends = match arguments.get("method") {
+            None | Some(Value::Null) => false,
+            Some(Value::String(name)) => method(name).is_none_or(|method| sends(&method)),
+            Some(_) => true,
+        };
+        if sends { &self.sending } else { self.tool.spec() }
+    }
+
+    fn run<'a>(
+        &'a self,
+        context: CallContext,
+        arguments: Arguments,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        self.tool.run(context, arguments)
+    }
+
+    fn check(&self, arguments: &Arguments) -> Vec<Problem> {
+        self.tool.check(arguments)
+    }
+
+    fn judge(&self, arguments: &Arguments) -> Judgement {
+        self.tool.judge(arguments)
+    }
+}
+
+/// Whether a request may change something at the other end.
+pub(super) fn sends(method: &Method) -> bool {
+    !matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// The method of that name, in whichever case.
+pub(super) fn method(name: &str) -> Option<Method> {
+    let known = [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH, Method::HEAD];
+    known.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(name))
+}
+
+/// What is wrong with `method` and `body` together.
+pub(super) fn problems(arguments: &Arguments, allowed: &[Method]) -> Vec<Problem> {
+    let name = arguments.get("method").and_then(Value::as_str).unwrap_or("GET");
+    let Some(method) = method(name).filter(|method| allowed.contains(method)) else {
+        let names: Vec<&str> = allowed.iter().map(Method::as_str).collect();
+        let message = format!("must be one of {}, got `{name}`", names.join(", "));
+        return vec![Problem::new("/method", message)];
+    };
+    let has_body = arguments.get("body").is_some_and(|body| !body.is_null());
+    if has_body && !sends(&method) {
+        return vec![Problem::new("/body", format!("cannot be sent with {method}; leave it out"))];
+    }
+    Vec::new()
+}
+
+/// A request that was sent and not answered may have been carried out.
+pub(super) fn in_doubt(error: ToolError) -> ToolError {
+    match error.kind() {
+        ErrorKind::Timeout | ErrorKind::Upstream | ErrorKind::Tool => {
+            error.with_hint("the request may have been carried out; find out before sending it again")
+        }
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::super::{Web, all};
+    use super::*;
+
+    #[test]
+    fn every_method_that_is_not_for_reading_counts_as_a_write() {
+        let tools = all(&Arc::new(Web::public())).unwrap();
+        for tool in tools.iter().filter(|tool| tool.spec().id.as_str() != "builtin:web_fetch") {
+            for (method, writes) in [
+                (json!(null), false),
+                (json!("GET"), false),
+                (json!("head"), false),
+                (json!("POST"), true),
+                (json!("post"), true),
+                (json!("PUT"), true),
+                (json!("DELETE"), true),
+                (json!("PATCH"), true),
+                (json!("BREW"), true),
+                (json!(7), true),
+            ] {
+                let arguments = json!({"url": "http://x.example", "method": method});
+                let spec = tool.spec_for(arguments.as_object().unwrap());
+                let is_write = spec.effective_effect() == Effect::OnceOnlyWrite
+                    && spec.risk == Risk::Medium
+                    && spec.effective_capabilities().has(Capability::Writes);
+                assert_eq!(is_write, writes, "{method}");
+                assert_eq!(spec.effective_effect() == Effect::Read, !writes, "{method}");
+                assert!(spec.effective_capabilities().has(Capability::Egress));
+                assert!(spec.effective_capabilities().has(Capability::ReadsUntrusted));
+            }
+        }
+        let families: Vec<_> = tools.iter().map(|tool| tool.spec().family.clone().unwrap()).collect();
+        assert!(families.iter().all(|family| family.name == "web_fetch"));
+        assert_eq!(families.iter().filter(|family| family.preferred).count(), 1);
+    }
+}
