@@ -36,7 +36,7 @@ fn room(web: Web) -> Toolroom {
         checkup: None,
         files: None,
         journal: Arc::clone(&ledger) as _,
-        supervisor: Supervisor::new("/nowhere".into()),
+        supervisor: Supervisor::new("/nowhere"),
         switchboard: Arc::clone(&ledger) as _,
         time_zone: jiff::tz::TimeZone::UTC,
         web: Arc::new(web),
