@@ -21,11 +21,15 @@ mod crash;
 mod crash_approvals;
 mod docs;
 mod doctor;
+mod fetch;
 mod files;
 mod home;
 mod hostile;
 mod house;
 mod init;
+#[expect(dead_code, reason = "the harness is the client's, whose tests use the rest of it")]
+#[path = "../../../toolroom-host/tests/it/internet/mod.rs"]
+mod internet;
 mod limits;
 mod log;
 mod policy;

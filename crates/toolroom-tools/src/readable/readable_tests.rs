@@ -116,13 +116,13 @@ fn hostile(size: usize) -> Vec<(&'static str, String)> {
 
 #[test]
 fn no_page_takes_long_or_grows_without_bound() {
-    for (name, html) in hostile(400_000) {
+    for (name, html) in hostile(250_000) {
         let began = tokio::time::Instant::now();
         let page = markdown(&html, &base());
         let took = began.elapsed();
         assert!(page.text.len() <= 20 * html.len(), "{name}: {} from {}", page.text.len(), html.len());
         // Well below a second on a machine with nothing else to do; what grows with the square takes minutes.
-        assert!(took < Duration::from_secs(20), "{name} took {took:?}");
+        assert!(took < Duration::from_secs(10), "{name} took {took:?}");
     }
     // As deep as a page can be: nothing may be left to a stack.
     let deepest = "<b>".repeat(666_666);
@@ -200,6 +200,12 @@ proptest! {
         let found: Vec<&str> = plain.split(|c: char| !c.is_ascii_lowercase()).filter(|word| !word.is_empty()).collect();
         prop_assert_eq!(found, words);
     }
+}
+
+#[test]
+fn an_end_that_belongs_outside_does_not_end_a_cell() {
+    let html = "<div><span><table><tr><td>a</div></span><td>b<tr><td>c</p><td>d</table>e</div>";
+    assert_eq!(read_as_markdown(html), "| a | b |\n| --- | --- |\n| c | d |\n\ne");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::Page;
 use super::element::{Fate, Role, fate, is_void, role};
 use super::writer::Writer;
 
-/// How far back an element is looked for that ends because another one begins.
+/// How far back an element is looked for that another one has to do with.
 const LOOK_BACK: usize = 32;
 
 /// A longer title is none.
@@ -188,6 +188,9 @@ impl Walk {
             }
             _ => {}
         }
+        if self.is_kept_in(found) {
+            return;
+        }
         while self.is_open(found.number)
             && let Some(open) = self.open.pop()
         {
@@ -196,6 +199,14 @@ impl Walk {
                 break;
             }
         }
+    }
+
+    /// Whether the element is around the cell that is being read: only its own table ends a cell.
+    fn is_kept_in(&self, ended: Name) -> bool {
+        let ends_cells = matches!(ended.role, Role::Cell | Role::Row | Role::Rows | Role::Table);
+        let mut above = self.open.iter().rev().take(LOOK_BACK);
+        let first = above.find(|open| open.name == ended.number || open.role == Role::Cell);
+        !ends_cells && first.is_some_and(|open| open.name != ended.number)
     }
 
     /// Ends what ends because something begins.
