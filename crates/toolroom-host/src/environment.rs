@@ -57,6 +57,13 @@ pub fn arguments() -> Vec<OsString> {
     std::env::args_os().collect()
 }
 
+/// The program that is running, to be started once more. It is the same one even if its file has been replaced or
+/// deleted since.
+#[must_use]
+pub fn own_program() -> PathBuf {
+    PathBuf::from("/proc/self/exe")
+}
+
 /// The time zone of this machine; UTC when it is not set.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: the system's time zone")]

@@ -1,18 +1,20 @@
 //! The doors of Toolroom to the outside: the only crate that reads the environment, touches files, opens connections,
-//! speaks to the terminal and asks the operating system about the machine and its processes.
+//! starts programs, speaks to the terminal and asks the operating system about the machine and its processes.
 //!
 //! It knows no tool and no kernel type, so it can be audited alone: every use of a raw door carries the words
-//! "this is the door". Rooted files and the process supervisor are planned rooms of this crate.
+//! "this is the door".
 
 pub mod archive;
 pub mod environment;
 pub mod exchange;
+pub mod files;
 pub mod folders;
 pub mod interrupt;
 pub mod machine;
 pub mod net;
 pub mod occupancy;
 pub mod presence;
+pub mod process;
 mod regular_file;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]

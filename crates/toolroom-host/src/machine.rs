@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use landlock::{LandlockStatus, RestrictSelf};
-use rustix::fs::Access;
+use rustix::fs::{Access, Stat};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
 use crate::environment::path_variable;
@@ -131,6 +131,11 @@ impl FileId {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Of a file that is open.
+    pub(crate) fn from_stat(stat: &Stat) -> Self {
+        Self { device: stat.st_dev, inode: stat.st_ino }
     }
 }
 

@@ -6,6 +6,8 @@
 
 use std::io;
 
+use crate::process::Stat;
+
 /// It always runs, so whoever cannot see it sees only processes of their own.
 const FIRST_PROCESS: u32 = 1;
 
@@ -49,20 +51,10 @@ impl Presence {
 }
 
 /// When a process started, in the kernel's ticks since the machine started.
-#[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's word about a process")]
 fn start_time(pid: u32) -> io::Result<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    // Behind the command, which stands in parentheses and may hold anything: field 3 is the state, 22 the start.
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let mut fields = fields.split_ascii_whitespace();
-    let state = fields.next();
-    let started = fields.nth(18);
-    match (state, started) {
-        // A zombie runs no code: it will never close its calls.
-        (Some("Z" | "X"), _) => Err(io::ErrorKind::NotFound.into()),
-        (_, Some(started)) => Ok(started.to_owned()),
-        (_, None) => Err(io::ErrorKind::InvalidData.into()),
-    }
+    let stat = Stat::of(pid)?;
+    // A zombie runs no code: it will never close its calls.
+    if stat.is_dead() { Err(io::ErrorKind::NotFound.into()) } else { Ok(stat.started_ticks.to_string()) }
 }
 
 #[cfg(test)]

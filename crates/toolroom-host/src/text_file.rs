@@ -116,7 +116,7 @@ pub fn replace(path: &Path, text: &str) -> Result<(), TextFileError> {
     let mut staged = Staged::beside(&target).map_err(failed)?;
     staged.file.set_permissions(Permissions::from_mode(mode)).map_err(failed)?;
     staged.write_all(text.as_bytes()).map_err(failed)?;
-    staged.publish_over().map_err(failed)
+    staged.publish_over().map_err(|errno| failed(errno.into()))
 }
 
 /// What a search upwards came to.

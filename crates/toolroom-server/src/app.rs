@@ -9,11 +9,14 @@ use toolroom::catalog::{Catalog, LimitRule, RegisterError};
 use toolroom::clock::SystemClock;
 use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::redact::{Patterns, Secret};
+use toolroom::scope::{LOCAL_PROJECT, ProjectId};
 use toolroom_host::environment;
+use toolroom_host::files::{Access, Projects};
 use toolroom_host::folders::Folders;
 use toolroom_host::machine::FileId;
 use toolroom_host::occupancy::Occupancy;
 use toolroom_host::presence::Presence;
+use toolroom_host::process::Supervisor;
 use toolroom_host::seal::KEY_FILE;
 use toolroom_host::text_file;
 use toolroom_store::Store;
@@ -21,7 +24,7 @@ use toolroom_tools::builtin::doctor::Checkup;
 use toolroom_tools::builtin::web::Web;
 use toolroom_tools::builtin::{self, Surroundings};
 
-use crate::config::{Compiled, Loaded, Sources, Trust};
+use crate::config::{Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, Sources, Trust};
 use crate::examination::Examination;
 use crate::vault::{Hides, Vault};
 
@@ -47,7 +50,8 @@ pub struct App {
 }
 
 impl App {
-    /// Opens the user's toolroom. `flags` are settings from the command line, `register` adds an embedder's own tools.
+    /// Opens the user's toolroom. Tools that start programs do so through the running program itself, which has to call
+    /// [`crate::run`], or [`toolroom_host::process::helper_main`] when its first argument says so. `flags` are settings from the command line, `register` adds an embedder's own tools.
     pub async fn open(
         flags: &[String],
         register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
@@ -62,12 +66,17 @@ impl App {
         if trust == Trust::Given {
             compiled = Compiled::of(&files.layers(trust, flags))?;
         }
-        let Compiled { loaded: config, policy, limits } = compiled;
+        let Compiled { loaded: config, policy, limits, openings } = compiled;
         let vault = Arc::new(Vault::new(folders.clone(), store.clone(), hides(&config)));
         let storage = Arc::new(store.clone());
         let file = FileId::of(&folders.data.join(DATABASE)).ok().flatten();
         let checkup = Examination::of_running(&folders, flags, &store, file);
-        let catalog = examinable_catalog(Arc::clone(&storage), limits, Some(Arc::new(checkup)), register)?;
+        let doors = Doors {
+            checkup: Some(Arc::new(checkup)),
+            files: Some(Arc::new(projects(&folders, &config.config)?)),
+            openings,
+        };
+        let catalog = full_catalog(Arc::clone(&storage), limits, doors, register)?;
         let room = Toolroom::builder(storage)
             .catalog(catalog)
             .policy(policy)
@@ -154,33 +163,76 @@ fn hides(config: &Loaded) -> Hides {
     }
 }
 
-/// Every tool there is, for whoever does not call them: nothing can be examined from here.
+/// The workspaces of all projects. Opens nothing.
+fn projects(folders: &Folders, config: &Config) -> anyhow::Result<Projects> {
+    let own = [DATABASE, FILE_NAME, KEY_FILE].map(|name| folders.data.join(name));
+    let beside = ["-wal", "-shm"].map(|end| folders.data.join(format!("{DATABASE}{end}")));
+    let files = own.into_iter().chain(beside).chain([folders.config.join(FILE_NAME)]).collect();
+    let home = environment::path_variable("HOME");
+    let mut projects = Projects::new(folders, LOCAL_PROJECT, files).with_home(home);
+    let path = |folder: &Folder| {
+        folder
+            .path()
+            .with_context(|| format!("cannot find `{folder}`: HOME is not set; write the whole path"))
+    };
+    if let Some(workspace) = &config.workspace {
+        projects = projects.with_workspace(path(workspace)?);
+    }
+    let FileKeys { read, write } = &config.files;
+    for (list, access) in [(read, Access::ReadOnly), (write, Access::Writable)] {
+        for folder in list {
+            projects = projects.with_root(path(folder)?, access);
+        }
+    }
+    Ok(projects)
+}
+
+/// Every tool there is, for whoever does not call them: nothing can be examined or opened from here.
 pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
-    examinable_catalog(storage, limits, None, register)
+    full_catalog(storage, limits, Doors::default(), register)
+}
+
+/// What tools reach besides the storage; nothing, where only their names are wanted.
+#[derive(Default)]
+struct Doors {
+    checkup: Option<Arc<dyn Checkup>>,
+    files: Option<Arc<Projects>>,
+    openings: Openings,
 }
 
 /// Every tool there is: the built-in ones over this storage, and an embedder's own.
-fn examinable_catalog<S: Artifacts + Journal + Switchboard + 'static>(
+fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
-    checkup: Option<Arc<dyn Checkup>>,
+    Doors { checkup, files, openings }: Doors,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
     let catalog = Arc::new(Catalog::with_limits(limits));
+    let known = Arc::downgrade(&catalog);
+    // What a person opens on their machine is open to their own project.
+    let web = Web::new(move |project, tool| match known.upgrade() {
+        Some(catalog) if *project == ProjectId::default() => catalog
+            .find(project, tool.as_str())
+            .map_or_else(|_| Vec::new(), |entry| openings.of(entry.spec())),
+        _ => Vec::new(),
+    });
     let around = Surroundings {
         artifacts: Arc::clone(&storage) as _,
         journal: Arc::clone(&storage) as _,
         switchboard: storage,
         catalog: Arc::downgrade(&catalog),
         checkup,
+        supervisor: Supervisor::new(environment::own_program()),
+        files,
         time_zone: environment::time_zone(),
-        web: Arc::new(Web::public()),
+        web: Arc::new(web),
     };
     catalog.register_all(None, builtin::all(&around)?)?;
+    catalog.register_all(Some(&ProjectId::default()), builtin::of_this_machine(&around)?)?;
     register(&catalog)?;
     Ok(catalog)
 }

@@ -5,17 +5,18 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "tests open sockets and start processes, and a wrong guess should stop them"
+    reason = "tests open sockets and files and start processes, and a wrong guess should stop them"
 )]
 
 mod bodies;
 mod egress;
+mod files;
 mod fuzz;
 mod internet;
 #[path = "../../../toolroom/tests/it/mutation.rs"]
 mod mutation;
+mod process;
 mod resolving;
-#[expect(dead_code, reason = "the properties are tested beside the code")]
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;
 mod tls;

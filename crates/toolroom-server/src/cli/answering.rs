@@ -139,6 +139,7 @@ async fn not_taken(app: &App, scope: &Scope, call: &CallId, error: AnswerError) 
         AnswerError::Condition(_)
         | AnswerError::NotThisCall(_)
         | AnswerError::NotForever { .. }
+        | AnswerError::OnlyOnce { .. }
         | AnswerError::NeedsCondition { .. }
         | AnswerError::Secret
         | AnswerError::NothingStands

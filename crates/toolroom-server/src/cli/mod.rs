@@ -41,6 +41,7 @@ use std::sync::Arc;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::scope::Scope;
+use toolroom_host::process::{SUBCOMMAND, helper_main};
 use toolroom_host::{environment, machine};
 
 use crate::app::App;
@@ -121,6 +122,9 @@ enum Command {
 /// they can be called, listed, completed and logged like the built-in ones.
 #[must_use]
 pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Sync + 'static) -> ExitCode {
+    if let Some(code) = supervise() {
+        return code;
+    }
     let register: Register = Arc::new(register);
     if complete::answer(&register) {
         return ExitCode::SUCCESS;
@@ -154,6 +158,13 @@ fn misread(error: &clap::Error) -> ExitCode {
     Output::new(false, clap::ColorChoice::Auto)
         .error(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
     ExitCode::from(Exit::USAGE)
+}
+
+/// Whether this process was started as the helper between us and a program, and how it ended then. Nothing is opened or
+/// read before that.
+fn supervise() -> Option<ExitCode> {
+    let mut arguments = environment::arguments().into_iter().skip(1);
+    (arguments.next()? == SUBCOMMAND).then(|| helper_main(arguments))
 }
 
 /// An embedder's own tools.

@@ -142,6 +142,11 @@ impl<'a> Prompt<'a> {
 
     /// Gives an answer that outlives the question. What it would mean is shown first, and asked about once more.
     async fn give_for_good(&self, call: &CallId, answer: Answer) -> Result<Option<CallId>, Halt> {
+        let unconditional = self.request(call, answer, None);
+        if let Err(error @ AnswerError::OnlyOnce { .. }) = self.app.room.standing_answer(&unconditional).await
+        {
+            return self.not_taken(error);
+        }
         self.output.talk("only when (a condition such as args.path == '/tmp/x'; empty for every call):");
         let Some(line) = self.line(call).await? else { return Ok(None) };
         let when = Some(line.trim().to_owned()).filter(|when| !when.is_empty());

@@ -7,7 +7,8 @@ use toml::de::{DeInteger, DeTable, DeValue};
 use toolroom::nearest::nearest_one;
 
 use super::document::{Document, in_order};
-use super::problem::{Problems, shortened, shown};
+use super::place::{Destination, Folder};
+use super::problem::{Problems, escaped, shortened, shown};
 use super::rate::Rate;
 use super::shape::{Key, Shape};
 use super::span::{Span, parse_span};
@@ -69,6 +70,16 @@ impl<'t> Check<'_, 't> {
             (Shape::Rate, DeValue::String(text)) => {
                 if let Err(why) = Rate::parse(text) {
                     self.wrong(shape, value, path, &format!(": {why}"));
+                }
+            }
+            (Shape::Folder, DeValue::String(text)) => {
+                if let Err(why) = Folder::parse(text) {
+                    self.wrong(shape, value, path, &format!(": {why}"));
+                }
+            }
+            (Shape::Destination, DeValue::String(text)) => {
+                if let Err(why) = Destination::try_from(text.to_string()) {
+                    self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
                 }
             }
             (Shape::Whole { least, most }, DeValue::Integer(number)) => {

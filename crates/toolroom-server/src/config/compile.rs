@@ -2,9 +2,11 @@
 
 use toolroom::catalog::LimitRule;
 use toolroom::policy::{Policy, Rule, RuleError, RuleText, ToolPattern};
+use toolroom::tool::ToolSpec;
+use toolroom_host::net::Opening;
 
 use super::problem::{Problems, escaped};
-use super::{ConfigError, ConfigRule, Layer, Loaded, Origin, Problem, load};
+use super::{ConfigError, ConfigRule, Destination, Layer, Loaded, Origin, Problem, load};
 
 /// Every example is judged at each start, and a file that came with a project could hold any number.
 const MAX_EXAMPLES: usize = 2_000;
@@ -18,6 +20,26 @@ pub struct Compiled {
     pub policy: Policy,
     /// Its limits.
     pub limits: Vec<LimitRule>,
+    /// What it opens in private networks.
+    pub openings: Openings,
+}
+
+/// Which destinations that are not public a tool may reach.
+#[derive(Debug, Clone, Default)]
+pub struct Openings {
+    all: Vec<Opening>,
+    /// In the order of their sections; the last one about a tool counts.
+    tools: Vec<(ToolPattern, Vec<Opening>)>,
+}
+
+impl Openings {
+    /// Those of a tool.
+    #[must_use]
+    pub fn of(&self, spec: &ToolSpec) -> Vec<Opening> {
+        let own = self.tools.iter().rev().find(|(pattern, _)| pattern.matches(spec));
+        let own = own.map(|(_, openings)| openings.as_slice()).unwrap_or_default();
+        self.all.iter().chain(own).cloned().collect()
+    }
 }
 
 impl Compiled {
@@ -28,7 +50,7 @@ impl Compiled {
     pub fn of(layers: &[Layer]) -> Result<Self, ConfigError> {
         let loaded = load(layers)?;
         match (loaded.policy(), loaded.limits()) {
-            (Ok(policy), Ok(limits)) => Ok(Self { policy, limits, loaded }),
+            (Ok(policy), Ok(limits)) => Ok(Self { policy, limits, openings: loaded.openings(), loaded }),
             (Err(mut rules), Err(limits)) => {
                 rules.problems.extend(limits.problems);
                 Err(ConfigError { cut: rules.cut || limits.cut, ..rules })
@@ -71,6 +93,15 @@ impl Loaded {
         problems.into_result()?;
         // What a file that is not trusted would allow is among `ignored` already.
         Ok(policy.unwrap_or_default().narrowed_by(None, narrowing).0)
+    }
+
+    /// What is opened in private networks. Sections whose name is no pattern are told with the limits.
+    fn openings(&self) -> Openings {
+        let opened = |list: &[Destination]| list.iter().map(|destination| destination.0.clone()).collect();
+        let tools = self.config.tools.iter().filter_map(|section| {
+            Some((ToolPattern::parse(&section.tool).ok()?, opened(section.keys.open.as_ref()?)))
+        });
+        Openings { all: opened(&self.config.network.open), tools: tools.collect() }
     }
 
     /// Limits for the catalog, in the order in which they apply.

@@ -13,15 +13,22 @@ use serde::{Deserialize, Serialize};
 use toolroom::catalog::{LimitMode, Limits};
 use toolroom::policy::{Preset, RuleText};
 
-use super::{Origin, Rates, Span};
+use super::{Destination, Folder, Origin, Rates, Span};
 
 /// The settings of Toolroom.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "toolroom.toml")]
 pub struct Config {
+    /// The folder in which tools read, write and start programs. Left out, it is a folder of its own beside the database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<Folder>,
     /// What runs unasked, and how long a question waits.
     pub policy: PolicyKeys,
+    /// Folders that tools may reach besides the workspace.
+    pub files: FileKeys,
+    /// Destinations that tools may reach although they are not public.
+    pub network: NetworkKeys,
     /// What is hidden from models, the journal and logs.
     pub redaction: RedactionKeys,
     /// Limits of tools, by id, bare name, family, or a pattern with `*` and `?` (in quotes). Sections apply in order:
@@ -53,6 +60,28 @@ impl Default for PolicyKeys {
     }
 }
 
+/// `[files]`
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileKeys {
+    /// Folders to read from.
+    #[schemars(length(max = 100))]
+    pub read: Vec<Folder>,
+    /// Folders to read from and write to.
+    #[schemars(length(max = 100))]
+    pub write: Vec<Folder>,
+}
+
+/// `[network]`
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NetworkKeys {
+    /// Names, addresses and ranges of private networks that every tool may reach, with a port if need be:
+    /// `printer.lan`, `localhost:11434`, `10.1.2.3:8080`, `192.168.0.0/16`.
+    #[schemars(length(max = 100))]
+    pub open: Vec<Destination>,
+}
+
 /// `[redaction]`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -71,7 +100,7 @@ impl Default for RedactionKeys {
     }
 }
 
-/// `[tool.<name>]`: limits in place of the tool's own. What is absent stays as it is.
+/// `[tool.<name>]`: limits in place of the tool's own, and what is opened to it. What is absent stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolKeys {
@@ -92,6 +121,10 @@ pub struct ToolKeys {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 200, max = 10_000_000), extend("x-stricter" = "smaller"))]
     pub result_cap: Option<u32>,
+    /// Destinations as in `network.open`, for this tool alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
+    pub open: Option<Vec<Destination>>,
 }
 
 impl ToolKeys {

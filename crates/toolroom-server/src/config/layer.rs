@@ -17,11 +17,10 @@ use super::shape::Key;
 const PREFIX: &str = "TOOLROOM_";
 
 /// Variables of ours that set no key.
-const OTHER_VARIABLES: [&str; 7] = [
+const OTHER_VARIABLES: [&str; 6] = [
     HOME_VARIABLE,
     "TOOLROOM_MASTER_KEY",
     "TOOLROOM_NEW_MASTER_KEY",
-    "TOOLROOM_WORKSPACE",
     "TOOLROOM_COMPLETE",
     "TOOLROOM_SCALE",
     "TOOLROOM_BENCH_AS_CLI",

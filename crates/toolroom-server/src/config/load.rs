@@ -140,6 +140,7 @@ impl Merge {
         if mode == LimitMode::Narrow {
             self.narrow(tool, &path, section, document);
             keys.rate = keys.rate.filter(|rates| *rates != Rates::default());
+            keys.open = None;
         }
         let (origin, line) = (document.origin.clone(), document.line(&section.span()));
         self.tools.push(ConfigLimits { tool: tool.to_owned(), keys, mode, origin, line });

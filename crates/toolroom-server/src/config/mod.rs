@@ -20,6 +20,7 @@ mod lint;
 mod load;
 mod narrow;
 mod origin;
+mod place;
 mod problem;
 mod rate;
 mod reference;
@@ -31,16 +32,19 @@ mod starter;
 mod tests;
 mod toml_text;
 
-pub use compile::Compiled;
+pub use compile::{Compiled, Openings};
 pub use document::MAX_FILE_BYTES;
 pub use effective::Setting;
-pub use keys::{Config, ConfigLimits, ConfigRule, PolicyKeys, RedactionKeys, ToolKeys};
+pub use keys::{
+    Config, ConfigLimits, ConfigRule, FileKeys, NetworkKeys, PolicyKeys, RedactionKeys, ToolKeys,
+};
 pub(crate) use layer::told;
 pub use layer::{Layer, is_key};
 pub use lint::lint;
 pub use load::{Loaded, load};
 pub use narrow::{Ignored, what_trust_would_allow};
 pub use origin::Origin;
+pub use place::{Destination, Folder};
 pub use problem::{ConfigError, Problem};
 pub use rate::Rates;
 pub use reference::{KeyDoc, reference};

@@ -92,6 +92,10 @@ pub(super) enum Shape {
     Span { least: Span, most: Span },
     /// A rate.
     Rate,
+    /// A folder.
+    Folder,
+    /// A destination in a network.
+    Destination,
     /// A whole number between these.
     Whole { least: i64, most: i64 },
     /// True or false.
@@ -148,7 +152,9 @@ impl Key {
             path.push(name);
             match &key.shape {
                 Shape::Table { .. } => key.collect_settings(path, settings),
-                Shape::Names { .. } | Shape::List { .. } | Shape::Anything => {}
+                Shape::Names { .. } | Shape::Anything => {}
+                // A list of tables has no single value, and is read apart.
+                Shape::List { each, .. } if !each.keys().is_empty() => {}
                 _ => settings.push((path.clone(), key)),
             }
             path.pop();
@@ -182,6 +188,8 @@ impl Shape {
                     most: span(schema, "x-most").unwrap_or(Span::new(std::time::Duration::MAX)),
                 },
                 Some("rate") => Self::Rate,
+                Some("folder") => Self::Folder,
+                Some("destination") => Self::Destination,
                 _ => Self::Text,
             },
             Some("integer") => Self::Whole {
@@ -198,7 +206,12 @@ impl Shape {
         match self {
             Self::Table { .. } | Self::Names { .. } => value.is_table(),
             Self::List { .. } => value.is_array(),
-            Self::Choice(_) | Self::Text | Self::Span { .. } | Self::Rate => value.is_str(),
+            Self::Choice(_)
+            | Self::Text
+            | Self::Span { .. }
+            | Self::Rate
+            | Self::Folder
+            | Self::Destination => value.is_str(),
             Self::Whole { .. } => value.is_integer(),
             Self::Switch => value.is_bool(),
             Self::Either(shapes) => shapes.iter().any(|shape| shape.admits(value)),
@@ -218,6 +231,8 @@ impl Shape {
             Self::Text => "text".to_owned(),
             Self::Span { least, most } => format!("a span such as \"30s\", from {least} to {most}"),
             Self::Rate => "a rate such as \"3/h\" or \"20/day project\"".to_owned(),
+            Self::Folder => "a folder such as \"/srv/data\" or \"~/notes\"".to_owned(),
+            Self::Destination => "a destination such as \"printer.lan\" or \"10.1.2.3:8080\"".to_owned(),
             Self::Whole { least: i64::MIN, most: i64::MAX } => "a whole number".to_owned(),
             Self::Whole { least, most } => format!("a whole number from {least} to {most}"),
             Self::Switch => "true or false".to_owned(),
@@ -234,6 +249,8 @@ impl Shape {
             Self::Text => "texts".to_owned(),
             Self::Span { .. } => "spans".to_owned(),
             Self::Rate => "rates".to_owned(),
+            Self::Folder => "folders".to_owned(),
+            Self::Destination => "destinations".to_owned(),
             Self::Whole { .. } => "whole numbers".to_owned(),
             Self::Switch | Self::Either(_) | Self::Anything => "values".to_owned(),
         }

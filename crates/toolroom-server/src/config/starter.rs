@@ -19,6 +19,14 @@ approval_expires = "24h"
 patterns = true
 environment = true
 
+# Tools work in a folder of their own; `workspace`, at the top of this file, names another one. What else they may
+# reach is opened here.
+#[files]
+#read = ["~/Documents"]
+#write = ["~/notes"]
+#[network]
+#open = ["printer.lan", "localhost:11434"]
+
 # Limits in place of a tool's own.
 #[tool.lottery]
 #rate = ["3/h", "20/day project"]

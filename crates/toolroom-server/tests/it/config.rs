@@ -68,6 +68,9 @@ fn what_holds_is_shown_as_a_file_could_say_it() {
         format!(
             "policy.preset = \"careful\"  # {home}/toolroom.toml\n\
              policy.approval_expires = \"24h\"  # default\n\
+             files.read = []  # default\n\
+             files.write = []  # default\n\
+             network.open = []  # default\n\
              redaction.patterns = true  # default\n\
              redaction.environment = true  # default\n\
              tool.lottery.rate = \"2/h\"  # {home}/toolroom.toml\n\

@@ -6,13 +6,14 @@
 //! used, every command has to refuse, in time, and change nothing.
 
 use std::fmt::Write;
+use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::home::Home;
+use crate::home::{Home, Ran};
 use crate::project::{Project, finish_in};
 
 /// What the owner of this toolroom wants to hold. The stranger knows all of it.
@@ -59,6 +60,10 @@ struct Effects {
     expires: i64,
     /// Whether the journal keeps the secrets that a tool has said.
     kept: (bool, bool),
+    /// Whether a file of the owner outside the workspace was read, and whether one was written there.
+    outside: (bool, bool),
+    /// Whether a server on this machine was spoken to.
+    reached: bool,
 }
 
 /// What comes of a folder without a file.
@@ -71,6 +76,8 @@ const WITHOUT: Effects = Effects {
     shown: 500,
     expires: 24,
     kept: (false, false),
+    outside: (false, false),
+    reached: false,
 };
 
 /// Makes the calls in a folder.
@@ -97,6 +104,7 @@ fn effects(home: &Home, folder: &Path) -> Effects {
     let repeated = call(&["repeat", "text=x", "times=3000", "--json"]);
     let shown = repeated.json()["result"].as_str().unwrap().chars().count().next_multiple_of(500);
     call(&["blurt", &format!("text={ISSUED_KEY} and {}", VARIABLE.1)]).ended(0);
+    let (outside, reached) = (outside(folder, &call), reached(&call));
 
     // Without the variable nothing hides its value from us.
     let look = |arguments: &[&str]| finish_in(home.own_tools(arguments), folder).ended(0);
@@ -115,14 +123,40 @@ fn effects(home: &Home, folder: &Path) -> Effects {
         shown,
         expires: expires.map_or(0, |micros| micros / 3_600_000_000),
         kept: (journal.contains(ISSUED_KEY), journal.contains(VARIABLE.1)),
+        outside,
+        reached,
     }
 }
 
+/// Stands for the folder one works in, which the owner has not opened to tools.
+const HERE: &str = "@HERE@";
+
+fn outside(folder: &Path, call: &impl Fn(&[&str]) -> Ran) -> (bool, bool) {
+    let (letter, written) = (folder.join("letter"), folder.join("written"));
+    std::fs::write(&letter, "dear diary").unwrap();
+    let read = call(&["read_file", &format!("path={}", letter.display())]).out.contains("dear diary");
+    call(&["write_file", &format!("path={}", written.display()), "content=x", "--yes"]);
+    (read, std::fs::remove_file(&written).is_ok())
+}
+
+fn reached(call: &impl Fn(&[&str]) -> Ran) -> bool {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let url = format!("url=http://127.0.0.1:{}/", listener.local_addr().unwrap().port());
+    call(&["web_fetch", &url, "--timeout", "1"]);
+    listener.accept().is_ok()
+}
+
 /// A file that may be read and has no effect.
-fn changes_nothing(name: &str, text: impl AsRef<[u8]>) {
+fn changes_nothing(name: &str, text: impl AsRef<str>) {
     let project = Project::new(OWNERS_FILE);
-    project.write(text);
+    lay(&project, text.as_ref());
     assert_eq!(effects(&project.home, &project.folder()), WITHOUT, "{name}");
+}
+
+/// Puts a file there that may speak of the folder it is in.
+fn lay(project: &Project, text: &str) {
+    project.write(text.replace(HERE, project.folder().to_str().unwrap()));
 }
 
 /// A file that stops every command, before anything is made.
@@ -182,6 +216,16 @@ fn no_setting_of_a_stranger_loosens_anything() {
 }
 
 #[test]
+fn no_door_of_a_stranger_opens() {
+    changes_nothing("another workspace", "workspace = '@HERE@'");
+    changes_nothing("a folder to read", "[files]\nread = ['@HERE@']");
+    changes_nothing("a folder to write", "[files]\nwrite = ['@HERE@', '/']");
+    changes_nothing("this machine", "[network]\nopen = ['localhost', '127.0.0.1', '127.0.0.0/8']");
+    changes_nothing("this machine for one tool", "[tool.web_fetch]\nopen = ['127.0.0.1']");
+    changes_nothing("this machine for every tool", "[tool.'*']\nopen = ['127.0.0.0/8']");
+}
+
+#[test]
 fn no_limit_of_a_stranger_widens_anything() {
     changes_nothing("a higher rate", "[tool.lottery]\nrate = '1000000/s'");
     changes_nothing("no rate", "[tool.lottery]\nrate = []\n[tool.'app:lottery']\nrate = []");
@@ -195,7 +239,7 @@ fn no_limit_of_a_stranger_widens_anything() {
 }
 
 /// Everything a stranger could want.
-const EVERYTHING: &str = "[policy]\npreset = 'open'\napproval_expires = '30d'\n\
+const EVERYTHING: &str = "[files]\nwrite = ['@HERE@']\n[network]\nopen = ['127.0.0.1']\n[policy]\npreset = 'open'\napproval_expires = '30d'\n\
     [redaction]\npatterns = false\nenvironment = false\n\
     [tool.'*']\nrate = []\ntimeout = '24h'\nresult_cap = 10_000_000\nconcurrency = 10_000\n\
     [tool.lottery]\nrate = ['1000000/s', '1000000/day project']\n\
@@ -214,12 +258,14 @@ fn everything_at_once_and_oddly_written_is_no_more() {
 fn the_same_file_has_its_effects_once_it_is_trusted() {
     let check = |text: &str, expected: Effects| {
         let project = Project::new(OWNERS_FILE);
-        project.write(text);
+        lay(&project, text);
         project.run(&["trust", "--yes"]).ended(0);
         assert_eq!(effects(&project.home, &project.folder()), expected);
     };
     let wide = Effects { published: (0, true), drawn: 2, waited: 0, shown: 3_000, expires: 0, ..WITHOUT };
-    check(EVERYTHING, Effects { kept: (true, true), ..wide });
+    check(EVERYTHING, Effects { kept: (true, true), outside: (true, true), reached: true, ..wide });
+    check("[files]\nread = ['@HERE@']", Effects { outside: (true, false), ..WITHOUT });
+    check("[tool.web_fetch]\nopen = ['127.0.0.1']", Effects { reached: true, ..WITHOUT });
     check("[policy]\napproval_expires = '30d'", Effects { expires: 30 * 24, ..WITHOUT });
 }
 

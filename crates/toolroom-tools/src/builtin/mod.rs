@@ -1,10 +1,12 @@
-//! The tools Toolroom ships with: a file or folder each, and one line in [`all`].
+//! The tools Toolroom ships with: a file or folder each, and one line in [`all`] or [`of_this_machine`].
 
 mod calculator;
 pub mod doctor;
+mod files;
 mod get_local_time;
 mod result_read;
 pub mod search;
+mod shell_exec;
 pub mod web;
 
 use std::sync::{Arc, Weak};
@@ -13,6 +15,8 @@ use jiff::tz::TimeZone;
 use toolroom::catalog::Catalog;
 use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::tool::{IdError, Tool};
+use toolroom_host::files::Projects;
+use toolroom_host::process::Supervisor;
 
 use doctor::Checkup;
 use web::Web;
@@ -25,8 +29,12 @@ pub struct Surroundings {
     pub catalog: Weak<Catalog>,
     /// Who can examine this toolroom; `None` where only names are wanted.
     pub checkup: Option<Arc<dyn Checkup>>,
+    /// The workspaces of all projects; `None` where only names are wanted.
+    pub files: Option<Arc<Projects>>,
     /// What has been called.
     pub journal: Arc<dyn Journal>,
+    /// Who starts programs.
+    pub supervisor: Supervisor,
     /// What is switched off.
     pub switchboard: Arc<dyn Switchboard>,
     /// The user's time zone.
@@ -35,7 +43,7 @@ pub struct Surroundings {
     pub web: Arc<Web>,
 }
 
-/// Every built-in tool, by name.
+/// The built-in tools of every project, by name.
 pub fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
     let mut tools = vec![
         calculator::tool()?,
@@ -45,5 +53,13 @@ pub fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
         search::tool(around.catalog.clone(), Arc::clone(&around.journal), Arc::clone(&around.switchboard))?,
     ];
     tools.extend(web::all(&around.web)?);
+    Ok(tools)
+}
+
+/// The built-in tools that reach into this machine. They belong to the project of the person whose machine it is, and
+/// to others only where somebody says so.
+pub fn of_this_machine(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
+    let mut tools = files::all(&around.files)?;
+    tools.push(shell_exec::tool(around.supervisor.clone(), around.files.clone())?);
     Ok(tools)
 }

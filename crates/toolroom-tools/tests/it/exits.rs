@@ -11,6 +11,7 @@ use toolroom::policy::{Policy, Preset};
 use toolroom::testing::MemoryLedger;
 use toolroom::tool::{ErrorKind, Origin};
 use toolroom_host::net::Url;
+use toolroom_host::process::Supervisor;
 use toolroom_tools::builtin::web::Web;
 use toolroom_tools::builtin::{self, Surroundings};
 
@@ -33,7 +34,9 @@ fn room(web: Web) -> Toolroom {
         artifacts: Arc::clone(&ledger) as _,
         catalog: Weak::<Catalog>::new(),
         checkup: None,
+        files: None,
         journal: Arc::clone(&ledger) as _,
+        supervisor: Supervisor::new("/nowhere"),
         switchboard: Arc::clone(&ledger) as _,
         time_zone: jiff::tz::TimeZone::UTC,
         web: Arc::new(web),

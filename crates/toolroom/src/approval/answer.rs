@@ -45,6 +45,12 @@ pub enum AnswerError {
         /// Why.
         reason: &'static str,
     },
+    /// The tool's definition says so.
+    #[error("each call of `{tool}` is answered by itself: answer once")]
+    OnlyOnce {
+        /// The tool.
+        tool: String,
+    },
     /// A yes to whatever comes would be a yes to everything.
     #[error(
         "`{tool}` starts programs: say which ones, with a condition such as `args.command == 'ls'`, or answer once"
@@ -107,6 +113,7 @@ impl Toolroom {
             Answer::Once | Answer::No | Answer::Stop => return Ok(None),
         };
         let question = self.question(&request.scope, &request.call).await?;
+        self.check_single(effect, &question)?;
         // A session is the conversation; without one it is the call, and nothing outlives that.
         if request.answer == Answer::Session && question.record.thread.is_none() {
             return Ok(None);
@@ -130,6 +137,17 @@ impl Toolroom {
             self.check_for_secrets(&standing.scope.project, when).await?;
         }
         Ok(Some(standing))
+    }
+
+    /// A yes that would say something about later calls, to a tool that takes none.
+    fn check_single(&self, effect: Ruling, question: &Question) -> Result<(), AnswerError> {
+        let entry = self.catalog.find(&question.record.scope.project, &question.record.tool);
+        match entry {
+            Ok(entry) if effect == Ruling::Allow && entry.spec().single_answers => {
+                Err(AnswerError::OnlyOnce { tool: question.record.tool.to_string() })
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     fn check_standing(&self, standing: &StandingAnswer, question: &Question) -> Result<(), AnswerError> {

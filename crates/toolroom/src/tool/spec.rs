@@ -153,6 +153,9 @@ pub struct ToolSpec {
     pub risk: Risk,
     /// Whether a person has to confirm each call.
     pub requires_confirmation: bool,
+    /// Whether a yes is for one call only: an answer for a conversation or for good is refused.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub single_answers: bool,
     /// Whether its calls of one model response run one after another.
     pub serial: bool,
     /// Where it is polled.
@@ -196,6 +199,7 @@ impl ToolSpec {
             capabilities: None,
             risk: Risk::Low,
             requires_confirmation: false,
+            single_answers: false,
             serial: false,
             pool: Pool::Inline,
             timeout: Timeout::After(DEFAULT_TIMEOUT),
@@ -249,6 +253,20 @@ impl ToolSpec {
     #[must_use]
     pub fn risk(mut self, risk: Risk) -> Self {
         self.risk = risk;
+        self
+    }
+
+    /// Makes every yes one for a single call.
+    #[must_use]
+    pub fn single_answers(mut self) -> Self {
+        self.single_answers = true;
+        self
+    }
+
+    /// Leaves it off until somebody switches it on.
+    #[must_use]
+    pub fn off_by_default(mut self) -> Self {
+        self.enablement.on_by_default = false;
         self
     }
 

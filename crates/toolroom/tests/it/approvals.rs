@@ -278,6 +278,20 @@ async fn a_tool_that_starts_programs_is_never_allowed_whatever_it_starts() {
 }
 
 #[tokio::test]
+async fn a_tool_that_is_answered_call_by_call_takes_no_yes_for_later() {
+    let desk = Desk::with(note(Effect::OnceOnlyWrite).single_answers(), Vec::new());
+    let call = desk.parked().await;
+    for answer in [Answer::Session, Answer::Always] {
+        assert!(matches!(desk.answer(&call, answer).await, Err(AnswerError::OnlyOnce { .. })), "{answer:?}");
+    }
+    assert_eq!(desk.state(&call).await, QuestionState::Waiting);
+    desk.answer(&call, Answer::Once).await.unwrap();
+    let other = desk.parked().await;
+    desk.answer(&other, Answer::Never).await.unwrap();
+    assert!(matches!(desk.room.call(request()).await.outcome, Outcome::Denied(_)));
+}
+
+#[tokio::test]
 async fn what_the_tool_itself_asks_can_be_answered_for_good_too() {
     let desk = Desk::with(note(Effect::OnceOnlyWrite).risk(Risk::Low), Vec::new());
     let mut tool = scripted(note(Effect::OnceOnlyWrite).risk(Risk::Low), |_context, _arguments| async {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use toolroom::catalog::LimitMode;
 use toolroom::policy::{Preset, Ruling};
+use toolroom::tool::ToolSpec;
 
 use super::{flags, trusted, untrusted, user};
 use crate::config::{Compiled, Layer};
@@ -109,4 +110,22 @@ fn a_rule_may_not_take_the_name_of_another() {
         );
     }
     assert_eq!(compiled(&[ours]).policy.rules()[0].text().effect, Ruling::Deny);
+}
+
+#[test]
+fn what_is_opened_to_a_tool_is_what_is_opened_to_all_and_the_last_list_about_it() {
+    let text = "[network]\nopen = ['printer.lan']\n[tool.'web*']\nopen = ['10.0.0.0/8']\n[tool.web_fetch]\n\
+                open = ['localhost:11434']\n[tool.fetch_url]\nopen = []\n";
+    let openings = compiled(&[user(text)]).openings;
+    let of = |id: &str| {
+        let spec = ToolSpec::new(id, "").unwrap();
+        openings.of(&spec).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(of("builtin:web-fetch"), ["printer.lan", "10.0.0.0/8"]);
+    assert_eq!(of("builtin:web_fetch"), ["printer.lan", "localhost:11434"]);
+    assert_eq!(of("builtin:fetch_url"), ["printer.lan"]);
+    assert_eq!(of("builtin:calculator"), ["printer.lan"]);
+    assert!(
+        compiled(&[untrusted(text)]).openings.of(&ToolSpec::new("builtin:web_fetch", "").unwrap()).is_empty()
+    );
 }

@@ -15,7 +15,7 @@ fn all_unknown_keys_are_told_at_once_with_the_nearest_known_one() {
         &[
             "user.toml:1: `preset` is no key of the configuration; did you mean `policy.preset`?",
             "user.toml:2: `colour` is no key of the configuration; \
-             known here: `policy`, `redaction`, `tool`, `rule`",
+             known here: `workspace`, `policy`, `files`, `network`, `redaction`, `tool`, `rule`",
             "user.toml:3: `polcy` is no key of the configuration; did you mean `policy`?",
             "user.toml:6: `policy.presett` is no key of the configuration; did you mean `policy.preset`?",
             "user.toml:7: `policy.expires` is no key of the configuration; did you mean `policy.approval_expires`?",
@@ -76,6 +76,13 @@ fn spans_numbers_and_rates_have_bounds() {
             "result_cap = 199",
             "`tool.x.result_cap` must be a whole number from 200 to 10000000, got the number 199",
         ),
+        (
+            "open = ['http://printer.lan/']",
+            "`tool.x.open` must be a destination such as \"printer.lan\" or \"10.1.2.3:8080\", got \
+             \"http://printer.lan/\": `http://printer.lan/` is more than a host: write it without scheme and path, such as \
+             `printer.lan` or `10.1.2.3:8080`",
+        ),
+        ("open = 'printer.lan'", "`tool.x.open` must be a list of destinations, got \"printer.lan\""),
         ("rate = 3", &format!("`tool.x.rate` {rate}, or a list of rates, got the number 3")),
         ("rate = ['3/h', 3]", &format!("`tool.x.rate` {rate}, got the number 3")),
         (

@@ -99,6 +99,9 @@ fn everything_that_holds_is_shown_with_its_origin() {
         [
             "policy.preset = \"open\" (user.toml)",
             "policy.approval_expires = \"90s\" (--set)",
+            "files.read = [] (default)",
+            "files.write = [] (default)",
+            "network.open = [] (default)",
             "redaction.patterns = true (default)",
             "redaction.environment = true (default)",
         ]

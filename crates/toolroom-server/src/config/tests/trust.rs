@@ -92,6 +92,32 @@ fn trust_lets_it_loosen() {
 }
 
 #[test]
+fn doors_are_opened_by_trusted_files_alone() {
+    let text = "workspace = '/srv/ours'\n[files]\nread = ['/etc']\nwrite = ['~']\n[network]\n\
+                open = ['localhost']\n[tool.web_fetch]\nopen = ['10.0.0.0/8']\n";
+    let below = user("[files]\nread = ['/srv/data']\n");
+    let loaded = loaded(&[below.clone(), untrusted(text)]);
+    let why = "is ignored: only a trusted file may set it";
+    assert_eq!(
+        ignored(&loaded),
+        [
+            format!("project.toml:1: `workspace = \"/srv/ours\"` {why}"),
+            format!("project.toml:3: `files.read = [\"/etc\"]` {why}"),
+            format!("project.toml:4: `files.write = [\"~\"]` {why}"),
+            format!("project.toml:6: `network.open = [\"localhost\"]` {why}"),
+            format!("project.toml:8: `tool.web_fetch.open = [\"10.0.0.0/8\"]` {why}"),
+        ]
+    );
+    assert_eq!(set(&loaded), ["files.read = [\"/srv/data\"] (user.toml)"]);
+    assert_eq!(loaded.config.tools[0].keys.open, None);
+    assert_eq!(what_trust_would_allow(&loaded).len(), 5);
+
+    let trusted = super::loaded(&[below, trusted(text)]);
+    assert_eq!(trusted.config.files.read[0].to_string(), "/etc", "the last list counts");
+    assert!(trusted.ignored.is_empty());
+}
+
+#[test]
 fn variables_and_flags_are_the_persons_own() {
     let careful = untrusted("[policy]\npreset = 'careful'\n");
     let by_variable = loaded(&[careful.clone(), environment(&[("TOOLROOM_POLICY_PRESET", "open")])]);

@@ -1,7 +1,7 @@
 //! The family `web_fetch`: three tools that ask a URL for something, each in the form its callers know.
 //!
 //! All of them go through the guarded client of `toolroom-host`. What is asked for with GET or HEAD is read; every other
-//! method sends something and is judged as a write ([`sending`]). What is sent goes to the URL that was judged and
+//! method sends something and is judged as a write (`sending.rs`). What is sent goes to the URL that was judged and
 //! nowhere else: redirects are followed only by readers.
 
 mod clients;

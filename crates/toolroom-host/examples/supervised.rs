@@ -1,0 +1,40 @@
+//! Runs a command line under the supervisor, and says how it ended: `supervised FOLDER PROGRAM [ARGUMENT…]`.
+//!
+//! The example is its own helper, as every program that embeds the supervisor can be.
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use toolroom_host::environment;
+use toolroom_host::process::{Ended, Order, SUBCOMMAND, Supervisor, helper_main};
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let mut arguments = environment::arguments().into_iter().skip(1);
+    let first = arguments.next().ok_or("say a folder and a program")?;
+    if first == SUBCOMMAND {
+        return Ok(helper_main(arguments));
+    }
+    let ended = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(run(first, arguments))?;
+    let mut out = std::io::stdout();
+    write!(out, "{}", ended.stdout.text(30_000))?;
+    writeln!(out, "{:?}, {:?} after {:?}", ended.status, ended.cause, ended.usage.wall)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn run(folder: OsString, mut words: impl Iterator<Item = OsString>) -> Result<Ended, Box<dyn Error>> {
+    let mut order = Order::new(words.next().ok_or("say a program")?, folder).with_arguments(words);
+    order.limits.wall = Some(Duration::from_secs(60));
+    // A mark by which tests find everything that came from here.
+    if let Some(mark) = environment::variable("MARK") {
+        order.variables = order.variables.with("MARK", mark)?;
+    }
+    let supervisor = Supervisor::new(environment::own_program());
+    Ok(supervisor.run(order, &CancellationToken::new()).await?)
+}

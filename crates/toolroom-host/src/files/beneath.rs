@@ -1,0 +1,85 @@
+//! Following a path below a folder, without ever leaving it.
+//!
+//! What comes back is a descriptor that says where something is and opens nothing: no device is touched, no pipe
+//! waits. The kernel follows links as long as they stay below the folder; where it cannot do that (before Linux 5.6, or
+//! forbidden by a filter), names are walked one by one and every link is refused.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+use rustix::io::Errno;
+
+/// The kernel gives up when folders are renamed while it climbs; then it is asked again.
+const TRIES: usize = 16;
+
+/// Who follows a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Following {
+    /// The kernel, or we where it cannot.
+    #[default]
+    Kernel,
+    /// We, name by name.
+    Walk,
+}
+
+/// What is done with a link in the last place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LastLink {
+    Follow,
+    /// It is what was asked for.
+    Keep,
+}
+
+/// What `names` lead to, from `folder` on. [`Errno::XDEV`] says that they lead out of it.
+#[expect(clippy::disallowed_methods, reason = "this is the door: files below a folder")]
+pub(super) fn find(
+    folder: BorrowedFd<'_>,
+    names: &[&str],
+    last: LastLink,
+    following: Following,
+) -> Result<OwnedFd, Errno> {
+    if following == Following::Walk {
+        return walk(folder, names, last);
+    }
+    let path = if names.is_empty() { ".".to_owned() } else { names.join("/") };
+    let mut flags = OFlags::PATH | OFlags::CLOEXEC;
+    flags.set(OFlags::NOFOLLOW, last == LastLink::Keep);
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    for _ in 0..TRIES {
+        match openat2(folder, path.as_str(), flags, Mode::empty(), resolve) {
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            // A filter may say either. Walking is stricter, so doubt harms nobody.
+            Err(Errno::NOSYS | Errno::PERM) => return walk(folder, names, last),
+            other => return other,
+        }
+    }
+    Err(Errno::AGAIN)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: files below a folder")]
+fn walk(folder: BorrowedFd<'_>, names: &[&str], last: LastLink) -> Result<OwnedFd, Errno> {
+    let step = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // The way back is the way we came: a folder that was moved meanwhile has another one above it.
+    let mut way: Vec<OwnedFd> = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        if *name == ".." {
+            way.pop().ok_or(Errno::XDEV)?;
+            continue;
+        }
+        let here = way.last().map_or(folder, AsFd::as_fd);
+        let found = openat(here, *name, step, Mode::empty())?;
+        let is_last = index + 1 == names.len();
+        if kind(&found)? == FileType::Symlink && !(is_last && last == LastLink::Keep) {
+            return Err(Errno::LOOP);
+        }
+        way.push(found);
+    }
+    match way.pop() {
+        Some(found) => Ok(found),
+        None => openat(folder, ".", step, Mode::empty()),
+    }
+}
+
+fn kind(found: &OwnedFd) -> Result<FileType, Errno> {
+    Ok(FileType::from_raw_mode(fstat(found)?.st_mode))
+}

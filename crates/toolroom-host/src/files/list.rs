@@ -1,0 +1,134 @@
+//! What is in a folder.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+
+use rustix::fs::{AtFlags, FileType, OFlags, statat};
+use rustix::io::Errno;
+
+use super::asked::Asked;
+use super::error::FileError;
+use super::judge::Role;
+use super::looked::Looked;
+use super::root::Root;
+use super::workspace::Workspace;
+use crate::staged::is_stage_name;
+
+/// Names that are looked at before the rest of a folder is left out.
+const MAX_NAMES: usize = 200_000;
+
+/// What something in a folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file, or a link to one in the same root.
+    File,
+    /// A folder, or a link to one in the same root.
+    Folder,
+    /// Anything else: pipes, sockets, devices, links that lead nowhere or out of the root.
+    Other,
+}
+
+/// Something in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name; where that is no UTF-8, what is left of it.
+    pub name: String,
+    /// Whether that is its whole name, so that it can be asked for.
+    pub is_exact: bool,
+    /// What it is.
+    pub kind: EntryKind,
+    /// How long a file is; 0 for everything else.
+    pub size: u64,
+}
+
+/// What is in a folder, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    /// The first ones.
+    pub entries: Vec<Entry>,
+    /// How many there are.
+    pub total: usize,
+    /// Whether there are even more: very large folders are not read to their end, and then those shown are not
+    /// the first ones of all.
+    pub is_cut: bool,
+}
+
+impl Workspace {
+    /// The real name of a folder that may be worked in. Blocks.
+    pub fn folder(&self, path: &str) -> Result<PathBuf, FileError> {
+        let asked = Asked::parse(path)?;
+        let (root, names) = self.resolve(&asked)?;
+        Ok(self.look_at_folder(&asked, &root, &names)?.place)
+    }
+
+    fn look_at_folder(&self, asked: &Asked<'_>, root: &Root, names: &[&str]) -> Result<Looked, FileError> {
+        let folder = self.look_below(root, names).map_err(|errno| self.failed(asked, errno))?;
+        self.admit(root, asked, &folder, Role::Folder)?;
+        match folder.kind() {
+            FileType::Directory => Ok(folder),
+            _ => Err(self.failed(asked, Errno::NOTDIR)),
+        }
+    }
+
+    /// The first `max` entries of a folder. Blocks.
+    #[expect(clippy::disallowed_types, reason = "this is the door: what is in a folder of a workspace")]
+    pub fn list(&self, path: &str, max: usize) -> Result<Listing, FileError> {
+        let asked = Asked::parse(path)?;
+        let (root, names) = self.resolve(&asked)?;
+        let failed = |errno| self.failed(&asked, errno);
+        let folder = self.look_at_folder(&asked, &root, &names)?;
+        let open = folder.open(OFlags::RDONLY | OFlags::DIRECTORY).map_err(failed)?;
+        let mut found: Vec<CString> = Vec::new();
+        let mut is_cut = false;
+        for entry in rustix::fs::Dir::new(open).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") || is_stage_name(name.to_bytes()) {
+                continue;
+            }
+            if found.len() == MAX_NAMES {
+                is_cut = true;
+                break;
+            }
+            found.push(name.to_owned());
+        }
+        let total = found.len();
+        found.sort_unstable();
+        found.truncate(max);
+        let describe = |name: CString| {
+            let (kind, size) = match kind_and_size(&folder, &name) {
+                // What a link leads to is found as if somebody had asked for it.
+                (FileType::Symlink, _) => {
+                    let names = name.to_str().map(|name| [names.as_slice(), &[name]].concat()).ok();
+                    let to = names.and_then(|names| self.look_below(&root, &names).ok());
+                    to.map_or((FileType::Unknown, 0), |to| (to.kind(), to.size()))
+                }
+                other => other,
+            };
+            Entry::new(&name, kind, size)
+        };
+        Ok(Listing { entries: found.into_iter().map(describe).collect(), total, is_cut })
+    }
+}
+
+impl Entry {
+    fn new(name: &CStr, kind: FileType, size: u64) -> Self {
+        let kind = match kind {
+            FileType::RegularFile => EntryKind::File,
+            FileType::Directory => EntryKind::Folder,
+            _ => EntryKind::Other,
+        };
+        let size = if kind == EntryKind::File { size } else { 0 };
+        Self { name: name.to_string_lossy().into_owned(), is_exact: name.to_str().is_ok(), kind, size }
+    }
+}
+
+/// Of the entry itself. What is gone by now is nothing any more.
+#[expect(clippy::disallowed_methods, reason = "this is the door: what is in a folder of a workspace")]
+fn kind_and_size(folder: &Looked, name: &CStr) -> (FileType, u64) {
+    match statat(folder.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => (FileType::from_raw_mode(stat.st_mode), u64::try_from(stat.st_size).unwrap_or_default()),
+        Err(_) => (FileType::Unknown, 0),
+    }
+}

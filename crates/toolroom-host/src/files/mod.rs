@@ -1,0 +1,34 @@
+//! Files of a project, reached through descriptors of the folders that were opened for it.
+//!
+//! A [`Workspace`] is a list of roots. A path is followed by the kernel below one of them (`openat2`, decision 12) and
+//! cannot leave it, whoever swaps links meanwhile. What was found is judged, never the path that was asked for: its
+//! kind, its real name, its identity. Only then it is opened. What was written takes its place whole.
+//!
+//! Every call here blocks. Reading and listing are bounded whatever lies in a folder.
+
+mod asked;
+mod beneath;
+mod credentials;
+mod error;
+mod judge;
+mod list;
+mod looked;
+mod media;
+mod private_key;
+mod projects;
+mod protected;
+mod read;
+mod root;
+mod workspace;
+mod write;
+
+pub use asked::Asked;
+pub use error::FileError;
+pub use judge::{Judge, Refusal, Role};
+pub use list::{Entry, EntryKind, Listing};
+pub use projects::Projects;
+pub use protected::Protected;
+pub use read::{Lines, MAX_WHOLE_BYTES, Page};
+pub use root::Access;
+pub use workspace::Workspace;
+pub use write::{Parents, Written};

@@ -1,0 +1,48 @@
+//! Toolroom's own files, which no tool opens, by whatever name it reaches them.
+
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags, Stat, open};
+
+use super::looked::Looked;
+use crate::machine::FileId;
+
+/// What is Toolroom's own.
+#[derive(Debug, Clone, Default)]
+pub struct Protected {
+    /// Everything below these folders, except a workspace that lies there.
+    pub folders: Vec<PathBuf>,
+    /// These files, also by other names of theirs.
+    pub files: Vec<PathBuf>,
+}
+
+impl Protected {
+    /// Whether a place below `root` is ours. A root inside one of our folders was chosen, and is not.
+    pub(super) fn covers(&self, place: &Path, root: &Path) -> bool {
+        // The folders are named by people, so links may lead to them; a place has its real name.
+        let mut folders = self.folders.iter().filter_map(|folder| real_name(folder));
+        folders.any(|folder| place.starts_with(&folder) && !root.starts_with(&folder))
+    }
+
+    /// Whether this is one of our folders itself.
+    pub(super) fn is_folder(&self, stat: &Stat) -> bool {
+        is_one_of(&self.folders, stat)
+    }
+
+    /// Whether this is one of our files, by its identity: a second name does not help.
+    pub(super) fn is_file(&self, stat: &Stat) -> bool {
+        is_one_of(&self.files, stat)
+    }
+}
+
+/// What cannot be looked at here cannot be opened by this user either.
+fn is_one_of(paths: &[PathBuf], stat: &Stat) -> bool {
+    let id = FileId::from_stat(stat);
+    paths.iter().any(|path| FileId::of(path).is_ok_and(|found| found == Some(id)))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: where our own folders really are")]
+fn real_name(folder: &Path) -> Option<PathBuf> {
+    let found = open(folder, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    Looked::at(found).ok().map(|looked| looked.place)
+}

@@ -1,0 +1,239 @@
+//! Reading text, whole or line by line.
+
+use std::io::Read;
+
+use rustix::fs::{FileType, OFlags};
+use rustix::io::Errno;
+
+use super::asked::Asked;
+use super::error::FileError;
+use super::judge::{Refusal, Role};
+use super::looked::Looked;
+use super::media::kind_of;
+use super::private_key::{HEAD_BYTES, is_private_key};
+use super::workspace::{Workspace, refused};
+use crate::regular_file::{RegularFile, RegularFileError};
+
+/// What is read in one piece at most.
+pub const MAX_WHOLE_BYTES: usize = 10 * 1024 * 1024;
+
+/// How far into a file lines are counted: a second of work, not minutes.
+const MAX_COUNTED_BYTES: u64 = 256 * 1024 * 1024;
+
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Which lines are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lines {
+    /// The first one, counted from 1.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+    /// How many bytes a page has at most.
+    pub max_bytes: usize,
+}
+
+/// Some lines of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Whole lines with their ends, or the beginning of one that is too long.
+    pub text: String,
+    /// How long the file is, in bytes.
+    pub size: u64,
+    /// The line the next page begins with; `None` at the end of the file.
+    pub next: Option<u64>,
+    /// Whether the only line here is longer than a page, and its rest is left out.
+    pub is_cut: bool,
+}
+
+impl Workspace {
+    /// The text of a file of at most [`MAX_WHOLE_BYTES`], exactly as it is there: byte order mark and line ends too, so
+    /// that it can be written back. Blocks.
+    pub fn read(&self, path: &str) -> Result<String, FileError> {
+        let (asked, looked, file) = self.open_file(path)?;
+        let metadata = file.metadata().map_err(|source| FileError::Io { path: path.to_owned(), source })?;
+        let content = RegularFile { file, metadata }.read(MAX_WHOLE_BYTES).map_err(|error| match error {
+            RegularFileError::NotRegular => not_a_file(&asked, &looked),
+            RegularFileError::TooLong => FileError::TooLarge {
+                path: path.to_owned(),
+                size: looked.size(),
+                max: u64::try_from(MAX_WHOLE_BYTES).unwrap_or(u64::MAX),
+            },
+            RegularFileError::Io(source) => FileError::Io { path: path.to_owned(), source },
+        })?;
+        check_head(&asked, &looked, &content)?;
+        text_of(&asked, &looked, content)
+    }
+
+    /// Some lines of a file of any size. Blocks, for as long as it takes to count the lines before them.
+    pub fn read_lines(&self, path: &str, lines: Lines) -> Result<Page, FileError> {
+        let (asked, looked, mut file) = self.open_file(path)?;
+        let mut chunk = vec![0; CHUNK_BYTES];
+        let mut pager = Pager::new(lines);
+        let mut counted: u64 = 0;
+        loop {
+            let length = match file.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(length) => length,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(source) => return Err(FileError::Io { path: path.to_owned(), source }),
+            };
+            let bytes = chunk.get(..length).unwrap_or_default();
+            if counted == 0 {
+                check_head(&asked, &looked, bytes)?;
+            }
+            if memchr::memchr(0, bytes).is_some() {
+                return Err(not_text(&asked, &looked, bytes));
+            }
+            if pager.take(bytes) == Wants::Nothing {
+                break;
+            }
+            counted = counted.saturating_add(u64::try_from(length).unwrap_or(u64::MAX));
+            if counted >= MAX_COUNTED_BYTES && pager.line < lines.first {
+                return Err(FileError::TooFar {
+                    path: path.to_owned(),
+                    line: lines.first,
+                    max: MAX_COUNTED_BYTES,
+                });
+            }
+        }
+        let (content, next, is_cut) = pager.finish();
+        Ok(Page { text: text_of(&asked, &looked, content)?, size: looked.size(), next, is_cut })
+    }
+
+    /// Opens a file for reading, after it was judged.
+    #[expect(clippy::disallowed_types, reason = "this is the door: reading a file in a workspace")]
+    fn open_file<'a>(&self, path: &'a str) -> Result<(Asked<'a>, Looked, std::fs::File), FileError> {
+        let asked = Asked::parse(path)?;
+        let looked = self.look(&asked, Role::File)?;
+        if looked.kind() != FileType::RegularFile {
+            return Err(not_a_file(&asked, &looked));
+        }
+        if asked.is_folder() {
+            return Err(self.failed(&asked, Errno::NOTDIR));
+        }
+        let file = looked.open(OFlags::RDONLY).map_err(|errno| self.failed(&asked, errno))?;
+        Ok((asked, looked, file.into()))
+    }
+
+    /// Fails if a file that is about to be replaced is a private key.
+    #[expect(
+        clippy::disallowed_types,
+        reason = "this is the door: looking into a file before it is replaced"
+    )]
+    pub(super) fn check_replaced(&self, asked: &Asked<'_>, looked: &Looked) -> Result<(), FileError> {
+        let file = looked.open(OFlags::RDONLY).map_err(|errno| self.failed(asked, errno))?;
+        let mut head = Vec::with_capacity(HEAD_BYTES);
+        let bound = u64::try_from(HEAD_BYTES).unwrap_or(u64::MAX);
+        std::fs::File::from(file)
+            .take(bound)
+            .read_to_end(&mut head)
+            .map_err(|source| FileError::Io { path: asked.text().to_owned(), source })?;
+        check_head(asked, looked, &head)
+    }
+}
+
+/// Whether a [`Pager`] needs more of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wants {
+    More,
+    Nothing,
+}
+
+/// Picks lines out of bytes that come in pieces.
+struct Pager {
+    wanted: Lines,
+    /// The line the next byte belongs to.
+    line: u64,
+    page: Vec<u8>,
+    /// Where that line begins in the page.
+    line_start: usize,
+    next: Option<u64>,
+    is_cut: bool,
+}
+
+impl Pager {
+    fn new(wanted: Lines) -> Self {
+        let wanted = Lines { first: wanted.first.max(1), ..wanted };
+        Self { wanted, line: 1, page: Vec::new(), line_start: 0, next: None, is_cut: false }
+    }
+
+    fn take(&mut self, mut bytes: &[u8]) -> Wants {
+        let end = self.wanted.first.saturating_add(self.wanted.count);
+        while !bytes.is_empty() {
+            if self.line >= end {
+                self.next = Some(self.line);
+                return Wants::Nothing;
+            }
+            let (piece, rest, is_whole) = match memchr::memchr(b'\n', bytes) {
+                Some(at) => (bytes.split_at(at + 1).0, bytes.split_at(at + 1).1, true),
+                None => (bytes, [].as_slice(), false),
+            };
+            bytes = rest;
+            if self.line >= self.wanted.first && !self.fits(piece) {
+                return Wants::Nothing;
+            }
+            if is_whole {
+                self.line += 1;
+                self.line_start = self.page.len();
+            }
+        }
+        Wants::More
+    }
+
+    /// Adds a piece of a line. A line that does not fit is left to the next page, unless it is alone here.
+    fn fits(&mut self, piece: &[u8]) -> bool {
+        let room = self.wanted.max_bytes.saturating_sub(self.page.len());
+        if piece.len() <= room {
+            self.page.extend_from_slice(piece);
+            return true;
+        }
+        if self.line_start > 0 {
+            self.page.truncate(self.line_start);
+            self.next = Some(self.line);
+        } else {
+            self.page.extend_from_slice(piece.get(..room).unwrap_or_default());
+            // A character may be cut in two.
+            if let Err(error) = std::str::from_utf8(&self.page)
+                && error.error_len().is_none()
+            {
+                self.page.truncate(error.valid_up_to());
+            }
+            self.is_cut = true;
+            self.next = Some(self.line + 1);
+        }
+        false
+    }
+
+    fn finish(self) -> (Vec<u8>, Option<u64>, bool) {
+        (self.page, self.next, self.is_cut)
+    }
+}
+
+fn check_head(asked: &Asked<'_>, looked: &Looked, content: &[u8]) -> Result<(), FileError> {
+    let head = content.get(..HEAD_BYTES).unwrap_or(content);
+    let name = looked.place.file_name().unwrap_or_default().to_string_lossy();
+    match is_private_key(&name, head) {
+        true => Err(refused(asked, Refusal::PrivateKey)),
+        false => Ok(()),
+    }
+}
+
+fn text_of(asked: &Asked<'_>, looked: &Looked, content: Vec<u8>) -> Result<String, FileError> {
+    if memchr::memchr(0, &content).is_some() {
+        return Err(not_text(asked, looked, &content));
+    }
+    String::from_utf8(content).map_err(|error| not_text(asked, looked, error.as_bytes()))
+}
+
+fn not_text(asked: &Asked<'_>, looked: &Looked, head: &[u8]) -> FileError {
+    FileError::NotText { path: asked.text().to_owned(), what: kind_of(head), size: looked.size() }
+}
+
+pub(super) fn not_a_file(asked: &Asked<'_>, looked: &Looked) -> FileError {
+    FileError::NotAFile { path: asked.text().to_owned(), kind: looked.kind_name() }
+}
+
+#[cfg(test)]
+#[path = "read_tests.rs"]
+mod tests;

@@ -1,0 +1,198 @@
+//! The folders that are open to one project, and who is let in.
+
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+use super::asked::Asked;
+use super::beneath::{Following, LastLink, find};
+use super::error::FileError;
+use super::judge::{Judge, Refusal, Role, system_folder};
+use super::looked::{Looked, name_before_loss};
+use super::protected::Protected;
+use super::root::{Access, Origin, Root, RootPlace};
+
+/// The files of one project. Relative paths begin in the workspace; absolute ones must lie in it or in another root.
+/// Nothing is opened before something is asked for, and nothing is kept open, so that folders may come and go.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    workspace: RootPlace,
+    further: Vec<RootPlace>,
+    judge: Judge,
+    protected: Protected,
+    pub(super) following: Following,
+}
+
+impl Workspace {
+    /// A workspace in a folder that somebody chose, which must be there.
+    #[must_use]
+    pub fn new(folder: PathBuf) -> Self {
+        Self::in_place(folder, Origin::Given)
+    }
+
+    /// A workspace of our own choice, inside our data folder: made when it is first needed.
+    #[must_use]
+    pub fn in_data_folder(folder: PathBuf) -> Self {
+        Self::in_place(folder, Origin::Ours)
+    }
+
+    fn in_place(path: PathBuf, origin: Origin) -> Self {
+        Self {
+            workspace: RootPlace { path, access: Access::Writable, origin },
+            further: Vec::new(),
+            judge: Judge::default(),
+            protected: Protected::default(),
+            following: Following::default(),
+        }
+    }
+
+    /// Opens another folder. Only trusted configuration may say so.
+    #[must_use]
+    pub fn with_root(mut self, path: PathBuf, access: Access) -> Self {
+        self.further.push(RootPlace { path, access, origin: Origin::Given });
+        self
+    }
+
+    /// Says where the home of this user is, so that its credentials are known.
+    #[must_use]
+    pub fn with_home(mut self, home: Option<PathBuf>) -> Self {
+        self.judge = Judge::new(home);
+        self
+    }
+
+    /// Says which files are Toolroom's own.
+    #[must_use]
+    pub fn with_protected(mut self, protected: Protected) -> Self {
+        self.protected = protected;
+        self
+    }
+
+    /// Follows no link at all, as where the kernel has no `openat2`.
+    #[must_use]
+    pub fn without_links(mut self) -> Self {
+        self.following = Following::Walk;
+        self
+    }
+
+    /// Where relative paths begin.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.workspace.path
+    }
+
+    /// Finds something and judges it.
+    pub(super) fn look(&self, asked: &Asked<'_>, role: Role) -> Result<Looked, FileError> {
+        let (root, names) = self.resolve(asked)?;
+        let looked = self.look_below(&root, &names).map_err(|errno| self.failed(asked, errno))?;
+        self.admit(&root, asked, &looked, role)?;
+        Ok(looked)
+    }
+
+    /// Finds something below a root, not judged yet.
+    pub(super) fn look_below(&self, root: &Root, names: &[&str]) -> Result<Looked, Errno> {
+        find(root.as_fd(), names, LastLink::Follow, self.following).and_then(Looked::at)
+    }
+
+    /// The root a path lies in, and the names from there on.
+    pub(super) fn resolve<'a>(&self, asked: &Asked<'a>) -> Result<(Root, Vec<&'a str>), FileError> {
+        if !asked.is_absolute() {
+            return Ok((self.open(&self.workspace)?, asked.names().to_vec()));
+        }
+        let roots = || std::iter::once(&self.workspace).chain(&self.further);
+        let named = roots().filter_map(|root| Some((root, below(asked, &root.path)?)));
+        // The innermost one decides what may be done.
+        if let Some((root, names)) = named.min_by_key(|(_, names)| names.len()) {
+            return Ok((self.open(root)?, names));
+        }
+        // It may be called by its real name. A root that cannot be opened has none.
+        let real = roots().filter_map(|root| self.open(root).ok());
+        let real = real.filter_map(|root| below(asked, root.path()).map(|names| (root, names)));
+        if let Some(found) = real.min_by_key(|(_, names)| names.len()) {
+            return Ok(found);
+        }
+        Err(match system_folder(Path::new(asked.text())) {
+            Some(folder) => refused(asked, Refusal::System { folder }),
+            None => self.failed(asked, Errno::XDEV),
+        })
+    }
+
+    /// Fails if a place may only be read. The innermost root decides, by whatever path the place was reached.
+    pub(super) fn admit_writing(&self, asked: &Asked<'_>, place: &Path) -> Result<(), FileError> {
+        let roots = std::iter::once(&self.workspace).chain(&self.further);
+        let covering =
+            roots.filter_map(|root| self.open(root).ok()).filter(|root| place.starts_with(root.path()));
+        // Of two that are the same folder, the stricter one counts.
+        let strictness = |root: &Root| (root.path().components().count(), root.access == Access::ReadOnly);
+        match covering.max_by_key(strictness) {
+            Some(root) if root.access == Access::Writable => Ok(()),
+            Some(root) => {
+                Err(FileError::ReadOnly { path: asked.text().to_owned(), root: root.path().to_owned() })
+            }
+            // Its root was moved away meanwhile.
+            None => Err(FileError::Changing { path: asked.text().to_owned() }),
+        }
+    }
+
+    fn open(&self, root: &RootPlace) -> Result<Root, FileError> {
+        Root::open(root, &self.judge, &self.protected)
+    }
+
+    /// Judges what was found: where it is, and what it is.
+    pub(super) fn admit(
+        &self,
+        root: &Root,
+        asked: &Asked<'_>,
+        looked: &Looked,
+        role: Role,
+    ) -> Result<(), FileError> {
+        self.admit_place(root, asked, &looked.place, role)?;
+        if let Some(before) = name_before_loss(&looked.place) {
+            self.admit_place(root, asked, &before, role)?;
+        }
+        if looked.is_made_by_the_kernel().map_err(|errno| self.failed(asked, errno))? {
+            return Err(refused(asked, Refusal::Kernel));
+        }
+        match self.protected.is_file(&looked.stat) {
+            true => Err(refused(asked, Refusal::Ours)),
+            false => Ok(()),
+        }
+    }
+
+    /// Judges a place where something is, or is about to be.
+    pub(super) fn admit_place(
+        &self,
+        root: &Root,
+        asked: &Asked<'_>,
+        place: &Path,
+        role: Role,
+    ) -> Result<(), FileError> {
+        self.judge.place(place, root.path(), role).map_err(|refusal| refused(asked, refusal))?;
+        // A workspace of ours lies below our folders, never the other way round.
+        match root.origin == Origin::Given && self.protected.covers(place, root.path()) {
+            true => Err(refused(asked, Refusal::Ours)),
+            false => Ok(()),
+        }
+    }
+
+    /// What the system said about a path.
+    pub(super) fn failed(&self, asked: &Asked<'_>, errno: Errno) -> FileError {
+        match errno {
+            Errno::XDEV => {
+                FileError::Outside { path: asked.text().to_owned(), workspace: self.workspace.path.clone() }
+            }
+            other => FileError::system(asked.text(), other),
+        }
+    }
+}
+
+pub(super) fn refused(asked: &Asked<'_>, refusal: Refusal) -> FileError {
+    FileError::Refused { path: asked.text().to_owned(), refusal }
+}
+
+/// The names that follow `root` in a path that begins with it.
+fn below<'a>(asked: &Asked<'a>, root: &Path) -> Option<Vec<&'a str>> {
+    let rest = Path::new(asked.text()).strip_prefix(root).ok()?;
+    let skip = asked.names().len().checked_sub(rest.components().count())?;
+    asked.names().get(skip..).map(<[&str]>::to_vec)
+}

@@ -1,0 +1,160 @@
+//! Writing a file: whole or not at all.
+//!
+//! Where it goes is found and judged as for reading; how it takes its place is told in `staged.rs`.
+
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+
+use rustix::fs::{FileType, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, mkdirat};
+use rustix::io::Errno;
+
+use super::asked::Asked;
+use super::beneath::{LastLink, find};
+use super::error::FileError;
+use super::judge::{Refusal, Role};
+use super::looked::Looked;
+use super::read::not_a_file;
+use super::root::Root;
+use super::workspace::{Workspace, refused};
+use crate::staged::Staged;
+
+/// What of an old file's mode is kept: who may read, write and execute, and nothing that lends rights.
+const PERMISSIONS: u32 = 0o777;
+
+/// What new files and folders get, less what the user's mask takes away.
+const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
+const NEW_FOLDER: Mode = Mode::from_raw_mode(0o777);
+
+/// What happens when the folder of a file is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parents {
+    /// It is made, and those above it.
+    Create,
+    /// Then nothing is written.
+    MustExist,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// It was not there before.
+    New,
+    /// It took the place of another one.
+    Replaced,
+}
+
+impl Workspace {
+    /// Writes a file whole, in place of what is there. Permissions and owner are kept where that is possible; a link is
+    /// refused, and another hard link keeps the old content. Blocks until it is on the disk.
+    pub fn write(&self, path: &str, content: &[u8], parents: Parents) -> Result<Written, FileError> {
+        let asked = Asked::parse(path)?;
+        let (root, names) = self.resolve(&asked)?;
+        let Some((name, above)) = names.split_last().filter(|_| !asked.is_folder()) else {
+            return Err(self.failed(&asked, Errno::ISDIR));
+        };
+        let folder = self.folder_for(&root, &asked, above, name, parents)?;
+        let place = folder.place.join(name);
+        self.admit_place(&root, &asked, &place, Role::File)?;
+        self.admit_writing(&asked, &place)?;
+        let old = match find(folder.as_fd(), &[name], LastLink::Keep, self.following).and_then(Looked::at) {
+            Ok(old) => Some(old),
+            Err(Errno::NOENT) => None,
+            Err(errno) => return Err(self.failed(&asked, errno)),
+        };
+        if let Some(old) = &old {
+            match old.kind() {
+                FileType::RegularFile => {}
+                FileType::Symlink => return Err(FileError::Link { path: path.to_owned() }),
+                _ => return Err(not_a_file(&asked, old)),
+            }
+            self.admit(&root, &asked, old, Role::File)?;
+            self.check_replaced(&asked, old)?;
+        }
+        replace(&folder, name, content, old.as_ref().map(|old| &old.stat))
+            .map_err(|errno| self.failed(&asked, errno))?;
+        Ok(if old.is_some() { Written::Replaced } else { Written::New })
+    }
+
+    /// The folder a file is to lie in.
+    fn folder_for(
+        &self,
+        root: &Root,
+        asked: &Asked<'_>,
+        above: &[&str],
+        name: &str,
+        parents: Parents,
+    ) -> Result<Looked, FileError> {
+        let folder = match self.look_below(root, above) {
+            Err(Errno::NOENT) if parents == Parents::MustExist => {
+                return Err(FileError::NoFolder { path: asked.text().to_owned() });
+            }
+            Err(Errno::NOENT) => {
+                // Before anything is made: a refused path leaves no folders behind.
+                let wanted: PathBuf = above.iter().chain([&name]).collect();
+                let wanted = root.path().join(wanted);
+                self.admit_place(root, asked, &wanted, Role::File)?;
+                self.admit_writing(asked, &wanted)?;
+                self.make_folders(root, asked, above)?
+            }
+            other => other.map_err(|errno| self.failed(asked, errno))?,
+        };
+        match folder.kind() {
+            FileType::Directory => {}
+            _ => return Err(self.failed(asked, Errno::NOTDIR)),
+        }
+        match folder.is_made_by_the_kernel() {
+            Ok(false) => Ok(folder),
+            Ok(true) => Err(refused(asked, Refusal::Kernel)),
+            Err(errno) => Err(self.failed(asked, errno)),
+        }
+    }
+
+    /// Makes what is missing of these folders, one by one. Each is found from the root again, so that a link that
+    /// stays inside may be part of the way.
+    #[expect(clippy::disallowed_methods, reason = "this is the door: folders in a workspace")]
+    fn make_folders(&self, root: &Root, asked: &Asked<'_>, names: &[&str]) -> Result<Looked, FileError> {
+        let failed = |errno| self.failed(asked, errno);
+        if names.contains(&"..") {
+            // Where `..` of a missing folder leads is anybody's guess.
+            return Err(FileError::NoFolder { path: asked.text().to_owned() });
+        }
+        let mut here = self.look_below(root, &[]).map_err(failed)?;
+        for (index, name) in names.iter().enumerate() {
+            let names = names.get(..=index).unwrap_or_default();
+            here = match self.look_below(root, names) {
+                Err(Errno::NOENT) => {
+                    let wanted = here.place.join(name);
+                    self.admit_place(root, asked, &wanted, Role::Folder)?;
+                    self.admit_writing(asked, &wanted)?;
+                    match mkdirat(here.as_fd(), *name, NEW_FOLDER) {
+                        // Somebody else was faster, or it is a link that leads nowhere; the next look tells.
+                        Ok(()) | Err(Errno::EXIST) => {}
+                        Err(errno) => return Err(failed(errno)),
+                    }
+                    self.look_below(root, names).map_err(failed)?
+                }
+                other => other.map_err(failed)?,
+            };
+        }
+        Ok(here)
+    }
+}
+
+/// Puts content in the place of `name`, in one step.
+fn replace(folder: &Looked, name: &str, content: &[u8], old: Option<&Stat>) -> Result<(), Errno> {
+    let folder = folder.open(OFlags::RDONLY | OFlags::DIRECTORY)?;
+    let mode = old.map_or(NEW_FILE, |old| Mode::from_raw_mode(old.st_mode & PERMISSIONS));
+    let mut staged = Staged::inside(folder, name.into(), mode)?;
+    staged.write_all(content).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    if let Some(old) = old {
+        // Giving files away is root's; everybody else's become their own.
+        match fchown(&staged.file, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid))) {
+            Ok(()) | Err(Errno::PERM) => {}
+            Err(errno) => return Err(errno),
+        }
+        // The mask took some of it away, and a change of the owner may have.
+        fchmod(&staged.file, mode)?;
+    }
+    staged.publish_over()
+}

@@ -1,0 +1,147 @@
+//! The second stage: sets what a program must not change about itself, then becomes the program.
+//!
+//! It is a process of its own because limits, and later the sandbox, have to be set between the start of a process and
+//! the start of the program, where `std` lets nobody run code without `unsafe`. Its command line shows no more than
+//! that of the program will.
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::time::Duration;
+
+use nix::sys::signal::SigSet;
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use rustix::process::{
+    Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit,
+};
+use serde::{Deserialize, Serialize};
+
+use super::helper::SUBCOMMAND;
+use super::order::Limits;
+use super::wire::Task;
+
+/// The word behind [`SUBCOMMAND`] that means this stage.
+pub(super) const STAGE: &str = "begin";
+
+/// The kernel picks processes with more of this first when memory runs out; ours has none.
+const FIRST_TO_GO: &[u8] = b"500";
+
+/// Room above the limits that the helper holds for those that the kernel holds: the helper's come first, as it can say
+/// why. As much as a program can take hold of between two looks.
+const SPARE_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// The same for time on processors, in seconds.
+const SPARE_SECONDS: u64 = 2;
+
+/// Threads for each process that may be there: the kernel counts both together.
+const THREADS: u64 = 16;
+
+/// What this stage is told, besides the program.
+#[derive(Debug, Serialize, Deserialize)]
+struct Confinement {
+    helper: u32,
+    /// Where a failure is told. Closes with the start of the program.
+    report: i32,
+    limits: Limits,
+}
+
+/// Starts the second stage, and with it the program. Comes back when the program runs.
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "this is the door: a program is started"
+)]
+pub(super) fn start(task: &Task, stdin: std::fs::File) -> io::Result<u32> {
+    let (mut outcome, report) = io::pipe()?;
+    // This process has one thread, so nobody else can start a child that would inherit it too.
+    fcntl_setfd(&report, FdFlags::empty())?;
+    let told = Confinement { helper: std::process::id(), report: report.as_raw_fd(), limits: task.limits };
+    let mut command = std::process::Command::new("/proc/self/exe");
+    command.arg0(&task.program).args([SUBCOMMAND, STAGE]).arg(serde_json::to_string(&told)?);
+    command.arg(&task.program).args(&task.arguments).stdin(stdin);
+    command.env_clear().envs(task.variables.iter().map(|(name, value)| (name, value)));
+    let child = command.spawn()?;
+    drop(report);
+    let mut failure = [0; 4];
+    match outcome.read_exact(&mut failure) {
+        // Nobody holds the other end any more: the program has begun.
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(child.id()),
+        Err(error) => Err(error),
+        Ok(()) => Err(io::Error::from_raw_os_error(i32::from_ne_bytes(failure))),
+    }
+}
+
+/// Runs this stage. Comes back only if it failed, which it has told then.
+pub(super) fn begin(mut arguments: impl Iterator<Item = OsString>) {
+    let told = arguments.next().and_then(|told| serde_json::from_str::<Confinement>(told.to_str()?).ok());
+    if let (Some(told), Some(program)) = (told, arguments.next())
+        && let Ok(mut report) = take_over(told.report)
+        && let Err(error) = become_program(&told, &program, arguments)
+    {
+        let code = error.raw_os_error().unwrap_or_else(|| Errno::IO.raw_os_error());
+        // If this fails, the helper is gone.
+        drop(report.write_all(&code.to_ne_bytes()));
+    }
+}
+
+/// The report again, in a descriptor that closes when the program starts, and the only one beside the first three.
+#[expect(clippy::disallowed_types, reason = "this is the door: a descriptor that was handed down")]
+fn take_over(report: i32) -> io::Result<std::fs::File> {
+    let own = std::fs::OpenOptions::new().write(true).open(format!("/proc/self/fd/{report}"))?;
+    nix::unistd::close(report)?;
+    Ok(own)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "this is the door: becoming a program"
+)]
+fn become_program(
+    told: &Confinement,
+    program: &OsString,
+    arguments: impl Iterator<Item = OsString>,
+) -> io::Result<Infallible> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // A helper that died before the line above sends nothing.
+    if getppid().map(|parent| parent.as_raw_nonzero().get().unsigned_abs()) != Some(told.helper) {
+        return Err(Errno::SRCH.into());
+    }
+    // Apart from the helper: signals to all of its group do not reach it, and a scheduler that shares processors among
+    // sessions has a share for it that no number of processes takes away.
+    rustix::process::setsid()?;
+    // The helper hears no signals; the program must.
+    SigSet::empty().thread_set_mask()?;
+    rustix::thread::set_no_new_privs(true)?;
+    // Not everybody may, and it only matters when the machine runs out of memory.
+    drop(std::fs::write("/proc/self/oom_score_adj", FIRST_TO_GO));
+    set_limits(&told.limits)?;
+    Err(std::process::Command::new(program).args(arguments).exec())
+}
+
+fn set_limits(limits: &Limits) -> io::Result<()> {
+    lower(Resource::Core, Some(0))?;
+    lower(Resource::Fsize, limits.file_bytes)?;
+    lower(Resource::Nofile, limits.open_files)?;
+    lower(Resource::Data, limits.memory_bytes.map(|bytes| bytes.saturating_add(SPARE_BYTES)))?;
+    let seconds = |cpu: Duration| cpu.as_secs().saturating_add(SPARE_SECONDS);
+    lower(Resource::Cpu, limits.cpu.map(seconds))?;
+    lower(Resource::Nproc, limits.processes.map(|most| tasks().saturating_add(u64::from(most) * THREADS)))
+}
+
+/// Sets a limit for good, unless there is a lower one already.
+fn lower(resource: Resource, limit: Option<u64>) -> io::Result<()> {
+    let Some(limit) = limit else { return Ok(()) };
+    let limit = getrlimit(resource).maximum.map_or(limit, |there| there.min(limit));
+    Ok(setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) })?)
+}
+
+/// All threads of the machine. The kernel counts those of the user, of which there are not more.
+#[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's word about the machine")]
+fn tasks() -> u64 {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let counts = load.split_ascii_whitespace().nth(3).and_then(|counts| counts.split_once('/'));
+    counts.and_then(|(_, all)| all.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,85 @@
+//! How a program ended.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::output::Kept;
+
+/// A program that has ended, and with it everything it started.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    /// What the system says of the program itself.
+    pub status: Status,
+    /// Why it ended.
+    pub cause: Cause,
+    /// What it and its descendants printed.
+    pub stdout: Kept,
+    /// What it and its descendants printed as errors.
+    pub stderr: Kept,
+    /// What it took.
+    pub usage: Usage,
+    /// Processes that even the strongest signal did not end in time, such as those that wait for a broken disk.
+    pub survivors: u32,
+}
+
+/// The end of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Status {
+    /// It left with this code.
+    Exited(i32),
+    /// This signal ended it.
+    Signalled(i32),
+}
+
+/// Why a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Cause {
+    /// It came to its end.
+    Itself,
+    /// It was asked to.
+    Stopped,
+    /// It reached a limit.
+    Limit(Limit),
+}
+
+/// Which limit. See [`super::Limits`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Limit {
+    /// Time on the wall.
+    Wall,
+    /// Time on processors.
+    Cpu,
+    /// Memory in use.
+    Memory,
+    /// Processes at the same time.
+    Processes,
+    /// Bytes printed.
+    Output,
+    /// Length of a file.
+    FileBytes,
+}
+
+/// What a program and its descendants took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// From its start to the end of the last descendant.
+    pub wall: Duration,
+    /// Time on processors.
+    pub cpu: Duration,
+    /// The most memory that was seen in use. Looks are some time apart: short peaks go unseen.
+    pub peak_memory_bytes: u64,
+    /// The most processes that were seen at the same time.
+    pub peak_processes: u32,
+}
+
+impl Status {
+    /// The code it left with; `None` if a signal ended it.
+    #[must_use]
+    pub fn code(self) -> Option<i32> {
+        match self {
+            Self::Exited(code) => Some(code),
+            Self::Signalled(_) => None,
+        }
+    }
+}

@@ -1,0 +1,41 @@
+use std::collections::BTreeSet;
+
+use super::*;
+
+#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests start processes")]
+fn family() -> std::process::Child {
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "sleep 600 & sh -c 'sleep 600 & sleep 600; :' & wait"]);
+    command.spawn().unwrap()
+}
+
+#[test]
+fn both_ways_to_find_descendants_agree_and_none_is_left() {
+    let mut root = family();
+    let pids = |members: Vec<Member>| members.iter().map(|member| member.pid).collect::<BTreeSet<_>>();
+    while descendants(root.id()).len() < 4 {
+        std::thread::yield_now();
+    }
+    let found = pids(descendants(root.id()));
+    assert_eq!(found, pids(descendants_by_parent(root.id())));
+    assert!(found.is_subset(&pids(descendants(std::process::id()))));
+
+    kill_from_outside(root.id());
+    root.wait().unwrap();
+    assert!(
+        found.iter().all(|pid| Stat::of(*pid).is_ok_and(|stat| stat.is_dead()) || Stat::of(*pid).is_err())
+    );
+}
+
+#[test]
+fn a_number_used_again_gets_no_signal() {
+    let mut root = family();
+    let stat = Stat::of(root.id()).unwrap();
+    let before = Member { pid: root.id(), stat: Stat { started_ticks: stat.started_ticks - 1, ..stat } };
+    before.signal(Signal::KILL);
+    assert_eq!(root.try_wait().unwrap(), None);
+    kill_from_outside(root.id());
+    let status = root.wait().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
+    Member { pid: root.id(), stat }.signal(Signal::KILL);
+}

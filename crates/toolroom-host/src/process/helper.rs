@@ -1,0 +1,127 @@
+//! The helper: the process between us and a program.
+//!
+//! It has one thread and no runtime, so it starts fast and can start others safely. It leaves only when no descendant
+//! of it is left.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Seek};
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::ExitCode;
+
+use nix::sys::signal::SigSet;
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use rustix::fs::MemfdFlags;
+use rustix::io::Errno;
+use rustix::process::set_child_subreaper;
+
+use super::confine;
+use super::tree::Tree;
+use super::wire::{self, Step, Task, Word};
+
+/// The first argument of a program that must call [`helper_main`]. No command for people.
+pub const SUBCOMMAND: &str = "__supervise";
+
+#[expect(clippy::disallowed_types, reason = "this is the door: the lifeline")]
+pub(super) type Lifeline = std::os::unix::net::UnixStream;
+
+/// Runs as the helper. To be called first of all, before anything is opened or started, with the arguments behind
+/// [`SUBCOMMAND`].
+pub fn helper_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut arguments = arguments.into_iter();
+    match arguments.next() {
+        None => supervise(),
+        Some(stage) if stage == confine::STAGE => {
+            confine::begin(arguments);
+            ExitCode::FAILURE
+        }
+        Some(_) => ExitCode::FAILURE,
+    }
+}
+
+fn supervise() -> ExitCode {
+    // Whoever started us notices a closed socket; there is nobody else to tell.
+    let Ok(mut lifeline) = set_up() else { return ExitCode::FAILURE };
+    let Ok(task) = wire::read::<Task>(&mut lifeline) else { return ExitCode::FAILURE };
+    let word = match begin(&task, &mut lifeline) {
+        Ok(mut tree) => {
+            tree.run(&lifeline);
+            tree.end()
+        }
+        Err((step, error)) => {
+            let code = error.raw_os_error().unwrap_or_else(|| Errno::IO.raw_os_error());
+            Word::NotStarted(step, code)
+        }
+    };
+    match wire::write(&mut lifeline, &word) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// Makes this process fit for its work: deaf to signals, alone in its session, adopting orphans, and without any
+/// descriptor that was left open for it by mistake. The lifeline is our standard input.
+fn set_up() -> io::Result<Lifeline> {
+    close_strays()?;
+    SigSet::all().thread_block()?;
+    rustix::process::setsid()?;
+    set_child_subreaper(Some(rustix::process::getpid()))?;
+    crate::machine::disable_core_dumps()?;
+    Ok(Lifeline::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// Closes all descriptors but the first three. Nothing of ours is open yet.
+#[expect(clippy::disallowed_methods, reason = "this is the door: our own descriptors")]
+fn close_strays() -> io::Result<()> {
+    let entries = std::fs::read_dir("/proc/self/fd")?;
+    let numbers: Vec<i32> =
+        entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
+    for number in numbers.into_iter().filter(|number| *number > 2) {
+        // One of them was that of the list itself, and is closed.
+        let _ = nix::unistd::close(number);
+    }
+    Ok(())
+}
+
+fn begin(task: &Task, lifeline: &mut Lifeline) -> Result<Tree, (Step, io::Error)> {
+    let unprepared = |error| (Step::Prepare, error);
+    let stdin = input(lifeline, task.input_bytes).map_err(unprepared)?;
+    let nothing = OwnedFd::from(nothing().map_err(unprepared)?);
+    rustix::process::chdir(&task.folder).map_err(|error| (Step::EnterFolder, error.into()))?;
+    let mut only_children = SigSet::empty();
+    only_children.add(nix::sys::signal::Signal::SIGCHLD);
+    let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
+    let deaths = SignalFd::with_flags(&only_children, flags).map_err(|error| unprepared(error.into()))?;
+    let program = confine::start(task, stdin).map_err(|error| (Step::Execute, error))?;
+    let tree = Tree::of(program, task, deaths);
+    // What it prints must end when it ends, so we hold no end of its pipes. Failing now is none of its business.
+    drop(let_go(&nothing));
+    // If nobody hears this, the tree will find the lifeline closed, and end.
+    drop(wire::write(lifeline, &Word::Started(program)));
+    Ok(tree)
+}
+
+/// What the program will read: a file in memory, so that nobody has to feed it.
+#[expect(clippy::disallowed_types, reason = "this is the door: the input of a program")]
+fn input(lifeline: &mut Lifeline, bytes: u64) -> io::Result<std::fs::File> {
+    if bytes == 0 {
+        return nothing();
+    }
+    let mut file = std::fs::File::from(rustix::fs::memfd_create("input", MemfdFlags::CLOEXEC)?);
+    let copied = io::copy(&mut lifeline.take(bytes), &mut file)?;
+    if copied != bytes {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    file.rewind()?;
+    Ok(file)
+}
+
+#[expect(clippy::disallowed_types, reason = "this is the door: nothing to read, and nowhere to write")]
+fn nothing() -> io::Result<std::fs::File> {
+    std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")
+}
+
+fn let_go(nothing: &OwnedFd) -> io::Result<()> {
+    rustix::stdio::dup2_stdin(nothing)?;
+    rustix::stdio::dup2_stdout(nothing)?;
+    Ok(rustix::stdio::dup2_stderr(nothing)?)
+}

@@ -1,0 +1,234 @@
+//! Our side of a running program: takes what it prints, passes on what is asked, and steps in if the helper fails.
+
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::Child;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::end::{Cause, Ended, Limit};
+use super::error::ProcessError;
+use super::family;
+use super::order::Order;
+use super::output::Stream;
+use super::running::Output;
+use super::wire::{self, KILL, STOP, Task, Word};
+
+/// Taken from a pipe at once.
+const CHUNK: usize = 32 * 1024;
+
+/// How long a helper may take to start a program.
+const START: Duration = Duration::from_secs(10);
+
+/// Beyond the times it was given, a helper gets this long before it counts as lost.
+const MARGIN: Duration = Duration::from_secs(8);
+
+/// With everybody dead, pipes are at their end, unless a descriptor was handed to a stranger.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// Our end of the lifeline.
+pub(super) type Lifeline = tokio::net::UnixStream;
+
+/// Sees everything that is printed.
+pub(super) type Observer = Box<dyn FnMut(Stream, &[u8]) + Send>;
+
+/// What is done for one program from its start to its end.
+pub(super) struct Keeper {
+    pub(super) output: Arc<Output>,
+    pub(super) observer: Observer,
+    /// Somebody asked for the end.
+    pub(super) stop: CancellationToken,
+    /// Nobody is interested any more.
+    pub(super) gone: CancellationToken,
+    pub(super) max_output: Option<u64>,
+    pub(super) patience: Patience,
+    /// Bytes of both streams until now.
+    pub(super) printed: u64,
+}
+
+/// How long a helper is waited for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience {
+    pub(super) wall: Option<Duration>,
+    pub(super) grace: Duration,
+}
+
+/// The order, ready to be handed over.
+pub(super) struct Greeting {
+    order: Vec<u8>,
+    input: Vec<u8>,
+}
+
+impl Greeting {
+    pub(super) fn of(order: &Order) -> io::Result<Self> {
+        Ok(Self { order: wire::frame(&Task::of(order))?, input: order.input.clone() })
+    }
+
+    /// Hands over the order and hears whether the program runs.
+    async fn exchange(&self, lifeline: &mut Lifeline) -> io::Result<Word> {
+        lifeline.write_all(&self.order).await?;
+        // A helper that refuses reads no further: what it says counts, not that the rest could not be written.
+        let written = lifeline.write_all(&self.input).await;
+        let word = wire::receive(lifeline).await;
+        if word.is_err() { written.and(word) } else { word }
+    }
+}
+
+impl Keeper {
+    /// Sees one helper through, from its first word, which is passed on, to its end.
+    pub(super) async fn keep(
+        mut self,
+        mut child: Child,
+        mut lifeline: Lifeline,
+        greeting: Greeting,
+        started: oneshot::Sender<io::Result<Word>>,
+    ) -> Result<Ended, ProcessError> {
+        // The number is ours until the helper is reaped, which happens here and nowhere else.
+        let helper = child.id();
+        let word = tokio::select! {
+            word = greeting.exchange(&mut lifeline) => word,
+            () = self.gone.cancelled() => Err(io::ErrorKind::Interrupted.into()),
+            () = tokio::time::sleep(START) => Err(io::ErrorKind::TimedOut.into()),
+        };
+        drop(greeting);
+        let ended = if let Ok(Word::Started(program)) = word {
+            // Whoever asked may be gone, which is noticed next.
+            drop(started.send(word));
+            let ended = self.listen(&mut child, lifeline).await;
+            if ended.is_none() {
+                clear_away(helper, Some(program)).await;
+            }
+            ended
+        } else {
+            drop(lifeline);
+            let has_waited = matches!(&word, Err(error) if error.kind() == io::ErrorKind::TimedOut);
+            // It leaves by itself, as there is nobody left to talk to, unless it is kept from it.
+            if has_waited || tokio::time::timeout(MARGIN, child.wait()).await.is_err() {
+                clear_away(helper, None).await;
+            }
+            drop(started.send(word));
+            None
+        };
+        if tokio::time::timeout(MARGIN, child.wait()).await.is_err() {
+            drop(child.kill().await);
+        }
+        ended.ok_or(ProcessError::HelperLost)
+    }
+
+    /// Until the helper has reported. `None` if it will not.
+    async fn listen(&mut self, child: &mut Child, lifeline: Lifeline) -> Option<Ended> {
+        let mut stdout = Pipe::new(Stream::Stdout, child.stdout.take());
+        let mut stderr = Pipe::new(Stream::Stderr, child.stderr.take());
+        let (mut words, mut lifeline) = lifeline.into_split();
+        let mut word = pin!(wire::receive::<Word>(&mut words));
+        let mut until = self.patience.wall.map(|wall| Instant::now() + wall + self.patience.grace + MARGIN);
+        let (mut is_stopping, mut is_flooded) = (false, false);
+        let word = loop {
+            tokio::select! {
+                biased;
+                word = &mut word => break word.ok()?,
+                () = self.gone.cancelled() => {
+                    // The helper hears that it is closed, and can still answer.
+                    drop(lifeline);
+                    break tokio::time::timeout(MARGIN, word).await.ok()?.ok()?;
+                }
+                () = self.stop.cancelled(), if !is_stopping => {
+                    is_stopping = true;
+                    until = Some(Instant::now() + self.patience.grace + MARGIN);
+                    lifeline.write_all(&[STOP]).await.ok()?;
+                }
+                () = sleep_until(until) => return None,
+                count = stdout.read() => self.take(&mut stdout, count),
+                count = stderr.read() => self.take(&mut stderr, count),
+            }
+            if self.max_output.is_some_and(|max| self.printed > max) && !is_flooded {
+                is_flooded = true;
+                until = Some(Instant::now() + MARGIN);
+                lifeline.write_all(&[KILL]).await.ok()?;
+            }
+        };
+        let Word::Ended { status, cause, usage, survivors } = word else { return None };
+        for mut pipe in [stdout, stderr] {
+            while !pipe.is_at_end()
+                && let Ok(count) = tokio::time::timeout(DRAIN, pipe.read()).await
+            {
+                self.take(&mut pipe, count);
+            }
+        }
+        let is_flood = is_flooded && !is_stopping && cause == Cause::Stopped;
+        Some(Ended {
+            status,
+            cause: if is_flood { Cause::Limit(Limit::Output) } else { cause },
+            stdout: self.output.kept(Stream::Stdout),
+            stderr: self.output.kept(Stream::Stderr),
+            usage,
+            survivors,
+        })
+    }
+
+    fn take(&mut self, pipe: &mut Pipe, count: io::Result<usize>) {
+        let stream = pipe.stream;
+        let bytes = pipe.took(count);
+        if !bytes.is_empty() {
+            (self.observer)(stream, bytes);
+            self.output.push(stream, bytes);
+            self.printed += bytes.len() as u64;
+        }
+    }
+}
+
+/// Ends what a helper did not, and the helper.
+async fn clear_away(helper: Option<u32>, program: Option<u32>) {
+    let work = move || {
+        helper.into_iter().for_each(family::kill_from_outside);
+        program.into_iter().for_each(family::kill_session);
+    };
+    // It walks through /proc, which may take its time on a machine in trouble.
+    drop(tokio::task::spawn_blocking(work).await);
+}
+
+async fn sleep_until(until: Option<Instant>) {
+    match until {
+        Some(until) => tokio::time::sleep_until(until).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// One of the two streams, until it ends.
+struct Pipe {
+    stream: Stream,
+    source: Option<Box<dyn AsyncRead + Send + Unpin>>,
+    buffer: Vec<u8>,
+}
+
+impl Pipe {
+    fn new(stream: Stream, source: Option<impl AsyncRead + Send + Unpin + 'static>) -> Self {
+        let source = source.map(|source| -> Box<dyn AsyncRead + Send + Unpin> { Box::new(source) });
+        Self { stream, source, buffer: vec![0; CHUNK] }
+    }
+
+    /// Never comes back once the stream has ended.
+    async fn read(&mut self) -> io::Result<usize> {
+        match &mut self.source {
+            Some(source) => source.read(&mut self.buffer).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn took(&mut self, count: io::Result<usize>) -> &[u8] {
+        let count = count.unwrap_or(0);
+        if count == 0 {
+            self.source = None;
+        }
+        self.buffer.get(..count).unwrap_or_default()
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.source.is_none()
+    }
+}

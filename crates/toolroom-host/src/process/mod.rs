@@ -1,0 +1,41 @@
+//! Programs started on behalf of others, and ended with everything they started.
+//!
+//! A program never runs as our own child. [`Supervisor::start`] starts a *helper*: a program of ours that calls
+//! [`helper_main`], usually the very executable that is running. The helper takes the order over a socket, adopts whatever its descendants leave behind (it is their *subreaper*), and starts the program
+//! through a second stage of itself, which sets limits and then becomes the program. The socket is the lifeline: when
+//! our end closes, however we end, the helper kills every descendant and leaves. Forking twice, `setsid` and ignoring
+//! signals change nothing about that.
+//!
+//! What a program gets: a clean environment ([`Variables`]), three descriptors, no terminal, no rights beyond ours
+//! (setuid programs gain none), and [`Limits`]. What it prints is kept from both ends ([`Kept`]) with an exact count of
+//! what lies between.
+//!
+//! What is *not* held here: a program of the same user can kill or stop the helper. The program itself then dies, its
+//! session is swept, and the call is told so, but a process that left the session stays. It can also ask somebody
+//! else (a service manager, a container engine) to start things. Both are the sandbox's business.
+
+mod confine;
+mod end;
+mod error;
+mod family;
+mod helper;
+mod keeper;
+mod order;
+mod output;
+mod running;
+mod stat;
+mod supervisor;
+mod tree;
+mod variables;
+mod watch;
+mod wire;
+
+pub use end::{Cause, Ended, Limit, Status, Usage};
+pub use error::ProcessError;
+pub use helper::{SUBCOMMAND, helper_main};
+pub use order::{Limits, Order};
+pub use output::{Kept, Stream};
+pub use running::Running;
+pub(crate) use stat::Stat;
+pub use supervisor::Supervisor;
+pub use variables::{VariableError, Variables};

@@ -1,0 +1,169 @@
+//! What a program printed: the beginning, the end, and how much lies between.
+
+use std::collections::VecDeque;
+
+/// Which of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// Bytes of one stream, in bounded room however many there were.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kept {
+    head: Vec<u8>,
+    /// Only used once `head` is full.
+    tail: VecDeque<u8>,
+    max_head: usize,
+    max_tail: usize,
+    total: u64,
+}
+
+impl Kept {
+    /// Keeps `max_bytes`, half from the beginning and half from the end.
+    #[must_use]
+    pub fn new(max_bytes: usize) -> Self {
+        let max_head = max_bytes / 2;
+        Self { max_head, max_tail: max_bytes - max_head, ..Self::default() }
+    }
+
+    /// Takes what came next.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        let room = (self.max_head - self.head.len()).min(bytes.len());
+        let (first, rest) = bytes.split_at(room);
+        self.head.extend_from_slice(first);
+        let rest = rest.get(rest.len().saturating_sub(self.max_tail)..).unwrap_or_default();
+        let surplus = (self.tail.len() + rest.len()).saturating_sub(self.max_tail);
+        self.tail.drain(..surplus);
+        self.tail.extend(rest);
+    }
+
+    /// All that was printed.
+    #[must_use]
+    pub fn total_bytes(&self) -> u64 {
+        self.total
+    }
+
+    /// What was printed and is not here.
+    #[must_use]
+    pub fn dropped_bytes(&self) -> u64 {
+        self.total - self.head.len() as u64 - self.tail.len() as u64
+    }
+
+    /// The two ends. Nothing lies between them if nothing was dropped.
+    #[must_use]
+    pub fn ends(&self) -> (Vec<u8>, Vec<u8>) {
+        (self.head.clone(), self.tail.iter().copied().collect())
+    }
+
+    /// As text, whatever the bytes were, of `max_chars` characters and a mark that says how many bytes are missing in
+    /// the middle. No character is cut in two there.
+    #[must_use]
+    pub fn text(&self, max_chars: usize) -> String {
+        let (head, tail) = self.ends();
+        if self.dropped_bytes() == 0 {
+            let whole = [head, tail].concat();
+            let text = String::from_utf8_lossy(&whole);
+            if text.chars().count() <= max_chars {
+                return text.into_owned();
+            }
+            return joined(&whole, &whole, self.total, max_chars);
+        }
+        joined(&head, &tail, self.total, max_chars)
+    }
+}
+
+/// Half of the characters from the beginning of `head`, half from the end of `tail`, of `total` bytes.
+fn joined(head: &[u8], tail: &[u8], total: u64, max_chars: usize) -> String {
+    let (first, head_bytes) = beginning(head, max_chars.div_ceil(2));
+    let (last, tail_bytes) = ending(tail, max_chars / 2);
+    let missing = total - head_bytes as u64 - tail_bytes as u64;
+    format!("{first}\n[… {missing} bytes left out …]\n{last}")
+}
+
+/// The first characters, and of how many bytes they were made. A character that is cut off at the end is left out.
+fn beginning(bytes: &[u8], max_chars: usize) -> (String, usize) {
+    let mut text = String::new();
+    let (mut chars, mut used) = (0, 0);
+    for chunk in bytes.utf8_chunks() {
+        for char in chunk.valid().chars() {
+            if chars == max_chars {
+                return (text, used);
+            }
+            text.push(char);
+            chars += 1;
+            used += char.len_utf8();
+        }
+        let is_cut_off = used + chunk.invalid().len() == bytes.len() && is_start_of_char(chunk.invalid());
+        if chunk.invalid().is_empty() || is_cut_off || chars == max_chars {
+            return (text, used);
+        }
+        text.push(char::REPLACEMENT_CHARACTER);
+        chars += 1;
+        used += chunk.invalid().len();
+    }
+    (text, used)
+}
+
+/// The last characters, and of how many bytes they were made. The rest of a character that begins before is left out.
+fn ending(bytes: &[u8], max_chars: usize) -> (String, usize) {
+    // No character is longer, so what begins behind this place is enough.
+    let from = bytes.len().saturating_sub(max_chars.saturating_mul(4));
+    let bytes = bytes.get(from..).unwrap_or_default();
+    let rest = bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count();
+    let bytes = bytes.get(rest..).unwrap_or_default();
+    // Each with its width in bytes.
+    let mut chars: Vec<(char, usize)> = Vec::new();
+    for chunk in bytes.utf8_chunks() {
+        chars.extend(chunk.valid().chars().map(|char| (char, char.len_utf8())));
+        if !chunk.invalid().is_empty() {
+            chars.push((char::REPLACEMENT_CHARACTER, chunk.invalid().len()));
+        }
+    }
+    let last = chars.get(chars.len().saturating_sub(max_chars)..).unwrap_or_default();
+    (last.iter().map(|(char, _)| *char).collect(), last.iter().map(|(_, bytes)| bytes).sum())
+}
+
+/// Whether more bytes could make a character of it.
+fn is_start_of_char(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(max_bytes: usize, parts: &[Vec<u8>]) -> Kept {
+        let mut kept = Kept::new(max_bytes);
+        parts.iter().for_each(|part| kept.push(part));
+        kept
+    }
+
+    #[test]
+    fn little_is_kept_whole() {
+        let kept = kept(10, &[b"hello".to_vec(), b" you".to_vec()]);
+        assert_eq!((kept.text(100).as_str(), kept.dropped_bytes()), ("hello you", 0));
+        assert_eq!(Kept::new(0).text(10), "");
+    }
+
+    #[test]
+    fn much_keeps_its_ends_and_says_what_is_missing() {
+        let kept = kept(8, &[b"0123456789abcdef".to_vec()]);
+        assert_eq!(kept.text(100), "0123\n[… 8 bytes left out …]\ncdef");
+        assert_eq!(kept.text(4), "01\n[… 12 bytes left out …]\nef");
+        assert_eq!(kept.text(0), "\n[… 16 bytes left out …]\n");
+    }
+
+    #[test]
+    fn no_character_is_cut_in_two() {
+        // Three bytes each: both cuts fall into one.
+        let euros = kept(8, &["€€€€€".as_bytes().to_vec()]);
+        assert_eq!(euros.text(100), "€\n[… 9 bytes left out …]\n€");
+        let wrong = kept(100, &[b"a\xff\xfeb\xe2\x82".to_vec()]);
+        assert_eq!(wrong.text(100), "a\u{fffd}\u{fffd}b\u{fffd}");
+    }
+}

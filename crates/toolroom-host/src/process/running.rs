@@ -1,0 +1,83 @@
+//! A program that runs.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::watch;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::end::Ended;
+use super::error::ProcessError;
+use super::output::{Kept, Stream};
+
+/// A program that was started. Dropping it kills the program and everything that came from it.
+#[derive(Debug)]
+pub struct Running {
+    pub(super) pid: u32,
+    pub(super) output: Arc<Output>,
+    pub(super) stop: CancellationToken,
+    pub(super) end: watch::Receiver<Option<Result<Ended, ProcessError>>>,
+    pub(super) _lifeline: DropGuard,
+}
+
+/// What was printed so far.
+#[derive(Debug)]
+pub(super) struct Output {
+    /// Held only while bytes are copied.
+    streams: Mutex<(Kept, Kept)>,
+}
+
+impl Running {
+    /// The number of its process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// What it has printed until now.
+    #[must_use]
+    pub fn output(&self, stream: Stream) -> Kept {
+        self.output.kept(stream)
+    }
+
+    /// Asks it and all its descendants to end; those that are still there after the grace are killed. Comes back at
+    /// once: [`Running::wait`] waits for the end.
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// How it ended, if it has.
+    #[must_use]
+    pub fn ended(&self) -> Option<Result<Ended, ProcessError>> {
+        self.end.borrow().clone()
+    }
+
+    /// Waits for its end. A wait that is given up ends nothing, and there may be several.
+    pub async fn wait(&self) -> Result<Ended, ProcessError> {
+        let mut end = self.end.clone();
+        let ended = end.wait_for(Option::is_some).await;
+        // Without its keeper, which is stopped only with the runtime.
+        ended.ok().and_then(|ended| ended.clone()).unwrap_or(Err(ProcessError::HelperLost))
+    }
+}
+
+impl Output {
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self { streams: Mutex::new((Kept::new(max_bytes), Kept::new(max_bytes))) }
+    }
+
+    pub(super) fn push(&self, stream: Stream, bytes: &[u8]) {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        match stream {
+            Stream::Stdout => streams.0.push(bytes),
+            Stream::Stderr => streams.1.push(bytes),
+        }
+    }
+
+    pub(super) fn kept(&self, stream: Stream) -> Kept {
+        let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        match stream {
+            Stream::Stdout => streams.0.clone(),
+            Stream::Stderr => streams.1.clone(),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The program and all that came from it, seen from the helper.
+
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use nix::sys::signalfd::SignalFd;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, kill_process_group, wait, waitid,
+};
+
+use super::end::{Cause, Limit, Status};
+use super::family;
+use super::helper::Lifeline;
+use super::watch::{Verdict, Watch, reaped_cpu};
+use super::wire::{KILL, STOP, Task, Word};
+
+/// A program that lives longer is watched.
+const FIRST_LOOK: Duration = Duration::from_millis(20);
+
+/// How long killed processes may take to be gone.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+
+/// Between two looks whether they are.
+const MOMENT: Duration = Duration::from_millis(2);
+
+/// The program and all that came from it.
+#[derive(Debug)]
+pub(super) struct Tree {
+    began: Instant,
+    program: u32,
+    /// Known once the program itself has ended.
+    status: Option<Status>,
+    /// Whether no descendant is left.
+    is_empty: bool,
+    cause: Cause,
+    watch: Watch,
+    /// Tells of every child that ended.
+    deaths: SignalFd,
+    wall: Option<Duration>,
+    grace: Duration,
+    /// Once all were asked to end: until then they may tidy up.
+    grace_until: Option<Instant>,
+}
+
+impl Tree {
+    pub(super) fn of(program: u32, task: &Task, deaths: SignalFd) -> Self {
+        Self {
+            began: now(),
+            program,
+            status: None,
+            is_empty: false,
+            cause: Cause::Itself,
+            watch: Watch::new(task.limits),
+            deaths,
+            wall: task.limits.wall,
+            grace: task.grace,
+            grace_until: None,
+        }
+    }
+
+    /// Waits until the tree is gone or has to be killed.
+    pub(super) fn run(&mut self, lifeline: &Lifeline) {
+        // Most programs are gone by then, and are never looked at.
+        let mut look_at = self.began + FIRST_LOOK;
+        loop {
+            self.reap();
+            let time = now();
+            if self.is_empty || self.is_over(time) {
+                return;
+            }
+            if self.grace_until.is_none() && self.wall_until().is_some_and(|until| time >= until) {
+                self.terminate(Cause::Limit(Limit::Wall));
+            }
+            if time >= look_at {
+                let living = family::some_descendants(std::process::id(), self.watch.enough());
+                match self.watch.look(&living, reaped_cpu()) {
+                    Verdict::Within(rest) => look_at = time + rest,
+                    Verdict::Reached(limit) => return self.because(Cause::Limit(limit)),
+                }
+            }
+            let next = self.grace_until.or(self.wall_until());
+            match self.hear(lifeline, next.map_or(look_at, |next| next.min(look_at))) {
+                Heard::Nothing => {}
+                Heard::Stop if self.grace_until.is_some() => {}
+                Heard::Stop => self.terminate(Cause::Stopped),
+                Heard::Kill | Heard::Gone => return self.because(Cause::Stopped),
+            }
+        }
+    }
+
+    /// Whether waiting is at its end: the program left, or had its time to leave.
+    fn is_over(&self, time: Instant) -> bool {
+        self.grace_until.map_or(self.status.is_some(), |until| time >= until)
+    }
+
+    /// What came first is why it ends.
+    fn because(&mut self, cause: Cause) {
+        if self.cause == Cause::Itself {
+            self.cause = cause;
+        }
+    }
+
+    fn terminate(&mut self, cause: Cause) {
+        self.because(cause);
+        self.grace_until = Some(now() + self.grace);
+        family::terminate(std::process::id());
+    }
+
+    fn wall_until(&self) -> Option<Instant> {
+        self.began.checked_add(self.wall?)
+    }
+
+    /// Waits for a death, a word or the time.
+    fn hear(&self, mut lifeline: &Lifeline, until: Instant) -> Heard {
+        let wait = until.saturating_duration_since(now());
+        let wait = Timespec {
+            tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: wait.subsec_nanos().into(),
+        };
+        let mut sources = [PollFd::new(lifeline, PollFlags::IN), PollFd::new(&self.deaths, PollFlags::IN)];
+        if poll(&mut sources, Some(&wait)).is_err() {
+            return Heard::Nothing;
+        }
+        let [words, deaths] = sources.map(|source| !source.revents().is_empty());
+        if deaths {
+            // Only that there was one matters, and the reaping follows.
+            while let Ok(Some(_)) = self.deaths.read_signal() {}
+        }
+        let mut word = [0];
+        match words.then(|| lifeline.read(&mut word)) {
+            None => Heard::Nothing,
+            Some(Ok(1)) if word == [STOP] => Heard::Stop,
+            Some(Ok(1)) if word == [KILL] => Heard::Kill,
+            Some(_) => Heard::Gone,
+        }
+    }
+
+    /// Takes the dead off the list of processes.
+    fn reap(&mut self) {
+        let program = self.program_pid();
+        let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        if self.status.is_none()
+            && let Some(program) = program
+            && let Ok(Some(_)) = waitid(WaitId::Pid(program), peek)
+            && self.cause == Cause::Itself
+        {
+            // While it is not reaped its number is its own, and so is that of its group: one stroke, that not even
+            // those who multiply can outrun.
+            let _ = kill_process_group(program, Signal::KILL);
+        }
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if Some(pid) == program => self.status = Some(status_of(status)),
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => return,
+                Err(_) => {
+                    self.is_empty = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Kills what is left, reaps it, and says how all this ended.
+    pub(super) fn end(&mut self) -> Word {
+        if let (None, Some(program)) = (self.status, self.program_pid()) {
+            let _ = kill_process_group(program, Signal::KILL);
+        }
+        let began = now();
+        while !self.is_empty && now() - began < LAST_WAIT {
+            family::kill(std::process::id());
+            let wait = Timespec { tv_sec: 0, tv_nsec: MOMENT.subsec_nanos().into() };
+            let _ = poll(&mut [PollFd::new(&self.deaths, PollFlags::IN)], Some(&wait));
+            while let Ok(Some(_)) = self.deaths.read_signal() {}
+            self.reap();
+        }
+        let survivors = family::descendants(std::process::id()).len();
+        let status = self.status.unwrap_or(Status::Signalled(Signal::KILL.as_raw()));
+        if self.cause == Cause::Itself {
+            self.cause = told_by(status);
+        }
+        Word::Ended {
+            status,
+            cause: self.cause,
+            usage: self.watch.usage(now() - self.began),
+            survivors: u32::try_from(survivors).unwrap_or(u32::MAX),
+        }
+    }
+
+    fn program_pid(&self) -> Option<Pid> {
+        i32::try_from(self.program).ok().and_then(Pid::from_raw)
+    }
+}
+
+enum Heard {
+    Nothing,
+    Stop,
+    Kill,
+    Gone,
+}
+
+fn status_of(status: WaitStatus) -> Status {
+    let by_signal = || Status::Signalled(status.terminating_signal().unwrap_or_default());
+    status.exit_status().map_or_else(by_signal, Status::Exited)
+}
+
+/// Some limits are held by the kernel, which tells them by a signal.
+fn told_by(status: Status) -> Cause {
+    match status {
+        Status::Signalled(signal) if signal == Signal::XCPU.as_raw() => Cause::Limit(Limit::Cpu),
+        Status::Signalled(signal) if signal == Signal::XFSZ.as_raw() => Cause::Limit(Limit::FileBytes),
+        Status::Exited(_) | Status::Signalled(_) => Cause::Itself,
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: time in a process without a runtime")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,109 @@
+//! What the two sides say to each other over the lifeline: frames of JSON behind their length.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use super::end::{Cause, Status, Usage};
+use super::order::{Limits, Order};
+
+/// Far above any order that [`Order::check`] lets pass, whose bytes may become four characters each.
+const MAX_FRAME_BYTES: usize = 8 * 1024 * 1024;
+
+/// Asks the helper to end the program politely.
+pub(super) const STOP: u8 = b's';
+
+/// Tells the helper to end the program at once.
+pub(super) const KILL: u8 = b'k';
+
+/// The order, as the helper needs it. The input follows behind the frame.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Task {
+    pub(super) program: OsString,
+    pub(super) arguments: Vec<OsString>,
+    pub(super) folder: OsString,
+    pub(super) variables: Vec<(String, OsString)>,
+    pub(super) input_bytes: u64,
+    pub(super) limits: Limits,
+    pub(super) grace: Duration,
+}
+
+/// What the helper says: first that the program runs or why not, then how it ended.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Word {
+    /// The program runs under this number.
+    Started(u32),
+    /// It does not, for this reason of the system.
+    NotStarted(Step, i32),
+    /// Everything has ended.
+    Ended { status: Status, cause: Cause, usage: Usage, survivors: u32 },
+}
+
+/// What could not be done.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) enum Step {
+    Prepare,
+    EnterFolder,
+    Execute,
+}
+
+impl Task {
+    pub(super) fn of(order: &Order) -> Self {
+        Self {
+            program: order.program.clone(),
+            arguments: order.arguments.clone(),
+            folder: order.folder.clone().into_os_string(),
+            variables: order
+                .variables
+                .iter()
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            input_bytes: order.input.len() as u64,
+            limits: order.limits,
+            grace: order.grace,
+        }
+    }
+}
+
+/// A frame, ready to be written.
+pub(super) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut frame = vec![0; 4];
+    serde_json::to_writer(&mut frame, message)?;
+    let length = u32::try_from(frame.len() - 4).map_err(io::Error::other)?.to_be_bytes();
+    for (place, byte) in frame.iter_mut().zip(length) {
+        *place = byte;
+    }
+    Ok(frame)
+}
+
+/// Reads the next frame and waits for it.
+pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
+    let mut length = [0; 4];
+    from.read_exact(&mut length)?;
+    let mut body = vec![0; bounded(length)?];
+    from.read_exact(&mut body)?;
+    Ok(serde_json::from_slice(&body)?)
+}
+
+/// Writes one frame.
+pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    to.write_all(&frame(message)?)
+}
+
+/// Reads the next frame. To be polled to its end: what is half read is lost otherwise.
+pub(super) async fn receive<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> io::Result<T> {
+    let mut length = [0; 4];
+    from.read_exact(&mut length).await?;
+    let mut body = vec![0; bounded(length)?];
+    from.read_exact(&mut body).await?;
+    Ok(serde_json::from_slice(&body)?)
+}
+
+fn bounded(length: [u8; 4]) -> io::Result<usize> {
+    let length = usize::try_from(u32::from_be_bytes(length)).map_err(io::Error::other)?;
+    if length > MAX_FRAME_BYTES { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(length) }
+}

@@ -1,0 +1,138 @@
+//! Nasty children: whatever they do, nothing is left of them.
+
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+use toolroom_host::process::{Cause, Limit, Status};
+
+use super::{BOUND, Bench, descriptors, until, zombies};
+use crate::scale::scaled;
+
+/// Each with the number of processes that are alive once it is under way.
+const NASTY: [(&str, &str, usize); 12] = [
+    ("plain", "sleep 600", 1),
+    ("a chain of programs", "exec sh -c 'exec sh -c \"exec sleep 600\"'", 1),
+    ("children", "sleep 600 & sleep 600 & wait", 3),
+    ("forks twice", "(sleep 600 & sleep 600 &) & wait; sleep 600", 3),
+    ("leaves its session", "setsid sh -c 'sleep 600 & sleep 600' & sleep 600", 4),
+    ("leaves twice", "setsid sh -c '(setsid sleep 600 &) ; exec setsid -f sleep 600' & sleep 600", 3),
+    ("is deaf", "trap '' TERM INT HUP; sleep 600 & while :; do sleep 0.05; done", 2),
+    ("deaf children", "(trap '' TERM; setsid sh -c 'while :; do sleep 0.05; done' &) ; sleep 600", 2),
+    ("is stopped", "sleep 600 & kill -STOP $$; sleep 600", 2),
+    ("stops its children", "sleep 600 & kill -STOP $!; trap '' TERM; wait; sleep 600", 2),
+    ("a storm of children", "while :; do sleep 0.01 & sleep 0.01; done", 2),
+    ("talks all the time", "trap 'while :; do echo no; done' TERM; while :; do echo yes; done", 1),
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_is_cancelled_is_gone() {
+    // The runtime's own descriptors are opened with the first process.
+    let first = Bench::new();
+    first.run(first.shell("true")).await.unwrap();
+    let before = descriptors();
+    let mut slowest = Duration::ZERO;
+    for round in 0..scaled(40) as usize {
+        let (name, script, count) = NASTY[round % NASTY.len()];
+        let bench = Bench::new();
+        let cancel = CancellationToken::new();
+        let order = bench.shell(script);
+        let run = bench.supervisor.run(order, &cancel);
+        let cancelled = async {
+            // Half of them in full swing, the others somewhere on the way.
+            bench.until_alive(if round % 2 == 0 { count } else { 1 }).await;
+            cancel.cancel();
+            Instant::now()
+        };
+        let (ended, since) = tokio::join!(run, cancelled);
+        let ended = ended.unwrap();
+        assert_eq!(bench.alive(), Vec::<String>::new(), "{name}: left behind");
+        assert_eq!((ended.cause, ended.survivors), (Cause::Stopped, 0), "{name}");
+        slowest = slowest.max(since.elapsed());
+    }
+    assert!(slowest < BOUND, "{slowest:?}");
+    until(BOUND, || zombies() == 0).await;
+    until(BOUND, || descriptors() == before).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_runs_out_of_time_is_gone_and_its_output_is_told() {
+    for round in 0..scaled(40) as usize {
+        let (name, script, _) = NASTY[round % NASTY.len()];
+        let bench = Bench::new();
+        let mut order = bench.shell(&format!("echo before; {script}"));
+        order.limits.wall = Some(Duration::from_millis(20 + 7 * (round as u64 % 40)));
+        order.grace = Duration::from_millis(100);
+        let ended = bench.run(order).await.unwrap();
+        assert_eq!(bench.alive(), Vec::<String>::new(), "{name}: left behind");
+        assert_eq!((ended.cause, ended.survivors), (Cause::Limit(Limit::Wall), 0), "{name}");
+        assert!(ended.stdout.text(100).starts_with("before\n"), "{name}: {:?}", ended.stdout.text(100));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_is_dropped_is_gone() {
+    let before = zombies();
+    for (name, script, count) in NASTY {
+        let bench = Bench::new();
+        let running = bench.supervisor.start(bench.shell(script)).await.unwrap();
+        bench.until_alive(count).await;
+        drop(running);
+        let took = until(BOUND, || bench.alive().is_empty()).await;
+        assert!(took < BOUND, "{name} took {took:?}");
+    }
+    until(BOUND, || zombies() <= before).await;
+}
+
+#[tokio::test]
+async fn a_start_that_is_given_up_leaves_nothing() {
+    for round in 0..scaled(20) {
+        let bench = Bench::new();
+        let start = bench.supervisor.start(bench.shell("sleep 600 & sleep 600"));
+        let given_up = tokio::time::timeout(Duration::from_micros(u64::from(round) * 300), start).await;
+        drop(given_up);
+        until(BOUND, || bench.alive().is_empty()).await;
+    }
+    until(BOUND, || zombies() == 0).await;
+}
+
+#[tokio::test]
+async fn what_is_cancelled_already_is_not_started() {
+    let bench = Bench::new();
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let ended = bench.supervisor.run(bench.shell("touch there"), &cancel).await;
+    assert_eq!(ended.unwrap_err().to_string(), "cancelled before it was started");
+    assert!(!bench.path().join("there").exists());
+}
+
+#[tokio::test]
+async fn what_holds_the_pipes_open_does_not_keep_the_answer_back() {
+    let bench = Bench::new();
+    for script in [
+        "sleep 600 & echo done",
+        "setsid sleep 600 & echo done",
+        "(setsid sh -c 'trap \"\" TERM; sleep 600' &); echo done",
+    ] {
+        let began = Instant::now();
+        let ended = bench.run(bench.shell(script)).await.unwrap();
+        assert_eq!((ended.status, ended.cause), (Status::Exited(0), Cause::Itself), "{script}");
+        assert_eq!(ended.stdout.text(100), "done\n");
+        assert!(began.elapsed() < BOUND, "{:?}", began.elapsed());
+        assert_eq!(bench.alive(), Vec::<String>::new(), "{script}");
+    }
+}
+
+#[tokio::test]
+async fn who_is_asked_to_end_may_tidy_up() {
+    let bench = Bench::new();
+    let mut order = bench.shell("trap 'echo tidy; exit 7' TERM; echo ready; while :; do sleep 0.01; done");
+    order.grace = BOUND;
+    let running = bench.supervisor.start(order).await.unwrap();
+    until(BOUND, || running.output(toolroom_host::process::Stream::Stdout).total_bytes() > 0).await;
+    running.stop();
+    running.stop();
+    let ended = running.wait().await.unwrap();
+    assert_eq!((ended.status, ended.cause), (Status::Exited(7), Cause::Stopped));
+    assert_eq!(ended.stdout.text(100), "ready\ntidy\n");
+    assert!(ended.usage.wall < BOUND, "the grace is not waited for in vain");
+}

@@ -1,0 +1,42 @@
+//! The end of whoever started a program, in every way there is.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use super::{BOUND, Bench, helper, until};
+use crate::scale::scaled;
+
+const SCRIPT: &str = "setsid sh -c 'trap \"\" TERM HUP; sleep 600 & sleep 600' & (sleep 600 &); sleep 600";
+
+/// A process that has a program run.
+fn parent(bench: &Bench) -> Child {
+    let mut command = Command::new(helper());
+    command.arg(bench.path()).args(["sh", "-c", SCRIPT]).env("MARK", &bench.mark);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+#[tokio::test]
+async fn a_killed_parent_takes_everything_along() {
+    for signal in ["-KILL", "-TERM", "-HUP", "-ABRT"] {
+        let bench = Bench::new();
+        let mut parent = parent(&bench);
+        // The shells and sleeps, and the parent, which has the mark too.
+        bench.until_alive(6).await;
+        let killed = Command::new("kill").args([signal, &parent.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        parent.wait().unwrap();
+        until(BOUND, || bench.alive().is_empty()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_parent_killed_at_any_moment_leaves_nothing() {
+    for round in 0..scaled(40) {
+        let bench = Bench::new();
+        let mut parent = parent(&bench);
+        tokio::time::sleep(Duration::from_micros(u64::from(round % 40) * 700)).await;
+        parent.kill().unwrap();
+        parent.wait().unwrap();
+        until(BOUND, || bench.alive().is_empty()).await;
+    }
+}

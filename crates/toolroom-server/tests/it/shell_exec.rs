@@ -1,0 +1,273 @@
+//! `shell-exec` through the real door: off until switched on, asked about each time, and nothing left behind.
+
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::home::{Home, Ran, finished, ran};
+use crate::seat::{Seat, Stdout};
+
+/// What must happen at all happens in this time, however slow the machine.
+const BOUND: Duration = Duration::from_secs(30);
+
+/// A toolroom with the tool switched on, and a workspace.
+struct Shop {
+    home: Home,
+    workspace: PathBuf,
+}
+
+impl Shop {
+    fn new() -> Self {
+        let home = Home::new();
+        home.run(&["tools", "enable", "shell-exec"]).ended(0);
+        let workspace = home.path().join("workspace");
+        std::fs::create_dir_all(workspace.join("sub")).unwrap();
+        Self { home, workspace: workspace.canonicalize().unwrap() }
+    }
+
+    fn command(&self, arguments: &Value, more: &[&str]) -> Command {
+        let mut command =
+            self.home.command(&[&["call", "shell-exec", &arguments.to_string()], more].concat());
+        command.current_dir(&self.workspace).env("SHOP_API_KEY", "canary-4711");
+        command
+    }
+
+    /// Calls with a yes.
+    fn call(&self, arguments: &Value) -> Ran {
+        ran(self.command(arguments, &["--yes", "--json"]).output().unwrap())
+    }
+
+    fn result(&self, arguments: &Value) -> Value {
+        self.call(arguments).ended(0).json()["result"].clone()
+    }
+
+    /// What a call that fails says.
+    fn error(&self, arguments: &Value) -> Value {
+        self.call(arguments).ended(1).json()["error"].clone()
+    }
+
+    /// Starts a call whose program has children everywhere, and waits until they run.
+    fn started(&self, mark: &str) -> Child {
+        let script = format!(
+            "sleep {mark} & setsid sh -c 'trap \"\" TERM INT HUP; sleep {mark} & sleep {mark}' & (sleep {mark} &); \
+             sleep {mark}"
+        );
+        let child =
+            self.command(&json!({"command": "sh", "args": ["-c", script]}), &["--yes", "--json"]).spawn();
+        // The sleeps, the two shells, and the command itself, whose words have the mark too.
+        until(|| marked(mark).len() >= 8);
+        child.unwrap()
+    }
+}
+
+/// A span to sleep for that nobody else sleeps for.
+fn mark(test: u32) -> String {
+    format!("600.{}{test}", std::process::id())
+}
+
+/// The processes whose words hold this.
+fn marked(mark: &str) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
+    let words = entries.filter_map(|folder| std::fs::read(folder.join("cmdline")).ok());
+    words
+        .map(|words| String::from_utf8_lossy(&words).replace('\0', " "))
+        .filter(|words| words.contains(mark))
+        .collect()
+}
+
+#[track_caller]
+fn until(is_true: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_true() {
+        assert!(began.elapsed() < BOUND, "not true in time");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn it_is_off_until_it_is_switched_on_and_then_asks() {
+    let home = Home::new();
+    assert!(!home.run(&["tools"]).ended(0).out.contains("shell-exec"));
+    let off = home.run(&["call", "shell-exec", "command=true", "--yes"]).ended(3);
+    assert!(off.err.contains("toolroom tools enable"), "{off:?}");
+    home.run(&["tools", "enable", "execute_shell_command"]).ended(0);
+    let asked = home.run(&["call", "shell-exec", "command=true", "--json"]).ended(4).json();
+    assert_eq!(asked["outcome"], "pending");
+    let spec = home.run(&["tools", "show", "shell-exec", "--json"]).ended(0).json();
+    assert_eq!((&spec["risk"], &spec["effect"]), (&json!("high"), &json!("destructive")));
+    let parameters = &spec["parameters"];
+    assert_eq!(parameters["required"], json!(["command"]));
+    assert_eq!(parameters["properties"]["args"]["items"]["type"], "string");
+    assert!(parameters["properties"]["cwd"].is_object());
+    // What a program prints may come from anybody.
+    assert!(spec["capabilities"].as_array().unwrap().contains(&json!("reads-untrusted")), "{spec}");
+    home.run(&["approvals", "approve", "last"]).ended(0);
+    home.run(&["tools", "disable", "shell-exec"]).ended(0);
+    home.run(&["call", "--resume", "last"]).ended(3);
+}
+
+#[test]
+fn a_result_has_the_seeds_shape() {
+    let shop = Shop::new();
+    let result = shop.result(&json!({"command": "printf", "args": ["%s|", "a b", "", "$HOME", "*"]}));
+    assert_eq!(result, json!({"stdout": "a b||$HOME|*|", "stderr": "", "exitCode": 0}));
+    let failed = shop.result(&json!({"command": "sh", "args": ["-c", "echo no >&2; exit 3"]}));
+    assert_eq!(failed, json!({"stdout": "", "stderr": "no\n", "exitCode": 3}));
+    let killed = shop.result(&json!({"command": "sh", "args": ["-c", "kill -9 $$"]}));
+    assert_eq!(killed["exitCode"], Value::Null);
+    let binary = shop.result(&json!({"command": "printf", "args": ["a\\377b"]}));
+    assert_eq!(binary["stdout"], "a\u{fffd}b");
+}
+
+#[test]
+fn the_folder_is_the_workspace_or_one_inside() {
+    let shop = Shop::new();
+    let here = |cwd: Value| shop.result(&json!({"command": "pwd", "cwd": cwd}))["stdout"].clone();
+    let inside = format!("{}\n", shop.workspace.join("sub").display());
+    assert_eq!(shop.result(&json!({"command": "pwd"}))["stdout"], format!("{}\n", shop.workspace.display()));
+    assert_eq!(here(json!("sub")), inside);
+    assert_eq!(here(json!(shop.workspace.join("sub"))), inside);
+    for outside in ["..", "/", "sub/../.."] {
+        let error = shop.error(&json!({"command": "pwd", "cwd": outside}));
+        assert!(error["message"].as_str().unwrap().contains("is outside the workspace"), "{error}");
+        assert_eq!(error["kind"], "permission_denied");
+    }
+    let missing = shop.error(&json!({"command": "pwd", "cwd": "missing"}));
+    assert_eq!(missing["kind"], "not_found", "{missing}");
+}
+
+#[test]
+fn what_cannot_be_started_says_what_to_do() {
+    let shop = Shop::new();
+    let missing = shop.error(&json!({"command": "no-such-program"}));
+    assert_eq!(
+        (&missing["kind"], &missing["message"]),
+        (&json!("not_found"), &json!("there is no program `no-such-program`"))
+    );
+    let line = shop.error(&json!({"command": "ls -la /tmp"}));
+    assert!(line["hint"].as_str().unwrap().contains("say `ls`, and put `-la /tmp` into `args`"), "{line}");
+    std::fs::write(shop.workspace.join("text"), "text").unwrap();
+    let text = shop.error(&json!({"command": "./text"}));
+    assert_eq!(text["kind"], "permission_denied", "{text}");
+    // Refused before anything is started, or asked.
+    let canary = shop.workspace.join("canary");
+    let wrong = shop.call(&json!({"command": "touch", "args": [canary, 7]})).ended(1).json();
+    assert_eq!(wrong["error"]["kind"], "invalid_arguments", "{wrong}");
+    assert!(!canary.exists());
+    shop.call(&json!({"command": "touch", "args": [canary]})).ended(0);
+    assert!(canary.exists());
+}
+
+#[test]
+fn nothing_of_our_environment_reaches_it() {
+    let shop = Shop::new();
+    let script = "env; tr '\\0' '\\n' < /proc/$PPID/environ; tr '\\0' ' ' < /proc/$PPID/cmdline";
+    let seen = shop.result(&json!({"command": "sh", "args": ["-c", script]})).to_string();
+    assert!(seen.contains("TERM=dumb"), "{seen}");
+    assert!(!seen.contains("canary-4711") && !seen.contains("TOOLROOM_HOME"), "{seen}");
+}
+
+#[test]
+fn long_output_keeps_both_ends() {
+    let shop = Shop::new();
+    let script = "echo first; head -c 300000 /dev/zero | tr '\\0' x; echo; echo last";
+    let report = shop.call(&json!({"command": "sh", "args": ["-c", script]})).ended(0).json();
+    let stdout = report["result"].to_string();
+    assert!(stdout.contains("first") && stdout.contains("last"), "{stdout}");
+    assert!(stdout.len() < 40_000, "{}", stdout.len());
+}
+
+#[test]
+fn a_yes_is_for_one_call() {
+    let shop = Shop::new();
+    let arguments = json!({"command": "touch", "args": ["canary"]});
+    let park = || ran(shop.command(&arguments, &["--json"]).output().unwrap()).ended(4).call_id();
+    let call = park();
+    for answer in [&["--always"][..], &["--session"], &["--always", "--when", "args.command == 'touch'"]] {
+        let refused = shop.home.run(&[&["approvals", "approve", &call], answer].concat()).ended(2);
+        let text = "each call of `builtin:shell-exec` is answered by itself: answer once";
+        assert!(refused.err.contains(text), "{refused:?}");
+    }
+    assert!(!shop.workspace.join("canary").exists());
+    shop.home.run(&["approvals", "approve", &call]).ended(0);
+    let mut resume = shop.home.command(&["call", "--resume", &call]);
+    ran(resume.current_dir(&shop.workspace).output().unwrap()).ended(0);
+    assert!(shop.workspace.join("canary").exists());
+    shop.home.run(&["approvals", "deny", &park(), "--never"]).ended(0);
+    ran(shop.command(&arguments, &["--yes"]).output().unwrap()).ended(3);
+}
+
+#[test]
+fn the_prompt_offers_no_more_than_once_either() {
+    let shop = Shop::new();
+    let command = shop.home.command(&["call", "shell-exec", "command=echo", "args:=[\"it ran\"]"]);
+    let mut sitting = Seat::new(120).starts(&command, Stdout::Terminal);
+    sitting.is_asked();
+    for key in ["a", "s"] {
+        sitting.types(key);
+        sitting.sees("is answered by itself: answer once");
+        sitting.is_asked();
+    }
+    sitting.types("y");
+    sitting.leaves().ended(0).shows("it ran");
+}
+
+#[test]
+fn what_takes_too_long_is_ended_and_what_it_printed_is_told() {
+    let shop = Shop::new();
+    let mark = mark(1);
+    let script = format!("echo so far; echo trouble >&2; setsid sleep {mark} & sleep {mark}");
+    let arguments = json!({"command": "sh", "args": ["-c", script]});
+    let late = shop.command(&arguments, &["--yes", "--json", "--timeout", "3s"]).output().unwrap();
+    let error = ran(late).ended(1).json()["error"].clone();
+    assert_eq!(error["kind"], "timeout", "{error}");
+    let text = error["message"].as_str().unwrap();
+    assert!(text.contains("it took too long\nstdout until then:\nso far\n"), "{text}");
+    assert!(text.contains("stderr until then:\ntrouble\n"), "{text}");
+    until(|| marked(&mark).is_empty());
+}
+
+#[test]
+fn an_interrupt_ends_the_whole_tree() {
+    let shop = Shop::new();
+    for (n, signal) in ["-INT", "-TERM", "-HUP"].into_iter().enumerate() {
+        let mark = mark(10 + u32::try_from(n).unwrap());
+        let child = shop.started(&mark);
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        assert_eq!(finished(child).ended(130).json()["outcome"], "cancelled");
+        until(|| marked(&mark).is_empty());
+    }
+}
+
+#[test]
+fn a_killed_command_line_takes_the_whole_tree_along() {
+    let shop = Shop::new();
+    let mark = mark(2);
+    let mut child = shop.started(&mark);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    until(|| marked(&mark).is_empty());
+}
+
+#[test]
+fn programs_made_of_the_same_command_line_have_it_too() {
+    let home = Home::new();
+    home.run_own(&["tools", "enable", "shell-exec"]).ended(0);
+    let done =
+        home.run_own(&["call", "shell-exec", "command=echo", "args:=[\"hi\"]", "--yes", "--json"]).ended(0);
+    assert_eq!(done.json()["result"]["stdout"], "hi\n");
+}
+
+#[test]
+fn the_helper_is_no_command_for_people() {
+    let home = Home::new();
+    for arguments in [&["--help"][..], &["completions", "bash"], &["completions", "fish"]] {
+        assert!(!home.run(arguments).ended(0).out.contains("__supervise"), "{arguments:?}");
+    }
+    // Started by hand it does nothing, and opens nothing.
+    home.run(&["__supervise"]).ended(1);
+    home.run(&["__supervise", "begin", "{}", "touch", "canary"]).ended(1);
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+}

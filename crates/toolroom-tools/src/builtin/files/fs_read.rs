@@ -1,0 +1,32 @@
+//! `fs-read`: a whole text file as an object.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toolroom::tool::{IdError, Tool, tool_fn};
+
+use super::{Files, READING, failed, reads, workspace};
+
+#[derive(Deserialize, JsonSchema)]
+struct Path {
+    /// Absolute path to the file, or relative to the workspace
+    path: String,
+}
+
+#[derive(Serialize)]
+struct Content {
+    content: String,
+}
+
+pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
+    let description = "Read a UTF-8 text file";
+    let tool = tool_fn("builtin:fs-read", description, move |context, Path { path }| {
+        let files = files.clone();
+        async move {
+            let content = workspace(&files, &context)?.read(&path).map_err(failed)?;
+            Ok(Content { content })
+        }
+    })?;
+    Ok(Arc::new(tool.with(|spec| reads(spec).title("Read File").family(READING, false))))
+}

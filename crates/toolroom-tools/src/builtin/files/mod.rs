@@ -1,0 +1,91 @@
+//! The file tools: variants of reading and writing, and listing, over the workspace of the calling project.
+
+mod fs_read;
+mod fs_write;
+mod list_files;
+mod read_file;
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
+mod tests;
+mod write_file;
+
+use std::sync::Arc;
+
+use toolroom::call::CallContext;
+use toolroom::tool::{Capability, Effect, ErrorKind, IdError, Pool, Risk, Tool, ToolError, ToolSpec};
+use toolroom_host::files::{FileError, Projects, Workspace};
+
+/// The families: one switch and one name in rules for all variants.
+const READING: &str = "read_file";
+const WRITING: &str = "write_file";
+
+/// Whose files there are; nobody's where only names of tools are wanted.
+pub(super) type Files = Option<Arc<Projects>>;
+
+/// Every file tool, by name.
+pub(super) fn all(files: &Files) -> Result<Vec<Arc<dyn Tool>>, IdError> {
+    Ok(vec![
+        fs_read::tool(files.clone())?,
+        fs_write::tool(files.clone())?,
+        list_files::tool(files.clone())?,
+        read_file::tool(files.clone())?,
+        write_file::tool(files.clone())?,
+    ])
+}
+
+/// The files of whoever calls.
+pub(super) fn workspace(files: &Files, context: &CallContext) -> Result<Workspace, ToolError> {
+    let unavailable = || ToolError::tool("there are no files here");
+    Ok(files.as_ref().ok_or_else(unavailable)?.workspace(context.scope().project.as_str()))
+}
+
+fn reads(spec: ToolSpec) -> ToolSpec {
+    spec.effect(Effect::Read)
+        .capabilities(&[Capability::ReadsPrivate])
+        .category("files", &["file", "read", "open", "text"])
+        .pool(Pool::Blocking)
+}
+
+fn writes(spec: ToolSpec) -> ToolSpec {
+    // The same content twice is the same file.
+    spec.effect(Effect::IdempotentWrite)
+        .capabilities(&[Capability::Writes])
+        .risk(Risk::Medium)
+        .category("files", &["file", "write", "save", "create"])
+        .pool(Pool::Blocking)
+}
+
+/// An error as the model is told. What it may read says nothing about other places; the operator gets the cause.
+pub(super) fn failed(error: FileError) -> ToolError {
+    let kind = match &error {
+        FileError::Empty
+        | FileError::Unprintable { .. }
+        | FileError::Tilde { .. }
+        | FileError::TooLong { .. }
+        | FileError::TooFar { .. } => ErrorKind::InvalidArguments,
+        FileError::NotFound { .. } | FileError::NoFolder { .. } => ErrorKind::NotFound,
+        FileError::Outside { .. }
+        | FileError::Refused { .. }
+        | FileError::ReadOnly { .. }
+        | FileError::Link { .. } => ErrorKind::PermissionDenied,
+        FileError::Io { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
+            ErrorKind::PermissionDenied
+        }
+        FileError::Root { .. } => {
+            let told = ToolError::tool("the workspace cannot be opened; its owner has to look at that");
+            return told.caused_by(error);
+        }
+        FileError::NotAFile { .. }
+        | FileError::NotAFolder { .. }
+        | FileError::NotText { .. }
+        | FileError::TooLarge { .. }
+        | FileError::Changing { .. }
+        | FileError::Full { .. }
+        | FileError::Io { .. } => ErrorKind::Tool,
+    };
+    let told = ToolError::new(kind, error.to_string());
+    match error {
+        FileError::Io { source, .. } | FileError::Full { source, .. } => told.caused_by(source),
+        _ => told,
+    }
+}

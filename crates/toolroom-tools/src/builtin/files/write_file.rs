@@ -1,0 +1,43 @@
+//! `write_file`: writes a text file, and the folders above it.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use toolroom::tool::{IdError, Tool, ToolOutput, tool_fn};
+use toolroom_host::files::{Parents, Written};
+
+use super::{Files, WRITING, failed, workspace, writes};
+
+#[derive(Deserialize, JsonSchema)]
+struct File {
+    /// File path, relative to the workspace or absolute
+    path: String,
+    /// File content
+    content: String,
+}
+
+pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
+    let description = "Write text to a file, replacing what is there and creating folders as needed";
+    let tool = tool_fn("builtin:write_file", description, move |context, File { path, content }| {
+        let files = files.clone();
+        async move {
+            let workspace = workspace(&files, &context)?;
+            let written = workspace.write(&path, content.as_bytes(), Parents::Create).map_err(failed)?;
+            let message = match written {
+                Written::New => format!("created {path}"),
+                Written::Replaced => format!("replaced {path}"),
+            };
+            let result = json!({"success": true, "path": path, "bytes": content.len()});
+            Ok(ToolOutput::new(result).with_message(message))
+        }
+    })?;
+    Ok(Arc::new(tool.with(|spec| {
+        writes(spec)
+            .title("Write File")
+            .family(WRITING, true)
+            .when_to_use("a file is to be created or its whole content replaced")
+            .usage_example("save this list as shopping.md")
+    })))
+}
