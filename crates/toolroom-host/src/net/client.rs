@@ -1,11 +1,12 @@
 //! The client: judges, sends, follows, and hands over a body that is held to its limits.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, RANGE, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Method};
+use http::{Extensions, HeaderMap, HeaderValue, Method};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
@@ -13,6 +14,7 @@ use hyper_util::client::legacy::{self, Client as Pool};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::allowance::Allowance;
 use super::body::{ACCEPTED, Body};
 use super::error::{NetError, Wait, inside};
 use super::flow::{Deadline, Flow};
@@ -36,6 +38,10 @@ const SPARE_FOR: Duration = Duration::from_secs(60);
 /// What is read at a time over HTTP/1, as a multiple of what headers may take: bodies go through the same buffer, and
 /// in small pieces they are slower by a third.
 const BUFFER: usize = 4;
+
+/// What may come before a head is whole, as a multiple of the same: interim responses, the head itself, and as much of
+/// the body as was read along with it.
+const BEFORE_HEAD: u64 = 2 * BUFFER as u64;
 
 /// What one response may send ahead of its reader over HTTP/2; a connection may send four times as much.
 const WINDOW: u32 = 512 * 1024;
@@ -140,10 +146,15 @@ impl Client {
             // Connecting has a limit of its own; silence counts from the moment there is somebody to be silent.
             let answer = tokio::select! {
                 answer = &mut sent => answer,
-                () = connected(&mut connection) => {
-                    let limit = self.reach.limits.idle;
+                allowance = connected(&mut connection) => {
+                    let Limits { idle: limit, header_bytes, .. } = self.reach.limits;
+                    if let Some(allowance) = &allowance {
+                        allowance.bound(u64::from(header_bytes).saturating_mul(BEFORE_HEAD));
+                    }
                     let silent = |_| NetError::Timeout { host: host(), wait: Wait::Idle, limit };
-                    timeout(limit, sent).await.map_err(silent)?
+                    let answer = timeout(limit, sent).await.map_err(silent)?;
+                    allowance.iter().for_each(Allowance::lift);
+                    answer
                 }
             };
             answer.map_err(|error| self.failed(&host(), error))
@@ -174,7 +185,7 @@ impl Client {
         }
         // Every connection comes from the gate, which says who is at its end.
         let Some(Peer(peer)) = head.extensions.get().copied() else {
-            let source = Arc::new(std::io::Error::other("a connection of unknown origin"));
+            let source = Arc::new(io::Error::other("a connection of unknown origin"));
             return Err(NetError::Connect { host: host.to_string(), source });
         };
         let flow = Flow::new(host, body, limits.wire_bytes, limits.idle, deadline);
@@ -187,7 +198,9 @@ impl Client {
         if let Some(ours) = inside::<NetError>(&error) {
             return ours.clone();
         }
-        if inside(&error).is_some_and(hyper::Error::is_parse_too_large) {
+        let is_exhausted = |error: &io::Error| error.kind() == io::ErrorKind::FileTooLarge;
+        let is_too_large = inside(&error).is_some_and(hyper::Error::is_parse_too_large);
+        if is_too_large || inside(&error).is_some_and(is_exhausted) {
             return self.too_many_headers(host);
         }
         NetError::broken(host, error)
@@ -205,9 +218,13 @@ impl Http for Client {
     }
 }
 
-/// Waits until a connection has been made or found.
-async fn connected(connection: &mut CaptureConnection) {
-    drop(connection.wait_for_connection_metadata().await);
+/// Waits until a connection has been made or found, and gives its allowance, if it has one.
+async fn connected(connection: &mut CaptureConnection) -> Option<Allowance> {
+    let mut extras = Extensions::new();
+    if let Some(connected) = &*connection.wait_for_connection_metadata().await {
+        connected.get_extras(&mut extras);
+    }
+    extras.remove()
 }
 
 /// What goes with every request unless the caller says something else.

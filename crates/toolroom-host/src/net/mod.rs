@@ -15,6 +15,7 @@
 //! with one, somebody else would look names up.
 
 pub mod address;
+mod allowance;
 mod body;
 mod client;
 mod error;

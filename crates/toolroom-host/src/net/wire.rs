@@ -10,12 +10,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
+use super::allowance::Allowance;
+
 /// Who is at the other end; goes along with every response of the connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) SocketAddr);
 
 pub(super) struct Wire {
     peer: Peer,
+    allowance: Allowance,
     stream: Stream,
 }
 
@@ -26,11 +29,15 @@ enum Stream {
 
 impl Wire {
     pub(super) fn plain(peer: SocketAddr, stream: TcpStream) -> Self {
-        Self { peer: Peer(peer), stream: Stream::Plain(stream) }
+        Self::new(peer, Stream::Plain(stream))
     }
 
     pub(super) fn encrypted(peer: SocketAddr, stream: TlsStream<TcpStream>) -> Self {
-        Self { peer: Peer(peer), stream: Stream::Tls(Box::new(stream)) }
+        Self::new(peer, Stream::Tls(Box::new(stream)))
+    }
+
+    fn new(peer: SocketAddr, stream: Stream) -> Self {
+        Self { peer: Peer(peer), allowance: Allowance::without_bound(), stream }
     }
 }
 
@@ -41,7 +48,8 @@ impl Connection for Wire {
             Stream::Tls(stream) if stream.get_ref().1.alpn_protocol() == Some(b"h2") => {
                 connected.negotiated_h2()
             }
-            Stream::Tls(_) | Stream::Plain(_) => connected,
+            // Of several responses at once nobody knows whose head is missing.
+            Stream::Tls(_) | Stream::Plain(_) => connected.extra(self.allowance.clone()),
         }
     }
 }
@@ -52,10 +60,16 @@ impl AsyncRead for Wire {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match &mut self.get_mut().stream {
+        let wire = self.get_mut();
+        let before = buffer.filled().len();
+        let read = match &mut wire.stream {
             Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
             Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
+        };
+        if let Poll::Ready(Ok(())) = read {
+            wire.allowance.spend(buffer.filled().len() - before)?;
         }
+        read
     }
 }
 

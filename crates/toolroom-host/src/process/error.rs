@@ -62,6 +62,9 @@ pub enum ProcessError {
         source: Arc<io::Error>,
     },
     /// The helper went away, or did not answer and was ended, so the program's end is not known.
-    #[error("the supervisor was lost while the program ran; what was left of it has been ended")]
+    #[error(
+        "the supervisor was lost while the program ran; what was left in its session has been ended, what left that \
+         session before may still run"
+    )]
     HelperLost,
 }

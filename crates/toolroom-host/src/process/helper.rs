@@ -12,7 +12,7 @@ use nix::sys::signal::SigSet;
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::fs::MemfdFlags;
 use rustix::io::Errno;
-use rustix::process::set_child_subreaper;
+use rustix::process::{Signal, set_child_subreaper, set_parent_process_death_signal};
 
 use super::confine;
 use super::tree::Tree;
@@ -65,6 +65,9 @@ fn set_up() -> io::Result<Lifeline> {
     SigSet::all().thread_block()?;
     rustix::process::setsid()?;
     set_child_subreaper(Some(rustix::process::getpid()))?;
+    // A program can stop us, and whoever started us may be gone before that is noticed. Then the kernel wakes us, and
+    // we find the lifeline closed. Awake we do not hear it.
+    set_parent_process_death_signal(Some(Signal::CONT))?;
     crate::machine::disable_core_dumps()?;
     Ok(Lifeline::from(io::stdin().as_fd().try_clone_to_owned()?))
 }

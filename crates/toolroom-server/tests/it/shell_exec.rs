@@ -252,6 +252,17 @@ fn a_killed_command_line_takes_the_whole_tree_along() {
 }
 
 #[test]
+fn a_program_that_stops_the_helper_ends_with_the_command_line() {
+    let shop = Shop::new();
+    let mark = mark(3);
+    let script = format!("setsid sleep {mark} & kill -STOP $PPID; sleep {mark}");
+    let arguments = json!({"command": "sh", "args": ["-c", script]});
+    let late = shop.command(&arguments, &["--yes", "--json", "--timeout", "2s"]).output().unwrap();
+    assert_eq!(ran(late).ended(124).json()["error"]["kind"], "timeout");
+    until(|| marked(&mark).is_empty());
+}
+
+#[test]
 fn programs_made_of_the_same_command_line_have_it_too() {
     let home = Home::new();
     home.run_own(&["tools", "enable", "shell-exec"]).ended(0);
