@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{load, loaded, names, whole_text, write};
 use crate::folders::Folders;
 use crate::seal::{
-    KEY_VARIABLE, KeyHome, KeyRing, MasterKey, NEW_KEY_VARIABLE, RotationProblem, SealError, key_of,
+    KEY_VARIABLE, KeyHome, KeyId, KeyRing, MasterKey, NEW_KEY_VARIABLE, RotationProblem, SealError, key_of,
 };
 
 const OLD: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -58,6 +58,38 @@ fn a_change_of_the_key_goes_through() {
     assert_eq!(names(folder.path()), ["master.key"]);
     assert!(row.opens_with(&ring) && row.opens_with(&loaded(folder.path())));
     assert_eq!(problem(ring.finish_rotation()), RotationProblem::NotBegun);
+}
+
+#[test]
+fn the_key_that_goes_can_be_kept_under_its_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let folders = Folders { config: folder.path().to_owned(), data: folder.path().to_owned() };
+    let (mut ring, row) = begun(folder.path());
+    let from = ring.rotation().unwrap().from;
+    assert_eq!(KeyRing::kept(&folders, from), None);
+    let kept = folder.path().join(format!("master.key.{from}"));
+    // As often as somebody is killed right after it.
+    for _ in 0..2 {
+        assert_eq!(ring.keep_former().unwrap().as_ref(), Some(&kept));
+    }
+    ring.finish_rotation().unwrap();
+    assert_eq!(names(folder.path()), ["master.key", &format!("master.key.{from}")]);
+    assert!(!row.opens_with(&loaded(folder.path())));
+    assert_eq!(KeyRing::kept(&folders, KeyId::parse(&from.to_string()).unwrap()), Some(kept.clone()));
+    for odd in ["", "../../x", "0102030", "010203045"] {
+        assert_eq!(KeyId::parse(odd), None, "{odd}");
+    }
+    assert_eq!(problem(ring.keep_former().map(drop)), RotationProblem::NotBegun);
+
+    // Something else under its name stays, and so do both keys.
+    ring.begin_rotation().unwrap();
+    let from = ring.rotation().unwrap().from;
+    write(&folder.path().join(format!("master.key.{from}")), OLD, 0o600);
+    assert!(whole_text(&ring.keep_former().unwrap_err()).contains(&format!("master.key.{from}")));
+    assert!(loaded(folder.path()).rotation().is_some());
+    std::fs::rename(kept, folder.path().join("master.key")).unwrap();
+    std::fs::remove_file(folder.path().join("master.key.new")).unwrap();
+    assert!(row.opens_with(&loaded(folder.path())), "put back, it opens");
 }
 
 #[test]
