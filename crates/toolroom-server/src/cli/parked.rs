@@ -139,12 +139,20 @@ pub(super) fn why_unreadable(unreadable: &UnreadableQuestion) -> String {
 /// The columns of a listing.
 pub(super) fn columns(question: &Question, now: Timestamp) -> Vec<String> {
     let record = &question.record;
-    let left = told(question.approval.expires_at.since(now));
+    let (state, by) = (state(question, now), question.approval.by.as_str());
+    let who = match state {
+        QuestionState::Waiting | QuestionState::Granted => {
+            format!("{} left, {by}", told(question.approval.expires_at.since(now)))
+        }
+        QuestionState::Used | QuestionState::Refused | QuestionState::Expired | QuestionState::Void => {
+            by.to_owned()
+        }
+    };
     vec![
         short(&record.id),
         format!("{BOLD}{}{BOLD:#}", one_line(&record.tool, SUMMARY_CHARS)),
-        state(question, now).as_str().to_owned(),
-        format!("{DIM}{left} left, {}{DIM:#}", question.approval.by.as_str()),
+        state.as_str().to_owned(),
+        format!("{DIM}{who}{DIM:#}"),
         one_line(&plain(&record.arguments), SUMMARY_CHARS),
         one_line(&question.approval.reason, SUMMARY_CHARS),
     ]
