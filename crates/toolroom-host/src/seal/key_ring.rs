@@ -249,20 +249,6 @@ impl KeyRing {
         Ok(())
     }
 
-    /// Gives up the new key instead. Only when nothing stored was sealed with it: the transaction that should have
-    /// done so was rolled back, and no row names the new key.
-    pub fn abort_rotation(&mut self) -> Result<(), SealError> {
-        if let Some((_, new_path)) = self.locked_files()? {
-            key_file::remove(&new_path)
-                .map_err(|error| SealError::key_file(&new_path, KeyFileProblem::Io(error)))?;
-        }
-        if let Some(former) = self.former.take() {
-            self.sealing = former;
-        }
-        self.lock = None;
-        Ok(())
-    }
-
     /// The two files, with the lock in hand and holding what this ring holds; nothing if the key is in the
     /// environment.
     fn locked_files(&mut self) -> Result<Option<(PathBuf, PathBuf)>, SealError> {

@@ -19,7 +19,7 @@
 //!
 //! Whenever the process dies in between, both keys are on disk and nothing is lost. The next one that loads the ring
 //! sees it in [`KeyRing::rotation`] and repeats the steps: step 1 finds the new key that was begun, and sealing
-//! something twice does no harm. [`KeyRing::abort_rotation`] is only for a transaction that was rolled back.
+//! something twice does no harm.
 //!
 //! With the key in the environment no file is written: the operator sets `TOOLROOM_NEW_MASTER_KEY` beside the other
 //! one, and after step 4 gives its value to `TOOLROOM_MASTER_KEY`.

@@ -129,8 +129,7 @@ impl<'a> Listed<'a> {
 
 /// An error with everything behind it.
 fn whole_text(error: &VaultError) -> String {
-    let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+    anyhow::Chain::new(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 async fn list(app: &App, scope: &Scope, output: Output) -> anyhow::Result<Exit> {
