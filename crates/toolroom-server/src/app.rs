@@ -115,6 +115,9 @@ pub(crate) async fn open_store(folders: &Folders) -> anyhow::Result<OccupiedStor
     if is_emptied(folders) && !matches!(Occupancy::alone(folder), Ok(None)) && is_emptied(folders) {
         bail!(emptied(folders));
     }
+    if is_lost(folders) {
+        tracing::warn!("{}; a new one is begun", lost(folders));
+    }
     let place = Occupancy::shared(folder).with_context(|| {
         format!("cannot use `{}`; if a backup is being restored there, wait for it", folder.display())
     })?;
@@ -135,6 +138,23 @@ pub(crate) fn emptied(folders: &Folders) -> String {
     format!(
         "the database `{}` is empty, and beside it lies the master key of what was in it; bring that back with `toolroom \
          backup restore FILE`, or move `{}` away to begin anew",
+        database.display(),
+        key.display()
+    )
+}
+
+/// Whether there is a master key and no database. That is no damage: somebody may have put the key there beforehand.
+pub(crate) fn is_lost(folders: &Folders) -> bool {
+    // In this order: whoever makes a key has made the database before.
+    text_file::is_there(&folders.data.join(KEY_FILE)) && !text_file::is_there(&folders.data.join(DATABASE))
+}
+
+/// What is to be known then.
+pub(crate) fn lost(folders: &Folders) -> String {
+    let (database, key) = (folders.data.join(DATABASE), folders.data.join(KEY_FILE));
+    format!(
+        "there is no database `{}`, though the master key `{}` lies beside it; if there was one, bring it back with \
+         `toolroom backup restore FILE`",
         database.display(),
         key.display()
     )

@@ -10,7 +10,7 @@ use crate::regular_file::RegularFileError;
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// It is there, and must not be overwritten.
-    #[error("`{}` is already there", path.display())]
+    #[error("`{}` is already there and stays as it is; name another file, or move it away first", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -60,12 +60,10 @@ pub enum ArchiveError {
         /// Its name.
         name: String,
     },
-    /// It was cut, or is no archive.
-    #[error("the archive is damaged or incomplete")]
-    Damaged {
-        /// What is wrong with it, where that is known.
-        source: Option<io::Error>,
-    },
+    /// It was cut, or is no archive. What a reader of archives says about it is not kept: it repeats what is in the
+    /// file, which may be any file somebody named by mistake.
+    #[error("it is no archive, or one that is damaged or incomplete")]
+    Damaged,
     /// A file changed its length while it was read.
     #[error("`{}` changed while it was read", path.display())]
     Changed {

@@ -38,8 +38,8 @@ impl ArchiveReader {
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
         let opened =
             RegularFile::open(path, Links::Follow).map_err(|error| ArchiveError::refused(path, error))?;
-        let mut archive = opened.ok_or_else(|| ArchiveError::Missing { path: path.to_owned() })?;
-        let members = survey(&mut archive)?;
+        let archive = opened.ok_or_else(|| ArchiveError::Missing { path: path.to_owned() })?;
+        let members = survey(path, &archive)?;
         Ok(Self { path: path.to_owned(), archive, members })
     }
 
@@ -59,7 +59,7 @@ impl ArchiveReader {
         let mut member = self.content(place).map_err(failed)?;
         let mut content = Vec::new();
         member.read_to_end(&mut content).map_err(failed)?;
-        member.finish(name).map(|_| content).ok_or(ArchiveError::Damaged { source: None })
+        member.finish(name).map(|_| content).ok_or(ArchiveError::Damaged)
     }
 
     /// Writes a member to a file that is not there yet, for its owner only. It is there whole and synced, or not at
@@ -73,7 +73,7 @@ impl ArchiveReader {
         let mut staged = Staged::beside(to).map_err(failed)?;
         io::copy(&mut member, &mut staged).map_err(failed)?;
         // The archive may have been cut since it was opened.
-        let member = member.finish(name).ok_or(ArchiveError::Damaged { source: None })?;
+        let member = member.finish(name).ok_or(ArchiveError::Damaged)?;
         staged.publish_new().map_err(failed)?;
         Ok(member)
     }
@@ -91,8 +91,9 @@ impl ArchiveReader {
 }
 
 /// Every member of an archive, none of which may be anything but a plain file that lies in it whole.
-fn survey(archive: &mut RegularFile) -> Result<Vec<Place>, ArchiveError> {
-    let damaged = |source| ArchiveError::Damaged { source: Some(source) };
+fn survey(path: &Path, archive: &RegularFile) -> Result<Vec<Place>, ArchiveError> {
+    let failed = |source| ArchiveError::Io { path: path.to_owned(), source };
+    let damaged = |_| ArchiveError::Damaged;
     let length = archive.metadata.len();
     let mut members: Vec<Place> = Vec::new();
     let mut names = HashSet::new();
@@ -115,13 +116,13 @@ fn survey(archive: &mut RegularFile) -> Result<Vec<Place>, ArchiveError> {
         let place = Place { name, offset: entry.raw_file_position(), bytes: entry.size() };
         let whole =
             place.bytes.checked_next_multiple_of(BLOCK).and_then(|bytes| place.offset.checked_add(bytes));
-        end = whole.filter(|end| *end <= length).ok_or(ArchiveError::Damaged { source: None })?;
+        end = whole.filter(|end| *end <= length).ok_or(ArchiveError::Damaged)?;
         members.push(place);
     }
     let mut file = &archive.file;
     let mut last = Vec::new();
-    file.seek(SeekFrom::Start(end)).map_err(damaged)?;
-    file.take(END).read_to_end(&mut last).map_err(damaged)?;
+    file.seek(SeekFrom::Start(end)).map_err(failed)?;
+    file.take(END).read_to_end(&mut last).map_err(failed)?;
     let ends = u64::try_from(last.len()) == Ok(END) && last.iter().all(|byte| *byte == 0);
-    if ends { Ok(members) } else { Err(ArchiveError::Damaged { source: None }) }
+    if ends { Ok(members) } else { Err(ArchiveError::Damaged) }
 }

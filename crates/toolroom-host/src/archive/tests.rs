@@ -161,7 +161,7 @@ fn a_size_that_does_not_fit_is_refused() {
         let mut archive = header.as_bytes().to_vec();
         archive.extend([1; 512]);
         std::fs::write(at("a.tar"), archive).unwrap();
-        assert!(matches!(ArchiveReader::open(&at("a.tar")), Err(ArchiveError::Damaged { .. })), "{size}");
+        assert!(matches!(ArchiveReader::open(&at("a.tar")), Err(ArchiveError::Damaged)), "{size}");
     }
 }
 
@@ -172,8 +172,12 @@ fn an_archive_is_a_regular_file_that_is_there() {
     assert!(matches!(ArchiveReader::open(folder.path()), Err(ArchiveError::NotRegular { .. })));
     for content in ["", "not an archive", &"x".repeat(5_000)] {
         std::fs::write(at("text"), content).unwrap();
-        assert!(matches!(ArchiveReader::open(&at("text")), Err(ArchiveError::Damaged { .. })), "{content}");
+        assert!(matches!(ArchiveReader::open(&at("text")), Err(ArchiveError::Damaged)), "{content}");
     }
+    // Somebody may name any file by mistake, and what is wrong with an archive is shown.
+    std::fs::write(at("text"), "pin 4711 ".repeat(500)).unwrap();
+    let error = ArchiveReader::open(&at("text")).unwrap_err();
+    assert!(!format!("{error} {error:?}").contains("4711"), "{error:?}");
     forged(&at("good.tar"), &[("a", EntryType::Regular, "abc")]);
     symlink("good.tar", at("link.tar")).unwrap();
     assert_eq!(ArchiveReader::open(&at("link.tar")).unwrap().read_member("a", 9).unwrap(), b"abc");
@@ -185,8 +189,8 @@ fn an_archive_that_is_cut_while_it_is_open_is_noticed() {
     forged(&at("a.tar"), &[("a", EntryType::Regular, "abc")]);
     let mut reader = ArchiveReader::open(&at("a.tar")).unwrap();
     std::fs::File::options().write(true).open(at("a.tar")).unwrap().set_len(513).unwrap();
-    assert!(matches!(reader.read_member("a", 9), Err(ArchiveError::Damaged { .. })));
-    assert!(matches!(reader.extract_member("a", &at("out")), Err(ArchiveError::Damaged { .. })));
+    assert!(matches!(reader.read_member("a", 9), Err(ArchiveError::Damaged)));
+    assert!(matches!(reader.extract_member("a", &at("out")), Err(ArchiveError::Damaged)));
     assert_eq!(names(folder.path()), ["a.tar"]);
 }
 

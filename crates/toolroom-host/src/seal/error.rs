@@ -101,7 +101,7 @@ pub enum RotationProblem {
     /// Another process is at it.
     #[error("another process is changing it right now; wait until it is done")]
     Underway,
-    /// There is nothing to finish or to abort.
+    /// There is nothing to finish.
     #[error("no change was begun")]
     NotBegun,
     /// With the key in the environment, the new one is given there too.

@@ -12,7 +12,7 @@ use super::error::{KeyFileProblem, RotationProblem, SealError};
 use super::key_file::{self, KeyLock};
 use super::master_key::{KeyId, MasterKey, MasterKeyError};
 use crate::environment::path_variable;
-use crate::exchange::put_in_place;
+use crate::exchange::{is_there, put_in_place, with_end};
 use crate::folders::{Folders, make_private};
 
 /// Holds the key where there is no file for it, as in a container.
@@ -215,28 +215,36 @@ impl KeyRing {
         Ok(())
     }
 
-    /// Last step, once everything stored is sealed with the new key: the old key is given up. It is gone from disk
-    /// when this returns.
+    /// Before the last step: keeps the key that goes under its own id beside the one that comes, and says where. What
+    /// was copied before, such as a backup, opens with it alone. `None` if the key is in the environment.
+    pub fn keep_former(&self) -> Result<Option<PathBuf>, SealError> {
+        let Some(former) = &self.former else { return Err(RotationProblem::NotBegun.into()) };
+        let KeyHome::File(path) = &self.home else { return Ok(None) };
+        let kept = kept_file(path, former.id());
+        let failed = |error| SealError::key_file(&kept, KeyFileProblem::Io(error));
+        // Whoever was killed right after this has kept it already. Another key of the same id would be a marvel, and
+        // is not written over.
+        if key_file::read(&kept)?.as_ref() != Some(former) {
+            key_file::write_new(&kept, former).map_err(failed)?;
+        }
+        Ok(Some(kept))
+    }
+
+    /// Where a key that [`KeyRing::keep_former`] has kept lies, if it is still there.
+    #[must_use]
+    pub fn kept(folders: &Folders, key: KeyId) -> Option<PathBuf> {
+        let kept = kept_file(&folders.data.join(KEY_FILE), key);
+        is_there(&kept).then_some(kept)
+    }
+
+    /// Last step, once everything stored is sealed with the new key: the old key is given up. Unless it was kept, it
+    /// is gone from disk when this returns.
     pub fn finish_rotation(&mut self) -> Result<(), SealError> {
         if let Some((path, new_path)) = self.locked_files()? {
             put_in_place(&new_path, &path)
                 .map_err(|error| SealError::key_file(&new_path, KeyFileProblem::Io(error)))?;
         }
         self.former = None;
-        self.lock = None;
-        Ok(())
-    }
-
-    /// Gives up the new key instead. Only when nothing stored was sealed with it: the transaction that should have
-    /// done so was rolled back, and no row names the new key.
-    pub fn abort_rotation(&mut self) -> Result<(), SealError> {
-        if let Some((_, new_path)) = self.locked_files()? {
-            key_file::remove(&new_path)
-                .map_err(|error| SealError::key_file(&new_path, KeyFileProblem::Io(error)))?;
-        }
-        if let Some(former) = self.former.take() {
-            self.sealing = former;
-        }
         self.lock = None;
         Ok(())
     }
@@ -256,6 +264,11 @@ impl KeyRing {
         self.lock = Some(lock);
         Ok(Some((path.clone(), new_path)))
     }
+}
+
+/// The file beside that of the key in which a former one is kept.
+fn kept_file(path: &Path, key: KeyId) -> PathBuf {
+    with_end(path, &format!(".{key}"))
 }
 
 fn key_in(variable: &'static str, value: OsString) -> Result<MasterKey, SealError> {

@@ -131,6 +131,15 @@ impl fmt::Debug for MasterKey {
     }
 }
 
+impl KeyId {
+    /// Reads what [`KeyId`] is shown as. `None` if it is something else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut id = [0; ID_BYTES];
+        hex::decode_to_slice(text, &mut id).ok().map(|()| Self(id))
+    }
+}
+
 impl fmt::Display for KeyId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&hex::encode(self.0))

@@ -14,14 +14,15 @@
 //! 1. [`KeyRing::begin_rotation`]: the new key is on disk as `master.key.new`. From now on the ring seals with it
 //!    and opens with both.
 //! 2. In one transaction, everything stored is opened and sealed again.
-//! 3. [`KeyRing::finish_rotation`]: `master.key.new` takes the place of `master.key`.
+//! 3. [`KeyRing::keep_former`], if copies that were made before are to open later: the old key is `master.key.ID`.
+//! 4. [`KeyRing::finish_rotation`]: `master.key.new` takes the place of `master.key`.
 //!
 //! Whenever the process dies in between, both keys are on disk and nothing is lost. The next one that loads the ring
-//! sees it in [`KeyRing::rotation`] and repeats the three steps: step 1 finds the new key that was begun, and sealing
-//! something twice does no harm. [`KeyRing::abort_rotation`] is only for a transaction that was rolled back.
+//! sees it in [`KeyRing::rotation`] and repeats the steps: step 1 finds the new key that was begun, and sealing
+//! something twice does no harm.
 //!
 //! With the key in the environment no file is written: the operator sets `TOOLROOM_NEW_MASTER_KEY` beside the other
-//! one, and after step 3 gives its value to `TOOLROOM_MASTER_KEY`.
+//! one, and after step 4 gives its value to `TOOLROOM_MASTER_KEY`.
 //!
 //! A process that loaded its ring before step 1 knows nothing of the new key, and goes on sealing with the old one.
 //! So whoever shares a database keeps the id of the valid key in it, changes it in the transaction of step 2, and

@@ -103,7 +103,8 @@ impl Terminal {
     }
 
     /// A line that is not shown, for secrets; `None` at the end of input. Ctrl-C is an error of kind
-    /// [`io::ErrorKind::Interrupted`]. It may be longer than a shown one: no terminal cuts it.
+    /// [`io::ErrorKind::Interrupted`]. It may be longer than a shown one: no terminal cuts it. Several lines at once
+    /// are an error of kind [`io::ErrorKind::InvalidData`].
     pub fn read_hidden_line(&mut self) -> io::Result<Option<Zeroizing<String>>> {
         let line = {
             let _quiet = Quiet::begin(self.input.as_fd())?;
@@ -119,15 +120,32 @@ impl Terminal {
         loop {
             match self.key_until(None, Paste::Taken)? {
                 Some(Key::Char(character)) if line.len() + character.len_utf8() > MAX_LINE_BYTES => {
+                    self.swallow_rest()?;
                     return Err(too_long());
                 }
                 Some(Key::Char(character)) => line.push(character),
                 Some(Key::Backspace) => drop(line.pop()),
                 Some(Key::Control('u')) => line.clear(),
                 Some(Key::Interrupt) => return Err(io::ErrorKind::Interrupted.into()),
+                Some(Key::Enter) if self.swallow_rest()? => {
+                    return Err(invalid("what was pasted has more than one line"));
+                }
                 Some(Key::Enter) => return Ok(Some(line)),
                 Some(Key::EndOfInput) | None => return Ok((!line.is_empty()).then_some(line)),
                 Some(Key::Escape | Key::Control(_)) => {}
+            }
+        }
+    }
+
+    /// Reads what comes at once behind the end of a hidden line, and says whether that is more than another end. Nobody
+    /// types so fast: it belongs to what was pasted, and the shell would show it, and obey it.
+    fn swallow_rest(&self) -> io::Result<bool> {
+        let mut is_more = false;
+        loop {
+            match self.key_until(now().checked_add(SEQUENCE), Paste::Taken)? {
+                None | Some(Key::EndOfInput) => return Ok(is_more),
+                Some(Key::Enter) => {}
+                Some(_) => is_more = true,
             }
         }
     }

@@ -285,6 +285,8 @@ fn a_hidden_line_is_not_shown() {
         ("wrong\x15pä\x7fass\x1b[Dword\r", Some("password")),
         ("tab\there\n", Some("tab\there")),
         ("\x1b[200~pasted\x1b[201~\n", Some("pasted")),
+        ("\x1b[200~pasted\n\x1b[201~", Some("pasted")),
+        ("twice ended\r\n", Some("twice ended")),
         ("\n", Some("")),
         ("\x04", None),
         ("cut\x04", Some("cut")),
@@ -296,6 +298,23 @@ fn a_hidden_line_is_not_shown() {
     let long = "x".repeat(10_000);
     assert_eq!(hidden(&format!("{long}\n")).0.unwrap(), Some(long));
     assert_eq!(hidden("secret\x03").0.unwrap_err().kind(), std::io::ErrorKind::Interrupted);
+}
+
+#[test]
+fn no_line_of_a_hidden_paste_is_left_for_the_shell() {
+    let too_long = format!("{}\nrest\n", "x".repeat(70_000));
+    for (text, why) in [("-----BEGIN\nKEY\n-----END\n", "more than one line"), (&too_long, "too long")] {
+        let mut pair = Pair::new();
+        let read = std::thread::scope(|scope| {
+            let reader = scope.spawn(|| pair.terminal.read_hidden_line());
+            type_quietly(&pair.person, &pair.witness, text);
+            reader.join().unwrap()
+        });
+        let error = read.unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
+        assert!(error.to_string().contains(why), "{error}");
+        assert_eq!(pair.terminal.read_key(Duration::ZERO).unwrap(), None, "{why}");
+    }
 }
 
 #[test]

@@ -8,10 +8,12 @@ mod create;
 mod error;
 mod manifest;
 mod restore;
+mod unopened;
 mod verify;
 
 pub(crate) use create::{KeyWish, create};
 pub(crate) use error::BackupError;
 pub(crate) use manifest::{Manifest, Rows};
 pub(crate) use restore::{Restoration, Restored, Wishes};
+pub(crate) use unopened::Unopened;
 pub(crate) use verify::{Examined, KeyUsed, SealedSeen, examine};

@@ -95,8 +95,7 @@ impl Examined {
 
     /// Notes an error with everything behind it.
     fn problem(&mut self, error: &(dyn std::error::Error + 'static)) {
-        let causes = std::iter::successors(error.source(), |error| error.source());
-        self.problems.push(causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")));
+        self.problems.push(anyhow::Chain::new(error).map(ToString::to_string).collect::<Vec<_>>().join(": "));
     }
 
     /// Everything but the database, which may be large.

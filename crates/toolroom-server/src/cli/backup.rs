@@ -7,6 +7,7 @@ use clap::{Args, CommandFactory, Subcommand};
 use serde_json::json;
 use toolroom::call::CancellationToken;
 use toolroom::clock::{Clock, SystemClock};
+use toolroom_host::archive::ArchiveError;
 use toolroom_host::environment;
 use toolroom_host::folders::Folders;
 use toolroom_host::interrupt::Interrupts;
@@ -15,11 +16,11 @@ use toolroom_host::terminal::{Key, Terminal};
 
 use super::Cli;
 use super::backup_report::{contents, tell, tell_restored};
-use super::exit::{Exit, Refused, Usage};
+use super::exit::{Exit, Missing, Refused, Usage};
 use super::log::time;
 use super::output::{Output, visible};
 use crate::app::open_store;
-use crate::backup::{BackupError, KeyWish, Restoration, Wishes, create, examine};
+use crate::backup::{BackupError, KeyWish, Restoration, Unopened, Wishes, create, examine};
 
 /// How long a question waits for its answer.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -142,7 +143,7 @@ async fn make(
 }
 
 async fn verify(folders: &Folders, file: &Path, output: Output) -> anyhow::Result<Exit> {
-    let examined = examine(folders, file).await?;
+    let examined = examine(folders, file).await.map_err(refused)?;
     tell(file, &examined, output)?;
     Ok(if examined.is_good() { Exit::Done } else { Exit::Failed })
 }
@@ -154,12 +155,12 @@ async fn restore(
     yes: bool,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    let examined = examine(folders, file).await?;
+    let examined = examine(folders, file).await.map_err(refused)?;
     if !examined.is_good() {
         tell(file, &examined, output)?;
         return Ok(Exit::Failed);
     }
-    let seen = examined.sealed;
+    let unopened = Unopened::of(folders, &examined);
     let plan = Restoration::plan(folders, file, examined, wishes).map_err(refused)?;
     if !yes && !plan.replaces.is_empty() {
         output.talk(format_args!(
@@ -170,17 +171,28 @@ async fn restore(
         for path in &plan.replaces {
             output.talk(format_args!("would replace `{}`", visible(&path.display().to_string())));
         }
-        confirm(output).await?;
+        match confirm(output).await? {
+            Reply::Yes => {}
+            Reply::No => return Err(Refused("nothing was restored".to_owned()).into()),
+            Reply::Interrupted => return Ok(Exit::Interrupted),
+        }
     }
     let mark = format!("before-restore-{}", time(SystemClock.now(), &environment::time_zone(), STAMP));
     let rows = plan.manifest.rows;
     let restored = plan.carry_out(folders, &mark).await.map_err(refused)?;
     // Opened once, so that what is wrong with it is told now and not to the next call.
     open_store(folders).await?.shutdown().await?;
-    tell_restored(&restored, seen, rows, output)
+    tell_restored(&restored, rows, unopened.as_ref(), output)
 }
 
-async fn confirm(output: Output) -> anyhow::Result<()> {
+/// What came of asking. Who does not answer says no.
+enum Reply {
+    Yes,
+    No,
+    Interrupted,
+}
+
+async fn confirm(output: Output) -> anyhow::Result<Reply> {
     let Some(mut terminal) = Terminal::open() else {
         return Err(Usage("nobody can be asked here; say --yes to restore it".to_owned()).into());
     };
@@ -189,10 +201,11 @@ async fn confirm(output: Output) -> anyhow::Result<()> {
         terminal.discard_typed_ahead()?;
         terminal.read_key(PATIENCE)
     });
-    match answer.await?? {
-        Some(Key::Char('y')) => Ok(()),
-        _ => Err(Refused("nothing was restored".to_owned()).into()),
-    }
+    Ok(match answer.await?? {
+        Some(Key::Char('y')) => Reply::Yes,
+        Some(Key::Interrupt) => Reply::Interrupted,
+        Some(_) | None => Reply::No,
+    })
 }
 
 /// Some errors say that the person asked for something that cannot be; the others that something broke.
@@ -204,7 +217,11 @@ fn refused(error: BackupError) -> anyhow::Error {
         BackupError::NoKeyInside
         | BackupError::NoConfigInside
         | BackupError::KeyWouldNotCount
-        | BackupError::KeyInEnvironment => Usage(error.to_string()).into(),
+        | BackupError::KeyInEnvironment
+        | BackupError::Archive(ArchiveError::Exists { .. } | ArchiveError::NotRegular { .. }) => {
+            Usage(error.to_string()).into()
+        }
+        BackupError::Archive(ArchiveError::Missing { .. }) => Missing(error.to_string()).into(),
         BackupError::KeyChanges
         | BackupError::Changed
         | BackupError::Archive(_)

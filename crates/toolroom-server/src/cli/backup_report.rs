@@ -8,7 +8,7 @@ use toolroom_host::environment;
 use super::exit::Exit;
 use super::log::time;
 use super::output::{DIM, Output, visible};
-use crate::backup::{Examined, KeyUsed, Manifest, Restored, Rows, SealedSeen};
+use crate::backup::{Examined, KeyUsed, Manifest, Restored, Rows, SealedSeen, Unopened};
 
 /// What is in a backup, in a sentence.
 pub(super) fn contents(manifest: &Manifest) -> String {
@@ -96,17 +96,18 @@ fn sealed(manifest: &Manifest, seen: Option<SealedSeen>) -> String {
 /// What was done, and what is left to do.
 pub(super) fn tell_restored(
     restored: &Restored,
-    seen: Option<SealedSeen>,
     rows: Rows,
+    unopened: Option<&Unopened>,
     output: Output,
 ) -> anyhow::Result<Exit> {
     let Restored { kept, placed, unreadable } = restored;
-    if output.is_json() {
-        output.document(&json!({"restored": placed, "kept": kept}))?;
-        return Ok(Exit::Done);
-    }
     if let Some(why) = unreadable {
         output.hint(&format!("the database that was there could not be opened: {why}"));
+    }
+    if output.is_json() {
+        output.document(&json!({"restored": placed, "kept": kept}))?;
+        tell_unopened(unopened, output);
+        return Ok(Exit::Done);
     }
     output.talk(format_args!("restored {}", counted(rows)));
     // The first one is the database.
@@ -116,13 +117,21 @@ pub(super) fn tell_restored(
     for path in kept {
         output.talk(format_args!("what was there is now `{}`", visible(&path.display().to_string())));
     }
-    if let Some(SealedSeen { all, opened, key: KeyUsed::Here | KeyUsed::None }) = seen
-        && opened < all
-    {
-        output.hint(&format!(
-            "{} of {all} sealed texts cannot be opened with the key that is here; put their key into `master.key`",
-            all - opened
-        ));
-    }
+    tell_unopened(unopened, output);
     Ok(Exit::Done)
+}
+
+/// What of a restored database cannot be opened yet, and what would open it.
+fn tell_unopened(unopened: Option<&Unopened>, output: Output) {
+    let Some(Unopened { count, all, needed, kept, home, held }) = unopened else { return };
+    let needed = needed.map(|id| format!(" `{id}`")).unwrap_or_default();
+    let kept = kept.as_ref().map(|path| format!(" (it is kept as `{}`)", path.display())).unwrap_or_default();
+    let held = match held {
+        true => ", in place of the one that is there, and keep that one: what was replaced needs it",
+        false => "",
+    };
+    output.hint(&format!(
+        "{count} of {all} sealed texts cannot be opened with the key that is here; put their key{needed}{kept} into \
+         {home}{held}"
+    ));
 }

@@ -2,16 +2,21 @@
 
 use std::io;
 
+use serde::Serialize;
 use toolroom::call::Outcome;
 use toolroom::tool::{ErrorKind, RaisedBy};
 use toolroom_host::folders::FoldersError;
 use toolroom_host::interrupt::INTERRUPTED;
 
 use super::output::Output;
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Problem};
 
 /// What to do about a configuration that cannot be used.
 const CHECK: &str = "nothing was done; mend the configuration and look at it with `toolroom config check`";
+
+/// What to do about a disk that takes nothing more.
+const MAKE_ROOM: &str =
+    "there is no room for it; delete other files on that disk, or raise the quota, then try again";
 
 /// How the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,24 +93,43 @@ impl Exit {
         } else {
             (Self::Failed, ErrorKind::Crashed.as_str())
         };
-        let text = format!("{error:#}");
+        let (message, hint) = (format!("{error:#}"), remedy(error));
         if output.is_json() {
-            let told = match error.downcast_ref::<ConfigError>() {
-                Some(ConfigError { problems, .. }) => {
-                    serde_json::json!({"kind": kind, "message": text, "problems": problems, "hint": CHECK})
-                }
-                None => serde_json::json!({"kind": kind, "message": text}),
-            };
+            let problems = error.downcast_ref::<ConfigError>().map(|error| &error.problems);
+            let told = Told { kind, message, problems, hint };
             // Whether the document can be written or not, there is nobody left to tell.
             drop(output.document(&serde_json::json!({"error": told})));
         } else {
-            output.error(&text);
-            if error.is::<ConfigError>() {
-                output.hint(CHECK);
+            output.error(&message);
+            if let Some(hint) = hint {
+                output.hint(hint);
             }
         }
         exit
     }
+}
+
+/// What `--json` prints of an error.
+#[derive(Serialize)]
+struct Told<'a> {
+    kind: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problems: Option<&'a Vec<Problem>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
+}
+
+/// What to do, where that is the same whatever was being done.
+fn remedy(error: &anyhow::Error) -> Option<&'static str> {
+    if error.is::<ConfigError>() {
+        return Some(CHECK);
+    }
+    let has_no_room = |error: &io::Error| {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+    };
+    error.chain().filter_map(|cause| cause.downcast_ref()).any(has_no_room).then_some(MAKE_ROOM)
 }
 
 /// Whether the environment names a place that cannot be one.

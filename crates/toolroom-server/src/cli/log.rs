@@ -104,10 +104,24 @@ pub(super) async fn run(app: &App, scope: Scope, args: LogArgs, output: &Output)
     Ok(Exit::Done)
 }
 
-/// One call by its id, by the end of its id, or the last one that `filter` lets through.
 async fn find(app: &App, scope: &Scope, name: &str, filter: CallFilter) -> anyhow::Result<CallRecord> {
+    let found = named(app, scope, name, filter).await?;
+    Ok(found.ok_or_else(|| Missing(format!("there is no call `{name}`; see `toolroom log`")))?)
+}
+
+/// One call by its id, by the end of its id, or the last one that `filter` lets through.
+pub(super) async fn named(
+    app: &App,
+    scope: &Scope,
+    name: &str,
+    filter: CallFilter,
+) -> anyhow::Result<Option<CallRecord>> {
+    // Every id ends in nothing. Whoever says that has a variable that is not set, and means no call at all.
+    if name.is_empty() {
+        return Err(Usage("no call is named; give its id, the end of it, or `last`".to_owned()).into());
+    }
     if let Some(record) = app.store.call(scope, &CallId::new(name)).await? {
-        return Ok(record);
+        return Ok(Some(record));
     }
     let filter = match name {
         "last" => CallFilter { limit: Some(1), ..filter },
@@ -115,11 +129,10 @@ async fn find(app: &App, scope: &Scope, name: &str, filter: CallFilter) -> anyho
     };
     let mut found = app.store.calls(scope, filter).await?;
     match (found.pop(), found.pop()) {
-        (Some(only), None) => Ok(only),
         (Some(_), Some(_)) => {
             Err(Usage(format!("several calls end in `{name}`; give more of the id")).into())
         }
-        (None, _) => Err(Missing(format!("there is no call `{name}`; see `toolroom log`")).into()),
+        (only, _) => Ok(only),
     }
 }
 

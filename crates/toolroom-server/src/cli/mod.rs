@@ -46,7 +46,7 @@ use toolroom_host::{environment, machine};
 
 use crate::app::App;
 use exit::Exit;
-use output::Output;
+use output::{Output, visible};
 
 /// Where AI agents get their tools: defined once, guarded, executed, journaled.
 #[derive(Parser)]
@@ -155,8 +155,12 @@ fn misread(error: &clap::Error) -> ExitCode {
         return ExitCode::from(if error.print().is_ok() { Exit::Done.code() } else { Exit::FAILED });
     }
     let text = error.render().to_string();
-    Output::new(false, clap::ColorChoice::Auto)
-        .error(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+    let output = Output::new(false, clap::ColorChoice::Auto);
+    match text.strip_prefix("error: ") {
+        Some(text) => output.error(text.trim_end()),
+        // A word is missing, and the help says which ones there are.
+        None => output.talk(visible(text.trim_end())),
+    }
     ExitCode::from(Exit::USAGE)
 }
 

@@ -4,12 +4,12 @@ use serde::Serialize;
 use serde_json::Value;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
-    Answer, Answerer, CallFilter, CallId, CallStatus, Journal, Question, QuestionState, UnreadableQuestion,
+    Answer, Answerer, CallFilter, CallId, CallStatus, Question, QuestionState, UnreadableQuestion,
 };
 use toolroom::scope::Scope;
 
-use super::exit::{Missing, Usage};
-use super::log::short;
+use super::exit::Missing;
+use super::log::{named, short};
 use super::output::{BOLD, DIM, one_line};
 use super::span::told;
 use super::words::plain;
@@ -20,20 +20,10 @@ const SUMMARY_CHARS: usize = 48;
 
 /// A question by its call's id, by the end of it, or that of the newest call which is still parked.
 pub(super) async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result<Question> {
-    if let Some(question) = app.room.approvals().question(scope, &CallId::new(name)).await? {
-        return Ok(question);
-    }
-    let filter = match name {
-        "last" => CallFilter { status: Some(CallStatus::Pending), limit: Some(1), ..CallFilter::default() },
-        _ => CallFilter { id_suffix: Some(name.to_owned()), limit: Some(2), ..CallFilter::default() },
-    };
-    let mut found = app.store.calls(scope, filter).await?;
-    let question = match (found.pop(), found.pop()) {
-        (Some(only), None) => app.room.approvals().question(scope, &only.id).await?,
-        (Some(_), Some(_)) => {
-            return Err(Usage(format!("several calls end in `{name}`; give more of the id")).into());
-        }
-        (None, _) => None,
+    let status = (name == "last").then_some(CallStatus::Pending);
+    let question = match named(app, scope, name, CallFilter { status, ..CallFilter::default() }).await? {
+        Some(call) => app.room.approvals().question(scope, &call.id).await?,
+        None => None,
     };
     let missing = || match name {
         "last" => Missing("no call is parked".to_owned()),
@@ -139,12 +129,20 @@ pub(super) fn why_unreadable(unreadable: &UnreadableQuestion) -> String {
 /// The columns of a listing.
 pub(super) fn columns(question: &Question, now: Timestamp) -> Vec<String> {
     let record = &question.record;
-    let left = told(question.approval.expires_at.since(now));
+    let (state, by) = (state(question, now), question.approval.by.as_str());
+    let who = match state {
+        QuestionState::Waiting | QuestionState::Granted => {
+            format!("{} left, {by}", told(question.approval.expires_at.since(now)))
+        }
+        QuestionState::Used | QuestionState::Refused | QuestionState::Expired | QuestionState::Void => {
+            by.to_owned()
+        }
+    };
     vec![
         short(&record.id),
         format!("{BOLD}{}{BOLD:#}", one_line(&record.tool, SUMMARY_CHARS)),
-        state(question, now).as_str().to_owned(),
-        format!("{DIM}{left} left, {}{DIM:#}", question.approval.by.as_str()),
+        state.as_str().to_owned(),
+        format!("{DIM}{who}{DIM:#}"),
         one_line(&plain(&record.arguments), SUMMARY_CHARS),
         one_line(&question.approval.reason, SUMMARY_CHARS),
     ]

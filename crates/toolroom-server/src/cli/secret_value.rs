@@ -61,6 +61,10 @@ pub(super) async fn read(name: &str, output: Output) -> anyhow::Result<Given> {
     output.talk(format_args!("value of `{name}` (not shown):"));
     let value = match typed(terminal).await {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(Given::Interrupted),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            let instead = format!("give it on standard input: `toolroom secrets set {name} < FILE`");
+            return Err(Usage(format!("{error}, and nothing was kept; {instead}")).into());
+        }
         value => value?.unwrap_or_default(),
     };
     checked(&value)?;

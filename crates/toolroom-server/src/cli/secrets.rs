@@ -46,9 +46,9 @@ enum Action {
         /// Its name
         name: String,
     },
-    /// Give a secret a new value, or everything a new master key
+    /// Give a secret a new value, or everything a new master key (the old one is kept for older backups)
     Rotate {
-        /// Its name; without one the master key is changed
+        /// Its name; without one the master key is changed, and the old one kept beside it
         name: Option<String>,
         #[command(flatten)]
         mistake: Mistake,
@@ -129,8 +129,7 @@ impl<'a> Listed<'a> {
 
 /// An error with everything behind it.
 fn whole_text(error: &VaultError) -> String {
-    let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+    anyhow::Chain::new(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 async fn list(app: &App, scope: &Scope, output: Output) -> anyhow::Result<Exit> {
@@ -258,27 +257,34 @@ async fn rotate_key(app: &App, output: Output) -> anyhow::Result<Exit> {
         let document = match &change {
             Some(change) => serde_json::json!({
                 "changed": true, "from": change.from.to_string(), "to": change.to.to_string(),
-                "key": key_place(&change.home), "sealed_anew": change.resealed,
+                "key": key_place(&change.home), "kept": change.kept, "sealed_anew": change.resealed,
             }),
             None => serde_json::json!({"changed": false}),
         };
         output.document(&document)?;
         return Ok(Exit::Done);
     }
-    let Some(KeyChange { from, to, home, resealed, was_begun }) = change else {
+    let Some(KeyChange { from, to, home, kept, resealed, was_begun }) = change else {
         output.talk("there is no master key yet: the first secret makes one");
         return Ok(Exit::Done);
     };
     let done = if was_begun { "finished a change that was begun before" } else { "changed the master key" };
     output.talk(format_args!("{done}: {from} is now {to}; sealed anew: {resealed}"));
     match home {
-        KeyHome::File(path) => output.talk(format_args!(
-            "keep a copy of `{}` in another place; backups made before need the old key",
-            path.display()
-        )),
+        KeyHome::File(path) => {
+            output.talk(format_args!("keep a copy of `{}` in another place", visible(&path.display().to_string())));
+        }
         KeyHome::Environment => output.talk(format_args!(
             "from now on give the value of `{NEW_KEY_VARIABLE}` to `{KEY_VARIABLE}`, and unset `{NEW_KEY_VARIABLE}`"
         )),
+    }
+    match kept {
+        Some(kept) => output.talk(format_args!(
+            "backups made before need the old key, which is now `{}`; delete it once none of them is needed",
+            visible(&kept.display().to_string())
+        )),
+        None => output
+            .talk("backups made before need the old key; keep its value as long as one of them is needed"),
     }
     Ok(Exit::Done)
 }

@@ -188,7 +188,8 @@ pub fn file_layer(path: &Path) -> Result<Option<Layer>, ConfigError> {
 fn unread(origin: Origin, error: &TextFileError) -> Problem {
     let message = match error {
         TextFileError::NotRegular { .. } if !origin.is_trusted() => {
-            "is no regular file; a link or a pipe may not stand for a project's file".to_owned()
+            "is no regular file; a link or a pipe may not stand for a project's file: put the file itself there"
+                .to_owned()
         }
         TextFileError::NotRegular { .. } => "is no regular file".to_owned(),
         TextFileError::TooLong { max_bytes, .. } => format!("is longer than {max_bytes} bytes"),

@@ -112,6 +112,8 @@ pub(super) enum Unwritable {
 pub(super) enum StoreState {
     /// Nothing was ever kept here.
     Absent,
+    /// There is none, though something was kept here: what is said about that.
+    Lost(String),
     /// There is something that cannot be used, and what was said about it.
     Unusable(StoreTrouble, String),
     /// This process has it open, and nobody finds it any more.

@@ -100,7 +100,9 @@ impl Examination {
                 secrets::sealed(store, ring.as_ref(), deadline).await,
             ),
             // Where nothing is, nothing is sealed or answered.
-            (None, StoreState::Absent) => (Some(AnswerFacts::default()), Some(Default::default())),
+            (None, StoreState::Absent | StoreState::Lost(_)) => {
+                (Some(AnswerFacts::default()), Some(Default::default()))
+            }
             (None, _) => (None, None),
         };
         let (sealed, secrets) = sealed.unzip();

@@ -39,6 +39,7 @@ const LANDLOCK_NETWORK: u32 = 4;
 /// Names that are listed; of more it is said how many.
 const LISTED: usize = 5;
 
+const PRUNE: &str = "toolroom log prune --older-than 30d";
 const RESTORE: &str = "toolroom backup restore FILE";
 const SET_CLOCK: &str = "sudo timedatectl set-ntp true";
 
@@ -62,7 +63,7 @@ pub(super) fn judge(facts: &Facts) -> Report {
 fn newest_at(store: &StoreFacts) -> Option<Timestamp> {
     match &store.state {
         StoreState::Open(open) => open.health.newest_at,
-        StoreState::Absent | StoreState::Unusable(..) | StoreState::Gone(_) => None,
+        StoreState::Absent | StoreState::Lost(_) | StoreState::Unusable(..) | StoreState::Gone(_) => None,
     }
 }
 
@@ -79,7 +80,7 @@ fn unexamined(code: &'static str, on: &str) -> Check {
 fn of_store(facts: &Facts, code: &'static str, judge: fn(&OpenStore) -> Check) -> Check {
     match facts.store.as_ref().map(|store| &store.state) {
         Some(StoreState::Open(open)) => judge(open),
-        Some(StoreState::Absent) => one(Finding::ok("none")),
+        Some(StoreState::Absent | StoreState::Lost(_)) => one(Finding::ok("none")),
         Some(StoreState::Unusable(..) | StoreState::Gone(_)) => unexamined(code, "store"),
         None => unexamined(code, "config"),
     }
@@ -231,6 +232,10 @@ fn store(facts: &StoreFacts) -> Check {
     let database = facts.database.display();
     match &facts.state {
         StoreState::Absent => Check::new(format!("nothing was kept yet; it will be in `{database}`"), found),
+        StoreState::Lost(cause) => {
+            found.push(Finding::warning("store.lost", cause, RESTORE));
+            Check::new("", found)
+        }
         StoreState::Unusable(trouble, cause) => {
             found.push(store_trouble(*trouble, cause, &facts.database));
             Check::new("", found)
@@ -373,10 +378,13 @@ fn disk(facts: &Result<DiskFacts, String>) -> Check {
         let least = if used.extent == Extent::Part { "at least " } else { "" };
         details.push_str(&format!("; data takes {least}{}", size(used.bytes)));
     }
-    let remedy = "toolroom log prune --older-than 30d";
     let found = match free {
-        ..FULL_BYTES => Some(Finding::error("disk.full", details.clone(), remedy)),
-        FULL_BYTES..LOW_BYTES => Some(Finding::warning("disk.low", details.clone(), remedy)),
+        ..FULL_BYTES => {
+            // Deleting calls needs room itself, for the log of what is deleted.
+            let remedy = format!("delete other files on that disk, then: {PRUNE}");
+            Some(Finding::error("disk.full", details.clone(), remedy))
+        }
+        FULL_BYTES..LOW_BYTES => Some(Finding::warning("disk.low", details.clone(), PRUNE)),
         LOW_BYTES.. => None,
     };
     Check::new(details, found.into_iter().collect())

@@ -202,6 +202,12 @@ fn faults_of_the_database() {
 }
 
 #[test]
+fn a_database_that_is_missing_beside_its_key_is_told_once() {
+    let lost = |facts: &mut Facts| *state(facts) = StoreState::Lost("there is none".to_owned());
+    check(Gravity::Warning, "store.lost", lost);
+}
+
+#[test]
 fn a_database_that_cannot_be_read_is_told_once_and_the_rest_is_not_guessed() {
     use Gravity::{Error, Warning};
     let states = [
@@ -306,7 +312,10 @@ fn faults_of_the_disk() {
     use Gravity::{Error, Warning};
     check(Warning, "disk.low", |facts| free(facts, LOW_BYTES - 1));
     check(Warning, "disk.low", |facts| free(facts, FULL_BYTES));
-    check(Error, "disk.full", |facts| free(facts, FULL_BYTES - 1));
+    let full = check(Error, "disk.full", |facts| free(facts, FULL_BYTES - 1));
+    let (_, disk) = full.checks.iter().find(|(name, _)| *name == "disk").unwrap();
+    let remedy = disk.gravest.remedy.as_deref().unwrap();
+    assert!(remedy.starts_with("delete other files on that disk, then: toolroom log prune"), "{remedy}");
     check(Error, "disk.unreadable", |facts| facts.disk = Some(Err("no".to_owned())));
     let mut facts = sound();
     free(&mut facts, LOW_BYTES);

@@ -13,7 +13,7 @@ use toolroom_store::{Store, StoreError};
 
 use super::facts::{Damage, OpenStore, StoreFacts, StoreState, StoreTrouble, Unwritable, Vanished};
 use super::gather::{Running, aside, told, within};
-use crate::app::{DATABASE, emptied, is_emptied, presence};
+use crate::app::{DATABASE, emptied, is_emptied, is_lost, lost, presence};
 
 /// A larger database is not read whole in passing.
 const SEARCHED_BYTES: u64 = 1_000_000_000;
@@ -56,6 +56,7 @@ async fn state(
         }
         (Some(_), Ok(None)) => return Err(StoreState::Gone(Vanished::Deleted)),
         (Some(_), Ok(Some(_))) => return Err(StoreState::Gone(Vanished::Replaced)),
+        (None, Ok(None)) if is_lost(folders) => return Err(StoreState::Lost(lost(folders))),
         (None, Ok(None)) => return Err(StoreState::Absent),
         (None, Err(error)) if error.kind() == io::ErrorKind::NotADirectory => return Err(StoreState::Absent),
         (None, Ok(Some(_))) if is_emptied(folders) => {

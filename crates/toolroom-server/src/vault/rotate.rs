@@ -1,9 +1,10 @@
 //! Changing the master key, while others go on.
 //!
 //! The new key is on disk before anything is sealed with it, and the old one stays until nothing is sealed with it any
-//! more. Whoever is killed in between leaves both keys, which together open everything; the next change, or the next
+//! more; then it is kept aside for backups that were made before. Whoever is killed in between leaves both keys, which together open everything; the next change, or the next
 //! secret that is set, finishes what was begun.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use toolroom_host::seal::{KeyHome, KeyId, KeyRing, RotationProblem, SealError, key_of};
@@ -32,6 +33,8 @@ pub struct KeyChange {
     pub to: KeyId,
     /// Where it is.
     pub home: KeyHome,
+    /// Where the one before is kept, which alone opens older backups; nowhere, if it comes from the environment.
+    pub kept: Option<PathBuf>,
     /// Secrets and parked calls that were sealed anew.
     pub resealed: usize,
     /// It was begun before, and only finished now.
@@ -92,9 +95,10 @@ impl Vault {
             }
             resealed = self.reseal_all(&ring).await?;
         }
+        let kept = ring.keep_former()?;
         ring.finish_rotation()?;
         let home = ring.home().clone();
-        Ok(Some(KeyChange { from: change.from, to: change.to, home, resealed, was_begun }))
+        Ok(Some(KeyChange { from: change.from, to: change.to, home, kept, resealed, was_begun }))
     }
 
     async fn reseal_all(&self, ring: &KeyRing) -> Result<usize, VaultError> {

@@ -258,7 +258,7 @@ fn questions_are_listed_and_found_by_id_by_its_end_and_as_the_last() {
     let empty = desk.run(&["approvals"]).ended(0);
     assert!(empty.out.is_empty() && empty.err.contains("nothing waits"), "{empty:?}");
     assert_eq!(desk.run(&["approvals", "list", "--json"]).ended(0).out, "[]\n");
-    for name in ["last", "call_nothing", "", "%"] {
+    for name in ["last", "call_nothing", "%"] {
         let ran = desk.run(&["approvals", "show", name]).ended(5);
         assert!(ran.err.contains("parked"), "{ran:?}");
         desk.run(&["approvals", "approve", name]).ended(5);
@@ -313,6 +313,10 @@ fn wrong_usage_is_code_two_and_answers_nothing() {
     let call = desk.park("hello");
     for arguments in [
         &["approvals", "approve"][..],
+        &["approvals", "approve", ""],
+        &["approvals", "deny", ""],
+        &["call", "--resume", ""],
+        &["log", ""],
         &["approvals", "approve", &call, "--session", "--always"],
         &["approvals", "approve", &call, "--when", "true"],
         &["approvals", "approve", &call, "--edit", "{}", "--always"],

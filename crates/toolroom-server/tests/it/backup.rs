@@ -101,8 +101,8 @@ fn a_backup_never_replaces_a_file_and_has_a_name_of_its_own() {
     let name = named.out.trim_end();
     assert!(name.starts_with("toolroom-backup-2") && name.ends_with(".tar") && name.len() == 35, "{name}");
     let before = std::fs::read(folder.path().join(name)).unwrap();
-    let refused = create(&[name]).ended(1);
-    assert!(refused.err.contains("is already there"), "{refused:?}");
+    let refused = create(&[name]).ended(2);
+    assert!(refused.err.contains("is already there and stays as it is; name another file"), "{refused:?}");
     assert_eq!(std::fs::read(folder.path().join(name)).unwrap(), before);
     let refused = create(&["no/such/folder/b.tar"]).ended(1);
     assert!(refused.err.contains("no/such/folder/b.tar"), "{refused:?}");
@@ -111,8 +111,23 @@ fn a_backup_never_replaces_a_file_and_has_a_name_of_its_own() {
     assert_eq!(files_below(folder.path()).len(), 2);
     let help = home.run(&["backup"]).ended(0);
     assert!(help.out.contains("restore") && help.out.contains("Examples:"), "{help:?}");
-    home.run(&["backup", "verify", "missing.tar"]).ended(1);
-    home.run(&["backup", "verify", folder.path().to_str().unwrap()]).ended(1);
+    for action in ["verify", "restore"] {
+        home.run(&["backup", action, "missing.tar"]).ended(5);
+        home.run(&["backup", action, folder.path().to_str().unwrap()]).ended(2);
+    }
+}
+
+#[test]
+fn nothing_is_told_of_a_file_that_is_no_backup() {
+    let home = Home::new();
+    let file = home.path().join("passwords");
+    std::fs::write(&file, "root:hunter2hunter2\n".repeat(100)).unwrap();
+    for words in [&["verify"][..], &["verify", "--json"], &["restore", "--yes"]] {
+        let words = [&["backup", words[0], file.to_str().unwrap()], &words[1..]].concat();
+        let ran = home.run(&words).ended(1);
+        assert!(format!("{ran:?}").contains("it is no archive, or one that is damaged"), "{ran:?}");
+        assert!(!format!("{ran:?}").contains("hunter2"), "{ran:?}");
+    }
 }
 
 #[test]

@@ -385,7 +385,7 @@ match = [{}]
         assert_eq!(document["ok"], false, "{text}");
         assert!(document["errors"][0]["line"].is_u64(), "{text}: {document}");
     }
-    home.run_own(&["policy", "check", "/nowhere/rules.toml"]).ended(2);
+    home.run_own(&["policy", "check", "/nowhere/rules.toml"]).ended(5);
     configure(&home, "[[rule]]\nid = 'x'\neffect = 'deny'\ntool = 'y'\nwhen = '('\n");
     let here = home.run_own(&["policy", "check"]).ended(2);
     assert!(here.out.contains(":1: the `when` of rule `x` cannot be used"), "{here:?}");

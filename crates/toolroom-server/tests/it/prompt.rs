@@ -321,6 +321,11 @@ fn an_operator_who_watches_is_asked_as_the_operator() {
     sitting.types("\u{1b}");
     sitting.sees(&format!("left to others: {second}"));
     assert!(desk.effects().is_empty(), "answering runs nothing");
+    desk.call("no");
+    sitting.is_asked();
+    sitting.types("n");
+    sitting.sees("said no");
+    sitting.sees("refused  operator  ");
     let third = desk.call("three").call_id();
     sitting.sees(&third);
     sitting.is_asked();

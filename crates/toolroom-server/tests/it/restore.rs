@@ -101,7 +101,10 @@ fn secrets_come_back_with_their_key_alone() {
     let seen = verified(&other, &bare, 0);
     assert_eq!(seen["sealed"], json!({"all": 2, "opened": 0, "key": Value::Null}));
     let restored = restore(&other, &bare, &[]).ended(0);
-    assert!(restored.err.contains("cannot be opened with the key that is here"), "{restored:?}");
+    let id = seen["manifest"]["key"]["id"].as_str().unwrap();
+    let place = other.path().join("master.key").display().to_string();
+    let hint = format!("cannot be opened with the key that is here; put their key `{id}` into `{place}`\n");
+    assert!(restored.err.contains(&hint), "{restored:?}");
     assert_eq!(listed(&other)[0]["opens"], false);
     other.run(&["call", "calculator", "expression=1"]).ended(3);
     std::fs::copy(home.path().join("master.key"), other.path().join("master.key")).unwrap();
@@ -115,6 +118,10 @@ fn secrets_come_back_with_their_key_alone() {
     assert!(refused.err.contains("add --with-key"), "{refused:?}");
     assert_eq!(opening(&third), ["OWN"]);
     restore(&third, &bare, &["--yes", "--with-key"]).ended(2);
+    let fifth = Home::new();
+    set(&fifth, "OWN", "its own value");
+    let told = restore(&fifth, &bare, &["--yes", "--json"]).ended(0);
+    assert!(told.err.contains("in place of the one that is there, and keep that one"), "{told:?}");
     let restored = restore(&third, &keyed, &["--yes", "--with-key", "--json"]).ended(0).json();
     assert_eq!(opening(&third), ["CANARY"]);
     assert!(!third.path().join("master.key.new").exists());
@@ -171,7 +178,7 @@ fn it_is_asked_first_and_shown_what_would_be_replaced() {
     let refused = restore(&home, &file, &[]).ended(2);
     assert!(refused.err.contains("would replace") && refused.err.contains("say --yes"), "{refused:?}");
     let words = ["backup", "restore", file.to_str().unwrap()];
-    for (key, code, calls) in [("n", 3, 4), ("\r", 3, 4), ("y", 0, 3)] {
+    for (key, code, calls) in [("n", 3, 4), ("\r", 3, 4), ("\u{3}", 130, 4), ("y", 0, 3)] {
         let mut sitting = Seat::new(200).starts(&home.command(&words), Stdout::Terminal);
         sitting.sees("toolroom.db`");
         sitting.sees("restore it? [y] yes  [n] no");

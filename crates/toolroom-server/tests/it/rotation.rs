@@ -57,6 +57,29 @@ fn a_new_key_opens_everything_and_the_old_one_nothing() {
 }
 
 #[test]
+fn the_old_key_is_kept_for_backups_that_were_made_before() {
+    let home = Home::new();
+    set(&home, "ONE", "value of one");
+    let file = home.path().join("before.tar").display().to_string();
+    home.run(&["backup", "create", &file]).ended(0);
+    let old = key(&home);
+    let changed = home.run(&["secrets", "rotate"]).ended(0);
+    let kept = changed.err.split('`').find(|word| word.contains("master.key.")).unwrap().to_owned();
+    assert!(changed.err.contains("backups made before need the old key, which is now `"), "{changed:?}");
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), old);
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&kept).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+
+    let restored = home.run(&["backup", "restore", &file, "--yes"]).ended(0);
+    assert!(restored.err.contains(&format!("(it is kept as `{kept}`) into `")), "{restored:?}");
+    assert_eq!(opening(&home), Vec::<String>::new());
+    std::fs::copy(&kept, home.path().join("master.key")).unwrap();
+    assert_eq!(opening(&home), ["ONE"]);
+    let changed = home.run(&["secrets", "rotate", "--json"]).ended(0).json();
+    assert_eq!(changed["kept"], *kept, "the same key is kept once: {changed}");
+}
+
+#[test]
 fn whenever_a_change_is_killed_everything_still_opens() {
     let home = Home::new();
     let values = ["ONE", "TWO", "THREE"].map(|name| (name, format!("value of {name}")));

@@ -310,6 +310,11 @@ fn a_value_is_typed_unseen() {
     sitting.is_listened_to();
     sitting.types("\r");
     sitting.leaves().ended(2).shows("the value is empty");
+    let mut sitting = Seat::new(200).starts(&home.command(&["secrets", "set", "PEM"]), Stdout::Terminal);
+    sitting.sees("(not shown):");
+    sitting.is_listened_to();
+    sitting.types("-----BEGIN\rKEY\r");
+    sitting.leaves().ended(2).shows("`toolroom secrets set PEM < FILE`");
     assert_eq!(opening(&home), ["TYPED"]);
     assert_eq!(blurted(&home, &canary.value), "[secret TYPED]\n", "it kept its value");
 }

@@ -41,6 +41,44 @@ fn a_disk_without_room_is_told_as_one() {
 }
 
 #[test]
+fn what_does_not_fit_is_told_with_the_remedy() {
+    let home = Home::new();
+    let ran = cramped(&home, 0, &["init", "--yes"]).ended(1);
+    assert!(ran.err.contains("hint: there is no room for it; delete other files on that disk"), "{ran:?}");
+    let told = cramped(&home, 0, &["init", "--yes", "--json"]).ended(1).json();
+    assert!(told["error"]["hint"].as_str().unwrap().contains("there is no room for it"), "{told}");
+    assert!(!home.path().join("toolroom.toml").exists());
+    home.run(&["log"]).ended(0);
+    let file = home.path().join("b.tar");
+    let ran = cramped(&home, 8, &["backup", "create", file.to_str().unwrap()]).ended(1);
+    assert!(ran.err.contains("delete other files"), "{ran:?}");
+    assert!(!file.exists());
+}
+
+#[test]
+fn a_key_without_its_database_is_told_and_no_hindrance() {
+    let home = Home::new();
+    let first = home.run_with_stdin(&["secrets", "set", "API"], "s3cret-value").ended(0);
+    assert!(!first.err.contains("there is no database"), "a first start is none: {first:?}");
+    for name in ["toolroom.db", "toolroom.db-wal", "toolroom.db-shm"] {
+        drop(std::fs::remove_file(home.path().join(name)));
+    }
+    let report = home.run(&["doctor", "--json"]).ended(0).json();
+    let store = &report["checks"]["store"];
+    assert_eq!((&store["code"], &store["status"]), (&"store.lost".into(), &"warning".into()), "{report}");
+    assert_eq!(store["remedy"], "toolroom backup restore FILE");
+    let begun = home.run(&["log"]).ended(0);
+    let database = home.path().join("toolroom.db").display().to_string();
+    assert!(
+        begun.err.contains(&format!("there is no database `{database}`, though the master key")),
+        "{begun:?}"
+    );
+    assert!(begun.err.contains("`toolroom backup restore FILE`; a new one is begun"), "{begun:?}");
+    let again = home.run(&["log"]).ended(0);
+    assert!(!again.err.contains("there is no database"), "{again:?}");
+}
+
+#[test]
 fn an_empty_database_beside_a_key_is_damage_and_no_beginning() {
     let home = Home::new();
     let (database, key) = (home.path().join("toolroom.db"), home.path().join("master.key"));

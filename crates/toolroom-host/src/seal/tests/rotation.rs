@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::{load, loaded, names, whole_text, write};
 use crate::folders::Folders;
+use crate::seal::key_file;
 use crate::seal::{
-    KEY_VARIABLE, KeyHome, KeyRing, MasterKey, NEW_KEY_VARIABLE, RotationProblem, SealError, key_of,
+    KEY_VARIABLE, KeyHome, KeyId, KeyRing, MasterKey, NEW_KEY_VARIABLE, RotationProblem, SealError, key_of,
 };
 
 const OLD: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -61,14 +62,34 @@ fn a_change_of_the_key_goes_through() {
 }
 
 #[test]
-fn a_change_of_the_key_can_be_given_up() {
+fn the_key_that_goes_can_be_kept_under_its_id() {
     let folder = tempfile::tempdir().unwrap();
+    let folders = Folders { config: folder.path().to_owned(), data: folder.path().to_owned() };
     let (mut ring, row) = begun(folder.path());
-    ring.abort_rotation().unwrap();
-    assert_eq!(names(folder.path()), ["master.key"]);
-    assert_eq!(key_of(&row.0), Some(ring.sealing_key()));
-    assert!(row.opens_with(&ring) && row.opens_with(&loaded(folder.path())));
-    assert_eq!(problem(ring.abort_rotation()), RotationProblem::NotBegun);
+    let from = ring.rotation().unwrap().from;
+    assert_eq!(KeyRing::kept(&folders, from), None);
+    let kept = folder.path().join(format!("master.key.{from}"));
+    // As often as somebody is killed right after it.
+    for _ in 0..2 {
+        assert_eq!(ring.keep_former().unwrap().as_ref(), Some(&kept));
+    }
+    ring.finish_rotation().unwrap();
+    assert_eq!(names(folder.path()), ["master.key", &format!("master.key.{from}")]);
+    assert!(!row.opens_with(&loaded(folder.path())));
+    let key = key_file::read(&kept).unwrap().unwrap();
+    assert!(row.opens_with(&KeyRing::holding(key, KeyHome::File(kept.clone()))));
+    assert_eq!(KeyRing::kept(&folders, KeyId::parse(&from.to_string()).unwrap()), Some(kept));
+    for odd in ["", "../../x", "0102030", "010203045"] {
+        assert_eq!(KeyId::parse(odd), None, "{odd}");
+    }
+    assert_eq!(problem(ring.keep_former().map(drop)), RotationProblem::NotBegun);
+
+    // Something else under its name stays, and so do both keys.
+    ring.begin_rotation().unwrap();
+    let from = ring.rotation().unwrap().from;
+    write(&folder.path().join(format!("master.key.{from}")), OLD, 0o600);
+    assert!(whole_text(&ring.keep_former().unwrap_err()).contains(&format!("master.key.{from}")));
+    assert!(loaded(folder.path()).rotation().is_some());
 }
 
 /// Where a process may die. Dropping the ring is all that death does to it.
@@ -124,18 +145,12 @@ fn whoever_comes_after_a_crash_finishes_the_change() {
 }
 
 #[test]
-fn a_change_found_unfinished_can_be_finished_or_given_up_at_once() {
+fn a_change_found_unfinished_can_be_finished_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let (ring, mut row) = begun(folder.path());
     row.seal_again(&ring);
     drop(ring);
     loaded(folder.path()).finish_rotation().unwrap();
-    assert!(row.opens_with(&loaded(folder.path())));
-
-    let folder = tempfile::tempdir().unwrap();
-    let (ring, row) = begun(folder.path());
-    drop(ring);
-    loaded(folder.path()).abort_rotation().unwrap();
     assert!(row.opens_with(&loaded(folder.path())));
 }
 
@@ -146,12 +161,10 @@ fn one_process_at_a_time_changes_the_key() {
     let mut other = loaded(folder.path());
     assert_eq!(problem(other.begin_rotation()), RotationProblem::Underway);
     assert_eq!(problem(other.finish_rotation()), RotationProblem::Underway);
-    assert_eq!(problem(other.abort_rotation()), RotationProblem::Underway);
     row.seal_again(&ring);
     ring.finish_rotation().unwrap();
 
     assert_eq!(problem(other.begin_rotation()), RotationProblem::Stale);
-    assert_eq!(problem(other.abort_rotation()), RotationProblem::Stale);
     assert!(row.opens_with(&other), "it was loaded when both keys were there");
     loaded(folder.path()).begin_rotation().unwrap();
 }
@@ -217,11 +230,6 @@ fn with_the_key_in_the_environment_nothing_is_written() {
     let both = || loaded_from_environment(&[(KEY_VARIABLE, OLD), (NEW_KEY_VARIABLE, NEW)]);
     let mut ring = both();
     assert_eq!(ring.home(), &KeyHome::Environment);
-    ring.begin_rotation().unwrap();
-    ring.abort_rotation().unwrap();
-    assert_eq!(key_of(&row.0), Some(ring.sealing_key()));
-
-    let mut ring = both();
     ring.begin_rotation().unwrap();
     row.seal_again(&ring);
     assert!(row.opens_with(&both()), "a crash leaves both");

@@ -8,7 +8,7 @@ use toolroom_host::text_file;
 
 use crate::cli::call::read_stdin;
 use crate::cli::config::layers;
-use crate::cli::exit::Usage;
+use crate::cli::exit::{Missing, Usage};
 use crate::cli::output::Output;
 use crate::config::{ConfigError, ConfigRule, Layer, Loaded, MAX_FILE_BYTES, Origin, load};
 
@@ -34,7 +34,7 @@ fn text_of(path: &Path) -> anyhow::Result<String> {
         return read_stdin().map_err(|error| Usage(format!("standard input cannot be read: {error}")).into());
     }
     let read = text_file::read_bounded(path, MAX_FILE_BYTES).map_err(|error| Usage(error.to_string()))?;
-    Ok(read.ok_or_else(|| Usage(format!("there is no file `{}`", path.display())))?)
+    Ok(read.ok_or_else(|| Missing(format!("there is no file `{}`", path.display())))?)
 }
 
 /// What a rule counts for.
