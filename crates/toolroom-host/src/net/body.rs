@@ -59,13 +59,13 @@ impl Body {
         let coding = headers.get(CONTENT_ENCODING).map(|coding| String::from_utf8_lossy(coding.as_bytes()));
         let coding = coding.map(|coding| coding.trim().to_ascii_lowercase()).unwrap_or_default();
         let several = headers.get_all(CONTENT_ENCODING).iter().count() > 1;
-        // The answer to HEAD names an encoding for a body that does not come.
         let is_empty = flow.announced() == Some(0);
         let source = match coding.as_str() {
             "" | "identity" if !several => {
                 return Ok(Self { host, source: Source::Plain(flow), decoded: 0, limit });
             }
-            _ if is_empty => Source::Over,
+            // Nothing is the same in every encoding.
+            _ if is_empty => return Ok(Self::none(host)),
             "gzip" | "x-gzip" if !several => {
                 let mut decoder = GzipDecoder::new(flow);
                 decoder.multiple_members(true);
@@ -86,6 +86,11 @@ impl Body {
         headers.remove(CONTENT_ENCODING);
         headers.remove(CONTENT_LENGTH);
         Ok(Self { host, source, decoded: 0, limit })
+    }
+
+    /// Of a response that has none, whatever its headers say.
+    pub(super) fn none(host: Arc<str>) -> Self {
+        Self { host, source: Source::Over, decoded: 0, limit: 0 }
     }
 
     /// The next piece; `None` at the end. Can be dropped while it waits: nothing is lost.
