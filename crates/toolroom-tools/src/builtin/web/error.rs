@@ -1,6 +1,8 @@
 //! What a model is told when there is no response. The client's own words may name addresses inside a network, which
 //! are for the operator.
 
+use std::error::Error;
+
 use toolroom::tool::{ErrorKind, ToolError};
 use toolroom_host::net::{NetError, Refusal};
 
@@ -38,7 +40,20 @@ pub(super) fn told(error: NetError, asked: Option<&str>) -> ToolError {
         }
         _ => told,
     };
-    told.caused_by(error)
+    match unsaid(error) {
+        Some(cause) => told.caused_by(cause),
+        None => told,
+    }
+}
+
+/// What the operator is told besides: where a refused place is, and causes that the text leaves out.
+fn unsaid(error: NetError) -> Option<Box<dyn Error + Send + Sync>> {
+    match error {
+        NetError::Refused { .. } => Some(error.into()),
+        NetError::Unresolvable { source, .. } => Some(source.into()),
+        NetError::Protocol { source, .. } => Some(source.into()),
+        _ => None,
+    }
 }
 
 fn refused(host: &str, refusal: &Refusal, is_asked: bool) -> String {
@@ -62,6 +77,9 @@ fn refused(host: &str, refusal: &Refusal, is_asked: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::Arc;
+
     use toolroom_host::net::{Client, Reach};
 
     use super::*;
@@ -90,11 +108,26 @@ mod tests {
             assert_eq!(error.kind(), kind, "{url}");
             assert!(error.for_model().contains(words), "{url}: {error}");
             assert!(!error.for_model().contains("secret"), "{error}");
-            assert_eq!(
-                error.for_model().contains("an operator can open it"),
-                kind == ErrorKind::PermissionDenied
-            );
-            assert!(error.for_operator().is_some() && error.hint().is_some());
+            let is_refused = kind == ErrorKind::PermissionDenied;
+            assert_eq!(error.for_model().contains("an operator can open it"), is_refused);
+            assert_eq!(error.for_operator().is_some(), is_refused, "{url}: nothing is said twice");
+            assert!(error.hint().is_some());
+        }
+    }
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let source = || Arc::new(io::Error::other("because"));
+        let host = || "example.org".to_owned();
+        for (error, cause) in [
+            (NetError::Connect { host: host(), source: source() }, None),
+            (NetError::Tls { host: host(), source: source() }, None),
+            (NetError::Unresolvable { host: host(), source: source() }, Some("because")),
+            (NetError::Protocol { host: host(), source: source() }, Some("because")),
+        ] {
+            let error = told(error, None);
+            assert_eq!(error.for_operator().as_deref(), cause, "{error}");
+            assert_eq!(error.for_model().contains("because"), cause.is_none(), "{error}");
         }
     }
 
