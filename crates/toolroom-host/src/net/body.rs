@@ -43,15 +43,6 @@ enum Source {
     Failed(NetError),
 }
 
-/// A body that may have been too large to keep all of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Beginning {
-    /// What was kept.
-    pub bytes: Bytes,
-    /// Whether there was more.
-    pub is_cut: bool,
-}
-
 impl Body {
     /// Takes the headers that no longer hold once the body is decoded.
     pub(super) fn new(flow: Flow, headers: &mut HeaderMap, limit: u64) -> Result<Self, NetError> {
@@ -118,19 +109,13 @@ impl Body {
         if self.announced() > limit {
             return Err(too_large());
         }
-        let beginning = self.take(most).await?;
-        if beginning.is_cut { Err(too_large()) } else { Ok(beginning.bytes) }
+        self.whole(most).await?.ok_or_else(too_large)
     }
 
     /// All of it, within the limits of the client.
     pub async fn bytes(self) -> Result<Bytes, NetError> {
         let limit = self.limit;
         self.bytes_up_to(limit).await
-    }
-
-    /// At most the first `most` bytes; what comes after them is not received.
-    pub async fn beginning(mut self, most: u64) -> Result<Beginning, NetError> {
-        self.take(most).await
     }
 
     /// How much is certain to come if nothing breaks; 0 where nobody knows.
@@ -141,14 +126,14 @@ impl Body {
         }
     }
 
-    async fn take(&mut self, most: u64) -> Result<Beginning, NetError> {
+    /// All of it; `None` if there is more than `most`, which is then not received.
+    async fn whole(&mut self, most: u64) -> Result<Option<Bytes>, NetError> {
         let announced = self.announced();
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let first = self.chunk().await?.unwrap_or_default();
         // Small bodies come in one piece, which need not be copied.
         if announced > 0 && first.len() as u64 == announced && first.len() <= most {
-            self.source = Source::Over;
-            return Ok(Beginning { bytes: first, is_cut: false });
+            return Ok(Some(first));
         }
         // What is announced and never comes is not taken from the machine either: nobody touches it.
         let expected = usize::try_from(announced.min(self.limit)).unwrap_or(0).min(most);
@@ -157,11 +142,10 @@ impl Body {
         while bytes.len() <= most {
             match self.chunk().await? {
                 Some(piece) => bytes.extend_from_slice(&piece),
-                None => return Ok(Beginning { bytes: bytes.freeze(), is_cut: false }),
+                None => return Ok(Some(bytes.freeze())),
             }
         }
-        bytes.truncate(most);
-        Ok(Beginning { bytes: bytes.freeze(), is_cut: true })
+        Ok(None)
     }
 
     async fn piece(&mut self) -> Result<Option<Bytes>, NetError> {

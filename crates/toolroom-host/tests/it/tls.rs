@@ -71,7 +71,7 @@ async fn answer(io: TokioIo<tokio_rustls::server::TlsStream<tokio::net::TcpStrea
     let service = service_fn(|request: http::Request<hyper::body::Incoming>| async move {
         let mut response = http::Response::new(Full::new(Bytes::from(format!("{:?}", request.version()))));
         let is_known = request.headers().contains_key("if-none-match");
-        if is_known || request.method() == http::Method::HEAD {
+        if is_known || request.method() == Method::HEAD {
             let status = if is_known { http::StatusCode::NOT_MODIFIED } else { http::StatusCode::OK };
             let response = http::Response::builder().status(status);
             let response = response.header("content-length", "5000000").header("content-encoding", "gzip");
