@@ -127,7 +127,8 @@ fn cut_short(kind: ErrorKind, command: &str, why: &str, ended: &Ended) -> ToolEr
             text.push_str(&format!("\n{name} until then:\n{}", kept.text(MAX_ERROR_CHARS)));
         }
     }
-    ToolError::new(kind, text)
+    // What it had done by then is done.
+    ToolError::new(kind, text).in_doubt()
 }
 
 /// A program that did not run, or about whose end nothing is known.

@@ -12,6 +12,8 @@ pub(super) enum Role {
     /// A header: of the page, or of the article it is in.
     Header,
     /// What the page is about.
+    Main,
+    /// A text of its own.
     Content,
     /// Never read: programs, styles, pictures made of text.
     Unread,
@@ -54,7 +56,8 @@ pub(super) fn role(name: &[u8]) -> Role {
         b"tbody" | b"thead" | b"tfoot" => Role::Rows,
         b"nav" | b"footer" => Role::Frame,
         b"header" => Role::Header,
-        b"main" | b"article" => Role::Content,
+        b"main" => Role::Main,
+        b"article" => Role::Content,
         b"script" | b"style" | b"noscript" | b"svg" | b"template" | b"iframe" | b"object" | b"canvas"
         | b"audio" | b"video" | b"select" | b"datalist" | b"textarea" | b"noembed" | b"noframes" => {
             Role::Unread
@@ -129,6 +132,7 @@ pub(super) fn fate(open: Role, begins: Role) -> Fate {
         | Role::Block
         | Role::Frame
         | Role::Header
+        | Role::Main
         | Role::Content
         | Role::Heading(_)
         | Role::List { .. }
@@ -139,7 +143,7 @@ pub(super) fn fate(open: Role, begins: Role) -> Fate {
         | Role::Table => {
             let is_held = matches!(
                 open,
-                Role::Block | Role::Item | Role::Term | Role::Cell | Role::Quote | Role::Content
+                Role::Block | Role::Item | Role::Term | Role::Cell | Role::Quote | Role::Main | Role::Content
             );
             (open == Role::Paragraph, is_held)
         }

@@ -49,10 +49,28 @@ pub fn plain(html: &str) -> Page {
     read(html, Writer::plain)
 }
 
-/// The text without navigation, header and footer; with them if there is nothing else.
+/// What of a page is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// What it calls its main part.
+    Main,
+    /// What is not navigation, header or footer.
+    Content,
+    Everything,
+}
+
+/// A main part with less is not what the page is about.
+const LEAST_MAIN: usize = 200;
+
 fn read(html: &str, writer: impl Fn() -> Writer) -> Page {
-    let page = Walk::through(html, writer(), false);
-    if page.text.is_empty() { Walk::through(html, writer(), true) } else { page }
+    let (page, has_main) = Walk::through(html, writer(), Extent::Content);
+    if has_main {
+        let (main, _) = Walk::through(html, writer(), Extent::Main);
+        if main.text.len() >= LEAST_MAIN {
+            return main;
+        }
+    }
+    if page.text.is_empty() { Walk::through(html, writer(), Extent::Everything).0 } else { page }
 }
 
 #[cfg(test)]

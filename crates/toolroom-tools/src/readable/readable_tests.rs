@@ -203,6 +203,21 @@ proptest! {
 }
 
 #[test]
+fn the_main_part_of_a_page_is_enough() {
+    let words = "word ".repeat(60);
+    for (start, end) in [("<main>", "</main>"), ("<div role=main>", "</div>")] {
+        let html = format!(
+            "<title>T</title><p>Skip<h2>Help</h2>{start}<h1>A<a href=#a>§</a></h1>{words}{end}<p>Ads"
+        );
+        let page = markdown(&html, &base());
+        assert_eq!(page.text, format!("# A\n\n{}", words.trim()));
+        assert_eq!(page.title, "T");
+        let html = format!("<p>before{start}loading{end}<p>{words}");
+        assert_eq!(read_as_markdown(&html), format!("before\n\nloading\n\n{}", words.trim()));
+    }
+}
+
+#[test]
 fn an_end_that_belongs_outside_does_not_end_a_cell() {
     let html = "<div><span><table><tr><td>a</div></span><td>b<tr><td>c</p><td>d</table>e</div>";
     assert_eq!(read_as_markdown(html), "| a | b |\n| --- | --- |\n| c | d |\n\ne");

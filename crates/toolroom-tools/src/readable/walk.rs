@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, State, Tokenizer, naive_next_state};
 
-use super::Page;
 use super::element::{Fate, Role, fate, is_void, role};
 use super::writer::Writer;
+use super::{Extent, Page};
 
 /// How far back an element is looked for that another one has to do with.
 const LOOK_BACK: usize = 32;
@@ -28,6 +28,7 @@ pub(super) struct Attributes {
     pub(super) start: Option<String>,
     is_hidden: bool,
     is_layout: bool,
+    is_main: bool,
 }
 
 /// A name that occurs in the page.
@@ -41,6 +42,7 @@ struct Name {
 struct Open {
     name: usize,
     role: Role,
+    is_main: bool,
     /// Whether nothing inside is read.
     hides: bool,
 }
@@ -48,7 +50,10 @@ struct Open {
 /// One pass over a page.
 pub(super) struct Walk {
     writer: Writer,
-    with_frame: bool,
+    extent: Extent,
+    /// How many main parts are open, and whether there was one.
+    mains: usize,
+    has_main: bool,
     /// Whether `<x/>` ends where it begins.
     is_xml: bool,
     names: HashMap<Vec<u8>, Name>,
@@ -65,11 +70,13 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// `with_frame` keeps what is around the content.
-    pub(super) fn through(html: &str, writer: Writer, with_frame: bool) -> Page {
+    /// What is read of a page, and whether it has a main part.
+    pub(super) fn through(html: &str, writer: Writer, extent: Extent) -> (Page, bool) {
         let mut walk = Self {
             writer,
-            with_frame,
+            extent,
+            mains: 0,
+            has_main: false,
             is_xml: html.trim_start().starts_with("<?xml"),
             names: HashMap::new(),
             counts: Vec::new(),
@@ -90,7 +97,8 @@ impl Walk {
             tokens.set_state(state);
         }
         drop(tokens);
-        walk.finish()
+        let has_main = walk.has_main;
+        (walk.finish(), has_main)
     }
 
     fn finish(mut self) -> Page {
@@ -142,7 +150,10 @@ impl Walk {
             b"hidden" => attributes.is_hidden = true,
             b"aria-hidden" => attributes.is_hidden |= value.eq_ignore_ascii_case(b"true"),
             b"style" => attributes.is_hidden |= hides(&text()),
-            b"role" => attributes.is_layout = matches!(value, b"presentation" | b"none"),
+            b"role" => {
+                attributes.is_layout = matches!(value, b"presentation" | b"none");
+                attributes.is_main = value == b"main";
+            }
             _ => {}
         }
     }
@@ -156,22 +167,25 @@ impl Walk {
         let hides = attributes.is_hidden && !is_whole_page
             || match found.role {
                 Role::Unread => true,
-                Role::Frame => !self.with_frame,
-                Role::Header => !self.with_frame && self.contents == 0,
+                Role::Frame => self.extent != Extent::Everything,
+                Role::Header => self.extent != Extent::Everything && self.contents == 0,
                 _ => false,
             };
-        if self.hidden == 0 && !hides {
+        let is_main = found.role == Role::Main || attributes.is_main;
+        self.mains += usize::from(is_main && !found.is_void);
+        self.has_main |= is_main && self.hidden == 0;
+        if !hides && (self.is_read() || self.hidden == 0 && found.role == Role::Title) {
             self.enter(found.role, attributes);
         }
         if found.is_void {
             return None;
         }
         self.hidden += usize::from(hides);
-        self.contents += usize::from(found.role == Role::Content);
+        self.contents += usize::from(is_main || found.role == Role::Content);
         if let Some(count) = self.counts.get_mut(found.number) {
             *count += 1;
         }
-        self.open.push(Open { name: found.number, role: found.role, hides });
+        self.open.push(Open { name: found.number, role: found.role, is_main, hides });
         if is_ended {
             self.end(name);
             return None;
@@ -243,8 +257,12 @@ impl Walk {
         drawings.into_iter().any(|drawing| name == drawing || is_in(drawing))
     }
 
+    fn is_read(&self) -> bool {
+        self.hidden == 0 && (self.extent != Extent::Main || self.mains > 0)
+    }
+
     fn writer_if_read(&mut self, write: impl FnOnce(&mut Writer)) {
-        if self.hidden == 0 {
+        if self.is_read() {
             write(&mut self.writer);
         }
     }
@@ -259,6 +277,7 @@ impl Walk {
             | Role::Rows
             | Role::Frame
             | Role::Header
+            | Role::Main
             | Role::Content => writer.block(),
             Role::Heading(level) => writer.heading(level),
             Role::List { is_ordered } => writer.list(is_ordered, attributes.start.as_deref()),
@@ -284,8 +303,13 @@ impl Walk {
             *count = count.saturating_sub(1);
         }
         self.hidden -= usize::from(open.hides);
-        self.contents -= usize::from(open.role == Role::Content);
-        if open.hides || self.hidden > 0 {
+        self.contents -= usize::from(open.is_main || open.role == Role::Content);
+        let was_read = self.is_read() && !open.hides;
+        self.mains -= usize::from(open.is_main);
+        if open.role == Role::Title {
+            self.in_title = false;
+        }
+        if !was_read {
             return;
         }
         let writer = &mut self.writer;
@@ -297,6 +321,7 @@ impl Walk {
             | Role::Rows
             | Role::Frame
             | Role::Header
+            | Role::Main
             | Role::Content => writer.block(),
             Role::Heading(_) => writer.end_heading(),
             Role::List { .. } => writer.end_list(),
@@ -313,13 +338,10 @@ impl Walk {
     }
 
     fn text(&mut self, text: &str) {
-        if self.hidden > 0 {
-            return;
-        }
         if self.in_title {
             let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
             self.title = words.chars().filter(|c| !c.is_control()).take(MAX_TITLE).collect();
-        } else if self.open.last().is_none_or(|open| open.role != Role::Title) {
+        } else if self.is_read() && self.open.last().is_none_or(|open| open.role != Role::Title) {
             self.writer.text(text);
         }
     }

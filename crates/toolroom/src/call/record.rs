@@ -159,9 +159,10 @@ impl OpenCall {
 
     /// The tool ended with an error: its own, or a crash somewhere in the middle of its work.
     pub(super) fn failed(&self, error: ToolError) -> Exit {
+        let is_unexplained = error.is_in_doubt() && error.hint().is_none();
         Exit::Failed(match error.raised_by() {
-            RaisedBy::Tool => error,
-            RaisedBy::Kernel => self.with_doubt(error),
+            RaisedBy::Tool if !is_unexplained => error,
+            RaisedBy::Tool | RaisedBy::Kernel => self.with_doubt(error),
         })
     }
 
@@ -292,6 +293,7 @@ impl OpenCall {
                     {
                         stopped
                     }
+                    (RaisedBy::Tool, _) if error.is_in_doubt() && stopped == CallStatus::Unknown => stopped,
                     _ => CallStatus::Failed,
                 };
                 row.kind = Some(error.kind());

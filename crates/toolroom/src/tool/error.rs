@@ -115,6 +115,8 @@ pub struct ToolError {
     hint: Option<String>,
     retry_after: Option<Duration>,
     raised_by: RaisedBy,
+    /// Nobody knows whether the effect happened.
+    in_doubt: bool,
     /// For the operator alone: it may name hosts, paths and upstream texts.
     source: Option<Arc<dyn Error + Send + Sync>>,
 }
@@ -129,6 +131,7 @@ impl ToolError {
             hint: None,
             retry_after: None,
             raised_by: RaisedBy::Tool,
+            in_doubt: false,
             source: None,
         }
     }
@@ -162,6 +165,14 @@ impl ToolError {
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// Says that the effect may have happened all the same: something was sent and never answered, or was ended in the
+    /// middle. The journal then does not call the call failed but *unknown*, and it is not repeated.
+    #[must_use]
+    pub fn in_doubt(mut self) -> Self {
+        self.in_doubt = true;
         self
     }
 
@@ -205,6 +216,12 @@ impl ToolError {
     #[must_use]
     pub const fn raised_by(&self) -> RaisedBy {
         self.raised_by
+    }
+
+    /// Whether the effect may have happened all the same.
+    #[must_use]
+    pub const fn is_in_doubt(&self) -> bool {
+        self.in_doubt
     }
 
     /// The causes, outermost first, for the operator.

@@ -113,3 +113,24 @@ async fn many_calls_at_once_keep_their_own_results() {
     assert!(calls.join_all().await.into_iter().all(|own| own));
     assert_eq!(bench.ledger().actions().len(), 0);
 }
+
+#[tokio::test]
+async fn a_write_whose_tool_is_in_doubt_is_unknown() {
+    for (effect, status) in [
+        (Effect::Read, CallStatus::Failed),
+        (Effect::IdempotentWrite, CallStatus::Unknown),
+        (Effect::OnceOnlyWrite, CallStatus::Unknown),
+    ] {
+        let tool = scripted(spec(effect), |_context, _arguments| async {
+            Err(ToolError::new(ErrorKind::Timeout, "no answer").in_doubt())
+        });
+        let bench = Bench::new(tool).unwrap();
+        let report = bench.report(json!({})).await;
+        assert_eq!(
+            (error_of(&report).kind(), error_of(&report).raised_by()),
+            (ErrorKind::Timeout, RaisedBy::Tool)
+        );
+        assert_eq!(error_of(&report).hint().is_some(), status == CallStatus::Unknown, "{effect}");
+        assert_eq!(bench.journal().await.remove(0).status, status, "{effect}");
+    }
+}

@@ -83,9 +83,9 @@ pub(super) fn problems(arguments: &Arguments, allowed: &[Method]) -> Vec<Problem
 /// A request that was sent and not answered may have been carried out.
 pub(super) fn in_doubt(error: ToolError) -> ToolError {
     match error.kind() {
-        ErrorKind::Timeout | ErrorKind::Upstream | ErrorKind::Tool => {
-            error.with_hint("the request may have been carried out; find out before sending it again")
-        }
+        ErrorKind::Timeout | ErrorKind::Upstream | ErrorKind::Tool => error
+            .with_hint("the request may have been carried out; find out before sending it again")
+            .in_doubt(),
         _ => error,
     }
 }

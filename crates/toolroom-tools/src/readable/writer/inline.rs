@@ -30,7 +30,8 @@ impl Writer {
         }
         let target = self.links.as_mut().zip(href).and_then(|(links, href)| links.target(href));
         self.put_space();
-        self.link = Some(OpenLink { start: self.line.len(), target });
+        let is_anchor = href.is_some_and(|href| href.starts_with('#'));
+        self.link = Some(OpenLink { start: self.line.len(), target, is_anchor });
     }
 
     pub(in crate::readable) fn end_link(&mut self) {
@@ -56,6 +57,8 @@ impl Writer {
                 self.line.extend(["[", &words, "](", &target, ")"]);
                 self.space_is_due |= read.ends_with(' ');
             }
+            // A sign to click on for the address of a heading.
+            None if link.is_anchor && !text.contains(char::is_alphanumeric) => {}
             target => {
                 // A card is a link over several blocks: the first that has a text is the link.
                 link.target = target;

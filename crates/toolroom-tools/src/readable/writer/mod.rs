@@ -21,6 +21,8 @@ struct OpenLink {
     start: usize,
     /// Taken by the first text that has it.
     target: Option<String>,
+    /// Whether it leads to a place on the same page.
+    is_anchor: bool,
 }
 
 struct Preformatted {
