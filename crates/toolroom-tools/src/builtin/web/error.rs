@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use toolroom::tool::{ErrorKind, ToolError};
-use toolroom_host::net::{NetError, Refusal};
+use toolroom_host::net::{NetError, Refusal, Wait};
 
 const OPERATOR: &str = "an operator can open it in the configuration";
 
@@ -22,7 +22,9 @@ pub(super) fn told(error: NetError, asked: Option<&str>) -> ToolError {
         NetError::Unresolvable { .. }
         | NetError::Connect { .. }
         | NetError::Tls { .. }
-        | NetError::NoRoots => (ErrorKind::Unreachable, error.to_string()),
+        | NetError::NoRoots
+        // Nothing was sent yet, so nothing is in doubt.
+        | NetError::Timeout { wait: Wait::Connect, .. } => (ErrorKind::Unreachable, error.to_string()),
         NetError::Timeout { .. } => (ErrorKind::Timeout, error.to_string()),
         NetError::TooLarge { .. } => (ErrorKind::Tool, error.to_string()),
         _ => (ErrorKind::Upstream, error.to_string()),
@@ -79,9 +81,11 @@ fn refused(host: &str, refusal: &Refusal, is_asked: bool) -> String {
 mod tests {
     use std::io;
     use std::sync::Arc;
+    use std::time::Duration;
 
     use toolroom_host::net::{Client, Reach};
 
+    use super::super::sending::in_doubt;
     use super::*;
 
     #[test]
@@ -112,6 +116,20 @@ mod tests {
             assert_eq!(error.for_model().contains("an operator can open it"), is_refused);
             assert_eq!(error.for_operator().is_some(), is_refused, "{url}: nothing is said twice");
             assert!(error.hint().is_some());
+        }
+    }
+
+    #[test]
+    fn only_what_may_have_been_sent_is_in_doubt() {
+        for (wait, kind, is_in_doubt) in [
+            (Wait::Connect, ErrorKind::Unreachable, false),
+            (Wait::Idle, ErrorKind::Timeout, true),
+            (Wait::Total, ErrorKind::Timeout, true),
+        ] {
+            let late =
+                NetError::Timeout { host: "example.org".to_owned(), wait, limit: Duration::from_secs(1) };
+            let error = in_doubt(told(late, None));
+            assert_eq!((error.kind(), error.is_in_doubt()), (kind, is_in_doubt), "{error}");
         }
     }
 
