@@ -34,9 +34,8 @@ fn host(internet: &Internet) {
     says("/many", "200 OK\r\nx-list: one\r\nX-List: two\r\nset-cookie: a=1\r\nset-cookie: b=2", b"body");
     says("/long", "200 OK\r\ncontent-type: text/plain", "é".repeat(60_000).as_bytes());
     says("/huge", "200 OK\r\ncontent-type: text/plain", "x".repeat(2_000_001).as_bytes());
-    internet
-        .web
-        .say("/head", "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 999\r\nx-here: yes\r\n\r\n");
+    let head = "connection: close\r\ncontent-type: image/png\r\ncontent-length: 9999999\r\nx-here: yes";
+    internet.web.say("/head", format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n"));
 }
 
 fn call(home: &Home, tool: &str, url: &str, more: &[&str]) -> Ran {
@@ -199,6 +198,7 @@ fn head_is_head_and_gets_no_body() {
         let home = Home::new();
         let head = fetched(&home, "web-fetch", "http://site.example/head", &["method=head"]);
         assert_eq!((&head["headers"]["x-here"], &head["body"]), (&json!("yes"), &json!("")));
+        assert_eq!(head["headers"]["content-length"], "9999999");
         assert_eq!(fetched(&home, "fetch_url", "http://site.example/head", &["method=HEAD"])["body"], "");
         assert!(internet.web.received().iter().all(|received| received.method == "HEAD"));
     });
