@@ -89,6 +89,8 @@ impl fmt::Display for Kind {
 /// The first row that fits counts: metadata addresses lie inside wider ranges.
 const V4: &[(Ipv4Addr, u32, Kind)] = &[
     (Ipv4Addr::new(169, 254, 169, 254), 32, Kind::Metadata), // nearly every cloud
+    (Ipv4Addr::new(169, 254, 42, 42), 32, Kind::Metadata),   // Scaleway
+    (Ipv4Addr::new(169, 254, 0, 23), 32, Kind::Metadata),    // Tencent
     (Ipv4Addr::new(169, 254, 170, 2), 32, Kind::Metadata),   // AWS, tasks
     (Ipv4Addr::new(169, 254, 170, 23), 32, Kind::Metadata),  // AWS, pods
     (Ipv4Addr::new(100, 100, 100, 200), 32, Kind::Metadata), // Alibaba
@@ -116,6 +118,9 @@ const V4: &[(Ipv4Addr, u32, Kind)] = &[
 const V6: &[(Ipv6Addr, u32, Kind)] = &[
     (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0), 32, Kind::Metadata), // AWS
     (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254), 128, Kind::Metadata), // Google
+    (Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe), 128, Kind::Metadata), // Oracle
+    (Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42), 128, Kind::Metadata), // Scaleway
+    (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0xa9fe, 0xa9fe), 128, Kind::Metadata), // OpenStack
     (Ipv6Addr::UNSPECIFIED, 128, Kind::Unspecified),
     (Ipv6Addr::LOCALHOST, 128, Kind::Loopback),
     (Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 0), 96, Kind::Compatible),

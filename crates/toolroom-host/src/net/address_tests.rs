@@ -24,6 +24,8 @@ const EDGES: &[(&str, &str, &str, Option<Kind>)] = &[
     ("link-local", "169.254.0.0", "169.254.255.255", Some(Kind::LinkLocal)),
     ("metadata", "169.254.169.254", "169.254.169.254", Some(Kind::Metadata)),
     ("beside metadata", "169.254.169.253", "169.254.169.255", Some(Kind::LinkLocal)),
+    ("tencent metadata", "169.254.0.23", "169.254.0.23", Some(Kind::Metadata)),
+    ("scaleway metadata", "169.254.42.42", "169.254.42.42", Some(Kind::Metadata)),
     ("task metadata", "169.254.170.2", "169.254.170.2", Some(Kind::Metadata)),
     ("pod metadata", "169.254.170.23", "169.254.170.23", Some(Kind::Metadata)),
     ("after link-local", "169.255.0.0", "172.15.255.255", None),
@@ -78,6 +80,10 @@ const EDGES: &[(&str, &str, &str, Option<Kind>)] = &[
     ("above unicast", "4000::", "fbff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Reserved)),
     ("segment routing", "5f00::", "5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Reserved)),
     ("unique local", "fc00::", "fd00:ec1:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::UniqueLocal)),
+    ("oracle metadata 6", "fd00:c1::a9fe:a9fe", "fd00:c1::a9fe:a9fe", Some(Kind::Metadata)),
+    ("beside oracle metadata 6", "fd00:c1::a9fe:a9fd", "fd00:c1::a9fe:a9ff", Some(Kind::UniqueLocal)),
+    ("scaleway metadata 6", "fd00:42::42", "fd00:42::42", Some(Kind::Metadata)),
+    ("openstack metadata 6", "fe80::a9fe:a9fe", "fe80::a9fe:a9fe", Some(Kind::Metadata)),
     ("amazon metadata", "fd00:ec2::", "fd00:ec2:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Metadata)),
     ("after amazon metadata", "fd00:ec3::", "fd20:ce::253", Some(Kind::UniqueLocal)),
     ("google metadata", "fd20:ce::254", "fd20:ce::254", Some(Kind::Metadata)),
@@ -110,9 +116,10 @@ fn both_edges_of_every_range_have_their_name() {
 
 #[test]
 fn every_row_of_the_tables_is_tested() {
-    let tested: HashSet<Kind> = EDGES.iter().filter_map(|(.., kind)| *kind).collect();
-    for kind in V4.iter().map(|row| row.2).chain(V6.iter().map(|row| row.2)) {
-        assert!(tested.contains(&kind), "{kind:?}");
+    let tested: HashSet<IpAddr> = EDGES.iter().map(|(_, first, ..)| address(first)).collect();
+    let rows = V4.iter().map(|row| IpAddr::V4(row.0)).chain(V6.iter().map(|row| IpAddr::V6(row.0)));
+    for network in rows {
+        assert!(tested.contains(&network), "{network}");
     }
 }
 

@@ -43,15 +43,6 @@ enum Source {
     Failed(NetError),
 }
 
-/// A body that may have been too large to keep all of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Beginning {
-    /// What was kept.
-    pub bytes: Bytes,
-    /// Whether there was more.
-    pub is_cut: bool,
-}
-
 impl Body {
     /// Takes the headers that no longer hold once the body is decoded.
     pub(super) fn new(flow: Flow, headers: &mut HeaderMap, limit: u64) -> Result<Self, NetError> {
@@ -59,13 +50,13 @@ impl Body {
         let coding = headers.get(CONTENT_ENCODING).map(|coding| String::from_utf8_lossy(coding.as_bytes()));
         let coding = coding.map(|coding| coding.trim().to_ascii_lowercase()).unwrap_or_default();
         let several = headers.get_all(CONTENT_ENCODING).iter().count() > 1;
-        // The answer to HEAD names an encoding for a body that does not come.
         let is_empty = flow.announced() == Some(0);
         let source = match coding.as_str() {
             "" | "identity" if !several => {
                 return Ok(Self { host, source: Source::Plain(flow), decoded: 0, limit });
             }
-            _ if is_empty => Source::Over,
+            // Nothing is the same in every encoding.
+            _ if is_empty => return Ok(Self::none(host)),
             "gzip" | "x-gzip" if !several => {
                 let mut decoder = GzipDecoder::new(flow);
                 decoder.multiple_members(true);
@@ -86,6 +77,11 @@ impl Body {
         headers.remove(CONTENT_ENCODING);
         headers.remove(CONTENT_LENGTH);
         Ok(Self { host, source, decoded: 0, limit })
+    }
+
+    /// Of a response that has none, whatever its headers say.
+    pub(super) fn none(host: Arc<str>) -> Self {
+        Self { host, source: Source::Over, decoded: 0, limit: 0 }
     }
 
     /// The next piece; `None` at the end. Can be dropped while it waits: nothing is lost.
@@ -113,19 +109,13 @@ impl Body {
         if self.announced() > limit {
             return Err(too_large());
         }
-        let beginning = self.take(most).await?;
-        if beginning.is_cut { Err(too_large()) } else { Ok(beginning.bytes) }
+        self.whole(most).await?.ok_or_else(too_large)
     }
 
     /// All of it, within the limits of the client.
     pub async fn bytes(self) -> Result<Bytes, NetError> {
         let limit = self.limit;
         self.bytes_up_to(limit).await
-    }
-
-    /// At most the first `most` bytes; what comes after them is not received.
-    pub async fn beginning(mut self, most: u64) -> Result<Beginning, NetError> {
-        self.take(most).await
     }
 
     /// How much is certain to come if nothing breaks; 0 where nobody knows.
@@ -136,14 +126,14 @@ impl Body {
         }
     }
 
-    async fn take(&mut self, most: u64) -> Result<Beginning, NetError> {
+    /// All of it; `None` if there is more than `most`, which is then not received.
+    async fn whole(&mut self, most: u64) -> Result<Option<Bytes>, NetError> {
         let announced = self.announced();
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let first = self.chunk().await?.unwrap_or_default();
         // Small bodies come in one piece, which need not be copied.
         if announced > 0 && first.len() as u64 == announced && first.len() <= most {
-            self.source = Source::Over;
-            return Ok(Beginning { bytes: first, is_cut: false });
+            return Ok(Some(first));
         }
         // What is announced and never comes is not taken from the machine either: nobody touches it.
         let expected = usize::try_from(announced.min(self.limit)).unwrap_or(0).min(most);
@@ -152,11 +142,10 @@ impl Body {
         while bytes.len() <= most {
             match self.chunk().await? {
                 Some(piece) => bytes.extend_from_slice(&piece),
-                None => return Ok(Beginning { bytes: bytes.freeze(), is_cut: false }),
+                None => return Ok(Some(bytes.freeze())),
             }
         }
-        bytes.truncate(most);
-        Ok(Beginning { bytes: bytes.freeze(), is_cut: true })
+        Ok(None)
     }
 
     async fn piece(&mut self) -> Result<Option<Bytes>, NetError> {

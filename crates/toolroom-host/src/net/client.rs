@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, RANGE, USER_AGENT};
-use http::{Extensions, HeaderMap, HeaderValue, Method};
+use http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
@@ -188,9 +188,13 @@ impl Client {
             let source = Arc::new(io::Error::other("a connection of unknown origin"));
             return Err(NetError::Connect { host: host.to_string(), source });
         };
-        let flow = Flow::new(host, body, limits.wire_bytes, limits.idle, deadline);
-        let body = Body::new(flow, &mut head.headers, limits.decoded_bytes)?;
-        let Hop { target, .. } = hop;
+        let Hop { target, method, .. } = hop;
+        let body = if has_body(&method, head.status) {
+            let flow = Flow::new(host, body, limits.wire_bytes, limits.idle, deadline);
+            Body::new(flow, &mut head.headers, limits.decoded_bytes)?
+        } else {
+            Body::none(host)
+        };
         Ok(Response { status: head.status, headers: head.headers, target, redirects, peer, body })
     }
 
@@ -225,6 +229,12 @@ async fn connected(connection: &mut CaptureConnection) -> Option<Allowance> {
         connected.get_extras(&mut extras);
     }
     extras.remove()
+}
+
+/// Whether a body follows. Where none does, the headers are about the one that would, and over HTTP/2 they are taken
+/// for a promise.
+fn has_body(method: &Method, status: StatusCode) -> bool {
+    *method != Method::HEAD && !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
 /// What goes with every request unless the caller says something else.

@@ -95,8 +95,17 @@ impl Inner {
         for address in &found {
             self.reach.admit(place, *address, |address| own.contains(&address)).map_err(refused)?;
         }
-        Ok(found.into_iter().take(TRIED).map(|address| SocketAddr::new(address, place.port())).collect())
+        let tried = alternating(&found).into_iter().take(TRIED);
+        Ok(tried.map(|address| SocketAddr::new(address, place.port())).collect())
     }
+}
+
+/// The same in turns of IPv4 and IPv6, beginning with the best: where one of them leads nowhere, the other one is tried.
+fn alternating(found: &[IpAddr]) -> Vec<IpAddr> {
+    let is_first = |address: &IpAddr| found.first().map(IpAddr::is_ipv4) == Some(address.is_ipv4());
+    let (ours, others): (Vec<IpAddr>, Vec<IpAddr>) = found.iter().partition(|address| is_first(address));
+    let longest = ours.len().max(others.len());
+    (0..longest).flat_map(|turn| ours.get(turn).into_iter().chain(others.get(turn))).copied().collect()
 }
 
 /// The host is read again from what is about to be connected to, so that no way around the client's own judgement

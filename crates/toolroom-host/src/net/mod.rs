@@ -37,7 +37,7 @@ pub use bytes::Bytes;
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 pub use url::Url;
 
-pub use self::body::{Beginning, Body};
+pub use self::body::Body;
 pub use self::client::{Client, Http};
 pub use self::error::{Measure, NetError, Refusal, UrlProblem, Wait};
 pub use self::opening::{Opening, OpeningError};

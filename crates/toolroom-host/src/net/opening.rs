@@ -7,6 +7,8 @@ use std::str::FromStr;
 use ipnet::IpNet;
 use thiserror::Error;
 
+use super::place::host_name;
+
 /// The widest ranges that can be opened: `10.0.0.0/8` and `fc00::/7`. Wider ones hold more than one network's addresses.
 const WIDEST: (u8, u8) = (8, 7);
 
@@ -100,15 +102,11 @@ impl FromStr for Opening {
         match url::Host::parse(host) {
             Ok(url::Host::Ipv4(address)) => Ok(Self(Form::Address(address.into(), port))),
             Ok(url::Host::Ipv6(address)) => Ok(Self(Form::Address(address.into(), port))),
-            Ok(url::Host::Domain(name)) => {
-                let name = name.strip_suffix('.').unwrap_or(&name);
-                let is_name = name.split('.').all(|label| !label.is_empty());
-                if is_name {
-                    Ok(Self(Form::Name(name.to_owned(), port)))
-                } else {
-                    Err(OpeningError::Unreadable(own()))
-                }
-            }
+            // A name that no URL can hold would open nothing.
+            Ok(url::Host::Domain(name)) => match host_name(&name) {
+                Ok(name) => Ok(Self(Form::Name(name, port))),
+                Err(_) => Err(OpeningError::Unreadable(own())),
+            },
             Err(_) => Err(OpeningError::Unreadable(own())),
         }
     }
@@ -194,6 +192,8 @@ mod tests {
             ("", "neither"),
             ("a..b", "neither"),
             ("a b", "neither"),
+            ("printer.lan,nas.lan", "neither"),
+            ("printer.lan;", "neither"),
             ("fe80::1%eth0", "1 to 65535"),
             ("[fe80::1%eth0]", "neither"),
         ] {

@@ -195,7 +195,7 @@ fn internal(name: &str) -> Result<(), Refusal> {
 }
 
 /// A name as resolvers and certificates know it. The parser has already made it lower case and ASCII.
-fn host_name(name: &str) -> Result<String, UrlProblem> {
+pub(super) fn host_name(name: &str) -> Result<String, UrlProblem> {
     let name = name.strip_suffix('.').unwrap_or(name);
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())

@@ -166,13 +166,15 @@ impl Reach {
         };
         // An address that carries another one leads to both, so both have to be fine.
         let inner = carried(address).into_iter().map(IpAddr::V4);
-        let is_refused = std::iter::once(address)
-            .chain(inner)
-            .any(|layer| special(layer).is_some_and(|kind| kind.is_opened_only_exactly() || !is_open(layer)));
+        let layers: Vec<IpAddr> = std::iter::once(address).chain(inner).collect();
+        let is_closed =
+            |layer| special(layer).is_some_and(|kind| kind.is_opened_only_exactly() || !is_open(layer));
+        let is_refused = layers.iter().any(|layer| is_closed(*layer));
+        let is_own = layers.iter().any(|layer| own(*layer) && !is_open(*layer));
         let name = || place.address().is_none().then(|| place.name().to_owned());
         match Special::of(address) {
             Some(special) if is_refused => Err(Refusal::Address { address, special, name: name() }),
-            _ if own(address) && !is_open(address) => Err(Refusal::Own { address, name: name() }),
+            _ if is_own => Err(Refusal::Own { address, name: name() }),
             _ => Ok(()),
         }
     }

@@ -12,6 +12,9 @@ use super::reach::Reach;
 /// Longer ones are refused; what servers take ends far below.
 const MAX_LENGTH: usize = 16 * 1024;
 
+/// What is told of a part that cannot be used.
+const MAX_TOLD: usize = 80;
+
 /// A URL that a client may ask for, as far as that can be said without looking its name up.
 ///
 /// Only the parsed form is ever used, so no second parser can find another host in the text.
@@ -45,7 +48,7 @@ impl Target {
 
     fn new(mut url: Url) -> Result<Self, UrlProblem> {
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(UrlProblem::Scheme(url.scheme().to_owned()));
+            return Err(UrlProblem::Scheme(url.scheme().chars().take(MAX_TOLD).collect()));
         }
         // `http://@host` has an empty user, which the parsed form no longer shows: see `read`.
         if !url.username().is_empty() || url.password().is_some() {

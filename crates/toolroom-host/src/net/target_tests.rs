@@ -343,5 +343,12 @@ fn where_a_name_leads_is_judged_with_what_is_opened() {
         );
     }
     assert!(reach.admit(&example, "10.1.1.1".parse().unwrap(), |_| true).is_ok());
+    // Behind a translator this machine is still this machine.
+    let translating = opened(&["64:ff9b::/96"]);
+    let [public, ours] = ["64:ff9b::8.8.4.4", "64:ff9b::8.8.8.8"].map(|text| text.parse().unwrap());
+    let is_ours = |address: std::net::IpAddr| address.to_string() == "8.8.8.8";
+    assert!(translating.admit(&example, public, is_ours).is_ok());
+    let own = translating.admit(&example, ours, is_ours).unwrap_err();
+    assert!(matches!(own, Refusal::Own { .. }), "{own}");
     assert!(reach.admit(&example, "192.168.1.1".parse().unwrap(), never).is_err());
 }

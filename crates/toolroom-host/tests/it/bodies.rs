@@ -159,22 +159,6 @@ fn a_body_that_is_announced_as_too_large_is_not_waited_for() {
     assert!(matches!(found, Err(NetError::TooLarge { limit: 100, .. })), "{found:?}");
 }
 
-#[test]
-fn the_beginning_of_a_body_can_be_kept() {
-    block_on(async {
-        for (most, kept, is_cut) in
-            [(4, "hell", true), (5, "hello", false), (6, "hello", false), (0, "", true)]
-        {
-            let server = say("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello");
-            let beginning = ask(limits(), server).await.unwrap().body.beginning(most).await.unwrap();
-            assert_eq!((&beginning.bytes[..], beginning.is_cut), (kept.as_bytes(), is_cut), "{most}");
-        }
-        let endless = say_on("HTTP/1.1 200 OK\r\n\r\n", &[b'x'; 1000]);
-        let beginning = ask(limits(), endless).await.unwrap().body.beginning(1500).await.unwrap();
-        assert_eq!((beginning.bytes.len(), beginning.is_cut), (1500, true));
-    });
-}
-
 /// Waits until the client goes away, saying one more byte whenever it has waited for a moment.
 fn drip(mut stream: TcpStream, every: Option<Duration>) {
     stream.set_read_timeout(every).unwrap();

@@ -87,6 +87,10 @@ async fn where_one_address_does_not_answer_the_next_one_is_tried() {
     let book = Book::of(&["::1", "127.0.0.2", "127.0.0.1"]);
     let client = Client::with_resolver(opened(), book);
     assert_eq!(get(&client, server.port()).await.unwrap(), server);
+    // Where one family leads nowhere, the other one has its turn however many addresses the first one has.
+    let many = [["::1"; 20].as_slice(), &["127.0.0.1"]].concat();
+    let client = Client::with_resolver(opened(), Book::of(&many));
+    assert_eq!(get(&client, server.port()).await.unwrap(), server);
     let nobody = Client::with_resolver(opened(), Book::of(&["::1", "127.0.0.2"]));
     let error = get(&nobody, server.port()).await.unwrap_err();
     assert!(matches!(error, NetError::Connect { .. }), "{error:?}");

@@ -15,7 +15,7 @@ use rustls_pki_types::PrivateKeyDer;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
-use toolroom_host::net::{Client, NetError, Reach, Request, Wait};
+use toolroom_host::net::{Client, Method, NetError, Reach, Request, Wait};
 
 /// Somebody who says who others are.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -65,10 +65,18 @@ impl Authority {
     }
 }
 
-/// `/N/M` answers with N headers of M bytes each.
+/// `/N/M` answers with N headers of M bytes each; HEAD with those of a large, compressed body, and 304 to what is
+/// known already.
 async fn answer(io: TokioIo<tokio_rustls::server::TlsStream<tokio::net::TcpStream>>, is_two: bool) {
     let service = service_fn(|request: http::Request<hyper::body::Incoming>| async move {
         let mut response = http::Response::new(Full::new(Bytes::from(format!("{:?}", request.version()))));
+        let is_known = request.headers().contains_key("if-none-match");
+        if is_known || request.method() == Method::HEAD {
+            let status = if is_known { http::StatusCode::NOT_MODIFIED } else { http::StatusCode::OK };
+            let response = http::Response::builder().status(status);
+            let response = response.header("content-length", "5000000").header("content-encoding", "gzip");
+            return Ok(response.body(Full::default()).unwrap());
+        }
         let mut numbers = request.uri().path().split('/').filter_map(|number| number.parse::<usize>().ok());
         let (count, length) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
         for number in 0..count {
@@ -172,6 +180,26 @@ async fn headers_are_bounded_over_http_2_too() {
         );
     }
     ask("/1/1").await.unwrap();
+}
+
+#[tokio::test]
+async fn an_answer_without_a_body_keeps_its_headers_whatever_they_announce() {
+    let authority = Authority::new();
+    let client = Client::new(reach().trust_pem(&authority.pem()).unwrap());
+    for protocol in ["http/1.1", "h2"] {
+        let port = authority.serve(protocol, |_| {}).await.port();
+        let url = format!("https://localhost:{port}/");
+        let known = Request::get(&url).header("if-none-match", "x").unwrap();
+        for request in [Request::new(Method::HEAD, &url), known] {
+            let response = client.send(request).await.unwrap();
+            // The server itself leaves it out of a 304 over HTTP/1.
+            if response.status == 200 {
+                assert_eq!(response.header("content-length"), Some("5000000"), "{protocol}");
+            }
+            assert_eq!(response.header("content-encoding"), Some("gzip"), "{protocol}: {response:?}");
+            assert!(response.body.bytes().await.unwrap().is_empty());
+        }
+    }
 }
 
 #[test]

@@ -10,7 +10,8 @@ const PRESCAN: usize = 1_024;
 #[must_use]
 pub fn decode(bytes: &[u8], content_type: Option<&str>, is_html: bool) -> String {
     let told = content_type.and_then(|text| parameter(text.as_bytes(), b"charset"));
-    let told = told.or_else(|| if is_html { own_word(bytes) } else { None });
+    let may_say = is_html || bytes.starts_with(b"<?xml");
+    let told = told.or_else(|| if may_say { own_word(bytes) } else { None });
     let encoding = told.unwrap_or_else(|| match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_some() && is_html => WINDOWS_1252,
         _ => UTF_8,
@@ -79,6 +80,12 @@ mod tests {
                 None,
                 true,
                 "<?xml version=\"1.0\" encoding=\"iso-8859-2\"?>ą",
+            ),
+            (
+                html("<?xml version='1.0' encoding='iso-8859-1'?>", latin),
+                Some("text/xml"),
+                false,
+                "<?xml version='1.0' encoding='iso-8859-1'?>grüße",
             ),
             (html("<meta charset=utf-16>", b"x"), None, true, "<meta charset=utf-16>x"),
             (html("<p>charset=shift_jis</p>", "é".as_bytes()), None, true, "<p>charset=shift_jis</p>é"),

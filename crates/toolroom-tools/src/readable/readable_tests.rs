@@ -224,6 +224,15 @@ fn an_end_that_belongs_outside_does_not_end_a_cell() {
 }
 
 #[test]
+fn a_drawing_that_ends_where_it_begins_hides_nothing() {
+    for drawing in ["<svg class='x'/>", "<svg><title/></svg>", "<svg><style/><path/></svg>", "<math/>"] {
+        assert_eq!(read_as_markdown(&format!("<p>a {drawing} b</p><p>c")), "a b\n\nc", "{drawing}");
+    }
+    // Elements of HTML do not end that way.
+    assert_eq!(read_as_markdown("<p>a <div hidden/> b</div>c"), "a\n\nc");
+}
+
+#[test]
 fn what_is_hidden_or_a_program_is_not_read() {
     for html in [
         "<script>secret</script>",

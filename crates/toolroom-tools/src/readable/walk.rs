@@ -123,7 +123,8 @@ impl Walk {
             CallbackEvent::AttributeValue { value } => self.attribute(value),
             CallbackEvent::CloseStartTag { self_closing } => {
                 let (name, attributes) = self.current.take()?;
-                return self.start(&name, &attributes, *self_closing && self.is_xml);
+                let is_ended = *self_closing && (self.is_xml || self.is_drawn(&name));
+                return self.start(&name, &attributes, is_ended);
             }
             CallbackEvent::EndTag { name } => self.end(name),
             CallbackEvent::String { value } => self.text(&String::from_utf8_lossy(value)),
@@ -247,6 +248,13 @@ impl Walk {
 
     fn is_open(&self, number: usize) -> bool {
         self.counts.get(number).is_some_and(|count| *count > 0)
+    }
+
+    /// Whether an element is, or is in, one of the two that HTML takes from XML.
+    fn is_drawn(&self, name: &[u8]) -> bool {
+        let drawings: [&[u8]; 2] = [b"svg", b"math"];
+        let is_in = |drawing| self.names.get(drawing).is_some_and(|known| self.is_open(known.number));
+        drawings.into_iter().any(|drawing| name == drawing || is_in(drawing))
     }
 
     fn is_read(&self) -> bool {

@@ -1,8 +1,10 @@
 //! What a model is told when there is no response. The client's own words may name addresses inside a network, which
 //! are for the operator.
 
+use std::error::Error;
+
 use toolroom::tool::{ErrorKind, ToolError};
-use toolroom_host::net::{NetError, Refusal};
+use toolroom_host::net::{NetError, Refusal, Wait};
 
 const OPERATOR: &str = "an operator can open it in the configuration";
 
@@ -20,7 +22,9 @@ pub(super) fn told(error: NetError, asked: Option<&str>) -> ToolError {
         NetError::Unresolvable { .. }
         | NetError::Connect { .. }
         | NetError::Tls { .. }
-        | NetError::NoRoots => (ErrorKind::Unreachable, error.to_string()),
+        | NetError::NoRoots
+        // Nothing was sent yet, so nothing is in doubt.
+        | NetError::Timeout { wait: Wait::Connect, .. } => (ErrorKind::Unreachable, error.to_string()),
         NetError::Timeout { .. } => (ErrorKind::Timeout, error.to_string()),
         NetError::TooLarge { .. } => (ErrorKind::Tool, error.to_string()),
         _ => (ErrorKind::Upstream, error.to_string()),
@@ -38,7 +42,20 @@ pub(super) fn told(error: NetError, asked: Option<&str>) -> ToolError {
         }
         _ => told,
     };
-    told.caused_by(error)
+    match unsaid(error) {
+        Some(cause) => told.caused_by(cause),
+        None => told,
+    }
+}
+
+/// What the operator is told besides: where a refused place is, and causes that the text leaves out.
+fn unsaid(error: NetError) -> Option<Box<dyn Error + Send + Sync>> {
+    match error {
+        NetError::Refused { .. } => Some(error.into()),
+        NetError::Unresolvable { source, .. } => Some(source.into()),
+        NetError::Protocol { source, .. } => Some(source.into()),
+        _ => None,
+    }
 }
 
 fn refused(host: &str, refusal: &Refusal, is_asked: bool) -> String {
@@ -62,8 +79,13 @@ fn refused(host: &str, refusal: &Refusal, is_asked: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::Arc;
+    use std::time::Duration;
+
     use toolroom_host::net::{Client, Reach};
 
+    use super::super::sending::in_doubt;
     use super::*;
 
     #[test]
@@ -90,11 +112,40 @@ mod tests {
             assert_eq!(error.kind(), kind, "{url}");
             assert!(error.for_model().contains(words), "{url}: {error}");
             assert!(!error.for_model().contains("secret"), "{error}");
-            assert_eq!(
-                error.for_model().contains("an operator can open it"),
-                kind == ErrorKind::PermissionDenied
-            );
-            assert!(error.for_operator().is_some() && error.hint().is_some());
+            let is_refused = kind == ErrorKind::PermissionDenied;
+            assert_eq!(error.for_model().contains("an operator can open it"), is_refused);
+            assert_eq!(error.for_operator().is_some(), is_refused, "{url}: nothing is said twice");
+            assert!(error.hint().is_some());
+        }
+    }
+
+    #[test]
+    fn only_what_may_have_been_sent_is_in_doubt() {
+        for (wait, kind, is_in_doubt) in [
+            (Wait::Connect, ErrorKind::Unreachable, false),
+            (Wait::Idle, ErrorKind::Timeout, true),
+            (Wait::Total, ErrorKind::Timeout, true),
+        ] {
+            let late =
+                NetError::Timeout { host: "example.org".to_owned(), wait, limit: Duration::from_secs(1) };
+            let error = in_doubt(told(late, None));
+            assert_eq!((error.kind(), error.is_in_doubt()), (kind, is_in_doubt), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let source = || Arc::new(io::Error::other("because"));
+        let host = || "example.org".to_owned();
+        for (error, cause) in [
+            (NetError::Connect { host: host(), source: source() }, None),
+            (NetError::Tls { host: host(), source: source() }, None),
+            (NetError::Unresolvable { host: host(), source: source() }, Some("because")),
+            (NetError::Protocol { host: host(), source: source() }, Some("because")),
+        ] {
+            let error = told(error, None);
+            assert_eq!(error.for_operator().as_deref(), cause, "{error}");
+            assert_eq!(error.for_model().contains("because"), cause.is_none(), "{error}");
         }
     }
 

@@ -97,6 +97,8 @@ fn fetched(arrived: &Arrived) -> Fetched {
     let body = match media {
         Media::Html => plain(&media::text(arrived, media)).text,
         Media::Json | Media::Text => media::text(arrived, media),
+        // As the answer to HEAD.
+        Media::Binary if arrived.body.is_empty() => String::new(),
         Media::Binary => format!("[{}]", media::named(arrived)),
     };
     Fetched {

@@ -87,7 +87,8 @@ async fn fetch(web: &Web, id: &ToolId, context: &CallContext, wanted: Wanted) ->
     let arrived = exchange(&client, &wanted.url, request).await?;
     let media = Media::of(&arrived);
     if media == Media::Binary {
-        let text = format!("there is nothing to read: the response is {}", media::named(&arrived));
+        let (status, named) = (arrived.status.as_u16(), media::named(&arrived));
+        let text = format!("there is nothing to read: the response has status {status} and is {named}");
         return Err(ToolError::tool(text).with_hint("this tool reads pages and texts; look for one of those"));
     }
     computed(move || found(wanted, &arrived, media)).await

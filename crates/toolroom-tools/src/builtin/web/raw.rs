@@ -43,15 +43,15 @@ struct Wanted {
     /// How long to wait for the whole response, in milliseconds
     #[serde(default = "default_timeout")]
     #[schemars(range(min = 1, max = 120_000))]
-    timeout_ms: u64,
+    timeout_ms: f64,
 }
 
 fn get() -> String {
     Method::GET.to_string()
 }
 
-fn default_timeout() -> u64 {
-    20_000
+fn default_timeout() -> f64 {
+    20_000.0
 }
 
 #[derive(Serialize)]
@@ -90,7 +90,8 @@ async fn fetch(web: &Web, id: &ToolId, context: &CallContext, wanted: Wanted) ->
     for (name, value) in &wanted.headers {
         request = request.header(name, value).map_err(|error| told(error, None))?;
     }
-    let limit = Duration::from_millis(wanted.timeout_ms).min(MAX_TIMEOUT);
+    let limit =
+        Duration::try_from_secs_f64(wanted.timeout_ms / 1_000.0).unwrap_or(MAX_TIMEOUT).min(MAX_TIMEOUT);
     let late = |_| {
         let text = format!("there was no complete response within {} ms", limit.as_millis());
         Err(ToolError::new(ErrorKind::Timeout, text))
