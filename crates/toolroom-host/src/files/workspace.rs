@@ -120,14 +120,18 @@ impl Workspace {
     /// Fails if a place may only be read. The innermost root decides, by whatever path the place was reached.
     pub(super) fn admit_writing(&self, asked: &Asked<'_>, place: &Path) -> Result<(), FileError> {
         let roots = std::iter::once(&self.workspace).chain(&self.further);
-        let covering =
-            roots.filter_map(|root| self.open(root).ok()).filter(|root| place.starts_with(root.path()));
+        let known = roots.filter_map(|root| match self.open(root) {
+            Ok(open) => Some((open.path().to_owned(), root.access)),
+            // It may be missing, or in trouble for a moment: what was said about its name holds.
+            Err(_) if root.access == Access::ReadOnly => Some((root.path.clone(), root.access)),
+            Err(_) => None,
+        });
+        let covering = known.filter(|(root, _)| place.starts_with(root));
         // Of two that are the same folder, the stricter one counts.
-        let strictness = |root: &Root| (root.path().components().count(), root.access == Access::ReadOnly);
-        match covering.max_by_key(strictness) {
-            Some(root) if root.access == Access::Writable => Ok(()),
-            Some(root) => {
-                Err(FileError::ReadOnly { path: asked.text().to_owned(), root: root.path().to_owned() })
+        match covering.max_by_key(|(root, access)| (root.components().count(), *access == Access::ReadOnly)) {
+            Some((_, Access::Writable)) => Ok(()),
+            Some((root, Access::ReadOnly)) => {
+                Err(FileError::ReadOnly { path: asked.text().to_owned(), root })
             }
             // Its root was moved away meanwhile.
             None => Err(FileError::Changing { path: asked.text().to_owned() }),
@@ -169,7 +173,10 @@ impl Workspace {
     ) -> Result<(), FileError> {
         self.judge.place(place, root.path(), role).map_err(|refusal| refused(asked, refusal))?;
         // A workspace of ours lies below our folders, never the other way round.
-        match root.origin == Origin::Given && self.protected.covers(place, root.path()) {
+        if root.origin == Origin::Ours {
+            return Ok(());
+        }
+        match self.protected.covers(place, root.path()).map_err(|errno| self.failed(asked, errno))? {
             true => Err(refused(asked, Refusal::Ours)),
             false => Ok(()),
         }

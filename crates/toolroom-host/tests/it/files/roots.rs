@@ -99,6 +99,17 @@ fn the_innermost_root_decides_by_whatever_path() {
 }
 
 #[test]
+fn what_may_only_be_read_is_not_made_either() {
+    let ground = Ground::new();
+    let space = ground.workspace().with_root(ground.inside("vendor"), Access::ReadOnly);
+    for parents in [Parents::Create, Parents::MustExist] {
+        space.write("vendor/new.txt", b"x", parents).unwrap_err();
+    }
+    assert!(!ground.inside("vendor").exists());
+    space.write("vendored.txt", b"x", Parents::Create).unwrap();
+}
+
+#[test]
 fn a_root_may_be_called_by_its_real_name() {
     let ground = Ground::new();
     let by_link = ground.above().join("ws-link");
