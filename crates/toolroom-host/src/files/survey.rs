@@ -39,7 +39,7 @@ impl Workspace {
         let roots = self.roots().map(|root| {
             let is_made = root.origin == Origin::Given || !matches!(FileId::of(&root.path), Ok(None));
             let state = match is_made.then(|| self.open(root)) {
-                None => may_write(&root.path).map_or_else(RootState::Unwritable, |()| RootState::NotMade),
+                None => RootState::NotMade,
                 Some(opened) => state_of(opened),
             };
             RootSeen { path: root.path.clone(), access: root.access, state }
