@@ -184,7 +184,7 @@ fn hides(config: &Loaded) -> Hides {
 }
 
 /// The workspaces of all projects. Opens nothing.
-fn projects(folders: &Folders, config: &Config) -> anyhow::Result<Projects> {
+pub(crate) fn projects(folders: &Folders, config: &Config) -> anyhow::Result<Projects> {
     let own = [DATABASE, FILE_NAME, KEY_FILE].map(|name| folders.data.join(name));
     let beside = ["-wal", "-shm"].map(|end| folders.data.join(format!("{DATABASE}{end}")));
     let files = own.into_iter().chain(beside).chain([folders.config.join(FILE_NAME)]).collect();

@@ -143,12 +143,12 @@ pub enum FileError {
         source: io::Error,
     },
     /// A root cannot be used.
-    #[error("the folder `{}` cannot be opened for files: {why}", root.display())]
+    #[error("the folder `{}` cannot be opened for files: {trouble}", root.display())]
     Root {
         /// The root.
         root: PathBuf,
         /// Why.
-        why: String,
+        trouble: RootTrouble,
     },
     /// The system refused.
     #[error("the system refuses `{path}`")]
@@ -158,6 +158,29 @@ pub enum FileError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// Why a folder cannot be opened for tools.
+#[derive(Debug, thiserror::Error)]
+pub enum RootTrouble {
+    /// Nobody knows where it begins.
+    #[error("its path is not absolute")]
+    NotAbsolute,
+    /// Nothing is there.
+    #[error("it does not exist; create it first")]
+    Missing,
+    /// Something else is there.
+    #[error("it is not a folder (in the data folder, a link to one is none)")]
+    NotAFolder,
+    /// What is there is nobody's business here.
+    #[error("it {0}")]
+    Refused(Refusal),
+    /// It is one of our own.
+    #[error("Toolroom keeps its own files there; choose a folder inside it")]
+    Ours,
+    /// The system refused.
+    #[error("{0}")]
+    System(io::Error),
 }
 
 impl FileError {

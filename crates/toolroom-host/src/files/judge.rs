@@ -12,7 +12,11 @@ const SYSTEM: &[&str] = &[
 ];
 
 /// Folders in which every folder is somebody's home.
-const HOMES: &[&str] = &["/home", "/Users", "/var/home"];
+const HOMES: &[&str] = &["/home", "/var/home"];
+
+/// The same on a drive of Windows, which WSL mounts under its letter.
+const DRIVES: &str = "/mnt";
+const HOMES_OF_A_DRIVE: &str = "users";
 
 /// Root's own home.
 const ROOT_HOME: &str = "/root";
@@ -118,11 +122,19 @@ impl Judge {
         if let Ok(rest) = place.strip_prefix(ROOT_HOME) {
             return Some(rest);
         }
-        let below = HOMES.iter().find_map(|homes| place.strip_prefix(homes).ok())?;
+        let homes = || HOMES.iter().find_map(|homes| place.strip_prefix(homes).ok());
+        let below = homes().or_else(|| below_homes_of_a_drive(place))?;
         let mut names = below.components();
         names.next()?;
         Some(names.as_path())
     }
+}
+
+fn below_homes_of_a_drive(place: &Path) -> Option<&Path> {
+    let mut names = place.strip_prefix(DRIVES).ok()?.components();
+    names.next().filter(|drive| drive.as_os_str().len() == 1)?;
+    names.next().filter(|homes| homes.as_os_str().eq_ignore_ascii_case(HOMES_OF_A_DRIVE))?;
+    Some(names.as_path())
 }
 
 /// The system folder a place lies in, or is.

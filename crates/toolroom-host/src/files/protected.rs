@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, Stat, open};
+use rustix::io::Errno;
 
 use super::looked::Looked;
 use crate::machine::FileId;
@@ -18,10 +19,15 @@ pub struct Protected {
 
 impl Protected {
     /// Whether a place below `root` is ours. A root inside one of our folders was chosen, and is not.
-    pub(super) fn covers(&self, place: &Path, root: &Path) -> bool {
-        // The folders are named by people, so links may lead to them; a place has its real name.
-        let mut folders = self.folders.iter().filter_map(|folder| real_name(folder));
-        folders.any(|folder| place.starts_with(&folder) && !root.starts_with(&folder))
+    pub(super) fn covers(&self, place: &Path, root: &Path) -> Result<bool, Errno> {
+        for folder in &self.folders {
+            // It is named by people, so links may lead to it; a place has its real name.
+            let folder = real_name(folder)?;
+            if place.starts_with(&folder) && !root.starts_with(&folder) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether this is one of our folders itself.
@@ -41,8 +47,24 @@ fn is_one_of(paths: &[PathBuf], stat: &Stat) -> bool {
     paths.iter().any(|path| FileId::of(path).is_ok_and(|found| found == Some(id)))
 }
 
+/// Where a folder is, or would be made: what is missing keeps its name below what is there. A configuration that
+/// somebody else writes before we do would be ours all the same.
 #[expect(clippy::disallowed_methods, reason = "this is the door: where our own folders really are")]
-fn real_name(folder: &Path) -> Option<PathBuf> {
-    let found = open(folder, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    Looked::at(found).ok().map(|looked| looked.place)
+fn real_name(folder: &Path) -> Result<PathBuf, Errno> {
+    let mut missing = Vec::new();
+    let mut here = folder;
+    loop {
+        match open(here, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(found) => {
+                let place = Looked::at(found)?.place;
+                return Ok(missing.iter().rev().fold(place, |place, name| place.join(name)));
+            }
+            Err(errno @ (Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP)) => {
+                let (above, name) = here.parent().zip(here.file_name()).ok_or(errno)?;
+                missing.push(name);
+                here = above;
+            }
+            Err(errno) => return Err(errno),
+        }
+    }
 }

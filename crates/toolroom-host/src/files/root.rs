@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
-use super::error::FileError;
+use super::error::{FileError, RootTrouble};
 use super::judge::Judge;
 use super::looked::Looked;
 use super::protected::Protected;
@@ -52,32 +52,32 @@ impl Root {
         reason = "this is the door: a folder that a person opened for tools"
     )]
     pub(super) fn open(place: &RootPlace, judge: &Judge, protected: &Protected) -> Result<Self, FileError> {
-        let refused = |why: String| FileError::Root { root: place.path.clone(), why };
+        let refused = |trouble| FileError::Root { root: place.path.clone(), trouble };
         if !place.path.is_absolute() {
-            return Err(refused("its path is not absolute".to_owned()));
+            return Err(refused(RootTrouble::NotAbsolute));
         }
         let mut flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         // What is not judged must be the folder we made, and not one that a link leads to.
         flags.set(OFlags::NOFOLLOW, place.origin == Origin::Ours);
         let mut found = open(&place.path, flags, Mode::empty());
         if matches!(found, Err(Errno::NOENT)) && place.origin == Origin::Ours {
-            make_private(&place.path).map_err(|error| refused(error.to_string()))?;
+            make_private(&place.path).map_err(|error| refused(RootTrouble::System(error)))?;
             found = open(&place.path, flags, Mode::empty());
         }
         let folder = found.and_then(Looked::at).map_err(|errno| {
             refused(match errno {
-                Errno::NOENT => "it does not exist; create it first".to_owned(),
-                Errno::NOTDIR => "it is not a folder (in the data folder, a link to one is none)".to_owned(),
-                other => std::io::Error::from(other).to_string(),
+                Errno::NOENT => RootTrouble::Missing,
+                Errno::NOTDIR => RootTrouble::NotAFolder,
+                other => RootTrouble::System(other.into()),
             })
         })?;
         let judged = match place.origin {
             Origin::Given => judge.root(&folder.place),
             Origin::Ours => Ok(()),
         };
-        judged.map_err(|refusal| refused(format!("it {refusal}")))?;
+        judged.map_err(|refusal| refused(RootTrouble::Refused(refusal)))?;
         if protected.is_folder(&folder.stat) {
-            return Err(refused("Toolroom keeps its own files there; choose a folder inside it".to_owned()));
+            return Err(refused(RootTrouble::Ours));
         }
         Ok(Self { origin: place.origin, folder, access: place.access })
     }

@@ -99,14 +99,13 @@ impl Workspace {
         if !asked.is_absolute() {
             return Ok((self.open(&self.workspace)?, asked.names().to_vec()));
         }
-        let roots = || std::iter::once(&self.workspace).chain(&self.further);
-        let named = roots().filter_map(|root| Some((root, below(asked, &root.path)?)));
+        let named = self.roots().filter_map(|root| Some((root, below(asked, &root.path)?)));
         // The innermost one decides what may be done.
         if let Some((root, names)) = named.min_by_key(|(_, names)| names.len()) {
             return Ok((self.open(root)?, names));
         }
         // It may be called by its real name. A root that cannot be opened has none.
-        let real = roots().filter_map(|root| self.open(root).ok());
+        let real = self.roots().filter_map(|root| self.open(root).ok());
         let real = real.filter_map(|root| below(asked, root.path()).map(|names| (root, names)));
         if let Some(found) = real.min_by_key(|(_, names)| names.len()) {
             return Ok(found);
@@ -119,22 +118,30 @@ impl Workspace {
 
     /// Fails if a place may only be read. The innermost root decides, by whatever path the place was reached.
     pub(super) fn admit_writing(&self, asked: &Asked<'_>, place: &Path) -> Result<(), FileError> {
-        let roots = std::iter::once(&self.workspace).chain(&self.further);
-        let covering =
-            roots.filter_map(|root| self.open(root).ok()).filter(|root| place.starts_with(root.path()));
+        let known = self.roots().filter_map(|root| match self.open(root) {
+            Ok(open) => Some((open.path().to_owned(), root.access)),
+            // It may be missing, or in trouble for a moment: what was said about its name holds.
+            Err(_) if root.access == Access::ReadOnly => Some((root.path.clone(), root.access)),
+            Err(_) => None,
+        });
+        let covering = known.filter(|(root, _)| place.starts_with(root));
         // Of two that are the same folder, the stricter one counts.
-        let strictness = |root: &Root| (root.path().components().count(), root.access == Access::ReadOnly);
-        match covering.max_by_key(strictness) {
-            Some(root) if root.access == Access::Writable => Ok(()),
-            Some(root) => {
-                Err(FileError::ReadOnly { path: asked.text().to_owned(), root: root.path().to_owned() })
+        match covering.max_by_key(|(root, access)| (root.components().count(), *access == Access::ReadOnly)) {
+            Some((_, Access::Writable)) => Ok(()),
+            Some((root, Access::ReadOnly)) => {
+                Err(FileError::ReadOnly { path: asked.text().to_owned(), root })
             }
             // Its root was moved away meanwhile.
             None => Err(FileError::Changing { path: asked.text().to_owned() }),
         }
     }
 
-    fn open(&self, root: &RootPlace) -> Result<Root, FileError> {
+    /// All of them, the workspace first.
+    pub(super) fn roots(&self) -> impl Iterator<Item = &RootPlace> {
+        std::iter::once(&self.workspace).chain(&self.further)
+    }
+
+    pub(super) fn open(&self, root: &RootPlace) -> Result<Root, FileError> {
         Root::open(root, &self.judge, &self.protected)
     }
 
@@ -169,7 +176,10 @@ impl Workspace {
     ) -> Result<(), FileError> {
         self.judge.place(place, root.path(), role).map_err(|refusal| refused(asked, refusal))?;
         // A workspace of ours lies below our folders, never the other way round.
-        match root.origin == Origin::Given && self.protected.covers(place, root.path()) {
+        if root.origin == Origin::Ours {
+            return Ok(());
+        }
+        match self.protected.covers(place, root.path()).map_err(|errno| self.failed(asked, errno))? {
             true => Err(refused(asked, Refusal::Ours)),
             false => Ok(()),
         }

@@ -3,15 +3,13 @@ use std::collections::BTreeSet;
 use super::*;
 
 #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests start processes")]
-fn family() -> std::process::Child {
-    let mut command = std::process::Command::new("sh");
-    command.args(["-c", "sleep 600 & sh -c 'sleep 600 & sleep 600; :' & wait"]);
-    command.spawn().unwrap()
+fn shell(script: &str) -> std::process::Child {
+    std::process::Command::new("sh").args(["-c", script]).spawn().unwrap()
 }
 
 #[test]
 fn both_ways_to_find_descendants_agree_and_none_is_left() {
-    let mut root = family();
+    let mut root = shell("sleep 600 & sh -c 'sleep 600 & sleep 600; :' & wait");
     let pids = |members: Vec<Member>| members.iter().map(|member| member.pid).collect::<BTreeSet<_>>();
     while descendants(root.id()).len() < 4 {
         std::thread::yield_now();
@@ -29,7 +27,8 @@ fn both_ways_to_find_descendants_agree_and_none_is_left() {
 
 #[test]
 fn a_number_used_again_gets_no_signal() {
-    let mut root = family();
+    // It must not leave by itself when its children are gone.
+    let mut root = shell("exec sleep 600");
     let stat = Stat::of(root.id()).unwrap();
     let before = Member { pid: root.id(), stat: Stat { started_ticks: stat.started_ticks - 1, ..stat } };
     before.signal(Signal::KILL);

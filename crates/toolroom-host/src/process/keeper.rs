@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::OwnedWriteHalf;
 use tokio::process::Child;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -124,7 +125,8 @@ impl Keeper {
     async fn listen(&mut self, child: &mut Child, lifeline: Lifeline) -> Option<Ended> {
         let mut stdout = Pipe::new(Stream::Stdout, child.stdout.take());
         let mut stderr = Pipe::new(Stream::Stderr, child.stderr.take());
-        let (mut words, mut lifeline) = lifeline.into_split();
+        let (mut words, lifeline) = lifeline.into_split();
+        let mut lifeline = Some(lifeline);
         let mut word = pin!(wire::receive::<Word>(&mut words));
         let mut until = self.patience.wall.map(|wall| Instant::now() + wall + self.patience.grace + MARGIN);
         let (mut is_stopping, mut is_flooded) = (false, false);
@@ -132,15 +134,16 @@ impl Keeper {
             tokio::select! {
                 biased;
                 word = &mut word => break word.ok()?,
-                () = self.gone.cancelled() => {
-                    // The helper hears that it is closed, and can still answer.
-                    drop(lifeline);
-                    break tokio::time::timeout(MARGIN, word).await.ok()?.ok()?;
+                // The helper hears that it is closed, has everything end, and can still answer. Until then it is
+                // read on, so that nobody who tidies up has to wait for a full pipe.
+                () = self.gone.cancelled(), if lifeline.is_some() => {
+                    lifeline = None;
+                    until = Some(Instant::now() + self.patience.grace + MARGIN);
                 }
                 () = self.stop.cancelled(), if !is_stopping => {
                     is_stopping = true;
                     until = Some(Instant::now() + self.patience.grace + MARGIN);
-                    lifeline.write_all(&[STOP]).await.ok()?;
+                    say(&mut lifeline, STOP).await?;
                 }
                 () = sleep_until(until) => return None,
                 count = stdout.read() => self.take(&mut stdout, count),
@@ -149,7 +152,7 @@ impl Keeper {
             if self.max_output.is_some_and(|max| self.printed > max) && !is_flooded {
                 is_flooded = true;
                 until = Some(Instant::now() + MARGIN);
-                lifeline.write_all(&[KILL]).await.ok()?;
+                say(&mut lifeline, KILL).await?;
             }
         };
         let Word::Ended { status, cause, usage, survivors } = word else { return None };
@@ -179,6 +182,14 @@ impl Keeper {
             self.output.push(stream, bytes);
             self.printed += bytes.len() as u64;
         }
+    }
+}
+
+/// Says one word to a helper that is still spoken with. `None` if it does not listen.
+async fn say(lifeline: &mut Option<OwnedWriteHalf>, word: u8) -> Option<()> {
+    match lifeline {
+        Some(lifeline) => lifeline.write_all(&[word]).await.ok(),
+        None => Some(()),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Programs started on behalf of others, and ended with everything they started.
 //!
 //! A program never runs as our own child. [`Supervisor::start`] starts a *helper*: a program of ours that calls
-//! [`helper_main`], usually the very executable that is running. The helper takes the order over a socket, adopts whatever its descendants leave behind (it is their *subreaper*), and starts the program
-//! through a second stage of itself, which sets limits and then becomes the program. The socket is the lifeline: when
-//! our end closes, however we end, the helper kills every descendant and leaves. Forking twice, `setsid` and ignoring
-//! signals change nothing about that.
+//! [`helper_main`], usually the very executable that is running. The helper takes the order over a socket, adopts
+//! whatever its descendants leave behind (it is their *subreaper*), and starts the program through a second stage of
+//! itself, which sets limits and then becomes the program. The socket is the lifeline: when our end closes, however we
+//! end, the helper asks every descendant to end, kills what is left a moment later, and leaves. Forking twice, `setsid`
+//! and ignoring signals change nothing about that.
 //!
 //! What a program gets: a clean environment ([`Variables`]), three descriptors, no terminal, no rights beyond ours
 //! (setuid programs gain none), and [`Limits`]. What it prints is kept from both ends ([`Kept`]) with an exact count of

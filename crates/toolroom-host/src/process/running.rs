@@ -9,7 +9,8 @@ use super::end::Ended;
 use super::error::ProcessError;
 use super::output::{Kept, Stream};
 
-/// A program that was started. Dropping it kills the program and everything that came from it.
+/// A program that was started. Dropping it leaves the end to the helper: the program and everything that came from it
+/// are asked to end, and killed after the grace, or after a second if that is longer. Nobody waits for that.
 #[derive(Debug)]
 pub struct Running {
     pub(super) pid: u32,

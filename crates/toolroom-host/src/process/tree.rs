@@ -19,6 +19,9 @@ use super::wire::{KILL, STOP, Task, Word};
 /// A program that lives longer is watched.
 const FIRST_LOOK: Duration = Duration::from_millis(20);
 
+/// Who asked for the end may wait for it as long as they like; without anybody there, tidying up takes no longer.
+const FAREWELL: Duration = Duration::from_secs(1);
+
 /// How long killed processes may take to be gone.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
@@ -62,6 +65,7 @@ impl Tree {
 
     /// Waits until the tree is gone or has to be killed.
     pub(super) fn run(&mut self, lifeline: &Lifeline) {
+        let mut lifeline = Some(lifeline);
         // Most programs are gone by then, and are never looked at.
         let mut look_at = self.began + FIRST_LOOK;
         loop {
@@ -85,7 +89,11 @@ impl Tree {
                 Heard::Nothing => {}
                 Heard::Stop if self.grace_until.is_some() => {}
                 Heard::Stop => self.terminate(Cause::Stopped),
-                Heard::Kill | Heard::Gone => return self.because(Cause::Stopped),
+                Heard::Kill => return self.because(Cause::Stopped),
+                Heard::Gone => {
+                    lifeline = None;
+                    self.hurry();
+                }
             }
         }
     }
@@ -108,28 +116,36 @@ impl Tree {
         family::terminate(std::process::id());
     }
 
+    /// Ends without anybody who waits for it.
+    fn hurry(&mut self) {
+        self.grace = self.grace.min(FAREWELL);
+        match self.grace_until {
+            Some(until) => self.grace_until = Some(until.min(now() + self.grace)),
+            None => self.terminate(Cause::Stopped),
+        }
+    }
+
     fn wall_until(&self) -> Option<Instant> {
         self.began.checked_add(self.wall?)
     }
 
-    /// Waits for a death, a word or the time.
-    fn hear(&self, mut lifeline: &Lifeline, until: Instant) -> Heard {
+    /// Waits for a death, a word or the time. A lifeline that was found closed has nothing more to say.
+    fn hear(&self, lifeline: Option<&Lifeline>, until: Instant) -> Heard {
         let wait = until.saturating_duration_since(now());
         let wait = Timespec {
             tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: wait.subsec_nanos().into(),
         };
-        let mut sources = [PollFd::new(lifeline, PollFlags::IN), PollFd::new(&self.deaths, PollFlags::IN)];
+        let mut sources = vec![PollFd::new(&self.deaths, PollFlags::IN)];
+        sources.extend(lifeline.map(|lifeline| PollFd::new(lifeline, PollFlags::IN)));
         if poll(&mut sources, Some(&wait)).is_err() {
             return Heard::Nothing;
         }
-        let [words, deaths] = sources.map(|source| !source.revents().is_empty());
-        if deaths {
-            // Only that there was one matters, and the reaping follows.
-            while let Ok(Some(_)) = self.deaths.read_signal() {}
-        }
+        let has_word = sources.get(1).is_some_and(|words| !words.revents().is_empty());
+        // Only that there was a death matters, and the reaping follows.
+        while let Ok(Some(_)) = self.deaths.read_signal() {}
         let mut word = [0];
-        match words.then(|| lifeline.read(&mut word)) {
+        match lifeline.filter(|_| has_word).map(|mut lifeline| lifeline.read(&mut word)) {
             None => Heard::Nothing,
             Some(Ok(1)) if word == [STOP] => Heard::Stop,
             Some(Ok(1)) if word == [KILL] => Heard::Kill,

@@ -14,7 +14,7 @@ use crate::examination::Examination;
 /// Which checks are shown together.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Configuration", &["config", "policy", "secrets"]),
-    ("Storage", &["store", "disk"]),
+    ("Storage", &["store", "files", "disk"]),
     ("Work", &["instances", "approvals"]),
     ("Machine", &["sandbox", "clock"]),
     ("Agent", &["provider", "context", "sessions", "memory", "rag"]),

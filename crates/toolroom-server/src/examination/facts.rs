@@ -16,6 +16,8 @@ pub(super) struct Facts {
     pub(super) config: Result<ConfigFacts, ConfigTrouble>,
     /// Absent when the configuration cannot be used.
     pub(super) policy: Option<Result<PolicyFacts, Vec<String>>>,
+    /// The workspace, then every folder that is opened besides; absent when the configuration cannot be used.
+    pub(super) files: Option<Result<Vec<FolderFacts>, String>>,
     /// Absent when the database cannot be read.
     pub(super) answers: Option<AnswerFacts>,
     /// Absent when nothing says where data is kept.
@@ -74,6 +76,34 @@ pub(super) struct PolicyFacts {
     pub(super) rules: usize,
     /// Examples in the rules; they hold, or the policy would not.
     pub(super) examples: usize,
+}
+
+/// A folder that should be open to tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FolderFacts {
+    pub(super) path: PathBuf,
+    pub(super) state: FolderState,
+}
+
+/// How it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum FolderState {
+    Open,
+    /// It is made when it is first used.
+    NotMade,
+    /// It cannot be used, and what was said about it.
+    Closed(FolderTrouble, String),
+}
+
+/// Why a folder cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FolderTrouble {
+    Missing,
+    NotAFolder,
+    /// It is none that may be opened.
+    Refused,
+    Unwritable,
+    Unreadable,
 }
 
 /// Standing answers.

@@ -17,7 +17,7 @@ use toolroom_tools::builtin::doctor::{Checkup, Report};
 
 use super::facts::{AnswerFacts, ConfigTrouble, DiskFacts, Facts, KeyFacts, StoreState};
 use super::judge::judge;
-use super::{look, secrets, settings};
+use super::{look, opened, secrets, settings};
 
 /// All of it takes no longer, whatever state the machine is in.
 const BOUND: Duration = Duration::from_secs(5);
@@ -82,9 +82,9 @@ impl Examination {
             Ok(folders) => folders,
             Err(cause) => {
                 let config = Err(ConfigTrouble::NoHome(cause.clone()));
-                let (policy, answers, store) = (None, None, None);
+                let (policy, files, answers, store) = (None, None, None, None);
                 let (key, sealed, disk) = (KeyFacts::Nowhere, None, None);
-                let facts = Facts { at, config, policy, answers, store, key, sealed, disk, machine };
+                let facts = Facts { at, config, policy, files, answers, store, key, sealed, disk, machine };
                 return (facts, Vec::new());
             }
         };
@@ -92,7 +92,12 @@ impl Examination {
         let disk = aside(deadline, move || disk(&data)).await.and_then(|disk| disk.map_err(told));
         let (readable, mut state) = look::open(folders, self.running.as_ref(), deadline).await;
         let store = readable.as_ref().map(|readable| &readable.store);
-        let (config, policy) = settings::read(folders, store, &self.flags, deadline).await;
+        let settings::Read { config, policy, projects } =
+            settings::read(folders, store, &self.flags, deadline).await;
+        let files = match projects {
+            Some(projects) => Some(opened::look(projects, deadline).await),
+            None => None,
+        };
         let (key, ring) = secrets::key(folders);
         let (answers, sealed) = match (store, &state.state) {
             (Some(store), _) => (
@@ -116,7 +121,7 @@ impl Examination {
             }
         }
         let (store, disk) = (Some(state), Some(disk));
-        let facts = Facts { at, config, policy, answers, store, key, sealed, disk, machine };
+        let facts = Facts { at, config, policy, files, answers, store, key, sealed, disk, machine };
         (facts, secrets.unwrap_or_default())
     }
 }

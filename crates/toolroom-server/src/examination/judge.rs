@@ -16,6 +16,7 @@ use super::facts::{
     AnswerFacts, ConfigFacts, ConfigTrouble, Damage, DiskFacts, Facts, KeyChange, KeyFacts, KeyTrouble,
     OpenStore, PolicyFacts, SealedFacts, StoreFacts, StoreState, StoreTrouble, Unwritable, Vanished,
 };
+use super::judge_files::files;
 use crate::config::told;
 
 const MB: u64 = 1_000_000;
@@ -49,6 +50,7 @@ pub(super) fn judge(facts: &Facts) -> Report {
     let checks = vec![
         ("config", config(&facts.config)),
         ("policy", policy(facts.policy.as_ref(), facts.answers.as_ref())),
+        ("files", files(facts.files.as_ref())),
         ("secrets", secrets(&facts.key, facts.sealed.as_ref())),
         ("store", facts.store.as_ref().map_or_else(|| unexamined("store.unexamined", "config"), store)),
         ("instances", of_store(facts, "instances.unexamined", instances)),
@@ -67,12 +69,12 @@ fn newest_at(store: &StoreFacts) -> Option<Timestamp> {
     }
 }
 
-fn one(finding: Finding) -> Check {
+pub(super) fn one(finding: Finding) -> Check {
     Check { gravest: finding, further: Vec::new() }
 }
 
 /// A part that depends on another one, which is broken.
-fn unexamined(code: &'static str, on: &str) -> Check {
+pub(super) fn unexamined(code: &'static str, on: &str) -> Check {
     one(Finding::warning(code, format!("not examined, see `{on}`"), "toolroom doctor"))
 }
 
@@ -452,7 +454,7 @@ fn clock(machine: &Machine, newest_at: Option<Timestamp>, now: Timestamp) -> Che
     Check::new("the clock is right as far as can be seen; core dumps are off", found)
 }
 
-fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+pub(super) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
     let plural = if noun.ends_with('s') { "es" } else { "s" };
     format!("{count} {noun}{}", if count == 1 { "" } else { plural })
@@ -484,7 +486,7 @@ fn size(bytes: u64) -> String {
 }
 
 /// A path as one word of a shell.
-fn quoted(path: &Path) -> String {
+pub(super) fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 

@@ -7,10 +7,14 @@ use toolroom_host::machine::{Space, TreeSize};
 use toolroom_store::InstanceSeen;
 use toolroom_tools::builtin::doctor::Gravity;
 
-use super::super::facts::{Oddity, ProjectFacts};
+use super::super::facts::{FolderFacts, FolderState, FolderTrouble, Oddity, ProjectFacts};
 use super::*;
 
 const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+fn folder(path: &str, state: FolderState) -> FolderFacts {
+    FolderFacts { path: path.into(), state }
+}
 
 /// An installation that is in order.
 fn sound() -> Facts {
@@ -18,6 +22,7 @@ fn sound() -> Facts {
         at: NOW,
         config: Ok(ConfigFacts::default()),
         policy: Some(Ok(PolicyFacts::default())),
+        files: Some(Ok(vec![folder("/data/workspace", FolderState::Open)])),
         answers: Some(AnswerFacts::default()),
         store: Some(StoreFacts {
             folder: "/data".into(),
@@ -106,7 +111,10 @@ fn a_sound_installation_is_healthy_in_all_its_parts() {
     let names: Vec<&str> = report.checks.iter().map(|(name, _)| *name).collect();
     let seven = ["config", "memory", "context", "provider", "rag", "sessions", "disk"];
     assert_eq!(names[..7], seven);
-    assert_eq!(names[7..], ["policy", "secrets", "store", "instances", "approvals", "sandbox", "clock"]);
+    assert_eq!(
+        names[7..],
+        ["policy", "files", "secrets", "store", "instances", "approvals", "sandbox", "clock"]
+    );
     for (name, check) in &report.checks {
         assert!(!check.gravest.details.is_empty(), "{name}");
     }
@@ -166,8 +174,8 @@ fn without_a_home_nothing_else_can_be_said() {
     let mut facts = sound();
     facts.config = Err(ConfigTrouble::NoHome("no home".to_owned()));
     (facts.policy, facts.answers, facts.store, facts.disk) = (None, None, None, None);
-    (facts.key, facts.sealed) = (KeyFacts::Nowhere, None);
-    let parts = ["approvals", "disk", "instances", "policy", "secrets", "store"];
+    (facts.key, facts.sealed, facts.files) = (KeyFacts::Nowhere, None, None);
+    let parts = ["approvals", "disk", "files", "instances", "policy", "secrets", "store"];
     let codes: Vec<String> = wrong(&facts).iter().map(|(code, _)| (*code).to_owned()).collect();
     let unexamined = parts.map(|part| format!("{part}.unexamined"));
     let mut expected = vec!["config.no_home".to_owned()];
@@ -305,6 +313,32 @@ fn faults_of_processes_and_questions() {
     let uncounted = details(|facts| open(facts).calls = None, "instances");
     assert!(uncounted.ends_with("unknown calls were not counted, since there was no time"), "{uncounted}");
     assert_eq!(details(|facts| health_of(facts).open_questions = 1, "approvals"), "1 question open");
+}
+
+#[test]
+fn faults_of_the_opened_folders() {
+    use Gravity::{Error, Warning};
+    for (trouble, code) in [
+        (FolderTrouble::Missing, "files.missing"),
+        (FolderTrouble::NotAFolder, "files.not_a_folder"),
+        (FolderTrouble::Refused, "files.refused"),
+        (FolderTrouble::Unwritable, "files.read_only"),
+        (FolderTrouble::Unreadable, "files.unreadable"),
+    ] {
+        let closed = || folder("/x", FolderState::Closed(trouble, "no".to_owned()));
+        check(Error, code, |facts| facts.files = Some(Ok(vec![closed()])));
+        let further = vec![folder("/w", FolderState::NotMade), closed()];
+        check(Warning, code, |facts| facts.files = Some(Ok(further)));
+    }
+    check(Error, "files.unreadable", |facts| facts.files = Some(Err("no".to_owned())));
+    check(Warning, "files.unexamined", |facts| facts.files = None);
+    let mut facts = sound();
+    let opened = folder("/x", FolderState::Open);
+    facts.files = Some(Ok(vec![folder("/w", FolderState::NotMade), opened]));
+    let report = judge(&facts);
+    let (_, files) = report.checks.iter().find(|(name, _)| *name == "files").unwrap();
+    let expected = "workspace `/w`, made when it is first used; 1 folder opened besides";
+    assert_eq!((files.gravest.details.as_str(), report.status), (expected, Gravity::Ok));
 }
 
 #[test]

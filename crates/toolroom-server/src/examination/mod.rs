@@ -6,7 +6,9 @@
 mod facts;
 mod gather;
 mod judge;
+mod judge_files;
 mod look;
+mod opened;
 mod secrets;
 mod settings;
 

@@ -4,14 +4,28 @@ use tokio::time::Instant;
 use toolroom::ledger::Switchboard;
 use toolroom::policy::Condition;
 use toolroom::scope::ProjectId;
+use toolroom_host::files::Projects;
 use toolroom_host::folders::Folders;
 use toolroom_store::Store;
 
 use super::facts::{AnswerFacts, ConfigFacts, ConfigTrouble, Oddity, PolicyFacts, ProjectFacts};
 use super::gather::{told, within};
+use crate::app::projects;
 use crate::config::{ConfigError, Layer, Loaded, Origin, Problem, Sources, Trust, load};
 
-type Read = (Result<ConfigFacts, ConfigTrouble>, Option<Result<PolicyFacts, Vec<String>>>);
+/// What the configuration says.
+pub(super) struct Read {
+    pub(super) config: Result<ConfigFacts, ConfigTrouble>,
+    /// These are absent when it cannot be used.
+    pub(super) policy: Option<Result<PolicyFacts, Vec<String>>>,
+    pub(super) projects: Option<Result<Projects, String>>,
+}
+
+impl Read {
+    fn nothing(trouble: ConfigTrouble) -> Self {
+        Self { config: Err(trouble), policy: None, projects: None }
+    }
+}
 
 /// What the files say. Without a database no project's file is trusted.
 pub(super) async fn read(
@@ -22,27 +36,28 @@ pub(super) async fn read(
 ) -> Read {
     let files = match Sources::find(folders).read() {
         Ok(files) => files,
-        Err(error) => return (Err(ConfigTrouble::Unreadable(lines(&error).join("; "))), None),
+        Err(error) => return Read::nothing(ConfigTrouble::Unreadable(lines(&error).join("; "))),
     };
     let trust = match store {
         Some(store) => match within(deadline, files.trust(store)).await {
             Ok(Ok(trust)) => trust,
-            Ok(Err(error)) => return (Err(ConfigTrouble::Unreadable(told(error))), None),
-            Err(late) => return (Err(ConfigTrouble::Unreadable(late.to_string())), None),
+            Ok(Err(error)) => return Read::nothing(ConfigTrouble::Unreadable(told(error))),
+            Err(late) => return Read::nothing(ConfigTrouble::Unreadable(late.to_string())),
         },
         None => Trust::Missing,
     };
     let layers = files.layers(trust, flags);
     let loaded = load(&layers).and_then(|loaded| loaded.limits().map(|_| loaded));
     match loaded {
-        Err(error) => (Err(ConfigTrouble::Invalid(lines(&error))), None),
+        Err(error) => Read::nothing(ConfigTrouble::Invalid(lines(&error))),
         Ok(loaded) => {
             let policy = loaded.policy().map_err(|error| lines(&error)).map(|policy| PolicyFacts {
                 preset: policy.preset(),
                 rules: policy.rules().len(),
                 examples: examples(&loaded),
             });
-            (Ok(config(&layers, &loaded)), Some(policy))
+            let projects = projects(folders, &loaded.config).map_err(told);
+            Read { config: Ok(config(&layers, &loaded)), policy: Some(policy), projects: Some(projects) }
         }
     }
 }

@@ -16,14 +16,15 @@ use toolroom_store::{Presence, Store};
 use crate::home::{Home, Ran, ran};
 
 const SEVEN: [&str; 7] = ["config", "memory", "context", "provider", "rag", "sessions", "disk"];
-const FURTHER: [&str; 7] = ["policy", "secrets", "store", "instances", "approvals", "sandbox", "clock"];
+const FURTHER: [&str; 8] =
+    ["policy", "files", "secrets", "store", "instances", "approvals", "sandbox", "clock"];
 
 /// What is said of this toolroom, with the exit code it should end with.
 #[track_caller]
 fn examined(home: &Home, code: i32) -> Value {
     let report = home.run(&["doctor", "--json"]).ended(code).json();
     let names: Vec<&str> = report["checks"].as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(names, [SEVEN, FURTHER].concat());
+    assert_eq!(names, [&SEVEN[..], &FURTHER].concat());
     report
 }
 
@@ -119,6 +120,19 @@ fn people_get_lines_with_what_to_type() {
     script.env("TERM", "dumb");
     let shown = String::from_utf8(script.output().unwrap().stdout).unwrap();
     assert!(shown.is_ascii() && shown.contains("error   config"), "{shown}");
+}
+
+#[test]
+fn folders_that_are_opened_and_cannot_be_are_told() {
+    let home = used();
+    let missing = home.path().join("documents");
+    let settings = format!("workspace = \"{0}\"\n[files]\nread = [\"{0}\", \"/etc\"]\n", missing.display());
+    std::fs::write(home.path().join("toolroom.toml"), settings).unwrap();
+    let report = examined(&home, 1);
+    assert_eq!(codes(&report), ["files.missing", "files.missing", "files.refused"], "{report}");
+    let remedy = report["checks"]["files"]["remedy"].as_str().unwrap();
+    assert!(Command::new("sh").args(["-c", remedy]).status().unwrap().success(), "{remedy}");
+    assert_eq!(codes(&examined(&home, 0)), ["files.refused"]);
 }
 
 #[test]

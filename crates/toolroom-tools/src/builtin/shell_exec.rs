@@ -91,7 +91,7 @@ async fn execute(
         order.grace = reserve / 2;
         order.limits.wall = Some(left - reserve);
     }
-    // If the call is cancelled this future is dropped, and with it the program and everything it started.
+    // If the call is cancelled this future is dropped, and the helper ends the program and everything it started.
     let running = supervisor.start(order).await.map_err(|error| not_run(&run.command, error))?;
     let ended = running.wait().await.map_err(|error| not_run(&run.command, error))?;
     match ended.cause {

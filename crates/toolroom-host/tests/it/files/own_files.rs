@@ -77,3 +77,17 @@ fn a_folder_of_ours_is_known_though_a_link_names_it() {
     let protected = Protected { folders: vec![link], files: Vec::new() };
     is_ours(space.with_protected(protected).read("share/toolroom/toolroom.db"));
 }
+
+#[test]
+fn a_folder_of_ours_is_closed_before_it_is_made() {
+    let ground = Ground::new();
+    ground.link("linked", "dir");
+    for named in ["dir/config/toolroom", "linked/config/toolroom"] {
+        let protected = Protected { folders: vec![ground.inside(named)], files: Vec::new() };
+        let space = ground.workspace().with_protected(protected);
+        is_ours(space.write("dir/config/toolroom/toolroom.toml", b"x", Parents::Create));
+        is_ours(space.write("dir/config/toolroom", b"x", Parents::Create));
+        assert!(!ground.inside("dir/config").exists());
+        assert!(space.write("dir/configured.txt", b"x", Parents::Create).is_ok());
+    }
+}

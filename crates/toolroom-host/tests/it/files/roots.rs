@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use toolroom_host::files::{Access, FileError, Parents, Workspace};
+use toolroom_host::files::{Access, FileError, Parents, RootState, RootTrouble, Workspace};
 
 use super::{CANARY, Ground};
 
@@ -99,6 +99,17 @@ fn the_innermost_root_decides_by_whatever_path() {
 }
 
 #[test]
+fn what_may_only_be_read_is_not_made_either() {
+    let ground = Ground::new();
+    let space = ground.workspace().with_root(ground.inside("vendor"), Access::ReadOnly);
+    for parents in [Parents::Create, Parents::MustExist] {
+        space.write("vendor/new.txt", b"x", parents).unwrap_err();
+    }
+    assert!(!ground.inside("vendor").exists());
+    space.write("vendored.txt", b"x", Parents::Create).unwrap();
+}
+
+#[test]
 fn a_root_may_be_called_by_its_real_name() {
     let ground = Ground::new();
     let by_link = ground.above().join("ws-link");
@@ -107,4 +118,35 @@ fn a_root_may_be_called_by_its_real_name() {
     for path in [by_link.join("file.txt"), ground.inside("file.txt")] {
         assert_eq!(space.read(path.to_str().unwrap()).unwrap(), "inside\n");
     }
+}
+
+#[test]
+fn a_survey_says_what_is_open_and_makes_nothing() {
+    let ground = Ground::new();
+    let own = ground.inside("data/workspace");
+    let space = Workspace::in_data_folder(own.clone())
+        .with_root(ground.outside(), Access::ReadOnly)
+        .with_root(ground.inside("dir"), Access::Writable)
+        .with_root(ground.inside("none"), Access::ReadOnly)
+        .with_root(ground.inside("file.txt"), Access::Writable)
+        .with_root("/etc".into(), Access::ReadOnly);
+    let seen = space.survey();
+    let states: Vec<&RootState> = seen.iter().map(|root| &root.state).collect();
+    assert!(
+        matches!(
+            states[..],
+            [
+                RootState::NotMade,
+                RootState::Open,
+                RootState::Open,
+                RootState::Closed(RootTrouble::Missing),
+                RootState::Closed(RootTrouble::NotAFolder),
+                RootState::Closed(RootTrouble::Refused(_)),
+            ]
+        ),
+        "{seen:?}"
+    );
+    assert!(!own.exists() && seen[0].path == own && seen[1].access == Access::ReadOnly);
+    space.list(".", 1).unwrap();
+    assert!(matches!(space.survey()[0].state, RootState::Open));
 }

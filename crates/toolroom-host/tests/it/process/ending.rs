@@ -136,3 +136,31 @@ async fn who_is_asked_to_end_may_tidy_up() {
     assert_eq!(ended.stdout.text(100), "ready\ntidy\n");
     assert!(ended.usage.wall < BOUND, "the grace is not waited for in vain");
 }
+
+#[tokio::test]
+async fn who_is_dropped_may_tidy_up_though_nobody_waits() {
+    let bench = Bench::new();
+    // More than a pipe holds, which somebody has to take.
+    let tidy = "head -c 200000 /dev/zero; echo tidy > tidied; exit 7";
+    let mut order = bench.shell(&format!("trap '{tidy}' TERM; echo ready; while :; do sleep 0.01; done"));
+    order.grace = 2 * BOUND;
+    let running = bench.supervisor.start(order).await.unwrap();
+    until(BOUND, || running.output(toolroom_host::process::Stream::Stdout).total_bytes() > 0).await;
+    drop(running);
+    until(BOUND, || bench.alive().is_empty()).await;
+    assert_eq!(std::fs::read_to_string(bench.path().join("tidied")).unwrap(), "tidy\n");
+}
+
+#[tokio::test]
+async fn who_is_dropped_while_it_tidies_up_has_no_longer_than_a_moment() {
+    let bench = Bench::new();
+    let mut order = bench.shell("trap 'echo deaf' TERM; echo ready; while :; do sleep 0.01; done");
+    order.grace = 60 * BOUND;
+    let running = bench.supervisor.start(order).await.unwrap();
+    let printed = || running.output(toolroom_host::process::Stream::Stdout).text(100);
+    until(BOUND, || printed() == "ready\n").await;
+    running.stop();
+    until(BOUND, || printed() == "ready\ndeaf\n").await;
+    drop(running);
+    until(BOUND, || bench.alive().is_empty()).await;
+}

@@ -72,7 +72,8 @@ pub(super) fn failed(error: FileError) -> ToolError {
             ErrorKind::PermissionDenied
         }
         FileError::Root { .. } => {
-            let told = ToolError::tool("the workspace cannot be opened; its owner has to look at that");
+            let told =
+                ToolError::tool("a folder of the workspace cannot be opened; its owner has to look at that");
             return told.caused_by(error);
         }
         FileError::NotAFile { .. }
@@ -83,7 +84,21 @@ pub(super) fn failed(error: FileError) -> ToolError {
         | FileError::Full { .. }
         | FileError::Io { .. } => ErrorKind::Tool,
     };
-    let told = ToolError::new(kind, error.to_string());
+    let hint = match &error {
+        FileError::NotFound { .. } => Some("`list_files` shows what is there"),
+        FileError::NoFolder { .. } => Some("`write_file` makes the folders above a file"),
+        FileError::TooLarge { .. } => Some("`read_file` with `offset` and `limit` reads some lines of it"),
+        _ => None,
+    };
+    // What the system said is about the path the caller named, and about nothing else.
+    let said = match &error {
+        FileError::Io { source, .. } => format!(": {}", source.kind()),
+        _ => String::new(),
+    };
+    let mut told = ToolError::new(kind, format!("{error}{said}"));
+    if let Some(hint) = hint {
+        told = told.with_hint(hint);
+    }
     match error {
         FileError::Io { source, .. } | FileError::Full { source, .. } => told.caused_by(source),
         _ => told,

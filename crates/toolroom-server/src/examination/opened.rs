@@ -1,0 +1,38 @@
+//! The folders that are opened to tools: whether they are there, and can be used.
+
+use tokio::time::Instant;
+use toolroom::scope::LOCAL_PROJECT;
+use toolroom_host::files::{Projects, RootSeen, RootState, RootTrouble};
+
+use super::facts::{FolderFacts, FolderState, FolderTrouble};
+use super::gather::{aside, told};
+
+/// Looks at the workspace of the own project, and at what is opened besides. Makes nothing.
+pub(super) async fn look(
+    projects: Result<Projects, String>,
+    deadline: Instant,
+) -> Result<Vec<FolderFacts>, String> {
+    let workspace = projects?.workspace(LOCAL_PROJECT);
+    let seen = aside(deadline, move || workspace.survey()).await?;
+    Ok(seen.into_iter().map(facts).collect())
+}
+
+fn facts(RootSeen { path, state, .. }: RootSeen) -> FolderFacts {
+    let state = match state {
+        RootState::Open => FolderState::Open,
+        RootState::NotMade => FolderState::NotMade,
+        RootState::Unwritable(error) => FolderState::Closed(FolderTrouble::Unwritable, told(error)),
+        RootState::Closed(trouble) => {
+            let kind = match &trouble {
+                RootTrouble::Missing => FolderTrouble::Missing,
+                RootTrouble::NotAFolder => FolderTrouble::NotAFolder,
+                RootTrouble::Refused(_) | RootTrouble::Ours | RootTrouble::NotAbsolute => {
+                    FolderTrouble::Refused
+                }
+                RootTrouble::System(_) => FolderTrouble::Unreadable,
+            };
+            FolderState::Closed(kind, trouble.to_string())
+        }
+    };
+    FolderFacts { path, state }
+}
