@@ -221,8 +221,9 @@ fn what_takes_too_long_is_ended_and_what_it_printed_is_told() {
     let script = format!("echo so far; echo trouble >&2; setsid sleep {mark} & sleep {mark}");
     let arguments = json!({"command": "sh", "args": ["-c", script]});
     let late = shop.command(&arguments, &["--yes", "--json", "--timeout", "3s"]).output().unwrap();
-    let error = ran(late).ended(1).json()["error"].clone();
+    let error = ran(late).ended(124).json()["error"].clone();
     assert_eq!(error["kind"], "timeout", "{error}");
+    assert_eq!(shop.home.run(&["log", "last", "--json"]).ended(0).json()["status"], "unknown");
     let text = error["message"].as_str().unwrap();
     assert!(text.contains("it took too long\nstdout until then:\nso far\n"), "{text}");
     assert!(text.contains("stderr until then:\ntrouble\n"), "{text}");

@@ -100,11 +100,15 @@ async fn execute(
             stderr: ended.stderr.text(MAX_STREAM_CHARS),
             exit_code: ended.status.code(),
         }),
-        Cause::Stopped => Err(cut_short(ErrorKind::Cancelled, &run.command, "it was stopped", &ended)),
-        Cause::Limit(limit) => {
-            let kind = if limit == Limit::Wall { ErrorKind::Timeout } else { ErrorKind::Tool };
-            Err(cut_short(kind, &run.command, reason(limit), &ended))
+        Cause::Stopped => {
+            let text = told(&run.command, "it was stopped", &ended);
+            Err(ToolError::new(ErrorKind::Cancelled, text).in_doubt())
         }
+        Cause::Limit(Limit::Wall) => {
+            Err(context.out_of_time(told(&run.command, reason(Limit::Wall), &ended)))
+        }
+        // What it had done by then is done.
+        Cause::Limit(limit) => Err(ToolError::tool(told(&run.command, reason(limit), &ended)).in_doubt()),
     }
 }
 
@@ -120,15 +124,14 @@ fn reason(limit: Limit) -> &'static str {
 }
 
 /// A program that was ended, with what it had printed by then.
-fn cut_short(kind: ErrorKind, command: &str, why: &str, ended: &Ended) -> ToolError {
+fn told(command: &str, why: &str, ended: &Ended) -> String {
     let mut text = format!("`{command}` was ended with everything it had started: {why}");
     for (name, kept) in [("stdout", &ended.stdout), ("stderr", &ended.stderr)] {
         if kept.total_bytes() > 0 {
             text.push_str(&format!("\n{name} until then:\n{}", kept.text(MAX_ERROR_CHARS)));
         }
     }
-    // What it had done by then is done.
-    ToolError::new(kind, text).in_doubt()
+    text
 }
 
 /// A program that did not run, or about whose end nothing is known.

@@ -10,6 +10,7 @@ use super::request::{CallRequest, Progress, ProgressSink};
 use crate::clock::{Clock, Timestamp};
 use crate::ledger::CallId;
 use crate::scope::Scope;
+use crate::tool::{ErrorKind, ToolError};
 
 /// Immutable facts about one call, given to the tool that runs it. Only the kernel makes one, one for each run,
 /// and it cannot be copied; registered tools are never handed out again. So no code outside the kernel can start a
@@ -108,6 +109,13 @@ impl CallContext {
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
+    }
+
+    /// The error of a tool that ends its work shortly before the deadline, so as to tell what it has so far. It counts as
+    /// the deadline being reached.
+    #[must_use]
+    pub fn out_of_time(&self, for_model: impl Into<String>) -> ToolError {
+        ToolError::new(ErrorKind::Timeout, for_model).by_kernel()
     }
 
     /// The current time.
