@@ -20,9 +20,10 @@ fn both_ways_to_find_descendants_agree_and_none_is_left() {
 
     kill_from_outside(root.id());
     root.wait().unwrap();
-    assert!(
-        found.iter().all(|pid| Stat::of(*pid).is_ok_and(|stat| stat.is_dead()) || Stat::of(*pid).is_err())
-    );
+    // A signal was sent to all of them; dying takes its time.
+    while !found.iter().all(|pid| Stat::of(*pid).map_or(true, |stat| stat.is_dead())) {
+        std::thread::yield_now();
+    }
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn a_broken_configuration_is_told_where_nothing_else_works() {
     std::fs::write(home.path().join("toolroom.toml"), "[policy]\npreste = \"open\"\n").unwrap();
     home.run(&["call", "calculator", "expression=1"]).ended(2);
     let report = examined(&home, 1);
-    assert_eq!(codes(&report), ["config.invalid", "policy.unexamined"]);
+    assert_eq!(codes(&report), ["config.invalid", "policy.unexamined", "files.unexamined"]);
     let details = report["checks"]["config"]["details"].as_str().unwrap();
     assert!(details.contains("toolroom.toml:2") && details.contains("preste"), "{details}");
     assert_eq!(report["warnings"][0], format!("config: {details}"));
@@ -170,12 +170,12 @@ fn a_broken_configuration_is_told_where_nothing_else_works() {
     std::fs::write(home.path().join("toolroom.toml"), rule).unwrap();
     assert_eq!(codes(&examined(&home, 1)), ["policy.invalid"]);
     std::fs::write(home.path().join("toolroom.toml"), b"\xff\xfe").unwrap();
-    assert_eq!(codes(&examined(&home, 1)), ["config.unreadable", "policy.unexamined"]);
+    assert_eq!(codes(&examined(&home, 1)), ["config.unreadable", "policy.unexamined", "files.unexamined"]);
     std::fs::remove_file(home.path().join("toolroom.toml")).unwrap();
     let odd = home.command(&["doctor", "--json"]).env("TOOLROOM_POLICY_PRESTE", "open").output().unwrap();
     assert_eq!(codes(&ran(odd).ended(0).json()), ["config.odd"]);
     let set = home.run(&["doctor", "--json", "--set", "policy.preset=wild"]).ended(1).json();
-    assert_eq!(codes(&set), ["config.invalid", "policy.unexamined"]);
+    assert_eq!(codes(&set), ["config.invalid", "policy.unexamined", "files.unexamined"]);
 }
 
 #[test]
