@@ -42,6 +42,10 @@ impl Answers {
     /// The answer that lifts a question which is asked outside the policy, by the tool itself.
     #[must_use]
     pub fn lifting(&self, rule: &str, facts: &Facts<'_>) -> Option<&StandingAnswer> {
+        // Whatever was said, wherever its tool was not known: of this one every call is asked about.
+        if facts.spec.single_answers {
+            return None;
+        }
         let case = Case::new(facts);
         let lifts = |read: &&ReadAnswer| {
             let answer = &read.answer;

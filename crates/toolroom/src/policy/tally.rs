@@ -137,7 +137,7 @@ impl<'a, R: Record> Tally<'a, R> {
             return self.note_answer(answer, || Finding::Unneeded);
         };
         let rule = || lifts.unwrap_or_default().to_owned();
-        if !question.asker.accepts(answer) {
+        if self.case.facts.spec.single_answers || !question.asker.accepts(answer) {
             return self.note_answer(answer, || Finding::MayNotLift(rule()));
         }
         match read.holds_in(self.case) {

@@ -43,6 +43,15 @@ fn a_yes_to_a_rule_is_none_to_the_preset_and_the_other_way_round() {
     check(&scene.answer(yes("rule")).answer(yes("default.exec")), "allow ans_yes_rule");
 }
 
+/// It may have been said where the tool was not known, or before the tool was answered call by call.
+#[test]
+fn no_yes_holds_for_a_tool_that_is_answered_call_by_call() {
+    check(&Scene::of(shell().single_answers()).answer(yes("default.exec")), "ask default.exec");
+    let scene = Scene::of(note().single_answers()).rule(plain("one", "ask")).answer(yes("one"));
+    check(&scene, "ask one");
+    assert_eq!(scene.trace().tried.last().unwrap().finding, Finding::MayNotLift("one".to_owned()));
+}
+
 #[test]
 fn a_yes_to_the_presets_question_covers_all_it_told() {
     let spec = shell().capabilities(&[Capability::Exec, Capability::Destructive]);
