@@ -63,7 +63,27 @@ fn untold() -> ToolError {
 /// From what was sent to what the tool would get.
 fn prepare(entry: &Entry, request: &mut CallRequest) -> Result<Arguments, ToolError> {
     check_context(request)?;
-    Ok(filled(entry, parse(&mut request.arguments)?))
+    let mut arguments = parse(&mut request.arguments)?;
+    arguments.values_mut().for_each(write_whole);
+    Ok(filled(entry, arguments))
+}
+
+/// To JSON Schema `20.0` is a whole number, to most programs it is none: whole numbers are written as such, up to where
+/// every one of them can be.
+fn write_whole(value: &mut Value) {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < EXACT);
+            #[expect(clippy::cast_possible_truncation, reason = "it is whole, and small enough")]
+            if let Some(whole) = whole {
+                *value = Value::from(whole as i64);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(write_whole),
+        Value::Object(map) => map.values_mut().for_each(write_whole),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// Takes the arguments out of the request. What is no JSON object stays in it as text, for the journal.

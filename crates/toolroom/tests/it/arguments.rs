@@ -1,12 +1,12 @@
 //! T4, T5, T9: arguments as a model writes them, through the whole path.
 
 use serde_json::{Value, json};
-use toolroom::call::Outcome;
+use toolroom::call::{CallContext, Outcome};
 use toolroom::ledger::CallStatus;
 use toolroom::policy::Judgement;
 use toolroom::schema::Problem;
 use toolroom::testing::Bench;
-use toolroom::tool::{Effect, ErrorKind, ToolOutput};
+use toolroom::tool::{Effect, ErrorKind, ToolError, ToolOutput, tool_fn};
 
 use crate::room::{echo, error_of, kind_of, scripted, spec};
 
@@ -38,6 +38,28 @@ async fn whole_numbers_keep_every_digit() {
         let report = bench.room().call(bench.request().arguments_text(format!("{{\"n\": {number}}}"))).await;
         assert_eq!(report.for_model().unwrap()["n"].to_string(), number);
     }
+}
+
+#[tokio::test]
+async fn a_whole_number_is_one_however_it_is_written() {
+    let bench = Bench::new(echo()).unwrap();
+    for (written, got) in [
+        ("20.0", "20"),
+        ("-3e2", "-300"),
+        ("0.5", "0.5"),
+        ("1e300", "1e+300"),
+        ("[{\"n\": 7.0}]", "[{\"n\":7}]"),
+    ] {
+        let report = bench.room().call(bench.request().arguments_text(format!("{{\"n\": {written}}}"))).await;
+        assert_eq!(report.for_model().unwrap()["n"].to_string(), got);
+    }
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Pages {
+        count: usize,
+    }
+    let count = |_context: CallContext, pages: Pages| std::future::ready(Ok::<_, ToolError>(pages.count));
+    let typed = Bench::new(tool_fn("app:pages", "Count", count).unwrap()).unwrap();
+    assert_eq!(typed.report(json!({"count": 20.0})).await.for_model(), Some(json!(20)));
 }
 
 #[tokio::test]
