@@ -62,6 +62,8 @@ pub struct Quirks {
     pub usage_on_request: bool,
     /// `tool_choice` is not understood.
     pub no_tool_choice: bool,
+    /// Encrypted thoughts must not be asked for: the model has none.
+    pub no_encrypted_reasoning: bool,
 }
 
 /// What becomes of thoughts when the conversation is sent again.
