@@ -1,6 +1,11 @@
 //! Streams as vendors send them, played to a decoder.
 
-use toolroom::model::{Answer, ModelError, ModelEvent};
+use std::sync::Arc;
+
+use serde_json::json;
+use toolroom::model::{
+    Answer, Block, Message, ModelError, ModelEvent, ModelRequest, Role, SystemPrompt, ToolUse,
+};
 
 use crate::sse::Reader;
 use crate::wire::{Quirks, Terms, Wire};
@@ -43,4 +48,24 @@ pub(crate) fn play_cut_anywhere(
         assert_eq!(shown(&cut_answer), shown(&answer), "cut at {at}");
     }
     (told, answer)
+}
+
+/// The request that follows an answer, all of whose calls went well.
+pub(crate) fn next_request(answer: Answer) -> ModelRequest {
+    let result = |block: &Block| match block {
+        Block::Call { id, name, .. } => {
+            let content = Arc::new(json!("ok"));
+            Some(Block::Result { id: id.clone(), name: name.clone(), content, is_error: false })
+        }
+        _ => None,
+    };
+    let results = answer.blocks.iter().filter_map(result).collect();
+    ModelRequest {
+        system: SystemPrompt::default(),
+        messages: vec![answer.into_message(), Message { role: Role::User, blocks: results }],
+        tools: Arc::new([]),
+        tool_use: ToolUse::Free,
+        max_tokens: None,
+        temperature: None,
+    }
 }

@@ -18,7 +18,7 @@ pub(super) struct Calls {
     calls: Vec<Call>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Call {
     /// Its number on the wire, if it has one.
     index: Option<u64>,
@@ -65,11 +65,13 @@ impl Calls {
                 return Err(ModelError::new(ModelErrorKind::Protocol, message));
             }
             None => {
-                let (id, name, arguments) = (id.map(str::to_owned), String::new(), String::new());
-                self.calls.push(Call { index, id, name, arguments, extra: None, told: None });
+                self.calls.push(Call { index, ..Call::default() });
                 self.calls.len() - 1
             }
         };
+        // Some count their calls from 0 and call that an id; results could not be told apart by it.
+        let id =
+            id.filter(|id| !(self.calls.iter().enumerate()).any(|(other, call)| other != at && call.is(id)));
         let Some(call) = self.calls.get_mut(at) else { return Ok(()) };
         if call.name.is_empty() {
             name.unwrap_or_default().clone_into(&mut call.name);
@@ -88,7 +90,7 @@ impl Calls {
     /// Which call a piece belongs to; none if it begins a new one. Without an index, an id or a name begins one. With an
     /// index, both together do if they are not those of the call there: Gemini has counted every call as its first.
     fn place(&self, index: Option<u64>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
-        let known = |call: &Call| id.is_some() && call.id.as_deref() == id;
+        let known = |call: &Call| id.is_some_and(|id| call.is(id));
         match index {
             Some(_) => {
                 let at = self.calls.iter().rposition(|call| call.index == index)?;
@@ -124,6 +126,10 @@ impl Calls {
 }
 
 impl Call {
+    fn is(&self, id: &str) -> bool {
+        self.id.as_deref() == Some(id)
+    }
+
     /// Tells what is new. A call is told once its name is known; its id stays what was told.
     fn tell(&mut self, at: usize, answer: Option<&str>, arguments: &str, told: &mut dyn FnMut(ModelEvent)) {
         if self.name.is_empty() {

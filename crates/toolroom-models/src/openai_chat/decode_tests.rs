@@ -1,9 +1,9 @@
 use proptest::prelude::*;
-use toolroom::model::{Message, ModelCallId, ModelRequest, Role, SystemPrompt, ToolUse};
+use toolroom::model::ModelCallId;
 
 use super::*;
 use crate::openai_chat::OpenAiChat;
-use crate::recorded::{play, play_cut_anywhere, terms};
+use crate::recorded::{next_request, play, play_cut_anywhere, terms};
 use crate::scale::cases;
 use crate::wire::Wire;
 
@@ -34,24 +34,12 @@ fn call(id: &str, name: &str, arguments: &str) -> Block {
 
 /// The answer as the next request has it.
 fn given_back(answer: Answer) -> Value {
-    let results = (answer.blocks.iter())
-        .filter_map(|block| match block {
-            Block::Call { id, name, .. } => {
-                let content = Arc::new(json!("ok"));
-                Some(Block::Result { id: id.clone(), name: name.clone(), content, is_error: false })
-            }
-            _ => None,
-        })
-        .collect();
-    let request = ModelRequest {
-        system: SystemPrompt::default(),
-        messages: vec![answer.into_message(), Message { role: Role::User, blocks: results }],
-        tools: Arc::new([]),
-        tool_use: ToolUse::Free,
-        max_tokens: None,
-        temperature: None,
-    };
-    OpenAiChat.encode(&request, &terms())["messages"][0].take()
+    OpenAiChat.encode(&next_request(answer), &terms())["messages"]
+        .as_array()
+        .unwrap()
+        .first()
+        .cloned()
+        .unwrap_or_default()
 }
 
 #[test]
@@ -169,6 +157,13 @@ fn calls_that_all_count_as_the_first_are_several() {
     let answer = answer(&format!("{}data: [DONE]\n\n", stream(&chunks)));
     assert_eq!(answer.blocks, [call("x", "a", "{}"), call("z", "b", "{}")]);
     assert_eq!(answer.stop, StopReason::Calls);
+}
+
+#[test]
+fn calls_with_the_same_id_get_ids_of_their_own() {
+    let piece = |index: u64| json!({"index": index, "id": "0", "function": {"name": "f", "arguments": "{}"}});
+    let chunk = json!({"id": "r", "choices": [{"delta": {"tool_calls": [piece(0), piece(1)]}, "finish_reason": "stop"}]});
+    assert_eq!(answer(&stream(&[chunk])).blocks, [call("0", "f", "{}"), call("r-call-1", "f", "{}")]);
 }
 
 #[test]
