@@ -37,12 +37,13 @@ const NO_CREDIT: [&str; 6] = [
     "exceeded_current_quota",
 ];
 
-const NOT_THIS: [&str; 6] = [
+const NOT_THIS: [&str; 7] = [
     "content_policy",
     "content_filter",
     "content management policy",
     "data_inspection_failed",
-    "moderation",
+    "requires moderation",
+    "was flagged",
     "safety system",
 ];
 

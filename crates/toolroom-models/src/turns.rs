@@ -26,9 +26,10 @@ pub(crate) fn turns(messages: &[Message]) -> Vec<Turn<'_>> {
     let mut ordered = Vec::new();
     for (turn, answers) in spoken.into_iter().zip(answers) {
         let answered: HashSet<&ModelCallId> = answers.iter().filter_map(|block| result_id(block)).collect();
+        let mut called = HashSet::new();
         let blocks: Vec<&Block> = (turn.blocks.into_iter())
             .filter(|block| match block {
-                Block::Call { id, .. } => answered.contains(id),
+                Block::Call { id, .. } => answered.contains(id) && called.insert(id),
                 Block::Result { .. } => false,
                 _ => true,
             })

@@ -185,7 +185,7 @@ impl ChatDecoder {
         }
     }
 
-    fn opaque(&self, name: &str, value: Value) -> Opaque {
+    fn opaque(&self, name: &str, value: &Value) -> Opaque {
         Opaque { owner: self.owner.clone(), part: Arc::new(json!({ name: value })) }
     }
 
@@ -233,12 +233,12 @@ impl Decoder for ChatDecoder {
         let mut blocks = Vec::new();
         if !self.reasoning.is_empty() || !self.details.is_empty() {
             let details = std::mem::take(&mut self.details);
-            let opaque = (!details.is_empty()).then(|| self.opaque("reasoning_details", details.into()));
+            let opaque = (!details.is_empty()).then(|| self.opaque("reasoning_details", &details.into()));
             blocks.push(Block::Reasoning { text: std::mem::take(&mut self.reasoning), opaque });
         }
         let extra = self.text_extra.take();
-        if !self.text.is_empty() || (extra.is_some() && self.calls.is_empty()) {
-            let opaque = extra.map(|extra| self.opaque("extra_content", extra));
+        if !self.text.is_empty() || extra.is_some() {
+            let opaque = extra.map(|extra| self.opaque("extra_content", &extra));
             blocks.push(Block::Text { text: std::mem::take(&mut self.text), opaque });
         }
         blocks.extend(std::mem::take(&mut self.calls).into_blocks(&self.owner)?);

@@ -142,7 +142,7 @@ fn a_whole_message_of_a_server_that_does_not_stream_is_an_answer() {
         ],
     }}]});
     let expected = [Block::text("Yes."), call("1", "a", "{\"x\":[1]}"), call("2", "b", "")];
-    assert_eq!(answer(&stream(&[whole.clone()])).blocks, expected);
+    assert_eq!(answer(&stream(std::slice::from_ref(&whole))).blocks, expected);
     assert_eq!(answer(&stream(&[whole.clone(), whole])).blocks, expected, "said twice is said once");
 }
 
@@ -201,6 +201,18 @@ fn refusals_and_parts_are_words_like_others() {
     ];
     let thoughts = Block::Reasoning { text: "hm".to_owned(), opaque: None };
     assert_eq!(answer(&stream(&chunks)).blocks, [thoughts, Block::text("A no")]);
+}
+
+#[test]
+fn a_signature_that_comes_alone_is_given_back() {
+    let extra = json!({"google": {"thought_signature": "c2ln"}});
+    let call = json!({"id": "1", "function": {"name": "f", "arguments": "{}"}});
+    let chunks = [
+        json!({"choices": [{"delta": {"tool_calls": [call]}}]}),
+        json!({"choices": [{"delta": {"content": "", "extra_content": extra}, "finish_reason": "stop"}]}),
+    ];
+    let back = given_back(answer(&stream(&chunks)));
+    assert_eq!((&back["extra_content"], &back["content"]), (&extra, &Value::Null));
 }
 
 #[test]

@@ -95,7 +95,9 @@ fn assistant(turn: &Turn<'_>, terms: &Terms) -> Option<Value> {
     for block in &turn.blocks {
         match block {
             Block::Text { text, opaque } => {
-                words.push(text.as_str());
+                if !text.is_empty() {
+                    words.push(text.as_str());
+                }
                 give_back(&mut message, opaque.as_ref(), terms);
             }
             Block::Reasoning { text, opaque } => {

@@ -96,7 +96,9 @@ impl ResponsesDecoder {
     /// The item an event is about. One that was never announced begins here.
     fn item(&mut self, data: &Value, kind: &str, told: Told<'_>) -> Result<&mut Item, ModelError> {
         let announced = data.get("item").filter(|item| item.is_object());
-        let place = data.get("output_index").and_then(Value::as_u64);
+        let id = field(announced.unwrap_or(data), if announced.is_some() { "id" } else { "item_id" });
+        let known = || self.items.iter().find(|item| id.is_some() && item.id() == id).map(|item| item.at);
+        let place = data.get("output_index").and_then(Value::as_u64).or_else(known);
         let at = match (place, announced) {
             (Some(at), _) => at,
             (None, Some(_)) => self.next(),

@@ -157,6 +157,25 @@ fn arguments_that_come_at_once_or_before_their_call_are_not_lost() {
 }
 
 #[test]
+fn items_without_a_place_are_known_by_their_ids() {
+    let mut events = Vec::new();
+    for id in ["a", "b"] {
+        let begun = json!({"type": "function_call", "id": id, "call_id": id, "name": "f", "arguments": ""});
+        events.push(json!({"type": "response.output_item.added", "item": begun}));
+    }
+    for id in ["a", "b"] {
+        let done = json!({"type": "function_call", "id": id, "call_id": id, "name": "f", "arguments": id});
+        events.push(json!({"type": "response.function_call_arguments.delta", "item_id": id, "delta": id}));
+        events.push(json!({"type": "response.output_item.done", "item": done}));
+    }
+    events.push(json!({"type": "response.completed", "response": {}}));
+    let back = given_back(answer(&stream(&events)));
+    let arguments: Vec<&str> =
+        back.as_array().unwrap().iter().filter_map(|item| item["arguments"].as_str()).collect();
+    assert_eq!(arguments, ["a", "b"]);
+}
+
+#[test]
 fn a_call_of_no_tool_is_no_answer() {
     let events = [
         json!({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": "{}"}),
@@ -167,6 +186,45 @@ fn a_call_of_no_tool_is_no_answer() {
 
 proptest! {
     #![proptest_config(cases(128))]
+    #[test]
+    fn what_a_model_called_is_given_back_to_the_letter(
+        calls in prop::collection::vec(("[a-z0-9_]{1,8}", ".{0,40}"), 1..5), encrypted in ".{0,20}", size in 1_usize..7,
+    ) {
+        let thoughts = json!({"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": encrypted});
+        let mut events =
+            vec![json!({"type": "response.output_item.done", "output_index": 0, "item": thoughts})];
+        for (index, (id, arguments)) in calls.iter().enumerate() {
+            let item = |arguments: &str| {
+                json!({"type": "function_call", "call_id": format!("{id}{index}"), "name": "f", "arguments": arguments})
+            };
+            let at = index + 1;
+            events.push(json!({"type": "response.output_item.added", "output_index": at, "item": item("")}));
+            for piece in arguments.chars().collect::<Vec<_>>().chunks(size) {
+                let piece: String = piece.iter().collect();
+                events.push(
+                    json!({"type": "response.function_call_arguments.delta", "output_index": at, "delta": piece}),
+                );
+            }
+            events.push(json!({"type": "response.output_item.done", "output_index": at, "item": item(arguments)}));
+        }
+        events.push(json!({"type": "response.completed", "response": {}}));
+        let (told, answer) = play(&OpenAiResponses, &[stream(&events).as_bytes()]);
+        let back = given_back(answer.unwrap());
+        prop_assert_eq!(&back[0], &thoughts);
+        for (index, (id, arguments)) in calls.iter().enumerate() {
+            let pieces: String = (told.iter())
+                .filter_map(|event| match event {
+                    ModelEvent::Arguments { index: of, text } if *of == index => Some(text.as_str()),
+                    _ => None,
+                })
+                .collect();
+            prop_assert_eq!(&pieces, arguments);
+            prop_assert_eq!(&back[index + 1]["call_id"], &json!(format!("{id}{index}")));
+            let expected = if arguments.trim().is_empty() { "{}" } else { arguments };
+            prop_assert_eq!(&back[index + 1]["arguments"], &json!(expected));
+        }
+    }
+
     #[test]
     fn hostile_bytes_are_no_harm(
         pieces in prop::collection::vec(prop_oneof![

@@ -34,6 +34,11 @@ impl Item {
         self.kind() == "function_call"
     }
 
+    /// The vendor's id of it.
+    pub(super) fn id(&self) -> Option<&str> {
+        field(&self.value, "id")
+    }
+
     /// A call of which only pieces are known.
     pub(super) fn is_untold_call(&self) -> bool {
         self.is_call() && self.call.is_none()
