@@ -104,7 +104,7 @@ impl ResponsesDecoder {
             (None, Some(_)) => self.next(),
             (None, None) => self.next().saturating_sub(1),
         };
-        // A call has to be announced to be told; pieces that came before wait in vain.
+        // A call is told once it is announced. Pieces that came before stand in the whole, too.
         if announced.is_some() {
             self.items.retain(|item| item.at != at || !item.is_untold_call());
         }
