@@ -72,9 +72,9 @@ fn thoughts_and_parallel_calls_are_told_and_given_back_to_the_letter() {
             {"type": "summary_text", "text": "First one."}, {"type": "summary_text", "text": "Then another."},
         ]},
         {"type": "function_call", "call_id": "call_a", "name": "weather", "arguments": "{\"city\": \"Oslo\"}",
-         "id": "fc_a", "status": "completed"},
+         "status": "completed"},
         {"type": "function_call", "call_id": "call_b", "name": "weather", "arguments": "{\"city\": \"Bergen\"}",
-         "id": "fc_b", "status": "completed"},
+         "status": "completed"},
         {"type": "function_call_output", "call_id": "call_a", "output": "ok"},
         {"type": "function_call_output", "call_id": "call_b", "output": "ok"},
     ]);

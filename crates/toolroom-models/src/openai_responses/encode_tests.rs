@@ -28,16 +28,13 @@ fn conversation() -> ModelRequest {
                 Block::Reasoning { text: String::new(), opaque: Some(opaque("vendor", thoughts)) },
                 Block::Text {
                     text: "I calculate.".to_owned(),
-                    opaque: Some(opaque(
-                        "vendor",
-                        json!({"id": "msg_1", "status": "completed", "phase": "commentary"}),
-                    )),
+                    opaque: Some(opaque("vendor", json!({"status": "completed", "phase": "commentary"}))),
                 },
                 Block::Call {
                     id: id.clone(),
                     name: name(),
                     arguments: "{ \"expression\": \"1+1\"}".into(),
-                    opaque: Some(opaque("vendor", json!({"id": "fc_1", "status": "completed"}))),
+                    opaque: Some(opaque("vendor", json!({"status": "completed"}))),
                 },
                 Block::Opaque(opaque("vendor", searched.clone())),
                 Block::Opaque(opaque("another", searched)),
@@ -76,12 +73,12 @@ fn a_conversation_is_a_list_of_items() {
             ]},
             {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"},
             {
-                "type": "message", "role": "assistant", "id": "msg_1", "status": "completed", "phase": "commentary",
+                "type": "message", "role": "assistant", "status": "completed", "phase": "commentary",
                 "content": [{"type": "output_text", "text": "I calculate.", "annotations": []}],
             },
             {
                 "type": "function_call", "call_id": "call_1", "name": "calculator",
-                "arguments": "{ \"expression\": \"1+1\"}", "id": "fc_1", "status": "completed",
+                "arguments": "{ \"expression\": \"1+1\"}", "status": "completed",
             },
             {"type": "web_search_call", "id": "ws_1", "status": "completed"},
             {"type": "function_call_output", "call_id": "call_1", "output": "{\"value\":2}"},
@@ -108,6 +105,6 @@ fn somebody_elses_parts_are_left_out() {
     let kinds: Vec<&str> =
         body["input"].as_array().unwrap().iter().map(|item| item["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["message", "message", "message", "function_call", "function_call_output"]);
-    assert_eq!(body["input"][3].get("id"), None);
+    assert_eq!(body["input"][3].get("status"), None);
     assert_eq!(body.get("include"), None);
 }

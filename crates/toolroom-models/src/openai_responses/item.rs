@@ -120,6 +120,7 @@ impl Item {
         let opaque = |value: Value| Opaque { owner: owner.clone(), part: Arc::new(value) };
         let kind = self.kind().to_owned();
         let Value::Object(fields) = self.value else { return Ok(None) };
+        // By its id, the vendor would look for the thoughts that led to it, and refuse the whole if they are not there.
         let rest = |taken: &[&str]| {
             let rest: Map<String, Value> = (fields.iter())
                 .filter(|(name, _)| !taken.contains(&name.as_str()))
@@ -129,7 +130,7 @@ impl Item {
         };
         Ok(match kind.as_str() {
             "message" if text.is_empty() => None,
-            "message" => Some(Block::Text { text, opaque: rest(&["type", "role", "content"]) }),
+            "message" => Some(Block::Text { text, opaque: rest(&["type", "id", "role", "content"]) }),
             "function_call" => {
                 let name = fields.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
                 let call = self.call.filter(|_| !name.is_empty()).ok_or_else(|| {
@@ -138,7 +139,7 @@ impl Item {
                         "the answer holds a call without the name of a tool",
                     )
                 })?;
-                let opaque = rest(&["type", "call_id", "name", "arguments"]);
+                let opaque = rest(&["type", "id", "call_id", "name", "arguments"]);
                 Some(Block::Call { id: call.id, name, arguments: text.into(), opaque })
             }
             "reasoning" => {
