@@ -1,5 +1,19 @@
 //! The model wire formats of Toolroom: OpenAI-compatible, Anthropic and Gemini, with vendors as data, and the
 //! offline model.
 //!
-//! Nothing lives here yet: the crate holds its place in the house, so that its edges (kernel and host, never
-//! tools or store) are tested from the first day. It will never run a tool.
+//! A wire is a folder that translates: [`wire::Wire`] from the kernel's words to a body and from a stream of events to an
+//! answer. It is pure; sending is done by one client for all of them. It never runs a tool.
+
+pub mod openai_chat;
+mod openai_refusal;
+pub mod openai_responses;
+pub mod sse;
+mod turns;
+pub mod wire;
+
+#[cfg(test)]
+#[path = "../../toolroom/tests/it/scale.rs"]
+mod scale;
+
+#[cfg(test)]
+mod recorded;

@@ -36,7 +36,7 @@
 //!
 //! The rooms: [`tool`] what a tool is; [`catalog`] which tools exist and who sees them; [`call`] the path of a
 //! call, a file per station; [`policy`] verdicts; [`approval`] questions to people; [`schema`] checks of
-//! arguments; [`expression`] the one evaluator of formulas and conditions; [`ledger`] what is kept; [`redact`]
+//! arguments; [`model`] what is said to models; [`expression`] the one evaluator of formulas and conditions; [`ledger`] what is kept; [`redact`]
 //! secrets taken out of it; [`testing`] a bench for your own tools.
 
 #![forbid(unsafe_code)]
@@ -48,6 +48,7 @@ pub mod catalog;
 pub mod clock;
 pub mod expression;
 pub mod ledger;
+pub mod model;
 pub mod nearest;
 pub mod policy;
 pub mod redact;

@@ -1,0 +1,35 @@
+//! OpenAI's Chat Completions, which most vendors and local servers speak, each in its own way.
+
+mod calls;
+mod decode;
+mod encode;
+
+use serde_json::Value;
+use toolroom::model::{ModelError, ModelRequest};
+
+pub(crate) use encode::{data_url, result_text};
+
+use crate::openai_refusal;
+use crate::wire::{Decoder, Terms, Wire};
+
+/// Chat Completions.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenAiChat;
+
+impl Wire for OpenAiChat {
+    fn path(&self, _terms: &Terms) -> String {
+        "/chat/completions".to_owned()
+    }
+
+    fn encode(&self, request: &ModelRequest, terms: &Terms) -> Value {
+        encode::body(request, terms)
+    }
+
+    fn decoder(&self, terms: &Terms) -> Box<dyn Decoder> {
+        Box::new(decode::ChatDecoder::new(terms.owner.clone()))
+    }
+
+    fn refusal(&self, status: u16, body: &str) -> ModelError {
+        openai_refusal::refusal(status, body)
+    }
+}

@@ -1,0 +1,36 @@
+//! OpenAI's Responses, without anything kept on the vendor's side.
+//!
+//! A turn is a list of items there. Those we have no words for, and thoughts, which come encrypted, are given back as
+//! they came.
+
+mod decode;
+mod encode;
+mod item;
+
+use serde_json::Value;
+use toolroom::model::{ModelError, ModelRequest};
+
+use crate::openai_refusal;
+use crate::wire::{Decoder, Terms, Wire};
+
+/// Responses.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenAiResponses;
+
+impl Wire for OpenAiResponses {
+    fn path(&self, _terms: &Terms) -> String {
+        "/responses".to_owned()
+    }
+
+    fn encode(&self, request: &ModelRequest, terms: &Terms) -> Value {
+        encode::body(request, terms)
+    }
+
+    fn decoder(&self, terms: &Terms) -> Box<dyn Decoder> {
+        Box::new(decode::ResponsesDecoder::new(terms.owner.clone()))
+    }
+
+    fn refusal(&self, status: u16, body: &str) -> ModelError {
+        openai_refusal::refusal(status, body)
+    }
+}
