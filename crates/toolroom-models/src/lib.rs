@@ -4,6 +4,9 @@
 //! A wire is a folder that translates: [`wire::Wire`] from the kernel's words to a body and from a stream of events to an
 //! answer. It is pure; sending is done by one client for all of them. It never runs a tool.
 
+pub mod anthropic;
+pub mod gemini;
+mod refusal;
 pub mod sse;
 pub mod wire;
 

@@ -62,6 +62,8 @@ pub struct Quirks {
     pub usage_on_request: bool,
     /// `tool_choice` is not understood.
     pub no_tool_choice: bool,
+    /// Most tokens of an answer where the format wants a bound and the request names none.
+    pub default_max_tokens: Option<u32>,
 }
 
 /// What becomes of thoughts when the conversation is sent again.
