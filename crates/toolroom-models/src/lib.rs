@@ -5,11 +5,15 @@
 //! answer. It is pure; sending is done by one client for all of them. It never runs a tool.
 
 pub mod anthropic;
+mod arguments;
+mod failure;
+mod field;
 pub mod gemini;
-mod refusal;
 pub mod sse;
 pub mod wire;
 
+#[cfg(test)]
+mod recorded;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]
 mod scale;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use toolroom::model::{
-    Answer, Block, ModelCallId, ModelError, ModelErrorKind, ModelEvent, Opaque, StopReason, Usage,
-};
+use toolroom::model::{Answer, Block, ModelCallId, ModelError, ModelEvent, Opaque, StopReason, Usage};
 
+use crate::failure::{broke_off, not_understood};
+use crate::field::{count_at, text_at};
 use crate::sse::Event;
 use crate::wire::Decoder;
 
@@ -56,7 +56,7 @@ impl Stream {
 
     fn begin(&mut self, data: &mut Value, told: &mut dyn FnMut(ModelEvent)) -> Result<(), ModelError> {
         let (Some(index), Some(Value::Object(block))) =
-            (data["index"].as_u64(), data.get_mut("content_block").map(Value::take))
+            (count_at(data, "/index"), data.get_mut("content_block").map(Value::take))
         else {
             return Err(not_understood("a block begins without index or content"));
         };
@@ -82,19 +82,18 @@ impl Stream {
     }
 
     fn add(&mut self, data: &Value, told: &mut dyn FnMut(ModelEvent)) -> Result<(), ModelError> {
-        let Some(draft) = data["index"].as_u64().and_then(|index| self.drafts.get_mut(&index)) else {
+        let Some(draft) = count_at(data, "/index").and_then(|index| self.drafts.get_mut(&index)) else {
             return Err(not_understood("a delta belongs to no block"));
         };
-        let delta = &data["delta"];
-        match delta["type"].as_str().unwrap_or_default() {
-            "text_delta" => tell(draft.append("text", delta), ModelEvent::Text, told),
-            "thinking_delta" => tell(draft.append("thinking", delta), ModelEvent::Reasoning, told),
+        match text_at(data, "/delta/type").unwrap_or_default() {
+            "text_delta" => tell(draft.append("text", data), ModelEvent::Text, told),
+            "thinking_delta" => tell(draft.append("thinking", data), ModelEvent::Reasoning, told),
             "signature_delta" => {
-                draft.append("signature", delta);
+                draft.append("signature", data);
             }
-            "citations_delta" => draft.push("citations", delta["citation"].clone()),
+            "citations_delta" => draft.push("citations", data.pointer("/delta/citation")),
             "input_json_delta" => {
-                let text = delta["partial_json"].as_str().unwrap_or_default();
+                let text = text_at(data, "/delta/partial_json").unwrap_or_default();
                 draft.input.push_str(text);
                 if let Some(index) = draft.call {
                     tell(Some(text), |text| ModelEvent::Arguments { index, text }, told);
@@ -106,17 +105,18 @@ impl Stream {
         Ok(())
     }
 
-    fn count(&mut self, usage: &Value) {
+    fn count(&mut self, usage: Option<&Value>) {
+        let Some(usage) = usage else { return };
         // Later counts are totals, and leave out what they do not change.
         let set = |count: &mut u64, name: &str| {
-            if let Some(value) = usage[name].as_u64() {
+            if let Some(value) = count_at(usage, name) {
                 *count = value;
             }
         };
-        set(&mut self.counts.input, "input_tokens");
-        set(&mut self.counts.output, "output_tokens");
-        set(&mut self.counts.cache_read, "cache_read_input_tokens");
-        set(&mut self.counts.cache_write, "cache_creation_input_tokens");
+        set(&mut self.counts.input, "/input_tokens");
+        set(&mut self.counts.output, "/output_tokens");
+        set(&mut self.counts.cache_read, "/cache_read_input_tokens");
+        set(&mut self.counts.cache_write, "/cache_creation_input_tokens");
     }
 
     fn stop(&self) -> StopReason {
@@ -137,22 +137,22 @@ impl Decoder for Stream {
         }
         let mut data: Value = serde_json::from_str(&event.data)
             .map_err(|error| not_understood("an event is no JSON").caused_by(error))?;
-        let kind = data["type"].as_str().or(event.name.as_deref()).unwrap_or_default().to_owned();
+        let kind = text_at(&data, "/type").or(event.name.as_deref()).unwrap_or_default().to_owned();
         match kind.as_str() {
             "message_start" => {
-                self.model = data["message"]["model"].as_str().map(str::to_owned);
-                self.count(&data["message"]["usage"]);
+                self.model = text_at(&data, "/message/model").map(str::to_owned);
+                self.count(data.pointer("/message/usage"));
             }
             "content_block_start" => self.begin(&mut data, told)?,
             "content_block_delta" => self.add(&data, told)?,
             "message_delta" => {
-                if let Some(stop) = data["delta"]["stop_reason"].as_str() {
+                if let Some(stop) = text_at(&data, "/delta/stop_reason") {
                     self.stop = Some(stop.to_owned());
                 }
-                self.count(&data["usage"]);
+                self.count(data.get("usage"));
             }
             "message_stop" => self.ended = true,
-            "error" => return Err(super::error(None, &data["error"])),
+            "error" => return Err(super::error(None, data.get("error").unwrap_or(&Value::Null))),
             // `ping`, the ends of blocks, and what later versions add.
             _ => {}
         }
@@ -161,10 +161,7 @@ impl Decoder for Stream {
 
     fn finish(self: Box<Self>) -> Result<Answer, ModelError> {
         if !self.ended {
-            return Err(ModelError::new(
-                ModelErrorKind::Network,
-                "the stream broke off before the answer was complete",
-            ));
+            return Err(broke_off());
         }
         let stop = self.stop();
         let Counts { input, output, cache_read, cache_write } = self.counts;
@@ -190,8 +187,8 @@ impl Draft {
     }
 
     /// Appends the delta's text of this name and gives it.
-    fn append<'a>(&mut self, name: &str, delta: &'a Value) -> Option<&'a str> {
-        let more = delta[name].as_str()?;
+    fn append<'a>(&mut self, name: &str, data: &'a Value) -> Option<&'a str> {
+        let more = data.get("delta")?.get(name)?.as_str()?;
         match self.block.get_mut(name) {
             Some(Value::String(text)) => text.push_str(more),
             _ => {
@@ -201,13 +198,13 @@ impl Draft {
         Some(more)
     }
 
-    fn push(&mut self, name: &str, item: Value) {
-        match self.block.get_mut(name) {
-            Some(Value::Array(items)) => items.push(item),
-            _ => {
-                self.block.insert(name.to_owned(), json!([item]));
-            }
-        }
+    fn push(&mut self, name: &str, item: Option<&Value>) {
+        let mut items = match self.block.get_mut(name).map(Value::take) {
+            Some(Value::Array(items)) => items,
+            _ => Vec::new(),
+        };
+        items.extend(item.cloned());
+        self.block.insert(name.to_owned(), Value::Array(items));
     }
 
     fn finish(mut self, owner: &Arc<str>) -> Option<Block> {
@@ -272,8 +269,4 @@ fn tell(text: Option<&str>, event: impl FnOnce(String) -> ModelEvent, told: &mut
     if let Some(text) = text.filter(|text| !text.is_empty()) {
         told(event(text.to_owned()));
     }
-}
-
-fn not_understood(what: &str) -> ModelError {
-    ModelError::new(ModelErrorKind::Protocol, format!("the answer cannot be understood: {what}"))
 }

@@ -3,6 +3,8 @@
 use serde_json::{Map, Value, json};
 use toolroom::model::{Block, Message, ModelCallId, ModelRequest, Offered, Opaque, Role, ToolUse};
 
+use crate::arguments::as_object;
+use crate::field::text_at;
 use crate::wire::Terms;
 
 /// The API wants a bound; this one holds with every model it serves.
@@ -10,23 +12,27 @@ const DEFAULT_MAX_TOKENS: u32 = 8_192;
 
 pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
     let most = request.max_tokens.or(terms.quirks.default_max_tokens).unwrap_or(DEFAULT_MAX_TOKENS);
-    let mut body = json!({ "model": terms.model, "max_tokens": most, "stream": true });
+    let mut body = Map::from_iter([
+        ("model".to_owned(), json!(terms.model)),
+        ("max_tokens".to_owned(), json!(most)),
+        ("stream".to_owned(), json!(true)),
+    ]);
     let system = system(request);
     if !system.is_empty() {
-        body["system"] = Value::Array(system);
+        body.insert("system".to_owned(), Value::Array(system));
     }
     if !request.tools.is_empty() {
-        body["tools"] = Value::Array(tools(&request.tools));
+        body.insert("tools".to_owned(), Value::Array(tools(&request.tools)));
         if request.tool_use == ToolUse::Never && !terms.quirks.no_tool_choice {
-            body["tool_choice"] = json!({ "type": "none" });
+            body.insert("tool_choice".to_owned(), json!({ "type": "none" }));
         }
     }
-    body["messages"] = Value::Array(messages(&request.messages, terms));
+    body.insert("messages".to_owned(), Value::Array(messages(&request.messages, terms)));
     if let Some(temperature) = request.temperature.filter(|temperature| temperature.is_finite()) {
         // The scale ends at 1 here, not at 2 as elsewhere.
-        body["temperature"] = json!(temperature.clamp(0.0, 1.0));
+        body.insert("temperature".to_owned(), json!(temperature.clamp(0.0, 1.0)));
     }
-    body
+    Value::Object(body)
 }
 
 fn system(request: &ModelRequest) -> Vec<Value> {
@@ -51,8 +57,8 @@ fn tools(offered: &[Offered]) -> Vec<Value> {
             json!({ "name": tool.name, "description": tool.description, "input_schema": schema(&tool.parameters) })
         })
         .collect();
-    if let Some(last) = tools.last_mut() {
-        last["cache_control"] = cached();
+    if let Some(last) = tools.last_mut().and_then(Value::as_object_mut) {
+        last.insert("cache_control".to_owned(), cached());
     }
     tools
 }
@@ -89,7 +95,7 @@ fn turn(role: Role, mut blocks: Vec<Value>) -> Value {
     match role {
         Role::User => {
             // Results that do not come first are taken for missing. The sort is stable.
-            blocks.sort_by_key(|block| block["type"] != "tool_result");
+            blocks.sort_by_key(|block| text_at(block, "/type") != Some("tool_result"));
             json!({ "role": "user", "content": blocks })
         }
         Role::Assistant => json!({ "role": "assistant", "content": blocks }),
@@ -112,23 +118,20 @@ fn content(block: &Block, terms: &Terms) -> Option<Value> {
         Block::Reasoning { opaque, .. } => opaque.as_ref().and_then(own),
         Block::Call { id, name, arguments, opaque } => {
             let call = json!({
-                "type": "tool_use", "id": call_id(id), "name": name, "input": input(arguments),
+                "type": "tool_use", "id": call_id(id), "name": name, "input": as_object(arguments),
             });
             Some(with(call, opaque.as_ref().and_then(own)))
         }
         Block::Result { id, content, is_error, .. } => {
             let text = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
-            let mut result = json!({ "type": "tool_result", "tool_use_id": call_id(id), "content": text });
-            if *is_error {
-                result["is_error"] = json!(true);
-            }
-            Some(result)
+            let result = json!({ "type": "tool_result", "tool_use_id": call_id(id), "content": text });
+            Some(with(result, is_error.then(|| json!({ "is_error": true }))))
         }
         Block::Opaque(opaque) => own(opaque),
     }
 }
 
-/// The block with the fields that came with it and have no meaning here.
+/// The block with more fields.
 fn with(mut block: Value, fields: Option<Value>) -> Value {
     if let (Some(block), Some(Value::Object(fields))) = (block.as_object_mut(), fields) {
         for (name, value) in fields {
@@ -136,15 +139,6 @@ fn with(mut block: Value, fields: Option<Value>) -> Value {
         }
     }
     block
-}
-
-/// Arguments as an object. What is none is shown to the model as it wrote it: the result says what is wrong with it.
-fn input(arguments: &str) -> Value {
-    match serde_json::from_str::<Map<String, Value>>(arguments) {
-        Ok(arguments) => Value::Object(arguments),
-        Err(_) if arguments.trim().is_empty() => json!({}),
-        Err(_) => json!({ "not_an_object": arguments }),
-    }
 }
 
 /// Ids are made of letters, digits, `_` and `-` here; those of other vendors need not be.

@@ -8,7 +8,8 @@ mod tests;
 use serde_json::Value;
 use toolroom::model::{ModelError, ModelErrorKind, ModelRequest};
 
-use crate::refusal::{kind_of_status, refused};
+use crate::failure::{kind_of_status, refused};
+use crate::field::text_at;
 use crate::wire::{Decoder, Terms, Wire};
 
 /// The Messages API, streamed.
@@ -29,17 +30,18 @@ impl Wire for Anthropic {
     }
 
     fn refusal(&self, status: u16, body: &str) -> ModelError {
-        match serde_json::from_str::<Value>(body) {
-            Ok(body) if body["error"].is_object() => error(Some(status), &body["error"]),
-            _ => refused(kind_of_status(status), Some(status), body),
+        let parsed = serde_json::from_str::<Value>(body).unwrap_or_default();
+        match parsed.get("error").filter(|error| error.is_object()) {
+            Some(said) => error(Some(status), said),
+            None => refused(kind_of_status(status), Some(status), body),
         }
     }
 }
 
 /// The `error` object of a body or of an event in the stream.
 fn error(status: Option<u16>, error: &Value) -> ModelError {
-    let words = error["message"].as_str().unwrap_or_default();
-    let kind = match (kind_of_words(words), error["type"].as_str().unwrap_or_default()) {
+    let words = text_at(error, "/message").unwrap_or_default();
+    let kind = match (kind_of_words(words), text_at(error, "/type").unwrap_or_default()) {
         (Some(kind), _) => kind,
         (None, "authentication_error" | "permission_error") => ModelErrorKind::Auth,
         (None, "billing_error") => ModelErrorKind::Billing,

@@ -9,6 +9,8 @@ use toolroom::model::{
     Answer, Block, ModelCallId, ModelError, ModelErrorKind, ModelEvent, Opaque, StopReason, Usage,
 };
 
+use crate::failure::{broke_off, not_understood};
+use crate::field::{count_at, text_at};
 use crate::sse::Event;
 use crate::wire::Decoder;
 
@@ -112,7 +114,7 @@ impl Stream {
         }
         match self.pieces.last_mut() {
             Some(Piece::Words(words)) if words.are_thoughts == are_thoughts => {
-                words.add(&text, part, is_signed)
+                words.add(&text, part, is_signed);
             }
             // A signature alone, after a call.
             _ if text.is_empty() => {
@@ -134,15 +136,15 @@ impl Stream {
         }
     }
 
-    fn count(&mut self, usage: &Value) {
-        let Some(usage) = usage.as_object() else { return };
+    fn count(&mut self, chunk: &Value) {
+        let Some(usage) = chunk.get("usageMetadata") else { return };
         // Each chunk has the totals so far.
-        let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
-        let thoughts = count("thoughtsTokenCount");
+        let count = |name: &str| count_at(usage, name).unwrap_or(0);
+        let thoughts = count("/thoughtsTokenCount");
         self.usage = Usage {
-            input: count("promptTokenCount").saturating_add(count("toolUsePromptTokenCount")),
-            output: count("candidatesTokenCount").saturating_add(thoughts),
-            cache_read: count("cachedContentTokenCount"),
+            input: count("/promptTokenCount").saturating_add(count("/toolUsePromptTokenCount")),
+            output: count("/candidatesTokenCount").saturating_add(thoughts),
+            cache_read: count("/cachedContentTokenCount"),
             cache_write: 0,
             reasoning: thoughts,
         };
@@ -175,22 +177,22 @@ impl Decoder for Stream {
         let mut chunk: Value = serde_json::from_str(&event.data)
             .map_err(|error| not_understood("a chunk is no JSON").caused_by(error))?;
         if let Some(error) = chunk.get("error") {
-            let code = error["code"].as_u64().and_then(|code| u16::try_from(code).ok());
+            let code = count_at(error, "/code").and_then(|code| u16::try_from(code).ok());
             return Err(super::error(code.unwrap_or(500), error));
         }
-        if let Some(reason) = chunk["promptFeedback"]["blockReason"].as_str() {
-            let said = chunk["promptFeedback"]["blockReasonMessage"].as_str().unwrap_or_default();
+        if let Some(reason) = text_at(&chunk, "/promptFeedback/blockReason") {
+            let said = text_at(&chunk, "/promptFeedback/blockReasonMessage").unwrap_or_default();
             let message = format!("the vendor refuses to answer this (`{reason}`) {said}");
             return Err(ModelError::new(ModelErrorKind::ContentFilter, message.trim_end()));
         }
-        if let Some(model) = chunk["modelVersion"].as_str() {
+        if let Some(model) = text_at(&chunk, "/modelVersion") {
             self.model = Some(model.to_owned());
         }
-        self.count(&chunk["usageMetadata"]);
+        self.count(&chunk);
         let seed = seed(&chunk, &event.data);
         let Some(candidate) = chunk.pointer_mut("/candidates/0") else { return Ok(()) };
-        let finish = candidate["finishReason"].as_str().map(str::to_owned);
-        let said = candidate["finishMessage"].as_str().unwrap_or_default().to_owned();
+        let finish = text_at(candidate, "/finishReason").map(str::to_owned);
+        let said = text_at(candidate, "/finishMessage").unwrap_or_default().to_owned();
         if let Some(Value::Array(parts)) = candidate.pointer_mut("/content/parts").map(Value::take) {
             for part in parts {
                 let Value::Object(part) = part else {
@@ -214,10 +216,7 @@ impl Decoder for Stream {
 
     fn finish(self: Box<Self>) -> Result<Answer, ModelError> {
         let Some(finish) = &self.finish else {
-            return Err(ModelError::new(
-                ModelErrorKind::Network,
-                "the stream broke off before the answer was complete",
-            ));
+            return Err(broke_off());
         };
         let stop = self.stop(finish);
         let blocks = self
@@ -259,7 +258,7 @@ impl Words {
 /// What ids of calls begin with where the API gives none. The same stream gives the same; another turn another, since
 /// at least its counts of tokens differ.
 fn seed(chunk: &Value, data: &str) -> String {
-    match chunk["responseId"].as_str() {
+    match text_at(chunk, "/responseId") {
         Some(id) => id.to_owned(),
         None => {
             let mut hasher = DefaultHasher::new();
@@ -267,8 +266,4 @@ fn seed(chunk: &Value, data: &str) -> String {
             format!("{:016x}", hasher.finish())
         }
     }
-}
-
-fn not_understood(what: &str) -> ModelError {
-    ModelError::new(ModelErrorKind::Protocol, format!("the answer cannot be understood: {what}"))
 }

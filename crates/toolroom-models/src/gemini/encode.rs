@@ -3,45 +3,50 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
-use toolroom::model::{Block, Message, ModelCallId, ModelRequest, Opaque, Role, ToolUse};
+use toolroom::model::{Block, Message, ModelCallId, ModelRequest, Offered, Opaque, Role, ToolUse};
 
+use crate::arguments::as_object;
+use crate::field::text_at;
 use crate::wire::Terms;
 
 /// Calls that another model wrote have no signature. Google names this one for them; without it they are refused.
 const FOREIGN_SIGNATURE: &str = "skip_thought_signature_validator";
 
 pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
-    let mut body = json!({ "contents": contents(&request.messages, terms) });
+    let mut body = Map::new();
+    body.insert("contents".to_owned(), json!(contents(&request.messages, terms)));
     let system: Vec<Value> = [&request.system.lasting, &request.system.changing]
         .into_iter()
         .filter(|text| !text.trim().is_empty())
         .map(|text| json!({ "text": &**text }))
         .collect();
     if !system.is_empty() {
-        body["systemInstruction"] = json!({ "parts": system });
+        body.insert("systemInstruction".to_owned(), json!({ "parts": system }));
     }
     if !request.tools.is_empty() {
-        body["tools"] = json!([{ "functionDeclarations": declarations(request) }]);
+        let tools = json!([{ "functionDeclarations": declarations(request) }]);
+        body.insert("tools".to_owned(), tools);
         if request.tool_use == ToolUse::Never && !terms.quirks.no_tool_choice {
-            body["toolConfig"] = json!({ "functionCallingConfig": { "mode": "NONE" } });
+            let never = json!({ "functionCallingConfig": { "mode": "NONE" } });
+            body.insert("toolConfig".to_owned(), never);
         }
     }
     let mut generation = Map::new();
-    if let Some(most) = request.max_tokens.or(terms.quirks.default_max_tokens) {
+    if let Some(most) = request.max_tokens {
         generation.insert("maxOutputTokens".to_owned(), json!(most));
     }
     if let Some(temperature) = request.temperature.filter(|temperature| temperature.is_finite()) {
         generation.insert("temperature".to_owned(), json!(temperature));
     }
     if !generation.is_empty() {
-        body["generationConfig"] = Value::Object(generation);
+        body.insert("generationConfig".to_owned(), Value::Object(generation));
     }
-    body
+    Value::Object(body)
 }
 
 /// Parameters go as JSON Schema: the older field `parameters` understands a part of it only and refuses the rest.
 fn declarations(request: &ModelRequest) -> Vec<Value> {
-    let declaration = |tool: &toolroom::model::Offered| {
+    let declaration = |tool: &Offered| {
         json!({
             "name": tool.name,
             "description": tool.description,
@@ -99,7 +104,7 @@ impl<'a> Contents<'a> {
             }
             Block::Call { id, name, arguments, opaque } => {
                 let part = opaque.as_ref().and_then(|opaque| self.own(opaque));
-                if part.is_some_and(|part| part["functionCall"]["id"].is_string()) {
+                if part.is_some_and(|part| text_at(part, "/functionCall/id").is_some()) {
                     self.known.insert(id);
                 }
                 let turn = self.turn(role);
@@ -110,11 +115,9 @@ impl<'a> Contents<'a> {
             }
             Block::Result { id, name, content, is_error } => {
                 let place = self.order.get(id).copied().unwrap_or(usize::MAX);
-                let mut response = json!({ "name": name, "response": response(content, *is_error) });
-                if self.known.contains(id) {
-                    response["id"] = json!(id.as_str());
-                }
-                self.turn(role).results.push((place, json!({ "functionResponse": response })));
+                let known = self.known.contains(id).then_some(id);
+                let part = result(known, name, content, *is_error);
+                self.turn(role).results.push((place, part));
             }
             Block::Opaque(opaque) => {
                 if let Some(part) = self.own(opaque) {
@@ -161,34 +164,33 @@ impl Turn {
 /// The part of a call: what came with it, and the call as it stands in the conversation.
 fn call(name: &str, arguments: &str, part: Option<&Value>, is_first: bool) -> Value {
     let mut call = match part {
-        Some(part @ Value::Object(_)) => part.clone(),
+        Some(Value::Object(part)) => part.clone(),
         // The first call of a turn carries the signature.
-        _ if is_first => json!({ "thoughtSignature": FOREIGN_SIGNATURE }),
-        _ => json!({}),
+        _ if is_first => Map::from_iter([("thoughtSignature".to_owned(), json!(FOREIGN_SIGNATURE))]),
+        _ => Map::new(),
     };
     let mut function = match call.get_mut("functionCall").map(Value::take) {
         Some(Value::Object(function)) => function,
         _ => Map::new(),
     };
     function.insert("name".to_owned(), json!(name));
-    function.insert("args".to_owned(), args(arguments));
-    call["functionCall"] = Value::Object(function);
-    call
+    function.insert("args".to_owned(), as_object(arguments));
+    call.insert("functionCall".to_owned(), Value::Object(function));
+    Value::Object(call)
 }
 
-/// Arguments as an object. What is none is shown to the model as it wrote it: the result says what is wrong with it.
-fn args(arguments: &str) -> Value {
-    match serde_json::from_str::<Map<String, Value>>(arguments) {
-        Ok(arguments) => Value::Object(arguments),
-        Err(_) if arguments.trim().is_empty() => json!({}),
-        Err(_) => json!({ "not_an_object": arguments }),
-    }
-}
-
-fn response(content: &Value, is_error: bool) -> Value {
-    match (content, is_error) {
+/// The part of a result, with the call's id if the API knows it. What is said has to be an object.
+fn result(id: Option<&ModelCallId>, name: &str, content: &Value, is_error: bool) -> Value {
+    let response = match (content, is_error) {
         (Value::Object(_), _) => content.clone(),
         (_, true) => json!({ "error": content }),
         (_, false) => json!({ "result": content }),
+    };
+    let mut function = Map::new();
+    if let Some(id) = id {
+        function.insert("id".to_owned(), json!(id.as_str()));
     }
+    function.insert("name".to_owned(), json!(name));
+    function.insert("response".to_owned(), response);
+    json!({ "functionResponse": function })
 }

@@ -10,7 +10,8 @@ use std::time::Duration;
 use serde_json::Value;
 use toolroom::model::{ModelError, ModelErrorKind, ModelRequest};
 
-use crate::refusal::{kind_of_status, refused};
+use crate::failure::{kind_of_status, refused};
+use crate::field::text_at;
 use crate::wire::{Decoder, Terms, Wire};
 
 /// `generateContent`, streamed.
@@ -48,7 +49,7 @@ fn escaped(model: &str) -> String {
     for byte in model.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                path.push(char::from(byte))
+                path.push(char::from(byte));
             }
             other => path.push_str(&format!("%{other:02X}")),
         }
@@ -58,10 +59,10 @@ fn escaped(model: &str) -> String {
 
 /// The `error` object of a body or of an event in the stream.
 fn error(status: u16, error: &Value) -> ModelError {
-    let words = error["message"].as_str().unwrap_or_default();
-    let details = error["details"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let key_is_wrong = details.iter().any(|detail| detail["reason"] == "API_KEY_INVALID");
-    let kind = match (kind_of_words(status, words), error["status"].as_str().unwrap_or_default()) {
+    let words = text_at(error, "/message").unwrap_or_default();
+    let details = error.get("details").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let key_is_wrong = details.iter().any(|detail| text_at(detail, "/reason") == Some("API_KEY_INVALID"));
+    let kind = match (kind_of_words(status, words), text_at(error, "/status").unwrap_or_default()) {
         _ if key_is_wrong => ModelErrorKind::Auth,
         (Some(kind), _) => kind,
         (None, "UNAUTHENTICATED" | "PERMISSION_DENIED") => ModelErrorKind::Auth,
@@ -71,7 +72,7 @@ fn error(status: u16, error: &Value) -> ModelError {
         (None, "DEADLINE_EXCEEDED") => ModelErrorKind::Timeout,
         (None, _) => kind_of_status(status),
     };
-    let retry_after = details.iter().find_map(|detail| seconds(detail["retryDelay"].as_str()?));
+    let retry_after = details.iter().find_map(|detail| seconds(text_at(detail, "/retryDelay")?));
     ModelError { retry_after, ..refused(kind, Some(status), words) }
 }
 

@@ -1,4 +1,4 @@
-//! What a response without success says, as far as it is the same for all vendors.
+//! How answers fail, as far as it is the same for all vendors.
 
 use toolroom::model::{ModelError, ModelErrorKind};
 
@@ -20,6 +20,16 @@ pub(crate) const fn kind_of_status(status: u16) -> ModelErrorKind {
         500..=599 => ModelErrorKind::Server,
         _ => ModelErrorKind::Protocol,
     }
+}
+
+/// What arrived is no answer.
+pub(crate) fn not_understood(what: &str) -> ModelError {
+    ModelError::new(ModelErrorKind::Protocol, format!("the answer cannot be understood: {what}"))
+}
+
+/// The stream ended before the answer did.
+pub(crate) fn broke_off() -> ModelError {
+    ModelError::new(ModelErrorKind::Network, "the stream broke off before the answer was complete")
 }
 
 /// An error in the vendor's own words, bounded.
