@@ -1,9 +1,10 @@
 //! Streams as vendors send them, read by a wire in a test.
 
 use proptest::prelude::*;
+use serde_json::{Value, json};
 use toolroom::model::{Answer, ModelError, ModelEvent, ModelRequest, SystemPrompt, ToolUse};
 
-use crate::sse::Reader;
+use crate::sse::{Event, Reader};
 use crate::wire::{Terms, Wire};
 
 /// The terms of a vendor of this name.
@@ -60,20 +61,64 @@ pub(crate) fn answer(wire: &dyn Wire, terms: &Terms, stream: &str) -> Answer {
     heard(wire, terms, stream).1.unwrap()
 }
 
-/// Lines of these streams, lines with one character changed, and lines of anything.
+/// Whether a wire stays on its feet: it reads on after each error, and what comes of it is sent again.
+pub(crate) fn endure(wire: &dyn Wire, terms: &Terms, lines: &[String]) {
+    let mut decoder = wire.decoder(terms);
+    let mut told = 0;
+    let mut errors = Vec::new();
+    for line in lines {
+        let data = line.strip_prefix("data: ").unwrap_or(line);
+        let event = Event { name: None, data: data.to_owned() };
+        errors.extend(decoder.event(&event, &mut |_| told += 1).err());
+        errors.extend([0, 200, 400, 429, 503].map(|status| wire.refusal(status, data)));
+    }
+    for error in errors {
+        assert!(!error.message.is_empty() && error.message.chars().count() < 2_000);
+    }
+    if let Ok(answer) = decoder.finish() {
+        let mut request = request();
+        request.messages = vec![answer.into_message()];
+        wire.encode(&request, terms);
+    }
+}
+
+/// Events of these streams, events with a value or a character changed, and lines of anything.
 pub(crate) fn nearly(streams: &[&'static str]) -> impl Strategy<Value = String> + use<> {
-    let lines: Vec<&str> = streams.iter().flat_map(|stream| stream.lines()).collect();
-    let changed = |(line, at, character): (&str, prop::sample::Index, char)| {
+    let lines: Vec<&str> = streams
+        .iter()
+        .flat_map(|stream| stream.lines())
+        .filter_map(|line| line.strip_prefix("data: "))
+        .collect();
+    let events: Vec<Value> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let values =
+        vec![json!(null), json!([]), json!({}), json!("x"), json!(-1), json!(u64::MAX), json!([[7]])];
+    let misspelt = |(line, at, character): (&str, prop::sample::Index, char)| {
         let mut characters: Vec<char> = line.chars().collect();
-        if !characters.is_empty() {
-            let at = at.index(characters.len());
-            characters[at] = character;
-        }
+        let at = at.index(characters.len());
+        characters[at] = character;
         characters.into_iter().collect()
     };
+    let changed = |(mut event, at, value): (Value, prop::sample::Index, Value)| {
+        let places = places(&event, "");
+        *event.pointer_mut(&places[at.index(places.len())]).unwrap() = value;
+        event.to_string()
+    };
     prop_oneof![
-        prop::sample::select(lines.clone()).prop_map(str::to_owned),
-        (prop::sample::select(lines), any::<prop::sample::Index>(), any::<char>()).prop_map(changed),
-        ".{0,40}",
+        2 => prop::sample::select(lines.clone()).prop_map(str::to_owned),
+        1 => (prop::sample::select(lines), any::<prop::sample::Index>(), any::<char>()).prop_map(misspelt),
+        4 => (prop::sample::select(events), any::<prop::sample::Index>(), prop::sample::select(values))
+            .prop_map(changed),
+        1 => ".{0,40}",
     ]
+}
+
+/// All places in a value, as JSON pointers.
+fn places(value: &Value, here: &str) -> Vec<String> {
+    let below: Vec<(String, &Value)> = match value {
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), value)).collect(),
+        Value::Array(items) => items.iter().enumerate().map(|(at, item)| (at.to_string(), item)).collect(),
+        _ => Vec::new(),
+    };
+    let below = below.iter().flat_map(|(name, value)| places(value, &format!("{here}/{name}")));
+    std::iter::once(here.to_owned()).chain(below).collect()
 }

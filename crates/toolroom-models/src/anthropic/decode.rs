@@ -217,10 +217,12 @@ impl Draft {
                 (!text.is_empty() || opaque.is_some()).then_some(Block::Text { text, opaque })
             }
             // A signature holds for the block as a whole, so the whole of it is kept.
-            "thinking" => Some(Block::Reasoning {
-                text: self.text_of("thinking").unwrap_or_default().to_owned(),
-                opaque: self.text_of("signature").is_some().then(|| opaque(Value::Object(self.block))),
-            }),
+            "thinking" => {
+                let text = self.text_of("thinking").unwrap_or_default().to_owned();
+                let is_signed = self.text_of("signature").is_some_and(|signature| !signature.is_empty());
+                let opaque = is_signed.then(|| opaque(Value::Object(self.block)));
+                (!text.is_empty() || is_signed).then_some(Block::Reasoning { text, opaque })
+            }
             "tool_use" => {
                 let arguments = self.arguments();
                 let (id, name) = (self.take_text("id"), self.take_text("name"));

@@ -8,7 +8,7 @@ use toolroom::model::{
 };
 
 use super::Anthropic;
-use crate::recorded::{answer, heard, read, request, terms};
+use crate::recorded::{answer, endure, heard, nearly, read, request, terms};
 use crate::scale::cases;
 use crate::wire::{Terms, Wire};
 
@@ -313,23 +313,13 @@ fn refusals_are_told_apart() {
     assert_eq!(Anthropic.refusal(404, &said("not_found_error", "model: x")).message, "model: x");
 }
 
-/// Lines of streams that are right, nearly right, and wrong.
-fn line() -> impl Strategy<Value = String> {
-    let streams = [TEXT, THINKING_AND_CALLS, OPAQUE_BLOCKS, ERROR_MIDWAY];
-    crate::recorded::nearly(&streams)
-}
-
 proptest! {
     #![proptest_config(cases(256))]
     #[test]
-    fn no_stream_and_no_refusal_does_harm(lines in prop::collection::vec(line(), 0..40), status in 0_u16..700) {
-        let stream = lines.join("\n");
-        if let (_, Ok(answer)) = read(&Anthropic, &claude(), &[stream.as_bytes()]) {
-            again(&claude(), vec![answer.into_message()]);
-        }
-        for line in lines {
-            Anthropic.refusal(status, line.trim_start_matches("data: "));
-        }
+    fn whatever_arrives_does_no_harm(
+        lines in prop::collection::vec(nearly(&[TEXT, THINKING_AND_CALLS, OPAQUE_BLOCKS, ERROR_MIDWAY]), 0..40),
+    ) {
+        endure(&Anthropic, &claude(), &lines);
     }
 
     #[test]
@@ -352,4 +342,12 @@ proptest! {
         let sent = again(&claude(), vec![heard.unwrap().into_message()]);
         prop_assert_eq!(sent[0]["content"].to_string(), json!(expected).to_string());
     }
+}
+
+#[test]
+fn thoughts_without_a_signature_are_read_and_not_given_back() {
+    let unsigned = THINKING_AND_CALLS.replace("EqQBCgIYAhIM+/a==", "");
+    let turn = answer(&Anthropic, &claude(), &unsigned).into_message();
+    assert_eq!(turn.blocks[0], Block::Reasoning { text: "Two cities, two calls.".to_owned(), opaque: None });
+    assert_eq!(again(&claude(), vec![turn])[0]["content"][0]["type"], "redacted_thinking");
 }
