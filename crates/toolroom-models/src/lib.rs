@@ -9,6 +9,7 @@ mod arguments;
 mod failure;
 mod field;
 pub mod gemini;
+pub mod schema;
 pub mod sse;
 pub mod wire;
 

@@ -7,6 +7,7 @@ use toolroom::model::{Block, Message, ModelCallId, ModelRequest, Offered, Opaque
 
 use crate::arguments::as_object;
 use crate::field::text_at;
+use crate::schema::openapi;
 use crate::wire::Terms;
 
 /// Calls that another model wrote have no signature. Google names this one for them; without it they are refused.
@@ -24,7 +25,7 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
         body.insert("systemInstruction".to_owned(), json!({ "parts": system }));
     }
     if !request.tools.is_empty() {
-        let tools = json!([{ "functionDeclarations": declarations(request) }]);
+        let tools = json!([{ "functionDeclarations": declarations(&request.tools, terms) }]);
         body.insert("tools".to_owned(), tools);
         if request.tool_use == ToolUse::Never && !terms.quirks.no_tool_choice {
             let never = json!({ "functionCallingConfig": { "mode": "NONE" } });
@@ -44,16 +45,22 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
     Value::Object(body)
 }
 
-/// Parameters go as JSON Schema: the older field `parameters` understands a part of it only and refuses the rest.
-fn declarations(request: &ModelRequest) -> Vec<Value> {
-    let declaration = |tool: &Offered| {
-        json!({
+/// Parameters go as JSON Schema. Who does not know that field yet gets the older one, which understands a part of it
+/// only and refuses the rest.
+fn declarations(tools: &[Offered], terms: &Terms) -> Vec<Value> {
+    let declaration = |tool: &Offered| match terms.quirks.openapi_parameters {
+        true => json!({
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": openapi(&tool.parameters).schema,
+        }),
+        false => json!({
             "name": tool.name,
             "description": tool.description,
             "parametersJsonSchema": &*tool.parameters,
-        })
+        }),
     };
-    request.tools.iter().map(declaration).collect()
+    tools.iter().map(declaration).collect()
 }
 
 /// The conversation on its way to the wire.

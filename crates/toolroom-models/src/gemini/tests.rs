@@ -240,6 +240,13 @@ fn a_request_is_written_as_the_api_reads_it() {
         "generationConfig": {"maxOutputTokens": 300, "temperature": 0.5},
     });
     assert_eq!(Gemini.encode(&request, &gemini()), expected);
+    let mut older = gemini();
+    older.quirks.openapi_parameters = true;
+    let parameters = json!({"type": "object", "properties": {"at": {"type": "string", "nullable": true}}});
+    assert_eq!(
+        Gemini.encode(&request, &older)["tools"][0]["functionDeclarations"][0],
+        json!({"name": "look", "description": "Looks.", "parameters": parameters})
+    );
     assert_eq!(Gemini.encode(&crate::recorded::request(), &gemini()), json!({"contents": []}));
 }
 
