@@ -23,7 +23,7 @@ struct Writer<'a> {
     lost: Vec<String>,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     fn lose(&mut self, here: &str, keyword: &str) {
         self.lost.push(format!("{here}/{keyword}"));
     }
@@ -44,6 +44,7 @@ impl Writer<'_> {
         for (keyword, value) in fields {
             self.keyword(keyword, value, here, depth, &mut written);
         }
+        self.only_required_that_exist(here, &mut written);
         written
     }
 
@@ -102,13 +103,29 @@ impl Writer<'_> {
             }
             ("$ref", Value::String(reference)) => match self.referred(reference) {
                 Some(referred) => {
-                    for (keyword, value) in self.schema(&referred, here, depth + 1) {
+                    for (keyword, value) in self.schema(referred, here, depth + 1) {
                         written.entry(keyword).or_insert(value);
                     }
                 }
                 None => self.lose(here, keyword),
             },
             _ => self.lose(here, keyword),
+        }
+    }
+
+    /// A name that is required and not described is refused.
+    fn only_required_that_exist(&mut self, here: &str, written: &mut Map<String, Value>) {
+        let Some(Value::Array(mut required)) = written.shift_remove("required") else { return };
+        let all = required.len();
+        let properties = written.get("properties").and_then(Value::as_object);
+        required.retain(|name| {
+            name.as_str().is_some_and(|name| properties.is_some_and(|known| known.contains_key(name)))
+        });
+        if required.len() < all {
+            self.lose(here, "required");
+        }
+        if !required.is_empty() {
+            written.insert("required".to_owned(), Value::Array(required));
         }
     }
 
@@ -143,6 +160,7 @@ impl Writer<'_> {
         match written.get_mut("anyOf") {
             // There is room for one list of choices only.
             Some(_) => self.lost.push(below.to_owned()),
+            None if choices.is_empty() => {}
             None => {
                 written.insert("anyOf".to_owned(), json!(choices));
             }
@@ -150,8 +168,8 @@ impl Writer<'_> {
     }
 
     /// What a reference within the same schema refers to.
-    fn referred(&self, reference: &str) -> Option<Value> {
-        self.root.pointer(reference.strip_prefix('#')?).cloned()
+    fn referred(&self, reference: &str) -> Option<&'a Value> {
+        self.root.pointer(reference.strip_prefix('#')?)
     }
 }
 

@@ -42,6 +42,15 @@ fn what_the_subset_knows_stays_and_what_it_does_not_is_told() {
 }
 
 #[test]
+fn only_what_is_described_is_required() {
+    let weakened = openapi(&json!({"required": ["a", "b"], "properties": {"a": true}}));
+    assert_eq!(weakened.schema, json!({"required": ["a"], "properties": {"a": {}}}));
+    assert_eq!(weakened.lost, ["/required"]);
+    assert_eq!(openapi(&json!({"required": ["a"]})).schema, json!({}));
+    assert_eq!(openapi(&json!({"anyOf": [{"type": "null"}]})).schema, json!({"nullable": true}));
+}
+
+#[test]
 fn references_in_circles_end() {
     let tree = json!({"type": "object", "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}});
     let weakened = openapi(&tree);
