@@ -4,16 +4,21 @@
 //! A wire is a folder that translates: [`wire::Wire`] from the kernel's words to a body and from a stream of events to an
 //! answer. It is pure; sending is done by one client for all of them. It never runs a tool.
 
+pub mod anthropic;
+mod arguments;
+mod failure;
+mod field;
+pub mod gemini;
 pub mod openai_chat;
 mod openai_refusal;
 pub mod openai_responses;
+pub mod schema;
 pub mod sse;
 mod turns;
 pub mod wire;
 
 #[cfg(test)]
+mod recorded;
+#[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]
 mod scale;
-
-#[cfg(test)]
-mod recorded;

@@ -1,53 +1,31 @@
-//! Streams as vendors send them, played to a decoder.
+//! Streams as vendors send them, read by a wire in a test.
 
 use std::sync::Arc;
 
-use serde_json::json;
+use proptest::prelude::*;
+use serde_json::{Value, json};
 use toolroom::model::{
     Answer, Block, Message, ModelError, ModelEvent, ModelRequest, Role, SystemPrompt, ToolUse,
 };
 
-use crate::sse::Reader;
-use crate::wire::{Quirks, Terms, Wire};
+use crate::sse::{Event, Reader};
+use crate::wire::{Terms, Wire};
 
-/// Terms of a vendor without quirks.
-pub(crate) fn terms() -> Terms {
-    Terms { model: "m".to_owned(), owner: "vendor".into(), quirks: Quirks::default() }
+/// The terms of a vendor of this name.
+pub(crate) fn terms(owner: &str, model: &str) -> Terms {
+    Terms { model: model.to_owned(), owner: owner.into(), quirks: crate::wire::Quirks::default() }
 }
 
-/// What is told on the way, and the answer.
-pub(crate) fn play(wire: &dyn Wire, pieces: &[&[u8]]) -> (Vec<ModelEvent>, Result<Answer, ModelError>) {
-    let mut reader = Reader::default();
-    let mut decoder = wire.decoder(&terms());
-    let mut told = Vec::new();
-    let mut failed = None;
-    let mut take = |event| {
-        if failed.is_none() {
-            failed = decoder.event(&event, &mut |event| told.push(event)).err();
-        }
-    };
-    for piece in pieces {
-        reader.push(piece, &mut take).unwrap();
+/// A request with nothing in it.
+pub(crate) fn request() -> ModelRequest {
+    ModelRequest {
+        system: SystemPrompt::default(),
+        messages: Vec::new(),
+        tools: [].into(),
+        tool_use: ToolUse::Free,
+        max_tokens: None,
+        temperature: None,
     }
-    reader.finish(&mut take);
-    (told, failed.map_or_else(|| decoder.finish(), Err))
-}
-
-/// Plays a stream whole and cut at every place: all of it has to be the same.
-pub(crate) fn play_cut_anywhere(
-    wire: &dyn Wire,
-    stream: &str,
-) -> (Vec<ModelEvent>, Result<Answer, ModelError>) {
-    let bytes = stream.as_bytes();
-    let (told, answer) = play(wire, &[bytes]);
-    let shown = |answer: &Result<Answer, ModelError>| format!("{answer:?}");
-    for at in 0..=bytes.len() {
-        let (head, tail) = bytes.split_at(at);
-        let (cut_told, cut_answer) = play(wire, &[head, tail]);
-        assert_eq!(cut_told, told, "cut at {at}");
-        assert_eq!(shown(&cut_answer), shown(&answer), "cut at {at}");
-    }
-    (told, answer)
 }
 
 /// The request that follows an answer, all of whose calls went well.
@@ -60,12 +38,105 @@ pub(crate) fn next_request(answer: Answer) -> ModelRequest {
         _ => None,
     };
     let results = answer.blocks.iter().filter_map(result).collect();
-    ModelRequest {
-        system: SystemPrompt::default(),
-        messages: vec![answer.into_message(), Message { role: Role::User, blocks: results }],
-        tools: Arc::new([]),
-        tool_use: ToolUse::Free,
-        max_tokens: None,
-        temperature: None,
+    let messages = vec![answer.into_message(), Message { role: Role::User, blocks: results }];
+    ModelRequest { messages, ..request() }
+}
+
+/// What was told on the way, and what came of it.
+pub(crate) type Heard = (Vec<ModelEvent>, Result<Answer, ModelError>);
+
+/// Reads a stream that arrives in these pieces.
+pub(crate) fn read(wire: &dyn Wire, terms: &Terms, pieces: &[&[u8]]) -> Heard {
+    let mut reader = Reader::default();
+    let mut events = Vec::new();
+    for piece in pieces {
+        reader.push(piece, |event| events.push(event)).unwrap();
     }
+    reader.finish(|event| events.push(event));
+    let mut decoder = wire.decoder(terms);
+    let mut told = Vec::new();
+    for event in events {
+        if let Err(error) = decoder.event(&event, &mut |event| told.push(event)) {
+            return (told, Err(error));
+        }
+    }
+    (told, decoder.finish())
+}
+
+/// Reads a stream cut in two at every place, and says what all of them say.
+pub(crate) fn heard(wire: &dyn Wire, terms: &Terms, stream: &str) -> Heard {
+    let whole = read(wire, terms, &[stream.as_bytes()]);
+    for place in 0..=stream.len() {
+        let (before, after) = stream.as_bytes().split_at(place);
+        let cut = read(wire, terms, &[before, after]);
+        assert_eq!(format!("{cut:?}"), format!("{whole:?}"), "cut at {place}");
+    }
+    whole
+}
+
+/// The answer of a stream.
+pub(crate) fn answer(wire: &dyn Wire, terms: &Terms, stream: &str) -> Answer {
+    heard(wire, terms, stream).1.unwrap()
+}
+
+/// Whether a wire stays on its feet: it reads on after each error, and what comes of it is sent again.
+pub(crate) fn endure(wire: &dyn Wire, terms: &Terms, lines: &[String]) {
+    let mut decoder = wire.decoder(terms);
+    let mut told = 0;
+    let mut errors = Vec::new();
+    for line in lines {
+        let data = line.strip_prefix("data: ").unwrap_or(line);
+        let event = Event { name: None, data: data.to_owned() };
+        errors.extend(decoder.event(&event, &mut |_| told += 1).err());
+        errors.extend([0, 200, 400, 429, 503].map(|status| wire.refusal(status, data)));
+    }
+    for error in errors {
+        assert!(!error.message.is_empty() && error.message.chars().count() < 2_000);
+    }
+    if let Ok(answer) = decoder.finish() {
+        let mut request = request();
+        request.messages = vec![answer.into_message()];
+        wire.encode(&request, terms);
+    }
+}
+
+/// Events of these streams, events with a value or a character changed, and lines of anything.
+pub(crate) fn nearly(streams: &[&'static str]) -> impl Strategy<Value = String> + use<> {
+    let lines: Vec<&str> = streams
+        .iter()
+        .flat_map(|stream| stream.lines())
+        .filter_map(|line| line.strip_prefix("data: "))
+        .collect();
+    let events: Vec<Value> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let values =
+        vec![json!(null), json!([]), json!({}), json!("x"), json!(-1), json!(u64::MAX), json!([[7]])];
+    let misspelt = |(line, at, character): (&str, prop::sample::Index, char)| {
+        let mut characters: Vec<char> = line.chars().collect();
+        let at = at.index(characters.len());
+        characters[at] = character;
+        characters.into_iter().collect()
+    };
+    let changed = |(mut event, at, value): (Value, prop::sample::Index, Value)| {
+        let places = places(&event, "");
+        *event.pointer_mut(&places[at.index(places.len())]).unwrap() = value;
+        event.to_string()
+    };
+    prop_oneof![
+        2 => prop::sample::select(lines.clone()).prop_map(str::to_owned),
+        1 => (prop::sample::select(lines), any::<prop::sample::Index>(), any::<char>()).prop_map(misspelt),
+        4 => (prop::sample::select(events), any::<prop::sample::Index>(), prop::sample::select(values))
+            .prop_map(changed),
+        1 => ".{0,40}",
+    ]
+}
+
+/// All places in a value, as JSON pointers.
+fn places(value: &Value, here: &str) -> Vec<String> {
+    let below: Vec<(String, &Value)> = match value {
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), value)).collect(),
+        Value::Array(items) => items.iter().enumerate().map(|(at, item)| (at.to_string(), item)).collect(),
+        _ => Vec::new(),
+    };
+    let below = below.iter().flat_map(|(name, value)| places(value, &format!("{here}/{name}")));
+    std::iter::once(here.to_owned()).chain(below).collect()
 }

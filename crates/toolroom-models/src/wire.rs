@@ -64,6 +64,10 @@ pub struct Quirks {
     pub no_tool_choice: bool,
     /// Encrypted thoughts must not be asked for: the model has none.
     pub no_encrypted_reasoning: bool,
+    /// Most tokens of an answer where the format wants a bound and the request names none.
+    pub default_max_tokens: Option<u32>,
+    /// Parameters of tools are a subset of OpenAPI 3.0, not JSON Schema.
+    pub openapi_parameters: bool,
 }
 
 /// What becomes of thoughts when the conversation is sent again.

@@ -86,14 +86,14 @@ fn a_conversation_is_written_in_the_order_strict_servers_want() {
         "temperature": 0.5,
         "stream": true,
     });
-    assert_eq!(body(&conversation(), &terms()), expected);
+    assert_eq!(body(&conversation(), &terms("vendor", "m")), expected);
 }
 
 #[test]
 fn quirks_change_what_is_written() {
     let mut request = conversation();
     request.tool_use = ToolUse::Never;
-    let mut terms = terms();
+    let mut terms = terms("vendor", "m");
     assert_eq!(body(&request, &terms)["tool_choice"], "none");
     terms.quirks.no_tool_choice = true;
     terms.quirks.max_completion_tokens = true;
@@ -113,7 +113,7 @@ fn thoughts_go_back_only_to_those_who_want_them() {
     let answer = Block::Reasoning { text: "so".to_owned(), opaque: None };
     request.messages.push(Message::assistant(vec![answer, Block::text("Bye.")]));
     let thoughts = |owner: &str, reasoning| {
-        let mut terms = terms();
+        let mut terms = terms("vendor", "m");
         terms.owner = owner.into();
         terms.quirks.reasoning = reasoning;
         let body = body(&request, &terms);
@@ -132,11 +132,11 @@ fn a_tool_choice_without_tools_is_not_written() {
     let mut request = conversation();
     request.tools = Arc::new([]);
     request.tool_use = ToolUse::Never;
-    let body = body(&request, &terms());
+    let body = body(&request, &terms("vendor", "m"));
     assert_eq!((body.get("tools"), body.get("tool_choice")), (None, None));
 }
 
 #[test]
 fn a_call_without_arguments_is_written_as_an_empty_object() {
-    assert_eq!(written("", &terms()), json!("{}"));
+    assert_eq!(written("", &terms("vendor", "m")), json!("{}"));
 }

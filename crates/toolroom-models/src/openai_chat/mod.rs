@@ -18,7 +18,7 @@ pub struct OpenAiChat;
 
 impl Wire for OpenAiChat {
     fn path(&self, _terms: &Terms) -> String {
-        "/chat/completions".to_owned()
+        "chat/completions".to_owned()
     }
 
     fn encode(&self, request: &ModelRequest, terms: &Terms) -> Value {

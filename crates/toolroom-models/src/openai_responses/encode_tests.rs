@@ -93,12 +93,12 @@ fn a_conversation_is_a_list_of_items() {
         "include": ["reasoning.encrypted_content"],
         "stream": true,
     });
-    assert_eq!(body(&conversation(), &terms()), expected);
+    assert_eq!(body(&conversation(), &terms("vendor", "m")), expected);
 }
 
 #[test]
 fn somebody_elses_parts_are_left_out() {
-    let mut terms = terms();
+    let mut terms = terms("vendor", "m");
     terms.owner = "somebody".into();
     terms.quirks.no_encrypted_reasoning = true;
     let body = body(&conversation(), &terms);

@@ -19,7 +19,7 @@ pub struct OpenAiResponses;
 
 impl Wire for OpenAiResponses {
     fn path(&self, _terms: &Terms) -> String {
-        "/responses".to_owned()
+        "responses".to_owned()
     }
 
     fn encode(&self, request: &ModelRequest, terms: &Terms) -> Value {

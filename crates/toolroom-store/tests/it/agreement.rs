@@ -149,7 +149,10 @@ impl Change {
 
 async fn change(place: &Place, parks: &[ParkCall], ledger: &impl Storage, event: Event) -> Option<Change> {
     let clock = &*place.clock;
+    // Nobody parks what is over already; when that would be noticed differs.
+    let is_over = |call: usize| parks[call].approval.expires_at <= clock.now();
     Some(match event {
+        Event::Park(call) | Event::Edit { into: call, .. } if is_over(call) => return None,
         Event::Park(call) => Change::Park(parks[call].clone()),
         Event::Decide { call, scope, by, answer, stands } => {
             let standing = stands.then(|| StandingAnswer {
