@@ -93,7 +93,7 @@ impl<'a> Prompt<'a> {
     async fn answer(&self, asked: &Asked) -> Result<Option<CallId>, Halt> {
         let call = &asked.question.record.id;
         self.output.talk(self.sheet().question(asked, self.app.room.clock().now()));
-        self.show_keys()?;
+        self.show_keys(asked)?;
         loop {
             let taken = match self.key(call).await? {
                 Key::Char('y') => self.give(call, Answer::Once).await?,
@@ -117,13 +117,16 @@ impl<'a> Prompt<'a> {
             if taken.is_some() {
                 return Ok(taken);
             }
-            self.show_keys()?;
+            self.show_keys(asked)?;
         }
     }
 
     /// Says what can be pressed. What was pressed before that, or pasted behind a key that means nothing, is no answer.
-    fn show_keys(&self) -> io::Result<()> {
-        self.output.talk(self.sheet().keys(self.by));
+    fn show_keys(&self, asked: &Asked) -> io::Result<()> {
+        let record = &asked.question.record;
+        let entry = self.app.room.catalog().find(&record.scope.project, &record.tool);
+        let takes_standing_yes = !entry.is_ok_and(|entry| entry.spec().single_answers);
+        self.output.talk(self.sheet().keys(self.by, takes_standing_yes));
         self.with_terminal(Terminal::discard_typed_ahead)
     }
 

@@ -85,11 +85,13 @@ impl Sheet {
         lines.join("\n")
     }
 
-    /// The keys, as many in a row as fit.
-    pub(super) fn keys(self, by: Answerer) -> String {
+    /// The keys, as many in a row as fit. Those that would say something about later calls are left out for a tool that
+    /// takes no such answer.
+    pub(super) fn keys(self, by: Answerer, takes_standing_yes: bool) -> String {
         let mut lines = vec![String::new()];
         let mut used = 0;
-        for (key, name) in KEYS {
+        for (key, name) in KEYS.into_iter().filter(|(key, _)| takes_standing_yes || !matches!(key, 's' | 'a'))
+        {
             let width = name.chars().count() + "  [k] ".len();
             if used > 0 && used + width > self.columns {
                 lines.push(String::new());

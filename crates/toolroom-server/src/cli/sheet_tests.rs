@@ -57,13 +57,15 @@ fn what_is_shortened_says_so_and_is_shown_whole_on_demand() {
 #[test]
 fn keys_never_change_and_fit_on_every_screen() {
     let letters = |columns| -> String {
-        let text = rows(&sheet(columns).keys(Answerer::Caller)).concat();
+        let text = rows(&sheet(columns).keys(Answerer::Caller, true)).concat();
         text.split('[').skip(1).filter_map(|part| part.chars().next()).collect()
     };
     for columns in [20, 40, 80, 200] {
         assert_eq!(letters(columns), "ysandexv");
     }
-    assert!(rows(&sheet(40).keys(Answerer::Operator)).iter().all(|row| row.chars().count() <= 40));
+    let once_only = rows(&sheet(200).keys(Answerer::Caller, false)).concat();
+    assert!(once_only.contains("[y] once  [n] no") && !once_only.contains("[s]"), "{once_only}");
+    assert!(rows(&sheet(40).keys(Answerer::Operator, true)).iter().all(|row| row.chars().count() <= 40));
 }
 
 #[test]

@@ -63,9 +63,9 @@ fn untold() -> ToolError {
 /// From what was sent to what the tool would get.
 fn prepare(entry: &Entry, request: &mut CallRequest) -> Result<Arguments, ToolError> {
     check_context(request)?;
-    let mut arguments = parse(&mut request.arguments)?;
+    let mut arguments = filled(entry, parse(&mut request.arguments)?);
     arguments.values_mut().for_each(write_whole);
-    Ok(filled(entry, arguments))
+    Ok(arguments)
 }
 
 /// To JSON Schema `20.0` is a whole number, to most programs it is none: whole numbers are written as such, up to where
