@@ -145,6 +145,8 @@ impl Client {
             let mut sent = std::pin::pin!(self.pool.request(request));
             // Connecting has a limit of its own; silence counts from the moment there is somebody to be silent.
             let answer = tokio::select! {
+                // A connection from the pool is found when the request is first looked at, and needs no second look.
+                biased;
                 answer = &mut sent => answer,
                 allowance = connected(&mut connection) => {
                     let Limits { idle: limit, header_bytes, .. } = self.reach.limits;
