@@ -106,6 +106,7 @@ pub(crate) fn read_call(row: &SqliteRow) -> Result<CallRecord, ReadError> {
         rule: row.try_get(17)?,
         thread: shared_option(row, 18)?,
         run: shared_option(row, 19)?,
+        model_call: None,
         asked_at: Timestamp::from_micros(row.try_get(20)?),
         begun_at: row.try_get::<Option<i64>, _>(21)?.map(Timestamp::from_micros),
         ended_at: row.try_get::<Option<i64>, _>(22)?.map(Timestamp::from_micros),

@@ -42,12 +42,15 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod agent;
 pub mod approval;
 pub mod call;
 pub mod catalog;
 pub mod clock;
+pub mod conversation;
 pub mod expression;
 pub mod ledger;
+pub mod memory;
 pub mod model;
 pub mod nearest;
 pub mod policy;

@@ -59,7 +59,9 @@ impl Toolroom {
     pub async fn edit(&self, edit: EditRequest) -> Result<Edited, EditError> {
         let question = self.question(&edit.scope, &edit.call).await?;
         let sealed = SealedRequest::open(self, &question)?.ok_or(EditError::NotKept)?;
-        let request = sealed.into_request(&question.record).arguments(edit.arguments.clone());
+        let mut request = sealed.into_request(&question.record).arguments(edit.arguments.clone());
+        // The model's call is the one that is replaced; whoever asks for it is led on to this one.
+        request.model_call = None;
         self.park_edited(request, edit).await
     }
 }

@@ -45,6 +45,7 @@ impl SealedRequest {
         request.entrance = Arc::clone(&record.entrance);
         request.thread.clone_from(&record.thread);
         request.run.clone_from(&record.run);
+        request.model_call.clone_from(&record.model_call);
         request.timeout = self.timeout;
         request
     }

@@ -55,6 +55,7 @@ impl OpenCall {
         record.entrance = Arc::clone(&request.entrance);
         record.thread = request.thread.clone();
         record.run = request.run.clone();
+        record.model_call = request.model_call.clone();
         Box::new(Self {
             request,
             record,

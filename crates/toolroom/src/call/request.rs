@@ -47,6 +47,8 @@ pub struct CallRequest {
     pub thread: Option<Arc<str>>,
     /// The run inside the conversation.
     pub run: Option<Arc<str>>,
+    /// The model's own id of the call; with the run it is unique.
+    pub model_call: Option<Arc<str>>,
     /// What the client says about its user and situation. Never trusted for rights.
     pub context: Map<String, Value>,
     /// The embedder's own facts about the call, for the tool to read.
@@ -72,6 +74,7 @@ impl CallRequest {
             entrance: "embedded".into(),
             thread: None,
             run: None,
+            model_call: None,
             context: Map::new(),
             metadata: Map::new(),
             provenance: Provenance::NONE,
@@ -128,6 +131,13 @@ impl CallRequest {
     pub fn conversation(mut self, thread: &str, run: Option<&str>) -> Self {
         self.thread = Some(thread.into());
         self.run = run.map(Into::into);
+        self
+    }
+
+    /// Says which of a model's calls it is.
+    #[must_use]
+    pub fn model_call(mut self, id: &str) -> Self {
+        self.model_call = Some(id.into());
         self
     }
 

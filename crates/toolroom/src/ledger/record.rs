@@ -139,6 +139,9 @@ pub struct CallRecord {
     /// The run inside the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<Arc<str>>,
+    /// The model's own id of the call; with the run it is unique.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_call: Option<Arc<str>>,
     /// When the call arrived.
     pub asked_at: Timestamp,
     /// When the tool was let through all guards; absent if it never was.
@@ -175,6 +178,7 @@ impl CallRecord {
             rule: None,
             thread: None,
             run: None,
+            model_call: None,
             asked_at,
             begun_at: None,
             ended_at: None,
@@ -195,6 +199,8 @@ pub struct CallFilter {
     pub status: Option<CallStatus>,
     /// Only calls that arrived at or after this instant.
     pub since: Option<Timestamp>,
+    /// Only calls of this run.
+    pub run: Option<String>,
     /// Only calls older than this one, for paging.
     pub before: Option<CallId>,
     /// Only calls whose id ends so: what a person copies from a short listing.

@@ -9,10 +9,12 @@
 
 mod answer;
 mod error;
+mod facts;
 mod message;
 mod request;
 
 pub use answer::{Answer, Model, ModelEvent, StopReason, Usage};
 pub use error::{ModelError, ModelErrorKind};
+pub use facts::{ModelFacts, Price};
 pub use message::{Block, Image, Message, ModelCallId, Opaque, Role};
 pub use request::{ModelRequest, Offered, SystemPrompt, ToolUse};

@@ -432,6 +432,7 @@ fn passes(filter: &CallFilter, call: &CallRecord) -> bool {
     filter.tool.as_deref().is_none_or(|tool| *call.tool == *tool)
         && filter.status.is_none_or(|status| call.status == status)
         && filter.since.is_none_or(|since| call.asked_at >= since)
+        && filter.run.as_deref().is_none_or(|run| call.run.as_deref() == Some(run))
         && filter.id_suffix.as_deref().is_none_or(|suffix| call.id.as_str().ends_with(suffix))
 }
 

@@ -1,0 +1,5 @@
+//! The agent loop: a message in, tools called through the one path, an answer out.
+
+mod record;
+
+pub use record::{AgentLimits, AgentRecord, Agents, DEFAULT_AGENT, OnDisconnect};

@@ -1,0 +1,104 @@
+//! What an agent is.
+
+use serde::{Deserialize, Serialize};
+
+use crate::BoxFuture;
+use crate::conversation::AgentId;
+use crate::ledger::LedgerError;
+use crate::scope::ProjectId;
+
+/// The agent that always exists.
+pub const DEFAULT_AGENT: &str = "default";
+
+/// An agent: who answers, with which models, and what it may use.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentRecord {
+    /// Its id, which is how it is chosen.
+    pub id: AgentId,
+    /// What people call it.
+    pub name: String,
+    /// Who it is and what it is for, in its own words; a plain assistant if empty.
+    pub prompt: String,
+    /// Its models as `vendor/model`, the first one first; what the configuration says if empty.
+    pub models: Vec<String>,
+    /// Patterns of the tools it may use; all that are enabled if empty. Variants of a family that are not offered by
+    /// default are offered where they are named here.
+    pub allow: Vec<String>,
+    /// Patterns of the tools it may not use, whatever else is said.
+    pub deny: Vec<String>,
+    /// What bounds its runs.
+    pub limits: AgentLimits,
+    /// What becomes of a run when nobody watches any more.
+    pub on_disconnect: OnDisconnect,
+}
+
+impl Default for AgentRecord {
+    fn default() -> Self {
+        Self {
+            id: AgentId::new(DEFAULT_AGENT),
+            name: "Assistant".to_owned(),
+            prompt: String::new(),
+            models: Vec::new(),
+            allow: Vec::new(),
+            deny: Vec::new(),
+            limits: AgentLimits::default(),
+            on_disconnect: OnDisconnect::default(),
+        }
+    }
+}
+
+/// What bounds a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentLimits {
+    /// How often the model is asked in a run; then once more, without tools.
+    pub iterations: u32,
+    /// How many calls of one answer run at the same time.
+    pub parallel: u32,
+    /// US dollars a user may spend in a day; no bound if absent. It holds over all agents of the project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub daily_budget_usd: Option<f64>,
+    /// Most tokens of an answer; the model's own bound if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// Tokens that definitions of tools may take; beyond that the selector picks those that fit the message.
+    pub tool_tokens: u64,
+}
+
+impl Default for AgentLimits {
+    fn default() -> Self {
+        Self { iterations: 15, parallel: 8, daily_budget_usd: None, max_tokens: None, tool_tokens: 12_000 }
+    }
+}
+
+/// What becomes of a run when nobody watches any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnDisconnect {
+    /// It goes on.
+    #[default]
+    Continue,
+    /// It is cancelled.
+    Cancel,
+}
+
+/// Keeps the agents that people make.
+pub trait Agents: Send + Sync {
+    /// All of a project, by id.
+    fn agents<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Vec<AgentRecord>, LedgerError>>;
+
+    /// Keeps one, in the place of another with its id.
+    fn set_agent<'a>(
+        &'a self,
+        project: &'a ProjectId,
+        agent: &'a AgentRecord,
+    ) -> BoxFuture<'a, Result<(), LedgerError>>;
+
+    /// Takes one out; says whether there was one.
+    fn remove_agent<'a>(
+        &'a self,
+        project: &'a ProjectId,
+        id: &'a AgentId,
+    ) -> BoxFuture<'a, Result<bool, LedgerError>>;
+}

@@ -1,0 +1,193 @@
+//! What watchers see of a run.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::entry::ConversationId;
+use super::run::{AgentId, RunFailure, RunId};
+use crate::clock::Timestamp;
+use crate::ledger::{Answerer, ArtifactId, CallId};
+use crate::model::{ModelCallId, Usage};
+
+/// An event and its place in the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NumberedEvent {
+    /// Counted from 0 in each run, over all that is told of it.
+    pub seq: u64,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: RunEvent,
+}
+
+/// Something that happened in a run. One vocabulary for every surface.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum RunEvent {
+    /// The run begins, or goes on after it waited or was broken off.
+    Started {
+        /// The run.
+        run: RunId,
+        /// The conversation.
+        conversation: ConversationId,
+        /// Who answers.
+        agent: AgentId,
+        /// Whether it goes on.
+        resumed: bool,
+    },
+    /// A model is asked.
+    Asking {
+        /// Which one.
+        model: Arc<str>,
+        /// Which time in this run, counted from 1.
+        iteration: u32,
+    },
+    /// More words of the answer.
+    Text {
+        /// The next ones.
+        text: String,
+    },
+    /// More thoughts.
+    Reasoning {
+        /// The next ones.
+        text: String,
+    },
+    /// The model begins to write a call.
+    Writing {
+        /// The tool, or the name the model wrote.
+        tool: Arc<str>,
+    },
+    /// What was told of this answer does not count: it broke off and is asked for again, or somebody else is asked.
+    Void {
+        /// Why.
+        reason: String,
+        /// Who is asked instead, if somebody else.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<Arc<str>>,
+        /// When it is asked again, in milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after_ms: Option<u64>,
+    },
+    /// A model has answered.
+    Answered {
+        /// Which one.
+        model: Arc<str>,
+        /// What it said, without calls and thoughts.
+        text: String,
+        /// The calls it wants.
+        calls: Vec<CallNotice>,
+        /// What it cost in tokens.
+        usage: Usage,
+        /// And in US dollars, if prices are known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<f64>,
+    },
+    /// A call is on its way.
+    CallBegan(CallNotice),
+    /// A sign of life of a running tool.
+    CallProgress {
+        /// The model's id of the call.
+        id: ModelCallId,
+        /// What it is doing.
+        message: String,
+        /// How much is done, from 0 to 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fraction: Option<f64>,
+    },
+    /// A call has ended.
+    CallEnded {
+        /// The model's id of the call.
+        id: ModelCallId,
+        /// Its row in the journal.
+        call: CallId,
+        /// The tool.
+        tool: Arc<str>,
+        /// `done`, `failed`, `denied`, `cancelled` or `unknown`.
+        outcome: String,
+        /// What the model reads.
+        result: Arc<Value>,
+        /// Where the whole result is, if this one was shortened.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        artifact: Option<ArtifactId>,
+        /// How long it took, in microseconds.
+        duration_us: u64,
+    },
+    /// A call waits for somebody.
+    Asks {
+        /// The model's id of the call.
+        id: ModelCallId,
+        /// Its row in the journal.
+        call: CallId,
+        /// The tool.
+        tool: Arc<str>,
+        /// The rule that asks.
+        rule: String,
+        /// Why.
+        reason: String,
+        /// Who may answer.
+        by: Answerer,
+        /// When the answer becomes no.
+        expires_at: Timestamp,
+    },
+    /// The loop was ended by a guard; one more answer without tools follows.
+    Guarded {
+        /// `iterations`, `repeat` or `alternation`.
+        guard: String,
+        /// What it saw.
+        reason: String,
+    },
+    /// Older parts of the conversation are no longer sent.
+    Compacted {
+        /// Tokens before, as estimated.
+        before: u64,
+        /// Tokens after.
+        after: u64,
+        /// Whether they were summarised; otherwise they were dropped.
+        summarised: bool,
+    },
+    /// Some calls wait; the run goes on when they are answered.
+    Waiting {
+        /// Their rows in the journal.
+        calls: Vec<CallId>,
+    },
+    /// There is an answer.
+    Done {
+        /// What it says.
+        text: String,
+        /// The tokens of the whole run.
+        usage: Usage,
+        /// What they cost in US dollars, as far as prices are known.
+        cost: f64,
+    },
+    /// There is no answer.
+    Failed(RunFailure),
+    /// Somebody stopped it.
+    Cancelled,
+}
+
+impl RunEvent {
+    /// Whether it is stored. What flows by in pieces is not: its whole is.
+    #[must_use]
+    pub const fn is_structural(&self) -> bool {
+        !matches!(
+            self,
+            Self::Text { .. } | Self::Reasoning { .. } | Self::Writing { .. } | Self::CallProgress { .. }
+        )
+    }
+}
+
+/// A call as watchers see it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallNotice {
+    /// The model's id of it.
+    pub id: ModelCallId,
+    /// The tool's full id; the name the model wrote, if there is no such tool.
+    pub tool: Arc<str>,
+    /// What people call the tool.
+    pub title: String,
+    /// The arguments, with secrets hidden.
+    pub arguments: Arc<Value>,
+}

@@ -1,0 +1,133 @@
+//! One run: from a message to its answer.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::entry::ConversationId;
+use crate::clock::{Clock, Timestamp};
+use crate::model::Usage;
+use crate::policy::Provenance;
+use crate::scope::Scope;
+use crate::text_id::text_id;
+
+text_id! {
+    /// A run's id: `run_` and 32 hexadecimal digits that sort by time, unless a client chose its own.
+    RunId
+}
+
+impl RunId {
+    /// A fresh id.
+    #[must_use]
+    pub fn fresh(clock: &dyn Clock) -> Self {
+        Self::new(&format!("run_{}", clock.ordered_id().simple()))
+    }
+}
+
+text_id! {
+    /// An agent's id, such as `default`.
+    AgentId
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Somebody works on it, or did until the process died.
+    Running,
+    /// Calls of it wait for an answer.
+    Waiting,
+    /// The model has answered.
+    Done,
+    /// There is no answer.
+    Failed,
+    /// Somebody stopped it.
+    Cancelled,
+}
+
+impl RunState {
+    /// Every state, in the order of a run's life.
+    pub const ALL: [Self; 5] = [Self::Running, Self::Waiting, Self::Done, Self::Failed, Self::Cancelled];
+
+    /// Whether it can go on.
+    #[must_use]
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Running | Self::Waiting)
+    }
+
+    /// The name used in records and on the command line.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The state of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+impl fmt::Display for RunState {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// What is kept of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The run.
+    pub id: RunId,
+    /// The conversation it belongs to.
+    pub conversation: ConversationId,
+    /// Whose it is.
+    #[serde(flatten)]
+    pub scope: Scope,
+    /// Who answers.
+    pub agent: AgentId,
+    /// Which entrance the message came through.
+    pub entrance: Arc<str>,
+    /// Where it stands.
+    pub state: RunState,
+    /// The model that answered last, `vendor/model`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Arc<str>>,
+    /// Where it has been.
+    #[serde(default, skip_serializing_if = "Provenance::is_none")]
+    pub provenance: Provenance,
+    /// What the client said about its user and situation. Never trusted for rights.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub context: Map<String, Value>,
+    /// How often the model was asked.
+    pub iterations: u32,
+    /// The tokens of all of them.
+    pub usage: Usage,
+    /// What they cost in US dollars, as far as prices are known.
+    pub cost: f64,
+    /// Why there is no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<RunFailure>,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+}
+
+/// Why a run has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunFailure {
+    /// A word of a closed list: that of the model's failure, `budget`, `no_model`, `window`, `interrupted`, `stopped`.
+    pub kind: String,
+    /// What to tell people.
+    pub message: String,
+}

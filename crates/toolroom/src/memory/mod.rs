@@ -1,0 +1,161 @@
+//! What agents remember of their users, and the port through which it is kept.
+//!
+//! A memory is a short text under a key, with a category, a count of how often it proved right, and where it came from.
+//! Memories belong to one user of a project. What is remembered is data: the prompt shows it as such, and nothing in it
+//! is an instruction. This room holds no storage; the tools that write memories live in `toolroom-tools`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::BoxFuture;
+use crate::clock::Timestamp;
+use crate::conversation::AgentId;
+use crate::ledger::LedgerError;
+use crate::scope::Scope;
+
+/// How often a memory has to have proved right before it may become part of an agent's prompt.
+pub const PROMOTION_HITS: u64 = 5;
+
+/// What kind of thing is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Category {
+    /// Anything.
+    #[default]
+    General,
+    /// Something that was learned.
+    Learning,
+    /// Something that went wrong, and what helps.
+    Error,
+    /// What the user likes.
+    Preference,
+}
+
+impl Category {
+    /// Every category.
+    pub const ALL: [Self; 4] = [Self::General, Self::Learning, Self::Error, Self::Preference];
+
+    /// The name used by tools and in records.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::General => "GENERAL",
+            Self::Learning => "LEARNING",
+            Self::Error => "ERROR",
+            Self::Preference => "PREFERENCE",
+        }
+    }
+
+    /// The category of that name, in any case.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|category| category.as_str().eq_ignore_ascii_case(name))
+    }
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// One thing that is remembered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// What it is found by.
+    pub key: String,
+    /// What is remembered.
+    pub content: String,
+    /// What kind of thing it is.
+    pub category: Category,
+    /// How often it proved right, counted from 1.
+    pub hits: u64,
+    /// Where it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// When it was first remembered.
+    pub created_at: Timestamp,
+    /// When it was last changed or reinforced.
+    pub updated_at: Timestamp,
+}
+
+/// Something to remember. Under a key that exists, the content is replaced; what is `None` here stays as it was, and so
+/// do the count and the first date.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remember {
+    /// What it is found by.
+    pub key: String,
+    /// What is remembered.
+    pub content: String,
+    /// What kind of thing it is.
+    pub category: Option<Category>,
+    /// Where it came from.
+    pub source: Option<String>,
+}
+
+/// A memory that became part of an agent's prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Promotion {
+    /// The agent.
+    pub agent: AgentId,
+    /// What its prompt got.
+    pub addition: String,
+    /// What was remembered before; it comes back when the promotion is undone.
+    pub memory: Memory,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Keeps memories. Every method takes whose they are.
+pub trait Memories: Send + Sync {
+    /// Remembers something; gives what is remembered now.
+    fn remember<'a>(&'a self, scope: &'a Scope, what: Remember)
+    -> BoxFuture<'a, Result<Memory, LedgerError>>;
+
+    /// Forgets; says whether there was something.
+    fn forget<'a>(&'a self, scope: &'a Scope, key: &'a str) -> BoxFuture<'a, Result<bool, LedgerError>>;
+
+    /// Counts that it proved right once more; `None` if there is no such memory.
+    fn reinforce<'a>(
+        &'a self,
+        scope: &'a Scope,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Memory>, LedgerError>>;
+
+    /// One memory by its key.
+    fn memory<'a>(
+        &'a self,
+        scope: &'a Scope,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Memory>, LedgerError>>;
+
+    /// All of them, the newest first.
+    fn memories<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Vec<Memory>, LedgerError>>;
+
+    /// Makes a memory with at least [`PROMOTION_HITS`] part of an agent's prompt and forgets it, in one transaction;
+    /// `None` if there is no such memory or it has proved right too seldom.
+    fn promote<'a>(
+        &'a self,
+        scope: &'a Scope,
+        key: &'a str,
+        agent: &'a AgentId,
+        addition: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Promotion>, LedgerError>>;
+
+    /// Takes a promotion back and remembers again what was remembered before, unless something else is by now;
+    /// `None` if nothing of that key was promoted.
+    fn demote<'a>(
+        &'a self,
+        scope: &'a Scope,
+        key: &'a str,
+        agent: &'a AgentId,
+    ) -> BoxFuture<'a, Result<Option<Promotion>, LedgerError>>;
+
+    /// What was made part of an agent's prompt, the oldest first.
+    fn promotions<'a>(
+        &'a self,
+        scope: &'a Scope,
+        agent: &'a AgentId,
+    ) -> BoxFuture<'a, Result<Vec<Promotion>, LedgerError>>;
+}
