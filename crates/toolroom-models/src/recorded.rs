@@ -38,7 +38,8 @@ pub(crate) fn next_request(answer: Answer) -> ModelRequest {
         _ => None,
     };
     let results = answer.blocks.iter().filter_map(result).collect();
-    let messages = vec![answer.into_message(), Message { role: Role::User, blocks: results }];
+    let results = Message { role: Role::User, blocks: results };
+    let messages = vec![Arc::new(answer.into_message()), Arc::new(results)];
     ModelRequest { messages, ..request() }
 }
 
@@ -95,7 +96,7 @@ pub(crate) fn endure(wire: &dyn Wire, terms: &Terms, lines: &[String]) {
     }
     if let Ok(answer) = decoder.finish() {
         let mut request = request();
-        request.messages = vec![answer.into_message()];
+        request.messages = vec![Arc::new(answer.into_message())];
         wire.encode(&request, terms);
     }
 }

@@ -4,6 +4,7 @@
 //! brought into that order (a call that was cancelled, a result whose call was cut off) is left out: with it, the vendor
 //! would refuse the whole conversation.
 
+use std::borrow::Borrow;
 use std::collections::HashSet;
 
 use toolroom::model::{Block, Message, ModelCallId, Role};
@@ -17,8 +18,8 @@ pub(crate) struct Turn<'a> {
 }
 
 /// The conversation as turns.
-pub(crate) fn turns(messages: &[Message]) -> Vec<Turn<'_>> {
-    let spoken = joined(messages.iter().map(|message| Turn {
+pub(crate) fn turns<M: Borrow<Message>>(messages: &[M]) -> Vec<Turn<'_>> {
+    let spoken = joined(messages.iter().map(Borrow::borrow).map(|message: &Message| Turn {
         role: message.role,
         blocks: message.blocks.iter().filter(|block| !is_blank(block)).collect(),
     }));

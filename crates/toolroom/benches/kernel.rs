@@ -25,7 +25,7 @@ use toolroom::ledger::{
     DecideError, Decision, EditCall, Inbox, Journal, Ledger, LedgerError, ParkCall, ParkError, Question,
     Standing, StandingAnswer, Switchboard, Switches, ToolUsage,
 };
-use toolroom::policy::{Answers, Facts, Policy, Preset, Provenance, Rule, Ruling};
+use toolroom::policy::{Answers, Facts, Policy, Preset, Provenance, Rule, Ruling, ToolChoice};
 use toolroom::redact::{Patterns, Redactor, Secret};
 use toolroom::schema::{PatternRule, Schema, parse_object};
 use toolroom::scope::{ProjectId, Scope};
@@ -181,7 +181,7 @@ fn catalog(measure: &Measure) -> Outcome {
 
     let catalog = register(tools())?;
     let (project, switches, context) = (ProjectId::default(), Switches::default(), Map::new());
-    let offer = || catalog.offer(&project, &switches, &context, Audience::Full);
+    let offer = || catalog.offer(&project, &switches, &context, Audience::Full, &ToolChoice::default());
     measure.time("catalog", "offer_1000", Bar::NONE, offer);
     measure
         .time("catalog", "find_among_1000", Bar::NONE, || catalog.find(&project, "mcp:server7:list_invoice"));

@@ -38,6 +38,13 @@ impl Timestamp {
         Self(self.0.saturating_add(micros(span)))
     }
 
+    /// The midnight before it, UTC.
+    #[must_use]
+    pub const fn start_of_day(self) -> Self {
+        const DAY: i64 = 24 * 3600 * 1_000_000;
+        Self(self.0 - self.0.rem_euclid(DAY))
+    }
+
     /// How long ago `earlier` was; zero when it lies in the future.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {

@@ -1,5 +1,7 @@
 //! From a request to the body that Anthropic reads.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 use toolroom::model::{Block, Message, ModelCallId, ModelRequest, Offered, Opaque, Role, ToolUse};
 
@@ -74,7 +76,7 @@ fn schema(parameters: &Value) -> Value {
 }
 
 /// Turns of the same side become one, so that sides alternate and all results of a turn stand in one message.
-fn messages(messages: &[Message], terms: &Terms) -> Vec<Value> {
+fn messages(messages: &[Arc<Message>], terms: &Terms) -> Vec<Value> {
     let mut turns: Vec<(Role, Vec<Value>)> = Vec::new();
     for message in messages {
         let blocks = message.blocks.iter().filter_map(|block| content(block, terms));

@@ -24,7 +24,7 @@ fn claude() -> Terms {
 
 fn again(terms: &Terms, messages: Vec<Message>) -> Value {
     let mut request = request();
-    request.messages = messages;
+    request.messages = messages.into_iter().map(Arc::new).collect();
     Anthropic.encode(&request, terms)["messages"].take()
 }
 
@@ -182,13 +182,13 @@ fn a_stream_that_makes_no_sense_is_not_understood() {
 fn a_request_is_written_with_what_lasts_marked_for_the_cache() {
     let mut request = request();
     request.system = SystemPrompt { lasting: "Be kind.".into(), changing: "It is noon.".into() };
-    request.messages = vec![Message {
+    request.messages = vec![Arc::new(Message {
         role: Role::User,
         blocks: vec![
             Block::text("What is this?"),
             Block::Image(Image { media_type: "image/png".to_owned(), base64: "iVBO".into() }),
         ],
-    }];
+    })];
     let tool = |name: &str, parameters: Value| Offered {
         name: name.to_owned(),
         description: format!("Does {name}."),

@@ -1,5 +1,7 @@
 //! From a request to the body that Gemini reads.
 
+use std::sync::Arc;
+
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
@@ -82,7 +84,7 @@ struct Turn {
     calls: usize,
 }
 
-fn contents(messages: &[Message], terms: &Terms) -> Vec<Value> {
+fn contents(messages: &[Arc<Message>], terms: &Terms) -> Vec<Value> {
     let mut contents =
         Contents { owner: &terms.owner, known: HashSet::new(), order: HashMap::new(), turns: Vec::new() };
     for message in messages {

@@ -27,7 +27,7 @@ fn gemini() -> Terms {
 
 fn again(terms: &Terms, messages: Vec<Message>) -> Value {
     let mut request = request();
-    request.messages = messages;
+    request.messages = messages.into_iter().map(Arc::new).collect();
     Gemini.encode(&request, terms)["contents"].take()
 }
 
@@ -215,7 +215,7 @@ fn a_request_is_written_as_the_api_reads_it() {
     let mut request = request();
     request.system = SystemPrompt { lasting: "Be kind.".into(), changing: "It is noon.".into() };
     let image = Image { media_type: "image/png".to_owned(), base64: "iVBO".into() };
-    request.messages = vec![user(vec![Block::text("What is this?"), Block::Image(image)])];
+    request.messages = vec![Arc::new(user(vec![Block::text("What is this?"), Block::Image(image)]))];
     let schema = json!({"type": "object", "properties": {"at": {"$ref": "#/$defs/place"}}, "$defs":
         {"place": {"type": ["string", "null"]}}, "additionalProperties": false});
     request.tools = [Offered {

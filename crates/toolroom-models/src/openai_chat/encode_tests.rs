@@ -27,7 +27,7 @@ fn conversation() -> ModelRequest {
     let picture = Image { media_type: "image/png".to_owned(), base64: "aGk=".into() };
     ModelRequest {
         system: SystemPrompt { lasting: "You calculate.".into(), changing: "It is noon.".into() },
-        messages: vec![
+        messages: [
             Message { role: Role::User, blocks: vec![Block::text("What is this?"), Block::Image(picture)] },
             Message::assistant(vec![
                 Block::Reasoning { text: "hm".to_owned(), opaque: opaque("vendor", details) },
@@ -40,7 +40,9 @@ fn conversation() -> ModelRequest {
             },
             Message::user("Thanks."),
             Message::user("And now?"),
-        ],
+        ]
+        .map(Arc::new)
+        .to_vec(),
         tools: Arc::new([Offered {
             name: "calculator".to_owned(),
             description: "Calculates.".to_owned(),
@@ -111,7 +113,7 @@ fn quirks_change_what_is_written() {
 fn thoughts_go_back_only_to_those_who_want_them() {
     let mut request = conversation();
     let answer = Block::Reasoning { text: "so".to_owned(), opaque: None };
-    request.messages.push(Message::assistant(vec![answer, Block::text("Bye.")]));
+    request.messages.push(Arc::new(Message::assistant(vec![answer, Block::text("Bye.")])));
     let thoughts = |owner: &str, reasoning| {
         let mut terms = terms("vendor", "m");
         terms.owner = owner.into();

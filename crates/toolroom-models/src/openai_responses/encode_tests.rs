@@ -16,7 +16,7 @@ fn conversation() -> ModelRequest {
     let name = || "calculator".to_owned();
     ModelRequest {
         system: SystemPrompt { lasting: "You calculate.".into(), changing: "It is noon.".into() },
-        messages: vec![
+        messages: [
             Message {
                 role: Role::User,
                 blocks: vec![
@@ -48,7 +48,9 @@ fn conversation() -> ModelRequest {
                     is_error: false,
                 }],
             },
-        ],
+        ]
+        .map(Arc::new)
+        .to_vec(),
         tools: Arc::new([Offered {
             name: name(),
             description: "Calculates.".to_owned(),

@@ -1,5 +1,19 @@
 //! The agent loop: a message in, tools called through the one path, an answer out.
 
+#[expect(clippy::module_inception, reason = "the room is named after the one thing in it that people make")]
+mod agent;
+mod ask;
+mod calls;
+mod candidate;
+mod cycle;
 mod record;
+mod request;
+mod settle;
+mod teller;
+mod tools;
+mod working;
 
+pub use agent::{Agent, LocalTime};
+pub use candidate::Candidate;
 pub use record::{AgentLimits, AgentRecord, Agents, DEFAULT_AGENT, OnDisconnect};
+pub use request::{ResumeRun, RunError, RunReport, SendRequest, Watcher};

@@ -4,7 +4,7 @@ use super::fence::caught;
 use super::record::OpenCall;
 use super::report::{Denial, Exit};
 use crate::catalog::Entry;
-use crate::policy::{Facts, JUDGE_RULE, Judgement, Ruling, Trace, Verdict};
+use crate::policy::{CHOICE_RULE, Facts, JUDGE_RULE, Judgement, Ruling, Trace, Verdict};
 use crate::room::Toolroom;
 use crate::tool::{Arguments, ToolSpec};
 
@@ -29,6 +29,10 @@ pub(super) fn decide(
     let spec = described(entry, arguments)?;
     call.record.effect = Some(spec.effective_effect());
     let standing = call.standing()?;
+    if call.request.choice.as_ref().is_some_and(|choice| !choice.includes(entry.spec())) {
+        let reason = format!("`{}` is not among the tools of this agent", entry.spec().id);
+        return Err(Denial::by_rule(CHOICE_RULE, reason));
+    }
     room.catalog.check_enabled(entry.spec(), &standing.switches, &call.request.context)?;
     let judgement = caught(|| entry.tool.judge(arguments))
         .map_err(|error| Denial::by_rule(JUDGE_RULE, "the tool's own judgement crashed").caused_by(error))?;

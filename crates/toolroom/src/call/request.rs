@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::policy::Provenance;
+use crate::policy::{Provenance, ToolChoice};
 use crate::scope::Scope;
 use crate::tool::Arguments;
 
@@ -53,6 +53,8 @@ pub struct CallRequest {
     pub context: Map<String, Value>,
     /// The embedder's own facts about the call, for the tool to read.
     pub metadata: Map<String, Value>,
+    /// The tools this call may be about: those of the agent that makes it.
+    pub choice: Option<Arc<ToolChoice>>,
     /// Where the run has been, kept by whoever makes its calls.
     pub provenance: Provenance,
     /// Overrides the tool's own time limit.
@@ -77,6 +79,7 @@ impl CallRequest {
             model_call: None,
             context: Map::new(),
             metadata: Map::new(),
+            choice: None,
             provenance: Provenance::NONE,
             timeout: None,
             cancellation: CancellationToken::new(),
@@ -152,6 +155,13 @@ impl CallRequest {
     #[must_use]
     pub fn metadata(mut self, metadata: Map<String, Value>) -> Self {
         self.metadata = metadata;
+        self
+    }
+
+    /// Refuses every tool that is not among these.
+    #[must_use]
+    pub fn choice(mut self, choice: Arc<ToolChoice>) -> Self {
+        self.choice = Some(choice);
         self
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Catalog, Entry, WireNames};
 use crate::ledger::Switches;
+use crate::policy::ToolChoice;
 use crate::scope::ProjectId;
 
 /// The only tools a small model that runs on the device is offered, whatever the switches say.
@@ -41,8 +42,8 @@ pub struct Offer {
 }
 
 impl Catalog {
-    /// The enabled tools of a project for this audience; of each family the preferred variant, or the first by
-    /// id while that one does not exist or is not available.
+    /// The enabled tools of a project for this audience, among those of `choice`; of each family the preferred variant,
+    /// or the first by id while that one does not exist or is not available, and those that `choice` names.
     #[must_use]
     pub fn offer(
         &self,
@@ -50,19 +51,22 @@ impl Catalog {
         switches: &Switches,
         context: &Map<String, Value>,
         audience: Audience,
+        choice: &ToolChoice,
     ) -> Offer {
         let mut tools = self.list(project);
         tools.retain(|entry| {
             let known = audience == Audience::Full || ON_DEVICE_TOOLS.contains(&entry.spec().id.bare());
-            known && self.check_enabled(entry.spec(), switches, context).is_ok()
+            known
+                && choice.includes(entry.spec())
+                && self.check_enabled(entry.spec(), switches, context).is_ok()
         });
-        keep_one_per_family(&mut tools);
+        keep_one_per_family(&mut tools, choice);
         let names = WireNames::new(tools.iter().map(|entry| entry.spec().id.as_str()));
         Offer { tools, names }
     }
 }
 
-fn keep_one_per_family(tools: &mut Vec<Arc<Entry>>) {
+fn keep_one_per_family(tools: &mut Vec<Arc<Entry>>, choice: &ToolChoice) {
     let mut chosen: HashMap<String, Arc<Entry>> = HashMap::new();
     for entry in tools.iter() {
         let Some(family) = &entry.spec().family else { continue };
@@ -74,6 +78,6 @@ fn keep_one_per_family(tools: &mut Vec<Arc<Entry>>) {
     }
     tools.retain(|entry| {
         let family = entry.spec().family.as_ref().and_then(|family| chosen.get(&family.name));
-        family.is_none_or(|holder| Arc::ptr_eq(holder, entry))
+        choice.names(entry.spec()) || family.is_none_or(|holder| Arc::ptr_eq(holder, entry))
     });
 }

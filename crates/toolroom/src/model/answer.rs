@@ -99,3 +99,14 @@ pub struct Usage {
     /// Of the output, thoughts.
     pub reasoning: u64,
 }
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        let Self { input, output, cache_read, cache_write, reasoning } = other;
+        self.input = self.input.saturating_add(input);
+        self.output = self.output.saturating_add(output);
+        self.cache_read = self.cache_read.saturating_add(cache_read);
+        self.cache_write = self.cache_write.saturating_add(cache_write);
+        self.reasoning = self.reasoning.saturating_add(reasoning);
+    }
+}

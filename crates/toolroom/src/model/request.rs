@@ -12,7 +12,7 @@ pub struct ModelRequest {
     /// Who the model is to be and what holds.
     pub system: SystemPrompt,
     /// The conversation, oldest first.
-    pub messages: Vec<Message>,
+    pub messages: Vec<Arc<Message>>,
     /// The tools on offer, in an order that stays the same from one request to the next, so that caches hit.
     pub tools: Arc<[Offered]>,
     /// Whether it may call them.

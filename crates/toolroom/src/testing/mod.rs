@@ -5,12 +5,14 @@
 mod bench;
 mod calls;
 mod clock;
+mod conversations;
 mod ledger;
 mod seal;
 mod unguarded;
 
 pub use bench::Bench;
 pub use clock::ManualClock;
+pub use conversations::MemoryConversations;
 pub use ledger::MemoryLedger;
 pub use seal::NoSeal;
 pub use unguarded::unguarded;

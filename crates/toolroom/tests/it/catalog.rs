@@ -7,6 +7,7 @@ use toolroom::Toolroom;
 use toolroom::call::CallRequest;
 use toolroom::catalog::{Audience, Catalog, Feature, ON_DEVICE_TOOLS, Off, RegisterError};
 use toolroom::ledger::{SwitchState, Switches};
+use toolroom::policy::ToolChoice;
 use toolroom::scope::{ProjectId, Scope};
 use toolroom::tool::{Effect, Enablement, Family, Tool, ToolOutput, ToolSpec};
 
@@ -227,7 +228,8 @@ fn an_offer_is_sorted_holds_one_of_a_family_and_has_wire_names() {
         tool("builtin:get_local_time", |_| {}),
     ];
     let catalog = catalog(tools);
-    let offer = catalog.offer(&local(), &Switches::default(), &Map::new(), Audience::Full);
+    let offer =
+        catalog.offer(&local(), &Switches::default(), &Map::new(), Audience::Full, &ToolChoice::default());
     let wires: Vec<&str> =
         offer.tools.iter().map(|entry| offer.names.wire(entry.spec().id.as_str()).unwrap()).collect();
     let expected =
@@ -235,7 +237,13 @@ fn an_offer_is_sorted_holds_one_of_a_family_and_has_wire_names() {
     assert_eq!(wires, expected);
     assert_eq!(offer.names.id("builtin__zeta"), Some("builtin:zeta"));
 
-    let small = catalog.offer(&local(), &Switches::default(), &Map::new(), Audience::OnDevice);
+    let small = catalog.offer(
+        &local(),
+        &Switches::default(),
+        &Map::new(),
+        Audience::OnDevice,
+        &ToolChoice::default(),
+    );
     assert_eq!(small.tools.len(), 1);
     assert_eq!(ON_DEVICE_TOOLS.len(), 8);
 }

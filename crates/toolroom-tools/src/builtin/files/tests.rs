@@ -9,6 +9,7 @@ use toolroom::Toolroom;
 use toolroom::call::{CallReport, CallRequest, Outcome};
 use toolroom::catalog::Audience;
 use toolroom::ledger::Switches;
+use toolroom::policy::ToolChoice;
 use toolroom::scope::{ProjectId, Scope};
 use toolroom::testing::{MemoryLedger, NoSeal, unguarded};
 use toolroom_host::files::Access;
@@ -208,7 +209,13 @@ async fn projects_do_not_see_each_others_files() {
 async fn one_variant_of_each_family_is_offered() {
     let room = Room::new();
     let catalog = room.room.catalog();
-    let offer = catalog.offer(&ProjectId::default(), &Switches::default(), &Map::new(), Audience::Full);
+    let offer = catalog.offer(
+        &ProjectId::default(),
+        &Switches::default(),
+        &Map::new(),
+        Audience::Full,
+        &ToolChoice::default(),
+    );
     let names: Vec<&str> = offer.tools.iter().map(|entry| entry.spec().id.bare()).collect();
     assert_eq!(names, ["list_files", "read_file", "write_file"]);
 }

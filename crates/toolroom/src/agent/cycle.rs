@@ -1,0 +1,206 @@
+//! The loop itself: ask, call what is asked for, ask again.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::request::{RunError, RunReport};
+use super::working::{Closing, End, Stop, Working};
+use crate::conversation::{CallNotice, RunEvent, UsageRow};
+use crate::model::{Answer, Block, Message, ModelCallId, Role, StopReason};
+use crate::policy::CalledWith;
+
+/// How often in a row an answer without words and calls is asked for again.
+const EMPTY_ANSWERS: u32 = 1;
+
+impl Working<'_> {
+    /// Works until nothing more happens by itself.
+    pub(super) async fn go(mut self) -> Result<RunReport, RunError> {
+        let end = self.rounds().await;
+        self.close(end).await
+    }
+
+    async fn rounds(&mut self) -> Result<End, Stop> {
+        let mut empty = 0;
+        loop {
+            let waiting = self.call_open().await?;
+            if !waiting.is_empty() {
+                return Ok(End::Waiting(waiting));
+            }
+            self.check_iterations();
+            self.check_budget().await?;
+            let mut answer = self.ask().await?;
+            self.read_answer(&mut answer);
+            match said(&answer) {
+                Said::Calls => self.keep_calls(answer).await?,
+                Said::Words(text) => {
+                    self.keep_answer(answer);
+                    return Ok(End::Done(text));
+                }
+                Said::Nothing if answer.stop == StopReason::Filtered => {
+                    return Err(Stop::failed("content_filter", "the model's vendor withheld the answer"));
+                }
+                Said::Nothing if empty == EMPTY_ANSWERS => {
+                    return Err(Stop::failed("empty", "the model answered with nothing, more than once"));
+                }
+                Said::Nothing => empty += 1,
+            }
+        }
+    }
+
+    /// After so many answers the next one is the last.
+    fn check_iterations(&mut self) {
+        let limit = self.agent.record.limits.iterations;
+        if self.closing.is_none() && self.run.iterations >= limit {
+            self.closing = Some(Closing::Iterations);
+            let reason = format!("the model was asked {limit} times in this run");
+            self.teller.tell(RunEvent::Guarded { guard: "iterations".to_owned(), reason });
+        }
+    }
+
+    async fn check_budget(&self) -> Result<(), Stop> {
+        let Some(budget) = self.agent.record.limits.daily_budget_usd else { return Ok(()) };
+        let midnight = self.now().start_of_day();
+        let spent = self.agent.conversations.spent(&self.run.scope, None, Some(midnight)).await?;
+        // What this run has cost and is not kept yet is counted, too.
+        if spent.cost < budget {
+            return Ok(());
+        }
+        let message = format!(
+            "the budget of ${budget:.2} a day is used up (${:.2}); it is free again at midnight UTC, or an operator raises it",
+            spent.cost
+        );
+        Err(Stop::failed("budget", message))
+    }
+
+    /// Brings an answer into the form in which it is kept.
+    fn read_answer(&mut self, answer: &mut Answer) {
+        if self.closing.is_some() {
+            // Nothing is called any more, whatever the model wants.
+            answer.blocks.retain(|block| !matches!(block, Block::Call { .. }));
+            return;
+        }
+        self.make_unique(&mut answer.blocks);
+    }
+
+    async fn keep_calls(&mut self, answer: Answer) -> Result<(), Stop> {
+        self.keep_answer(answer);
+        // Before anything is called: after a crash, what the journal holds is the answer to these very calls.
+        self.keep().await?;
+        self.judge_round();
+        Ok(())
+    }
+
+    /// Stops a model that goes round in circles before its tools run.
+    fn judge_round(&mut self) {
+        let open = self.open_calls();
+        let batch: Vec<_> = (open.iter())
+            .map(|call| {
+                let tool = self.tools.find(&call.name);
+                (
+                    tool.map_or(call.name.as_str(), |entry| entry.spec().id.as_str()),
+                    CalledWith::Text(&call.arguments),
+                )
+            })
+            .collect();
+        let Some(repetition) = self.guard.judge(&batch) else { return };
+        self.closing = Some(Closing::Repetition);
+        self.teller.tell(RunEvent::Guarded {
+            guard: repetition.guard.to_owned(),
+            reason: repetition.reason.clone(),
+        });
+        let error = format!("not called: {}", repetition.reason);
+        let blocks = open.iter().map(|call| call.error(&error, Some(NO_MORE_CALLS))).collect();
+        self.say(Message { role: Role::User, blocks });
+    }
+
+    /// Lets the guard see the rounds this run has had before it was taken up again.
+    pub(super) fn remember_rounds(&mut self) {
+        let rounds = usize::try_from(self.run.iterations).unwrap_or(usize::MAX);
+        let turns = self.request.messages.iter().filter(|message| message.role == Role::Assistant);
+        let turns: Vec<Arc<Message>> = turns.rev().take(rounds).cloned().collect();
+        for turn in turns.iter().rev() {
+            let calls = turn.blocks.iter().filter_map(|block| match block {
+                Block::Call { name, arguments, .. } => {
+                    let tool = self.tools.find(name);
+                    Some((
+                        tool.map_or(name.as_str(), |entry| entry.spec().id.as_str()),
+                        CalledWith::Text(arguments),
+                    ))
+                }
+                _ => None,
+            });
+            let batch: Vec<_> = calls.collect();
+            if !batch.is_empty() && self.guard.judge(&batch).is_some() {
+                self.closing = Some(Closing::Repetition);
+            }
+        }
+    }
+
+    fn keep_answer(&mut self, answer: Answer) {
+        let candidate = self.agent.chain.get(self.candidate);
+        let model: Arc<str> = candidate.map_or("", |candidate| candidate.model.name()).into();
+        let cost = candidate.and_then(|candidate| candidate.facts.price).map(|price| price.of(&answer.usage));
+        self.run.iterations += 1;
+        self.run.model = Some(Arc::clone(&model));
+        self.spend(UsageRow {
+            at: self.now(),
+            scope: self.run.scope.clone(),
+            run: self.run.id.clone(),
+            conversation: self.run.conversation.clone(),
+            agent: self.run.agent.clone(),
+            model: Arc::clone(&model),
+            purpose: "answer".into(),
+            usage: answer.usage,
+            cost,
+        });
+        let calls = answer.blocks.iter().filter_map(|block| self.notice(block)).collect();
+        let usage = answer.usage;
+        let message = answer.into_message();
+        self.teller.tell(RunEvent::Answered { model, text: message.text(), calls, usage, cost });
+        self.say(message);
+    }
+
+    fn notice(&self, block: &Block) -> Option<CallNotice> {
+        match block {
+            Block::Call { id, name, arguments, .. } => Some(self.call_notice(id, name, arguments)),
+            _ => None,
+        }
+    }
+
+    /// A call as watchers see it.
+    pub(super) fn call_notice(&self, id: &ModelCallId, name: &str, arguments: &str) -> CallNotice {
+        let entry = self.tools.find(name);
+        let mut shown =
+            serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.to_owned()));
+        self.redactor.redact_value(&mut shown);
+        CallNotice {
+            id: id.clone(),
+            tool: entry.map_or(name, |entry| entry.spec().id.as_str()).into(),
+            title: entry.map_or(name, |entry| entry.spec().title.as_str()).to_owned(),
+            arguments: Arc::new(shown),
+        }
+    }
+}
+
+const NO_MORE_CALLS: &str = "no more tools can be called in this run; answer with what is known";
+
+enum Said {
+    Calls,
+    Words(String),
+    Nothing,
+}
+
+fn said(answer: &Answer) -> Said {
+    if answer.blocks.iter().any(|block| matches!(block, Block::Call { .. })) {
+        return Said::Calls;
+    }
+    let mut words = answer.blocks.iter().filter_map(|block| match block {
+        Block::Text { text, .. } if !text.trim().is_empty() => Some(text.as_str()),
+        _ => None,
+    });
+    match words.next() {
+        None => Said::Nothing,
+        Some(first) => Said::Words(words.fold(first.to_owned(), |all, next| all + "\n" + next)),
+    }
+}

@@ -1,0 +1,146 @@
+//! What a surface hands to an agent, and what it gets back.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::conversation::{
+    BeginRunError, ConversationId, NumberedEvent, Run, RunId, StepError, TakeRunError,
+};
+use crate::ledger::{CallId, LedgerError};
+use crate::model::Message;
+use crate::redact::RedactionError;
+use crate::scope::Scope;
+
+/// Sees what happens in a run. Called from the run's task: it must not block.
+pub type Watcher = Arc<dyn Fn(&NumberedEvent) + Send + Sync>;
+
+/// A message to an agent. Identity is set by the entrance that authenticated the caller.
+#[derive(Clone)]
+pub struct SendRequest {
+    /// The conversation it belongs to; a new one, if absent or not there yet.
+    pub conversation: Option<ConversationId>,
+    /// The id of the run it starts; a fresh one, if absent.
+    pub run: Option<RunId>,
+    /// What is said.
+    pub message: Message,
+    /// Who says it.
+    pub scope: Scope,
+    /// Which entrance it came through.
+    pub entrance: Arc<str>,
+    /// What the client says about its user and situation. Never trusted for rights.
+    pub context: Map<String, Value>,
+    /// Stops the run.
+    pub cancellation: CancellationToken,
+    /// Who watches.
+    pub watcher: Option<Watcher>,
+}
+
+impl SendRequest {
+    /// These words, in a new conversation of the local project.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            conversation: None,
+            run: None,
+            message: Message::user(text),
+            scope: Scope::default(),
+            entrance: "embedded".into(),
+            context: Map::new(),
+            cancellation: CancellationToken::new(),
+            watcher: None,
+        }
+    }
+
+    /// Goes on in this conversation.
+    #[must_use]
+    pub fn conversation(mut self, id: ConversationId) -> Self {
+        self.conversation = Some(id);
+        self
+    }
+
+    /// Says who says it.
+    #[must_use]
+    pub fn scope(mut self, scope: Scope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    /// Lets somebody watch.
+    #[must_use]
+    pub fn watcher(mut self, watcher: impl Fn(&NumberedEvent) + Send + Sync + 'static) -> Self {
+        self.watcher = Some(Arc::new(watcher));
+        self
+    }
+}
+
+/// Which run to go on with, for whom.
+#[derive(Clone)]
+pub struct ResumeRun {
+    /// The run.
+    pub run: RunId,
+    /// Who wants it to go on.
+    pub scope: Scope,
+    /// Stops the run.
+    pub cancellation: CancellationToken,
+    /// Who watches.
+    pub watcher: Option<Watcher>,
+}
+
+impl ResumeRun {
+    /// Goes on with the run of that id.
+    #[must_use]
+    pub fn new(run: RunId, scope: Scope) -> Self {
+        Self { run, scope, cancellation: CancellationToken::new(), watcher: None }
+    }
+}
+
+/// How a run stands when nothing more happens by itself: it has ended, or it waits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunReport {
+    /// The run as it is kept.
+    pub run: Run,
+    /// The answer; empty if there is none.
+    pub text: String,
+    /// The calls it waits for.
+    pub waiting: Vec<CallId>,
+}
+
+/// Why a run could not begin or go on. A run that has no answer is no error: its report says so.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// It could not begin.
+    #[error(transparent)]
+    Begin(#[from] BeginRunError),
+    /// It could not be taken.
+    #[error(transparent)]
+    Take(#[from] TakeRunError),
+    /// What happened could not be kept, so nothing more was done.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// Nobody can say which secrets to hide, so nothing is sent.
+    #[error(transparent)]
+    Redaction(#[from] RedactionError),
+    /// Something could not be read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+impl fmt::Debug for SendRequest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What people say stays out of logs.
+        formatter
+            .debug_struct("SendRequest")
+            .field("conversation", &self.conversation)
+            .field("scope", &self.scope)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ResumeRun {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ResumeRun").field("run", &self.run).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,294 @@
+//! A run while somebody works on it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::agent::Agent;
+use super::request::{RunError, RunReport};
+use super::teller::Teller;
+use super::tools::Tools;
+use crate::clock::Timestamp;
+use crate::conversation::{
+    Content, Entry, PastRequest, Run, RunEvent, RunFailure, RunState, RunStep, StepError, UsageRow,
+};
+use crate::ledger::{CallId, LedgerError};
+use crate::model::{Block, Message, ModelCallId, ModelRequest, Role};
+use crate::policy::RepeatGuard;
+use crate::redact::Redactor;
+
+/// Everything a run needs while it goes on.
+pub(super) struct Working<'a> {
+    pub(super) agent: &'a Agent,
+    pub(super) run: Run,
+    /// What the model is asked; its messages are the conversation.
+    pub(super) request: ModelRequest,
+    pub(super) tools: Tools,
+    pub(super) redactor: Arc<Redactor>,
+    pub(super) teller: Arc<Teller>,
+    pub(super) cancellation: CancellationToken,
+    pub(super) guard: RepeatGuard,
+    /// Why the next answer has to be the last.
+    pub(super) closing: Option<Closing>,
+    /// Which of the agent's models is asked.
+    pub(super) candidate: usize,
+    /// Whether open calls may have left something in the journal.
+    pub(super) resumed: bool,
+    next_entry: u64,
+    ids: HashSet<ModelCallId>,
+    step: Unkept,
+}
+
+/// What the next step writes.
+#[derive(Default)]
+struct Unkept {
+    entries: Vec<Entry>,
+    usage: Vec<UsageRow>,
+    requests: Vec<PastRequest>,
+}
+
+/// Why no more tools are called in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// The model has been asked often enough.
+    Iterations,
+    /// It goes round in circles.
+    Repetition,
+}
+
+/// Why the loop does not go on.
+pub(super) enum Stop {
+    /// There is no answer.
+    Failed(RunFailure),
+    /// Somebody stopped it.
+    Cancelled,
+    /// What happened cannot be kept.
+    Broken(RunError),
+}
+
+impl Stop {
+    pub(super) fn failed(kind: &str, message: impl Into<String>) -> Self {
+        Self::Failed(RunFailure { kind: kind.to_owned(), message: message.into() })
+    }
+}
+
+impl From<StepError> for Stop {
+    fn from(error: StepError) -> Self {
+        Self::Broken(error.into())
+    }
+}
+
+impl From<LedgerError> for Stop {
+    fn from(error: LedgerError) -> Self {
+        Self::Broken(error.into())
+    }
+}
+
+/// What the parts of a [`Working`] are made from.
+pub(super) struct Begun {
+    pub(super) run: Run,
+    pub(super) request: ModelRequest,
+    pub(super) tools: Tools,
+    pub(super) redactor: Arc<Redactor>,
+    pub(super) teller: Arc<Teller>,
+    pub(super) cancellation: CancellationToken,
+    pub(super) next_entry: u64,
+}
+
+impl<'a> Working<'a> {
+    pub(super) fn new(agent: &'a Agent, begun: Begun) -> Self {
+        let ids = call_ids(&begun.request.messages).cloned().collect();
+        Self {
+            agent,
+            run: begun.run,
+            request: begun.request,
+            tools: begun.tools,
+            redactor: begun.redactor,
+            teller: begun.teller,
+            cancellation: begun.cancellation,
+            guard: RepeatGuard::default(),
+            closing: None,
+            candidate: 0,
+            resumed: false,
+            next_entry: begun.next_entry,
+            ids,
+            step: Unkept::default(),
+        }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.agent.room.clock().now()
+    }
+
+    /// Says something in the conversation; kept with the next step.
+    pub(super) fn say(&mut self, message: Message) {
+        let message = Arc::new(message);
+        self.request.messages.push(Arc::clone(&message));
+        self.enter(Content::Message(message));
+    }
+
+    /// Adds an entry; kept with the next step.
+    pub(super) fn enter(&mut self, content: Content) {
+        let entry = Entry { seq: self.next_entry, run: self.run.id.clone(), at: self.now(), content };
+        self.next_entry += 1;
+        self.step.entries.push(entry);
+    }
+
+    pub(super) fn next_entry(&self) -> u64 {
+        self.next_entry
+    }
+
+    pub(super) fn spend(&mut self, row: UsageRow) {
+        self.run.usage += row.usage;
+        self.run.cost += row.cost.unwrap_or_default();
+        self.step.usage.push(row);
+    }
+
+    pub(super) fn learn(&mut self, request: PastRequest) {
+        self.step.requests.push(request);
+    }
+
+    /// Gives every call an id that no other call of the conversation has: models use theirs again, or have none.
+    pub(super) fn make_unique(&mut self, blocks: &mut [Block]) {
+        for block in blocks {
+            let Block::Call { id, .. } = block else { continue };
+            if id.as_str().is_empty() || self.ids.contains(id) {
+                let stem = if id.as_str().is_empty() { "call" } else { id.as_str() };
+                let fresh = (self.ids.len()..).map(|n| ModelCallId::new(&format!("{stem}_{n}")));
+                let ids = &self.ids;
+                let mut fresh = fresh.skip_while(|id| ids.contains(id));
+                *id = fresh.next().unwrap_or_else(|| id.clone());
+            }
+            self.ids.insert(id.clone());
+        }
+    }
+
+    /// The calls of the last turn, if nobody has answered them.
+    pub(super) fn open_calls(&self) -> Vec<OpenCall> {
+        match self.request.messages.last() {
+            Some(message) if message.role == Role::Assistant => {
+                message.blocks.iter().filter_map(OpenCall::of).collect()
+            }
+            Some(_) | None => Vec::new(),
+        }
+    }
+
+    /// Writes everything since the last step; resolves once it is kept.
+    pub(super) async fn keep(&mut self) -> Result<(), StepError> {
+        let step = self.take_step();
+        self.agent.conversations.step(step).await
+    }
+
+    /// Writes everything since the last step without waiting: should it be lost, the journal knows the same, and the
+    /// next step is refused.
+    pub(super) fn keep_behind(&mut self) {
+        let step = self.take_step();
+        drop(self.agent.conversations.step(step));
+    }
+
+    fn take_step(&mut self) -> RunStep {
+        let unkept = std::mem::take(&mut self.step);
+        RunStep {
+            run: self.run.clone(),
+            entries: unkept.entries,
+            events: self.teller.take(),
+            usage: unkept.usage,
+            requests: unkept.requests,
+        }
+    }
+
+    /// Ends the run, or lets it wait, and says how it stands.
+    pub(super) async fn close(mut self, end: Result<End, Stop>) -> Result<RunReport, RunError> {
+        let (mut text, mut waiting) = (String::new(), Vec::new());
+        match end {
+            Ok(End::Done(answer)) => {
+                self.run.state = RunState::Done;
+                let (usage, cost) = (self.run.usage, self.run.cost);
+                self.teller.tell(RunEvent::Done { text: answer.clone(), usage, cost });
+                text = answer;
+            }
+            Ok(End::Waiting(calls)) => {
+                self.run.state = RunState::Waiting;
+                self.teller.tell(RunEvent::Waiting { calls: calls.clone() });
+                waiting = calls;
+            }
+            Err(Stop::Failed(failure)) => {
+                self.run.state = RunState::Failed;
+                self.run.failure = Some(failure.clone());
+                self.teller.tell(RunEvent::Failed(failure));
+            }
+            Err(Stop::Cancelled) => {
+                self.answer_open("the user stopped this run before the call ended");
+                self.run.state = RunState::Cancelled;
+                self.teller.tell(RunEvent::Cancelled);
+            }
+            Err(Stop::Broken(error)) => return Err(error),
+        }
+        if !self.run.state.is_open() {
+            self.run.ended_at = Some(self.now());
+        }
+        self.keep().await?;
+        Ok(RunReport { run: self.run, text, waiting })
+    }
+
+    /// Answers every open call with the same error, so that the conversation can be sent again.
+    pub(super) fn answer_open(&mut self, error: &str) {
+        let open = self.open_calls();
+        if !open.is_empty() {
+            let blocks = open.iter().map(|call| call.error(error, None)).collect();
+            self.say(Message { role: Role::User, blocks });
+        }
+    }
+}
+
+/// How a run stands when nothing more happens by itself.
+pub(super) enum End {
+    Done(String),
+    Waiting(Vec<CallId>),
+}
+
+/// A call nobody has answered.
+#[derive(Debug, Clone)]
+pub(super) struct OpenCall {
+    pub(super) id: ModelCallId,
+    /// The name the model wrote.
+    pub(super) name: String,
+    pub(super) arguments: Arc<str>,
+}
+
+impl OpenCall {
+    fn of(block: &Block) -> Option<Self> {
+        match block {
+            Block::Call { id, name, arguments, .. } => {
+                Some(Self { id: id.clone(), name: name.clone(), arguments: Arc::clone(arguments) })
+            }
+            _ => None,
+        }
+    }
+
+    /// Its result.
+    pub(super) fn result(&self, content: Arc<serde_json::Value>, is_error: bool) -> Block {
+        Block::Result { id: self.id.clone(), name: self.name.clone(), content, is_error }
+    }
+
+    /// An error as its result.
+    pub(super) fn error(&self, error: &str, hint: Option<&str>) -> Block {
+        self.result(Arc::new(error_value(error, hint)), true)
+    }
+}
+
+/// What a model reads of a call that has no result.
+pub(super) fn error_value(error: &str, hint: Option<&str>) -> serde_json::Value {
+    match hint {
+        Some(hint) => serde_json::json!({"error": error, "hint": hint}),
+        None => serde_json::json!({"error": error}),
+    }
+}
+
+fn call_ids<'m>(messages: &'m [Arc<Message>]) -> impl Iterator<Item = &'m ModelCallId> {
+    messages.iter().flat_map(|message| &message.blocks).filter_map(|block| match block {
+        Block::Call { id, .. } => Some(id),
+        _ => None,
+    })
+}
