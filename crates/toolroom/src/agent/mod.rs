@@ -2,6 +2,8 @@
 
 mod record;
 pub mod tokens;
+mod trim;
 
 pub use record::{AgentLimits, AgentRecord, Agents, DEFAULT_AGENT, OnDisconnect};
 pub use tokens::Estimator;
+pub use trim::{TooLarge, Trimmed, trim};
