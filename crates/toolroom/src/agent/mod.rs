@@ -1,10 +1,17 @@
 //! The agent loop: a message in, tools called through the one path, an answer out.
 
+mod hygiene;
+mod prompt;
 mod record;
 mod repair;
 pub mod tokens;
 mod trim;
 
+pub use hygiene::clean_input;
+pub use prompt::{
+    CONTEXT_CHARS, DEFAULT_IDENTITY, LocalTime, MEMORY_CHARS, ON_DEVICE_MEMORY_CHARS, PromptParts,
+    PromptTool, system_prompt,
+};
 pub use record::{AgentLimits, AgentRecord, Agents, DEFAULT_AGENT, OnDisconnect};
 pub use repair::{LateAnswer, OpenCall, Repaired, repair};
 pub use tokens::Estimator;
