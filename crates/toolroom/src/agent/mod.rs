@@ -1,5 +1,6 @@
 //! The agent loop: a message in, tools called through the one path, an answer out.
 
+pub mod compact;
 mod hygiene;
 mod prompt;
 mod record;

@@ -99,8 +99,12 @@ fn identity(parts: &PromptParts<'_>) -> Option<String> {
 }
 
 fn learnings(parts: &PromptParts<'_>) -> Option<String> {
-    let lines: Vec<&str> =
-        parts.learnings.iter().map(|learning| learning.trim()).filter(|learning| !learning.is_empty()).collect();
+    let lines: Vec<&str> = parts
+        .learnings
+        .iter()
+        .map(|learning| learning.trim())
+        .filter(|learning| !learning.is_empty())
+        .collect();
     (!lines.is_empty()).then(|| format!("## Learned\n{}", lines.join("\n")))
 }
 
@@ -123,7 +127,8 @@ fn tool_rules(parts: &PromptParts<'_>) -> Option<String> {
     }
     let asking = named(|tool| tool.asks);
     if !asking.is_empty() {
-        let _ = write!(section, "\n- The user is asked before these run; call them, do not ask first: {asking}.");
+        let _ =
+            write!(section, "\n- The user is asked before these run; call them, do not ask first: {asking}.");
     }
     Some(section)
 }
@@ -142,8 +147,14 @@ fn has_tool(parts: &PromptParts<'_>, bare: &str) -> bool {
 
 fn memory_guidance(parts: &PromptParts<'_>) -> Option<String> {
     const GUIDANCE: [(&str, &str); 5] = [
-        ("memory_store", "Remember lasting facts about the user, not what matters only now, and never secrets"),
-        ("memory_learn", "Note what the user prefers, what you learned and what went wrong, with its category"),
+        (
+            "memory_store",
+            "Remember lasting facts about the user, not what matters only now, and never secrets",
+        ),
+        (
+            "memory_learn",
+            "Note what the user prefers, what you learned and what went wrong, with its category",
+        ),
         ("memory_reinforce", "Reinforce a memory when it proved right"),
         ("memory_forget", "Forget what turned out to be wrong or what the user wants forgotten"),
         ("memory_search", "Search before you say that you do not remember"),
@@ -177,7 +188,9 @@ fn memories(parts: &PromptParts<'_>) -> Option<String> {
         for memory in of_kind {
             let line = memory_line(memory);
             let size = |line: &String| line.chars().count() + 1;
-            let Some(left) = room.checked_sub(size(&line) + header.as_ref().map_or(0, size)) else { continue };
+            let Some(left) = room.checked_sub(size(&line) + header.as_ref().map_or(0, size)) else {
+                continue;
+            };
             room = left;
             shown += 1;
             lines.extend(header.take());
@@ -231,8 +244,9 @@ pub(super) fn quoted(text: &str) -> String {
     escaped(&Value::from(clean_input(text).as_ref()).to_string())
 }
 
+/// JSON has no line ends of its own: those in it came from cleaning a text.
 fn escaped(json: &str) -> String {
-    json.replace('<', "\\u003c").replace('>', "\\u003e")
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('\n', "\\n")
 }
 
 #[cfg(test)]

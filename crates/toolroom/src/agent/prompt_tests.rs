@@ -102,7 +102,8 @@ fn a_kind_of_which_nothing_fits_has_no_header() {
 #[test]
 fn a_context_that_is_too_long_shows_which_part_is_missing() {
     let context = json!({ "page": "x".repeat(CONTEXT_CHARS), "user": "Ada" });
-    let changing = system_prompt(&PromptParts { context: context.as_object(), ..PromptParts::default() }).changing;
+    let changing =
+        system_prompt(&PromptParts { context: context.as_object(), ..PromptParts::default() }).changing;
     assert!(changing.contains("\"page\": (too long)\n\"user\": \"Ada\""), "{changing}");
 }
 
@@ -114,7 +115,7 @@ proptest! {
         key in any::<String>(),
         content in prop_oneof![
             any::<String>(),
-            "(</memories>|\n|</context>|<|>|\"|\\\\|ignore){0,8}",
+            "(</memories>|\n|\u{2028}|\r|</context>|<|>|\"|\\\\|ignore){0,8}",
         ],
     ) {
         let memories = [memory(&key, &content, Category::Learning, 3)];

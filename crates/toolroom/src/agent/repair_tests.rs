@@ -67,7 +67,8 @@ fn a_sound_thread_stays_the_very_same() {
 
 #[test]
 fn an_open_call_is_answered_from_the_journal() {
-    let thread = [words("go"), model(vec![call("x"), call("y")]), user(vec![result("y", "2")]), words("still?")];
+    let thread =
+        [words("go"), model(vec![call("x"), call("y")]), user(vec![result("y", "2")]), words("still?")];
     assert_eq!(shown(&thread), ["0u go", "1a x? y?", "2u x=journal of x@1 y=2", "3u still?"]);
     let cut = [words("go"), model(vec![call("x")]), words("never mind")];
     assert_eq!(shown(&cut), ["0u go", "1a x?", "1u x=journal of x@1", "2u never mind"]);
@@ -124,12 +125,8 @@ fn ids_that_are_used_twice_or_empty_are_renamed_with_their_results() {
 
 #[test]
 fn an_id_that_is_used_again_belongs_to_the_newest_turn() {
-    let thread = [
-        model(vec![call("c")]),
-        words("stopped"),
-        model(vec![call("c")]),
-        user(vec![result("c", "1")]),
-    ];
+    let thread =
+        [model(vec![call("c")]), words("stopped"), model(vec![call("c")]), user(vec![result("c", "1")])];
     assert_eq!(shown(&thread), ["0a c?", "0u c=journal of c@0", "1u stopped", "2a c_2?", "3u c_2=1"]);
 }
 
@@ -141,7 +138,8 @@ fn thread() -> impl Strategy<Value = Vec<Arc<Message>>> {
         ("[ab]?|a_2", "[a-z]{3}").prop_map(|(id, content)| result(&id, &content)),
     ];
     let message = (any::<bool>(), prop::collection::vec(block, 0..5));
-    let message = message.prop_map(|(assistant, blocks)| if assistant { model(blocks) } else { user(blocks) });
+    let message =
+        message.prop_map(|(assistant, blocks)| if assistant { model(blocks) } else { user(blocks) });
     prop::collection::vec(message, 0..10)
 }
 

@@ -15,7 +15,8 @@ fn every_script_has_its_own_measure() {
     let english = "The committee met on Tuesday and agreed that the harbour should be dredged before winter, since \
                    several ships had run aground there during the last storm.";
     let json = r#"{"id":"call_81","status":"done","items":[{"name":"harbour","depth":12.5,"open":true}]}"#;
-    let code = "fn depth(of: &Harbour) -> Option<f64> {\n    of.soundings.iter().copied().min_by(f64::total_cmp)\n}";
+    let code =
+        "fn depth(of: &Harbour) -> Option<f64> {\n    of.soundings.iter().copied().min_by(f64::total_cmp)\n}";
     let russian = "Комитет собрался во вторник и решил углубить гавань до наступления зимы";
     let arabic = "اجتمعت اللجنة يوم الثلاثاء وقررت تعميق الميناء قبل الشتاء";
     let thai = "คณะกรรมการประชุมเมื่อวันอังคาร";
@@ -44,7 +45,8 @@ fn everything_in_a_message_counts() {
     let words = Message::user("hello");
     assert_eq!(message(&words), 6);
     let with = |block: Block| message(&Message { blocks: vec![block], ..words.clone() });
-    let picture = Block::Image(Image { media_type: "image/png".to_owned(), base64: "AAAA".repeat(99_999).into() });
+    let picture =
+        Block::Image(Image { media_type: "image/png".to_owned(), base64: "AAAA".repeat(99_999).into() });
     assert_eq!(with(picture), 1_604);
     let arguments = json!({ "content": "word ".repeat(1_000) }).to_string();
     let call = Block::Call {

@@ -68,7 +68,10 @@ fn the_newest_exchange_stays_with_its_largest_results_shortened() {
     assert_eq!(sent[0], &thread[4]);
     let Block::Result { content, .. } = &sent[2].blocks[0] else { panic!("a result") };
     let lines = content["lines"].as_array().unwrap();
-    assert_eq!((&lines[0], lines.last().unwrap()), (&json!("a line of the log"), &json!("a line of the log")));
+    assert_eq!(
+        (&lines[0], lines.last().unwrap()),
+        (&json!("a line of the log"), &json!("a line of the log"))
+    );
     assert!(content.to_string().contains("items left out"));
 }
 

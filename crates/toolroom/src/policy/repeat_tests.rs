@@ -117,7 +117,8 @@ fn expected(history: &[u8]) -> Option<&'static str> {
     if n >= 3 && history[n - 3..].iter().all(|letter| *letter == history[n - 1]) {
         return Some("repeat");
     }
-    let cycle = |length: usize| n >= 2 * length && history[n - length..] == history[n - 2 * length..n - length];
+    let cycle =
+        |length: usize| n >= 2 * length && history[n - length..] == history[n - 2 * length..n - length];
     (2..=4).any(cycle).then_some("alternation")
 }
 
