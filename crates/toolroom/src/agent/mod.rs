@@ -2,6 +2,8 @@
 
 pub mod compact;
 mod hygiene;
+mod inline;
+mod inline_values;
 mod prompt;
 mod record;
 mod repair;
@@ -9,6 +11,7 @@ pub mod tokens;
 mod trim;
 
 pub use hygiene::clean_input;
+pub use inline::{InlineCall, Recovered, recover};
 pub use prompt::{
     CONTEXT_CHARS, DEFAULT_IDENTITY, LocalTime, MEMORY_CHARS, ON_DEVICE_MEMORY_CHARS, PromptParts,
     PromptTool, system_prompt,
