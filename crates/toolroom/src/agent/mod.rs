@@ -7,6 +7,8 @@ mod inline_values;
 mod prompt;
 mod record;
 mod repair;
+mod status;
+mod title;
 pub mod tokens;
 mod trim;
 
@@ -18,5 +20,7 @@ pub use prompt::{
 };
 pub use record::{AgentLimits, AgentRecord, Agents, DEFAULT_AGENT, OnDisconnect};
 pub use repair::{LateAnswer, OpenCall, Repaired, repair};
+pub use status::Status;
+pub use title::title;
 pub use tokens::Estimator;
 pub use trim::{TooLarge, Trimmed, trim};
