@@ -20,6 +20,11 @@ use toolroom::scope::Scope;
 use script::{Does, Ending, Step, parse};
 use stage::Stage;
 
+/// What `LONG` stands for in a script: about 350 tokens.
+fn long() -> String {
+    ["and so on, and on, and on, without an end"; 40].join(", ")
+}
+
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios")
 }
@@ -28,7 +33,8 @@ fn folder() -> PathBuf {
 async fn play(name: &str) {
     let path = folder().join(format!("{name}.txt"));
     let text = std::fs::read_to_string(&path).unwrap();
-    let script = parse(&text);
+    // What has to be long is not written out.
+    let script = parse(&text.replace("LONG", &long()));
     let mut play = Play { stage: Stage::new(&script), conversation: None, lines: Lines::default() };
     for step in &script.steps {
         play.step(step).await;
@@ -41,7 +47,11 @@ async fn play(name: &str) {
         std::fs::write(&path, format!("{head}\n---\n{found}\n")).unwrap();
         return;
     }
-    assert!(found == script.expected, "{name}: expected\n{}\n\nfound\n{found}", script.expected);
+    assert!(
+        found == script.expected.replace(&long(), "LONG"),
+        "{name}: expected\n{}\n\nfound\n{found}",
+        script.expected
+    );
 }
 
 #[derive(Clone, Default)]
@@ -55,7 +65,7 @@ impl Lines {
     }
 
     fn text(&self) -> String {
-        self.0.lock().unwrap().join("\n")
+        self.0.lock().unwrap().join("\n").replace(&long(), "LONG")
     }
 }
 
@@ -178,13 +188,13 @@ impl Play {
 
     async fn question(&self) -> toolroom::ledger::CallId {
         let inbox = self.stage.room.approvals().questions(&Scope::default()).await.unwrap();
-        inbox.questions.first().expect("somebody is asked").record.id.clone()
+        inbox.questions.first().unwrap().record.id.clone()
     }
 
     async fn open_run(&self) -> ResumeRun {
         let scope = Scope::default();
         let runs = self.stage.conversations.runs(&scope, RunFilter::default()).await.unwrap();
-        let run = runs.into_iter().find(|run| run.state.is_open()).expect("a run is open");
+        let run = runs.into_iter().find(|run| run.state.is_open()).unwrap();
         let lines = self.lines.clone();
         let mut resume = ResumeRun::new(run.id, scope);
         resume.watcher = Some(Arc::new(move |event| {
@@ -197,13 +207,13 @@ impl Play {
 
     /// The conversation as it is kept.
     async fn thread(&self) {
-        let id = self.conversation.as_ref().expect("something was said");
+        let id = self.conversation.as_ref().unwrap();
         let entries = self.stage.conversations.entries(&Scope::default(), id, 0).await.unwrap();
         for entry in entries {
             match &entry.content {
                 Content::Message(message) => self.lines.add(format!("  {}", transcript::line(message))),
                 Content::Summary(summary) => {
-                    self.lines.add(format!("  summary of {}: {}", summary.covers, summary.text))
+                    self.lines.add(format!("  summary of {}: {}", summary.covers, summary.text));
                 }
             }
         }
@@ -235,20 +245,25 @@ macro_rules! scenarios {
 scenarios! {
     a_call_and_its_answer,
     a_call_that_asks_lets_the_run_wait,
+    a_long_conversation_is_summed_up,
+    a_model_that_says_it_is_too_long_is_asked_with_less,
     a_model_without_tools_gets_none,
     a_new_message_after_a_crash_answers_what_was_open,
     a_no_is_told_and_not_asked_again,
     a_run_that_waits_can_be_cancelled,
     a_small_model_on_the_device_is_asked_again_without_tools,
+    a_window_that_is_too_small_is_skipped,
     after_a_crash_finished_work_is_not_repeated,
     after_so_many_answers_one_without_tools,
     an_agent_has_no_other_tools_than_its_own,
     an_empty_answer_is_asked_for_again,
+    calls_printed_as_text_are_found,
     calls_run_side_by_side_and_answer_in_order,
     edited_arguments_are_the_ones_that_run,
     errors_are_results,
     going_to_and_fro_ends_the_loop,
     ids_that_are_used_again_are_told_apart,
+    if_no_window_is_large_enough_that_is_said,
     if_nobody_answers_every_reason_is_told,
     only_the_operator_may_say_yes,
     serial_tools_wait_for_each_other,
@@ -258,4 +273,5 @@ scenarios! {
     the_call_that_completes_the_three_asks,
     the_next_model_goes_on_where_the_first_one_stopped,
     the_same_calls_three_times_end_the_loop,
+    without_a_summary_the_oldest_are_dropped,
 }

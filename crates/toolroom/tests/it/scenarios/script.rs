@@ -93,8 +93,7 @@ pub(super) enum Part {
 
 /// The scenario in a file.
 pub(super) fn parse(text: &str) -> Script {
-    let (script, expected) =
-        text.split_once("\n---\n").expect("a scenario has a line `---` before its transcript");
+    let (script, expected) = text.split_once("\n---\n").unwrap();
     let mut parsed = Script { expected: expected.trim_end().to_owned(), ..Script::default() };
     for line in script.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with('#')) {
         parsed.line(line);
@@ -118,7 +117,7 @@ impl Script {
                 let (name, answer) = line.split_once(':').unwrap();
                 let name = name.trim_start_matches("model").trim();
                 let turn = turn((!name.is_empty()).then(|| name.to_owned()), answer.trim());
-                self.steps.last_mut().expect("a model answers to something").turns.push(turn);
+                self.steps.last_mut().unwrap().turns.push(turn);
             }
             _ => self.steps.push(Step { does: does(word, rest, line), turns: Vec::new() }),
         }
