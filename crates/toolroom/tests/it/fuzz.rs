@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolroom::agent::{clean_input, recover};
+use toolroom::agent::{clean_input, recover_calls};
 use toolroom::catalog::WireNames;
 use toolroom::expression::Expression;
 use toolroom::model::Offered;
@@ -158,7 +158,7 @@ fn inline_calls() {
     fuzz("inline_calls", |text| {
         let cleaned = clean_input(text);
         assert_eq!(clean_input(&cleaned), cleaned, "what is clean stays as it is");
-        let Some(recovered) = recover(text, &tools, &names) else { return };
+        let Some(recovered) = recover_calls(text, &tools, &names) else { return };
         assert!(recovered.text.len() < text.len());
         assert!(!recovered.calls.is_empty());
         for call in recovered.calls {
