@@ -3,7 +3,6 @@
 //! Nothing here is a mock of the call path: a [`Bench`] makes real calls through every station.
 
 mod bench;
-mod calls;
 mod clock;
 mod conversations;
 mod ledger;
