@@ -42,7 +42,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::scope::Scope;
 use toolroom_host::process::{SUBCOMMAND, helper_main};
-use toolroom_host::{environment, machine};
+use toolroom_host::{environment, interrupt, machine};
 
 use crate::app::App;
 use exit::Exit;
@@ -133,6 +133,8 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
     screen::tell_warnings();
     // A crash must not leave secrets behind in a file. Where that cannot be arranged, `doctor` says so.
     drop(machine::disable_core_dumps());
+    // Where that cannot be arranged, it is as it was everywhere.
+    drop(interrupt::outlive_file_limit());
     let cli = match Cli::try_parse_from(environment::arguments()) {
         Ok(cli) => cli,
         Err(error) => return misread(&error),

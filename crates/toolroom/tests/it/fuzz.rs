@@ -116,7 +116,7 @@ fn redact() {
         let (first, second) = text.split_at(text.floor_char_boundary(text.len() / 2));
         let mut stream = Stream::new(Arc::clone(&redactor));
         let chunks = stream.push(first) + &stream.push(second) + &stream.finish();
-        assert_eq!(chunks, redacted, "chunks make no difference");
+        assert_eq!(chunks, redacted, "chunks make no difference: {text:?}");
         if let Ok(mut value) = serde_json::from_str::<Value>(text) {
             redactor.redact_value(&mut value);
             assert!(!value.to_string().contains("geheim/wort"), "{value}");
