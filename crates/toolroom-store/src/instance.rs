@@ -14,7 +14,7 @@ use crate::presence::Seen;
 use crate::statements::{Bound, Statement};
 use crate::{Presence, StoreError, statements};
 
-/// How often a process with open calls says that it lives.
+/// How often a process with open calls or runs says that it lives.
 pub(crate) const HEARTBEAT_EVERY: Duration = Duration::from_secs(10);
 
 /// How often a process looks for questions that nobody answered in time.
@@ -124,6 +124,11 @@ impl Instance {
         Ok(())
     }
 
+    /// Whether what a process began, or works on, will never be gone on with by it.
+    pub(crate) fn knows_dead(&self, seen: &Seen) -> bool {
+        self.presence.knows_dead(seen, self.now())
+    }
+
     fn dead_among(&self, seen: &[Seen]) -> Vec<String> {
         let now = self.now();
         seen.iter().filter(|row| self.presence.knows_dead(row, now)).map(|row| row.id.clone()).collect()
@@ -142,7 +147,7 @@ pub(crate) fn read_instance(row: &SqliteRow) -> Result<Seen, sqlx::Error> {
 /// What a start finds in a database.
 #[derive(Debug, Default)]
 pub(crate) struct Surroundings {
-    /// Processes with open calls.
+    /// Processes with open calls or runs.
     instances: Vec<Seen>,
     /// Questions that nobody answered in time.
     overdue: i64,

@@ -1,13 +1,16 @@
 //! One transaction: look, decide, write, commit, in as few trips to the connection's thread as it takes.
 
+use std::collections::HashSet;
+
 use sqlx::sqlite::SqliteConnection;
 use toolroom::clock::Timestamp;
+use toolroom::conversation::RunId;
 
 use super::look::{Questions, Replies};
 use super::plan::Plan;
 use super::unit::{Answer, Outcome, Refusal, Unit};
 use crate::instance::Instance;
-use crate::{artifact, prune, statements};
+use crate::{artifact, conversation, prune, statements};
 
 /// What encloses the units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +19,16 @@ pub(super) enum Frame {
     Transaction,
     /// One unit inside an open transaction.
     Savepoint,
+}
+
+/// Who writes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Us<'a> {
+    pub(super) instance: &'a Instance,
+    /// Whether we have calls or runs open, so that the heartbeat should be written along when it is due.
+    pub(super) at_work: bool,
+    /// The runs we work on.
+    pub(super) runs: &'a HashSet<RunId>,
 }
 
 /// What came of it.
@@ -29,19 +42,18 @@ pub(super) struct Written {
 /// Writes the units. After an error the frame is still open, and has to be undone by the caller.
 pub(super) async fn run(
     connection: &mut SqliteConnection,
-    instance: &Instance,
+    us: Us<'_>,
     units: &[Unit],
     frame: Frame,
-    present: bool,
 ) -> Result<Written, sqlx::Error> {
-    let now = instance.now();
+    let now = us.instance.now();
     if frame == Frame::Savepoint {
         statements::SAVEPOINT_UNIT.query().execute(&mut *connection).await?;
     }
     let questions = Questions::of(units);
     let replies = ask(connection, &questions, frame).await?;
-    let plan = Plan::new(units, &questions, &replies, instance, present);
-    let outcomes = write(connection, &plan, frame, !questions.is_empty(), now).await?;
+    let plan = Plan::new(units, &questions, &replies, us.instance, us.at_work);
+    let outcomes = write(connection, &plan, frame, !questions.is_empty(), us).await?;
     let heartbeat_at = plan.is_present().then_some(now);
     let mut answers: Vec<Answer> =
         plan.verdicts.into_iter().map(|verdict| verdict.map(|()| Outcome::Written)).collect();
@@ -76,8 +88,16 @@ async fn write(
     plan: &Plan<'_>,
     frame: Frame,
     is_open: bool,
-    now: Timestamp,
+    us: Us<'_>,
 ) -> Result<Outcomes, sqlx::Error> {
+    if frame == Frame::Transaction && plan.has_runs() && !plan.has_single_statements() {
+        // Whoever changes runs has looked first, so the transaction is open.
+        if !plan.is_runs_alone() {
+            plan.bind(statements::WRITE)?.execute(&mut *connection).await?;
+        }
+        plan.bind_runs(statements::COMMIT_RUNS)?.execute(connection).await?;
+        return Ok(Vec::new());
+    }
     if frame == Frame::Transaction && !plan.has_single_statements() {
         let bound = match is_open {
             false if plan.is_calls_alone() => plan.calls_alone(statements::UPSERT_CALLS)?,
@@ -90,7 +110,10 @@ async fn write(
     let opens = frame == Frame::Transaction && !is_open;
     let script = if opens { statements::OPEN_AND_WRITE } else { statements::WRITE };
     plan.bind(script)?.execute(&mut *connection).await?;
-    let outcomes = write_singly(connection, plan, now).await?;
+    if plan.has_runs() {
+        plan.bind_runs(statements::WRITE_RUNS)?.execute(&mut *connection).await?;
+    }
+    let outcomes = write_singly(connection, plan, us).await?;
     let end = match frame {
         Frame::Transaction => statements::COMMIT,
         Frame::Savepoint => statements::RELEASE_UNIT,
@@ -102,14 +125,20 @@ async fn write(
 async fn write_singly(
     connection: &mut SqliteConnection,
     plan: &Plan<'_>,
-    now: Timestamp,
+    us: Us<'_>,
 ) -> Result<Outcomes, sqlx::Error> {
     for artifact in &plan.artifacts {
         artifact::keep(connection, artifact).await?;
     }
-    let mut outcomes = Vec::with_capacity(plan.settings.len() + plan.prunes.len());
+    let mut outcomes = Vec::new();
+    for (place, hold) in &plan.holds {
+        outcomes.push((*place, conversation::settle(connection, us.instance, us.runs, hold).await?));
+    }
+    for (place, change) in &plan.memories {
+        outcomes.push((*place, Ok(change.write(connection, us.instance).await?)));
+    }
     for (place, setting) in &plan.settings {
-        let changed = setting.write(connection, now).await?;
+        let changed = setting.write(connection, us.instance.now()).await?;
         outcomes.push((*place, changed.map(Outcome::Changed).map_err(Refusal::from)));
     }
     for (place, chunk) in &plan.prunes {
