@@ -1,4 +1,4 @@
-//! For tests, ours and yours: a ledger in memory, a clock you set, and a bench for one tool.
+//! For tests, ours and yours: a ledger and memories that live in memory, a clock you set, and a bench for one tool.
 //!
 //! Nothing here is a mock of the call path: a [`Bench`] makes real calls through every station.
 
@@ -6,11 +6,13 @@ mod bench;
 mod calls;
 mod clock;
 mod ledger;
+mod remembered;
 mod seal;
 mod unguarded;
 
 pub use bench::Bench;
 pub use clock::ManualClock;
 pub use ledger::MemoryLedger;
+pub use remembered::Remembered;
 pub use seal::NoSeal;
 pub use unguarded::unguarded;
