@@ -7,7 +7,9 @@ use anyhow::{Context, bail};
 use toolroom::Toolroom;
 use toolroom::catalog::{Catalog, LimitRule, RegisterError};
 use toolroom::clock::SystemClock;
+use toolroom::conversation::Spending;
 use toolroom::ledger::{Artifacts, Journal, Switchboard};
+use toolroom::memory::Memories;
 use toolroom::redact::{Patterns, Secret};
 use toolroom::scope::{LOCAL_PROJECT, ProjectId};
 use toolroom_host::environment;
@@ -74,6 +76,8 @@ impl App {
         let doors = Doors {
             checkup: Some(Arc::new(checkup)),
             files: Some(Arc::new(projects(&folders, &config.config)?)),
+            memories: None,
+            spending: None,
             openings,
         };
         let catalog = full_catalog(Arc::clone(&storage), limits, doors, register)?;
@@ -221,6 +225,8 @@ pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
 struct Doors {
     checkup: Option<Arc<dyn Checkup>>,
     files: Option<Arc<Projects>>,
+    memories: Option<Arc<dyn Memories>>,
+    spending: Option<Arc<dyn Spending>>,
     openings: Openings,
 }
 
@@ -228,7 +234,7 @@ struct Doors {
 fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
-    Doors { checkup, files, openings }: Doors,
+    Doors { checkup, files, memories, spending, openings }: Doors,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
     let catalog = Arc::new(Catalog::with_limits(limits));
@@ -242,6 +248,8 @@ fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     });
     let around = Surroundings {
         artifacts: Arc::clone(&storage) as _,
+        memories,
+        spending,
         journal: Arc::clone(&storage) as _,
         switchboard: storage,
         catalog: Arc::downgrade(&catalog),

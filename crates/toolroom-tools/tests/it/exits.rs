@@ -1,20 +1,19 @@
 //! No tool that fetches is a way inside, however the address is written and wherever a redirect leads.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use tokio::runtime::Builder;
 use toolroom::Toolroom;
 use toolroom::call::{CallReport, CallRequest, Outcome};
-use toolroom::catalog::Catalog;
 use toolroom::policy::{Policy, Preset};
 use toolroom::testing::MemoryLedger;
 use toolroom::tool::{ErrorKind, Origin};
 use toolroom_host::net::Url;
-use toolroom_host::process::Supervisor;
 use toolroom_tools::builtin::web::Web;
 use toolroom_tools::builtin::{self, Surroundings};
 
+use crate::around::surroundings;
 use crate::internet::{Answer, INTERNAL, Internet, LAN, OWN, PUBLIC, inside};
 
 /// Each tool with each method it has.
@@ -30,17 +29,7 @@ const EXITS: [(&str, &str); 6] = [
 /// A toolroom where nothing asks, so that only the client stands in the way.
 fn room(web: Web) -> Toolroom {
     let ledger = Arc::new(MemoryLedger::new());
-    let around = Surroundings {
-        artifacts: Arc::clone(&ledger) as _,
-        catalog: Weak::<Catalog>::new(),
-        checkup: None,
-        files: None,
-        journal: Arc::clone(&ledger) as _,
-        supervisor: Supervisor::new("/nowhere"),
-        switchboard: Arc::clone(&ledger) as _,
-        time_zone: jiff::tz::TimeZone::UTC,
-        web: Arc::new(web),
-    };
+    let around = Surroundings { web: Arc::new(web), ..surroundings(&ledger) };
     let open = Policy::new(Preset::Open, Vec::new()).unwrap();
     let room = Toolroom::builder(ledger).policy(open).build();
     room.catalog().register_all(None, builtin::all(&around).unwrap()).unwrap();
