@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use toolroom::Toolroom;
+use toolroom::agent::Agents;
 use toolroom::catalog::{Catalog, LimitRule, RegisterError};
 use toolroom::clock::SystemClock;
 use toolroom::conversation::Spending;
@@ -76,8 +77,8 @@ impl App {
         let doors = Doors {
             checkup: Some(Arc::new(checkup)),
             files: Some(Arc::new(projects(&folders, &config.config)?)),
-            memories: None,
-            spending: None,
+            memories: Some(Arc::clone(&storage) as _),
+            spending: Some(Arc::clone(&storage) as _),
             openings,
         };
         let catalog = full_catalog(Arc::clone(&storage), limits, doors, register)?;
@@ -90,6 +91,18 @@ impl App {
             .clock(Arc::new(SystemClock))
             .build();
         Ok(Self { room, store, vault, config, sources, folders, _place: place })
+    }
+
+    /// What is remembered of users.
+    #[must_use]
+    pub fn memories(&self) -> &dyn Memories {
+        &self.store
+    }
+
+    /// The agents that people made.
+    #[must_use]
+    pub fn agents(&self) -> &dyn Agents {
+        &self.store
     }
 
     /// Writes what is queued and lets go of the database.
