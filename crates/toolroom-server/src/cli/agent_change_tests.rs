@@ -51,7 +51,7 @@ fn what_makes_no_sense_is_refused_in_words() {
     check(Flags { model: words(&["openai/"]), ..flags() }, "vendor/model");
     check(Flags { model: words(&["open ai/x"]), ..flags() }, "vendor/model");
     check(Flags { allow: vec!["x".into(); 101], ..flags() }, "100 allowed tools");
-    check(Flags { deny: words(&["a b"]), ..flags() }, "`a b`");
+    check(Flags { deny: words(&["a\tb"]), ..flags() }, "fits no tool");
     check(Flags { iterations: Some(0), ..flags() }, "from 1 to 1000");
     check(Flags { parallel: Some(0), ..flags() }, "from 1 to 100");
     check(Flags { tool_tokens: Some(1), ..flags() }, "from 500");
