@@ -1,5 +1,7 @@
 //! The command line: a file per command. Data goes to stdout, talk to stderr; `--json` works everywhere.
 
+mod agent_change;
+mod agents;
 mod answering;
 mod approvals;
 mod backup;
@@ -9,9 +11,12 @@ mod complete;
 mod config;
 mod doctor;
 mod exit;
+mod file_text;
 mod init;
 mod judged;
 mod log;
+mod memory;
+mod memory_export;
 mod output;
 mod parked;
 mod places;
@@ -102,6 +107,10 @@ enum Command {
     Approvals(approvals::ApprovalsArgs),
     /// See which rules hold, and how a call would be judged
     Policy(policy::PolicyArgs),
+    /// See, forget and export what is remembered of you
+    Memory(memory::MemoryArgs),
+    /// See who answers, and with which models and tools
+    Agents(agents::AgentsArgs),
     /// Keep secrets that tools use and nobody sees
     Secrets(secrets::SecretsArgs),
     /// See what is configured, and check it
@@ -212,6 +221,8 @@ async fn dispatch(
         Command::Switch(args) => switch::run(&app, scope, args, output).await,
         Command::Log(args) => log::run(&app, scope, args, output).await,
         Command::Approvals(args) => approvals::run(&app, scope, args, output).await,
+        Command::Memory(args) => memory::run(&app, scope, args, output).await,
+        Command::Agents(args) => agents::run(&app, scope, args, output).await,
         Command::Secrets(args) => secrets::run(&app, scope, args, output).await,
         Command::Completions(_)
         | Command::Config(_)

@@ -9,6 +9,7 @@
     reason = "tests start processes and read files, and a wrong guess should stop them"
 )]
 
+mod agents;
 mod approvals;
 mod attacks;
 mod backup;
@@ -32,6 +33,7 @@ mod init;
 mod internet;
 mod limits;
 mod log;
+mod memory;
 mod policy;
 mod project;
 mod prompt;

@@ -8,17 +8,20 @@
     reason = "tests open sockets and files and start processes, and a wrong guess should stop them"
 )]
 
+mod around;
 mod exits;
 mod fuzz;
 #[expect(dead_code, reason = "the harness is the client's, whose tests use the rest of it")]
 #[path = "../../../toolroom-host/tests/it/internet/mod.rs"]
 mod internet;
+mod memory;
 #[path = "../../../toolroom/tests/it/mutation.rs"]
 mod mutation;
 mod room;
 #[expect(dead_code, reason = "the properties are tested beside the code")]
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;
+mod spending;
 mod traversal;
 #[path = "../../../toolroom-host/tests/it/files/ways_out.rs"]
 mod ways_out;

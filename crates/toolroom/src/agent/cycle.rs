@@ -165,6 +165,7 @@ impl Working<'_> {
         let candidate = self.agent.chain.get(self.candidate).cloned();
         let model: Arc<str> = candidate.as_ref().map_or("", |candidate| candidate.model.name()).into();
         self.run.iterations += 1;
+        self.last_prompt = Some(answer.usage.input).filter(|tokens| *tokens > 0);
         self.run.model = Some(Arc::clone(&model));
         let cost = candidate.and_then(|candidate| self.pay(&candidate, "answer", answer.usage));
         let calls = answer.blocks.iter().filter_map(|block| self.notice(block)).collect();
