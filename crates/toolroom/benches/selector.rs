@@ -57,7 +57,10 @@ fn speed(measure: &Measure) {
         report("selector", &format!("tools_{tools}_build"), quantile(&mut times, 0.5), "ms", aim, 7);
 
         let (_, selector) = build();
-        let messages: Vec<String> = (0..2_000).map(|_| zipf.text(MESSAGE_WORDS)).collect();
+        let written: Vec<&str> = cards.iter().flat_map(|card| card.description.split(' ')).collect();
+        let mut word = || written.get(zipf.below(written.len())).copied().unwrap_or_default();
+        let messages: Vec<String> =
+            (0..2_000).map(|_| (0..MESSAGE_WORDS).map(|_| word()).collect::<Vec<_>>().join(" ")).collect();
         let rank = |message: &String| {
             let start = Instant::now();
             black_box(selector.rank(black_box(message), 5));
@@ -166,12 +169,21 @@ impl Zipf {
     }
 
     fn next(&mut self) -> String {
-        self.state =
-            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let share =
-            (self.state >> 11) as f64 / (1u64 << 53) as f64 * self.sums.last().copied().unwrap_or_default();
+        let share = self.share() * self.sums.last().copied().unwrap_or_default();
         let place = self.sums.partition_point(|sum| *sum < share);
         self.words.get(place).cloned().unwrap_or_default()
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in a slice")]
+    fn below(&mut self, limit: usize) -> usize {
+        (self.share() * limit as f64) as usize
+    }
+
+    /// From 0 to 1, the same ones on every run.
+    fn share(&mut self) -> f64 {
+        self.state =
+            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.state >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

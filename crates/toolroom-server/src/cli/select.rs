@@ -7,7 +7,8 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::Map;
 use toolroom::catalog::Off;
-use toolroom::selector::{Ranking, Selector, ToolCard};
+use toolroom::selector::{Ranked, Ranking, Selector, ToolCard};
+use toolroom::tool::ToolSpec;
 use toolroom_host::text_file;
 
 use super::exit::{Exit, Missing, Usage};
@@ -21,7 +22,7 @@ const MAX_FILE_BYTES: usize = 64 * 1_024 * 1_024;
 const MAX_LINE_BYTES: usize = 1_024 * 1_024;
 
 /// How long the bar of the best tool is.
-const BAR_CHARS: f64 = 20.0;
+const BAR_CHARS: u8 = 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -101,7 +102,7 @@ impl<'a> Ranks<'a> {
     fn of(ranking: &'a Ranking) -> Self {
         // More digits would only look exact.
         let rounded = |score: f32| (f64::from(score) * 1e4).round() / 1e4;
-        let rank = |tool: &'a toolroom::selector::Ranked| Rank { id: &tool.id, score: rounded(tool.score) };
+        let rank = |tool: &'a Ranked| Rank { id: &tool.id, score: rounded(tool.score) };
         Self { tools: ranking.tools.iter().map(rank).collect(), abstained: ranking.abstained }
     }
 }
@@ -125,7 +126,8 @@ fn show(ranking: &Ranking, among: usize, output: Output) -> anyhow::Result<()> {
 
 /// A bar for a share of the best score.
 fn bar(share: f64) -> String {
-    let whole = (1..=20u8).take_while(|block| f64::from(*block) <= share * BAR_CHARS + 0.5).count();
+    let whole =
+        (1..=BAR_CHARS).take_while(|block| f64::from(*block) <= share * f64::from(BAR_CHARS) + 0.5).count();
     "█".repeat(whole.max(1))
 }
 
@@ -140,7 +142,7 @@ async fn own_tools(
     let standing = app.room.switchboard().standing(&project).await;
     let catalog = app.room.catalog();
     let cards = standing.map(|standing| {
-        let is_on = |spec| match catalog.check_enabled(spec, &standing.switches, &Map::new()) {
+        let is_on = |spec: &ToolSpec| match catalog.check_enabled(spec, &standing.switches, &Map::new()) {
             Ok(()) | Err(Off::Context { .. }) => true,
             Err(Off::Tool { .. } | Off::Feature { .. }) => false,
         };

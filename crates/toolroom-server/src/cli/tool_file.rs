@@ -18,8 +18,7 @@ struct Tools(Vec<ToolCard>);
 #[derive(Deserialize)]
 struct Tool {
     name: String,
-    #[serde(default)]
-    description: Option<String>,
+    description: String,
     #[serde(default)]
     when_to_use: Option<String>,
     #[serde(default)]
@@ -46,13 +45,7 @@ impl<'de> Visitor<'de> for Either {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tools, A::Error> {
         let mut list = List::default();
         while let Some((name, description)) = map.next_entry::<String, String>()? {
-            list.add(Tool {
-                name,
-                description: Some(description),
-                when_to_use: None,
-                tags: None,
-                usage_examples: None,
-            })?;
+            list.add(Tool { name, description, when_to_use: None, tags: None, usage_examples: None })?;
         }
         Ok(Tools(list.cards))
     }
@@ -85,7 +78,7 @@ impl List {
             id: tool.name.clone(),
             name: tool.name,
             when_to_use: tool.when_to_use.filter(|text| !text.trim().is_empty()),
-            description: tool.description.unwrap_or_default(),
+            description: tool.description,
             tags: tool.tags.unwrap_or_default(),
             usage_examples: tool.usage_examples.unwrap_or_default(),
             ..ToolCard::default()

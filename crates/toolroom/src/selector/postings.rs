@@ -12,7 +12,7 @@ const LENGTH: f32 = 0.3;
 const LONG: f32 = 2.0;
 
 /// A catalog is a part of a larger world: a word that each of three tools has still says something.
-const WORLD: f32 = 50.0;
+const WORLD: f32 = 10.0;
 
 /// How much a concept counts beside a word.
 const CONCEPT: f32 = 0.6;
@@ -25,6 +25,9 @@ const STOP: f32 = 0.02;
 
 /// How much the direction of past requests counts beside their single words.
 const DIRECTION: f32 = 4.0;
+
+/// How much more a word counts there that few requests have; at 1, by the logarithm.
+const RARELY_ASKED: f32 = 0.8;
 
 /// So many requests show how people ask for a tool.
 const ENOUGH_REQUESTS: usize = 10;
@@ -181,7 +184,7 @@ impl Scales {
         };
         let rare = |(term, with): (&Term, &u32)| scale(term) * rarity(tools, *with as f32);
         let asked = |(term, within): (&Term, &u32)| {
-            scale(term) * ((requests as f32 + 1.0) / (*within as f32 + 0.5)).ln().max(0.0)
+            scale(term) * ((requests as f32 + 1.0) / (*within as f32 + 0.5)).ln().max(0.0).powf(RARELY_ASKED)
         };
         Self {
             rare: terms.iter().zip(&with).map(rare).collect(),

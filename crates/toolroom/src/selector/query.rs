@@ -16,6 +16,11 @@ const TAIL: usize = 2_000;
 /// Terms of a message that are looked up; of more, the strongest.
 const TERMS: usize = 64;
 
+/// Terms that add less to what the message can reach at most, of 1, are left out where so many tools have them that
+/// adding it up would take most of the time.
+const NEGLIGIBLE: f32 = 0.02;
+const SHORT: usize = 1_000;
+
 /// Words that no card has which are looked for by their letters.
 const UNKNOWN: usize = 4;
 
@@ -128,7 +133,10 @@ impl Selector {
         let bound = |(number, factor): &(u32, f32)| factor * self.postings.peak(*number);
         terms.sort_unstable_by(|a, b| bound(b).total_cmp(&bound(a)).then(a.0.cmp(&b.0)));
         terms.truncate(TERMS);
-        terms.iter().map(bound).sum()
+        let reach: f32 = terms.iter().map(bound).sum();
+        let least = reach * NEGLIGIBLE;
+        terms.retain(|term| bound(term) >= least || self.postings.of(term.0).len() <= SHORT);
+        reach
     }
 
     /// The tools with the best scores.
