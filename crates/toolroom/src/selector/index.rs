@@ -47,7 +47,7 @@ impl Selector {
             }
             let draft = writer.draft;
             let exact = draft.requests.iter().filter(|request| **request != name).cloned();
-            for terms in exact.chain([name.clone()]) {
+            for terms in exact.chain([name.clone()]).filter(|terms| !terms.is_empty()) {
                 asked.entry(terms.into_boxed_slice()).or_default().push(tool);
             }
             drafts.push(draft);

@@ -64,6 +64,7 @@ fn nothing_is_named_where_nothing_fits() {
         let ranking = selector.rank(message, 5);
         assert!(ranking.abstained && ranking.tools.is_empty(), "{message}: {ranking:?}");
     }
+    assert!(Selector::new([card("", ""), card("?!", "")]).rank("", 5).abstained, "no words are no name");
     let nobody = Selector::new([]);
     assert!(nobody.is_empty() && nobody.rank("anything", 5).abstained);
 }
