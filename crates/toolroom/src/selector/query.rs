@@ -25,7 +25,7 @@ const SHORT: usize = 1_000;
 const UNKNOWN: usize = 4;
 
 /// How good the best score has to be, in words that one tool has: below that, a tool has the message's words by chance.
-const ENOUGH: f32 = 0.6;
+const ENOUGH: f32 = 0.4;
 
 /// Words of one concept that count.
 const CONCEPT_WORDS: f32 = 4.0;
