@@ -29,11 +29,13 @@ mod risk;
 mod screen;
 mod secret_value;
 mod secrets;
+mod select;
 mod settle;
 mod sheet;
 mod span;
 mod standing_answer;
 mod switch;
+mod tool_file;
 mod tools;
 mod trust;
 mod watch;
@@ -99,6 +101,8 @@ enum Command {
     Call(call::CallArgs),
     /// List tools, look at one, switch it on or off
     Tools(tools::ToolsArgs),
+    /// See which tools fit a message
+    Select(select::SelectArgs),
     /// List and set feature switches
     Switch(switch::SwitchArgs),
     /// See what was called and what came of it
@@ -209,6 +213,7 @@ async fn dispatch(
         Some(Command::Backup(args)) => return backup::run(args, output).await,
         Some(Command::Doctor(args)) => return doctor::run(settings, args, output).await,
         Some(Command::Policy(args)) => return policy::run(settings, args, output, register).await,
+        Some(Command::Select(args)) => return select::run(settings, args, output, register).await,
         Some(command) => command,
     };
     let app = open(settings, *output, register).await?;
@@ -230,7 +235,8 @@ async fn dispatch(
         | Command::Trust(_)
         | Command::Backup(_)
         | Command::Doctor(_)
-        | Command::Policy(_) => Ok(Exit::Usage),
+        | Command::Policy(_)
+        | Command::Select(_) => Ok(Exit::Usage),
     };
     close(app).await;
     result

@@ -45,6 +45,7 @@ mod rotation;
 mod scale;
 mod seat;
 mod secrets;
+mod select;
 mod shell_exec;
 mod standing;
 mod tools;

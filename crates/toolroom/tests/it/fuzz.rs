@@ -12,6 +12,7 @@ use toolroom::policy::{Answers, Facts, Policy, Preset, Provenance, Rule, RuleTex
 use toolroom::redact::{Patterns, Redactor, Secret, Stream};
 use toolroom::schema::{PatternRule, Schema, parse_object};
 use toolroom::scope::Scope;
+use toolroom::selector::{Selector, ToolCard};
 use toolroom::tool::{Effect, ToolId, ToolSpec};
 
 use crate::mutation::fuzz;
@@ -164,5 +165,31 @@ fn inline_calls() {
         for call in recovered.calls {
             assert!(names.id(&call.name).is_some(), "only tools on offer are called: {}", call.name);
         }
+    });
+}
+
+#[test]
+fn select() {
+    fuzz("select", |text| {
+        let (message, tools) = text.split_once('\n').unwrap_or((text, text));
+        let card = |line: &str| {
+            let (name, description) = line.split_once(':').unwrap_or((line, line));
+            let id = name.to_owned();
+            let requests = description.split('.').map(str::to_owned).collect();
+            ToolCard {
+                name: id.clone(),
+                id,
+                description: description.to_owned(),
+                requests,
+                ..ToolCard::default()
+            }
+        };
+        let cards: Vec<ToolCard> = tools.lines().map(card).collect();
+        let ranking = Selector::new(cards.clone()).rank(message, 3);
+        assert_eq!(ranking.abstained, ranking.tools.is_empty());
+        assert!(ranking.tools.len() <= 3 && ranking.tools.iter().all(|ranked| ranked.score.is_finite()));
+        assert!(ranking.tools.is_sorted_by(|a, b| a.score >= b.score));
+        let turned = Selector::new(cards.into_iter().rev());
+        assert_eq!(turned.rank(message, 3), ranking, "the order of cards makes no difference");
     });
 }
