@@ -10,7 +10,8 @@ use toolroom::model::{Block, Message, ModelCallId, ModelRequest, Offered, Opaque
 use crate::arguments::as_object;
 use crate::field::text_at;
 use crate::schema::openapi;
-use crate::wire::Terms;
+use crate::turns::turns;
+use crate::wire::{Terms, temperature};
 
 /// Calls that another model wrote have no signature. Google names this one for them; without it they are refused.
 const FOREIGN_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -38,7 +39,7 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
     if let Some(most) = request.max_tokens {
         generation.insert("maxOutputTokens".to_owned(), json!(most));
     }
-    if let Some(temperature) = request.temperature.filter(|temperature| temperature.is_finite()) {
+    if let Some(temperature) = temperature(request, terms) {
         generation.insert("temperature".to_owned(), json!(temperature));
     }
     if !generation.is_empty() {
@@ -87,9 +88,9 @@ struct Turn {
 fn contents(messages: &[Arc<Message>], terms: &Terms) -> Vec<Value> {
     let mut contents =
         Contents { owner: &terms.owner, known: HashSet::new(), order: HashMap::new(), turns: Vec::new() };
-    for message in messages {
-        for block in &message.blocks {
-            contents.add(message.role, block);
+    for turn in turns(messages) {
+        for block in turn.blocks {
+            contents.add(turn.role, block);
         }
     }
     contents.turns.into_iter().map(Turn::finish).collect()

@@ -17,6 +17,7 @@ mod judged;
 mod log;
 mod memory;
 mod memory_export;
+mod models;
 mod output;
 mod parked;
 mod places;
@@ -117,6 +118,8 @@ enum Command {
     Agents(agents::AgentsArgs),
     /// Keep secrets that tools use and nobody sees
     Secrets(secrets::SecretsArgs),
+    /// See which models can be asked, and try one
+    Models(models::ModelsArgs),
     /// See what is configured, and check it
     Config(config::ConfigArgs),
     /// Write a first configuration file
@@ -229,6 +232,7 @@ async fn dispatch(
         Command::Memory(args) => memory::run(&app, scope, args, output).await,
         Command::Agents(args) => agents::run(&app, scope, args, output).await,
         Command::Secrets(args) => secrets::run(&app, scope, args, output).await,
+        Command::Models(args) => models::run(&app, scope, args, output).await,
         Command::Completions(_)
         | Command::Config(_)
         | Command::Init(_)

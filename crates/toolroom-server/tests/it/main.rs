@@ -10,6 +10,8 @@
 )]
 
 mod agents;
+#[path = "../../../toolroom-models/tests/it/aimock.rs"]
+mod aimock;
 mod approvals;
 mod attacks;
 mod backup;
@@ -34,6 +36,7 @@ mod internet;
 mod limits;
 mod log;
 mod memory;
+mod models;
 mod policy;
 mod project;
 mod prompt;
