@@ -8,7 +8,7 @@ use toolroom_host::process::Supervisor;
 use toolroom_tools::builtin::Surroundings;
 use toolroom_tools::builtin::web::Web;
 
-pub fn surroundings(ledger: &Arc<MemoryLedger>) -> Surroundings {
+pub(crate) fn surroundings(ledger: &Arc<MemoryLedger>) -> Surroundings {
     Surroundings {
         artifacts: Arc::clone(ledger) as _,
         catalog: Weak::<Catalog>::new(),
