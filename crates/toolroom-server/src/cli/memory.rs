@@ -271,7 +271,7 @@ async fn undo(
         match restored {
             true => output.talk(format_args!("`{key}` is remembered again")),
             false => {
-                output.talk(format_args!("something else is remembered under `{key}` by now, and stays"))
+                output.talk(format_args!("something else is remembered under `{key}` by now, and stays"));
             }
         }
     }
