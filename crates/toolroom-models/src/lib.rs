@@ -6,15 +6,20 @@
 
 pub mod anthropic;
 mod arguments;
+pub mod client;
+pub mod directory;
 mod failure;
 mod field;
 pub mod gemini;
 pub mod openai_chat;
 mod openai_refusal;
 pub mod openai_responses;
+mod refusal;
+pub mod retry;
 pub mod schema;
 pub mod sse;
 mod turns;
+pub mod vendor;
 pub mod wire;
 
 #[cfg(test)]

@@ -29,6 +29,9 @@ pub trait Decoder: Send {
         told: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), ModelError>;
 
+    /// Whether the vendor has said that nothing more comes. Some never say so: their stream just ends.
+    fn is_complete(&self) -> bool;
+
     /// The answer, once the stream has ended. A stream that broke off is an error.
     fn finish(self: Box<Self>) -> Result<Answer, ModelError>;
 }
@@ -66,6 +69,12 @@ pub struct Quirks {
     pub no_encrypted_reasoning: bool,
     /// Most tokens of an answer where the format wants a bound and the request names none.
     pub default_max_tokens: Option<u32>,
+    /// Ids of calls are nine letters and digits.
+    pub short_call_ids: bool,
+    /// A temperature is refused.
+    pub no_temperature: bool,
+    /// Schemas are kept to the letter where they are written in the way this needs.
+    pub strict_schemas: bool,
     /// Parameters of tools are a subset of OpenAPI 3.0, not JSON Schema.
     pub openapi_parameters: bool,
 }
@@ -81,4 +90,23 @@ pub enum ReasoningEcho {
     WithCalls,
     /// They are always sent back.
     Always,
+}
+
+/// The temperature of a request, where the model takes one.
+pub(crate) fn temperature(request: &ModelRequest, terms: &Terms) -> Option<f64> {
+    request.temperature.filter(|temperature| temperature.is_finite() && !terms.quirks.no_temperature)
+}
+
+/// A name as one part of a path: it must not lead anywhere else.
+pub(crate) fn escaped(name: &str) -> String {
+    let mut path = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                path.push(char::from(byte));
+            }
+            other => path.push_str(&format!("%{other:02X}")),
+        }
+    }
+    path
 }

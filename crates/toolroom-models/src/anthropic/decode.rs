@@ -105,6 +105,20 @@ impl Stream {
         Ok(())
     }
 
+    /// A server that does not stream sends the whole at once.
+    fn whole(&mut self, message: &mut Value, told: &mut dyn FnMut(ModelEvent)) -> Result<(), ModelError> {
+        self.model = text_at(message, "/model").map(str::to_owned);
+        self.stop = text_at(message, "/stop_reason").map(str::to_owned);
+        self.count(message.get("usage"));
+        if let Some(Value::Array(blocks)) = message.get_mut("content").map(Value::take) {
+            for (index, block) in blocks.into_iter().enumerate() {
+                self.begin(&mut json!({ "index": index, "content_block": block }), told)?;
+            }
+        }
+        self.ended = true;
+        Ok(())
+    }
+
     fn count(&mut self, usage: Option<&Value>) {
         let Some(usage) = usage else { return };
         // Later counts are totals, and leave out what they do not change.
@@ -152,11 +166,16 @@ impl Decoder for Stream {
                 self.count(data.get("usage"));
             }
             "message_stop" => self.ended = true,
+            "message" => self.whole(&mut data, told)?,
             "error" => return Err(super::error(None, data.get("error").unwrap_or(&Value::Null))),
             // `ping`, the ends of blocks, and what later versions add.
             _ => {}
         }
         Ok(())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.ended
     }
 
     fn finish(self: Box<Self>) -> Result<Answer, ModelError> {

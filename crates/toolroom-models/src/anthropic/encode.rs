@@ -7,7 +7,7 @@ use toolroom::model::{Block, Message, ModelCallId, ModelRequest, Offered, Opaque
 
 use crate::arguments::as_object;
 use crate::field::text_at;
-use crate::wire::Terms;
+use crate::wire::{Terms, temperature};
 
 /// The API wants a bound; this one holds with every model it serves.
 const DEFAULT_MAX_TOKENS: u32 = 8_192;
@@ -30,7 +30,7 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
         }
     }
     body.insert("messages".to_owned(), Value::Array(messages(&request.messages, terms)));
-    if let Some(temperature) = request.temperature.filter(|temperature| temperature.is_finite()) {
+    if let Some(temperature) = temperature(request, terms) {
         // The scale ends at 1 here, not at 2 as elsewhere.
         body.insert("temperature".to_owned(), json!(temperature.clamp(0.0, 1.0)));
     }

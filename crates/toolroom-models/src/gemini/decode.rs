@@ -214,6 +214,11 @@ impl Decoder for Stream {
         }
     }
 
+    fn is_complete(&self) -> bool {
+        // Usage may follow the reason, so only the end of the stream is the end.
+        false
+    }
+
     fn finish(self: Box<Self>) -> Result<Answer, ModelError> {
         let Some(finish) = &self.finish else {
             return Err(broke_off());

@@ -10,7 +10,7 @@ use toolroom::model::{Block, Message, ModelCallId, ModelRequest, Offered, Opaque
 use crate::arguments::as_object;
 use crate::field::text_at;
 use crate::schema::openapi;
-use crate::wire::Terms;
+use crate::wire::{Terms, temperature};
 
 /// Calls that another model wrote have no signature. Google names this one for them; without it they are refused.
 const FOREIGN_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -38,7 +38,7 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
     if let Some(most) = request.max_tokens {
         generation.insert("maxOutputTokens".to_owned(), json!(most));
     }
-    if let Some(temperature) = request.temperature.filter(|temperature| temperature.is_finite()) {
+    if let Some(temperature) = temperature(request, terms) {
         generation.insert("temperature".to_owned(), json!(temperature));
     }
     if !generation.is_empty() {

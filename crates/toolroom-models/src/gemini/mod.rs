@@ -12,7 +12,7 @@ use toolroom::model::{ModelError, ModelErrorKind, ModelRequest};
 
 use crate::failure::{kind_of_status, refused};
 use crate::field::text_at;
-use crate::wire::{Decoder, Terms, Wire};
+use crate::wire::{Decoder, Terms, Wire, escaped};
 
 /// `generateContent`, streamed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,20 +41,6 @@ impl Wire for Gemini {
             None => refused(kind_of_status(status), Some(status), body),
         }
     }
-}
-
-/// The model as one part of a path: it must not lead anywhere else.
-fn escaped(model: &str) -> String {
-    let mut path = String::with_capacity(model.len());
-    for byte in model.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                path.push(char::from(byte));
-            }
-            other => path.push_str(&format!("%{other:02X}")),
-        }
-    }
-    path
 }
 
 /// The `error` object of a body or of an event in the stream.

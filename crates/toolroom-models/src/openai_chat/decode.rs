@@ -228,6 +228,10 @@ impl Decoder for ChatDecoder {
         self.chunk(&chunk, told)
     }
 
+    fn is_complete(&self) -> bool {
+        self.done
+    }
+
     fn finish(mut self: Box<Self>) -> Result<Answer, ModelError> {
         let stop = self.stop()?;
         let mut blocks = Vec::new();

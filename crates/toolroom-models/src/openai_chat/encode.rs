@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use toolroom::model::{Block, Image, ModelRequest, Offered, Opaque, Role, SystemPrompt, ToolUse};
 
 use crate::turns::{Turn, turns};
-use crate::wire::{ReasoningEcho, Terms};
+use crate::wire::{ReasoningEcho, Terms, temperature};
 
 /// The body of a request.
 pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
@@ -28,7 +28,7 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
         let name = if terms.quirks.max_completion_tokens { "max_completion_tokens" } else { "max_tokens" };
         body.insert(name.to_owned(), json!(most));
     }
-    if let Some(temperature) = request.temperature {
+    if let Some(temperature) = temperature(request, terms) {
         body.insert("temperature".to_owned(), json!(temperature));
     }
     body.insert("stream".to_owned(), json!(true));

@@ -192,6 +192,10 @@ impl Decoder for ResponsesDecoder {
         self.read(kind, &data, told)
     }
 
+    fn is_complete(&self) -> bool {
+        self.end.is_some()
+    }
+
     fn finish(mut self: Box<Self>) -> Result<Answer, ModelError> {
         let ended = if self.calls == 0 { StopReason::Done } else { StopReason::Calls };
         let stop = match self.end {

@@ -5,7 +5,7 @@ use toolroom::model::{Block, ModelRequest, Offered, Opaque, Role, ToolUse};
 
 use crate::openai_chat::{data_url, result_text};
 use crate::turns::{Turn, turns};
-use crate::wire::Terms;
+use crate::wire::{Terms, temperature};
 
 /// The body of a request.
 pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
@@ -34,7 +34,7 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
     if let Some(most) = request.max_tokens {
         body.insert("max_output_tokens".to_owned(), json!(most));
     }
-    if let Some(temperature) = request.temperature {
+    if let Some(temperature) = temperature(request, terms) {
         body.insert("temperature".to_owned(), json!(temperature));
     }
     body.insert("store".to_owned(), json!(false));

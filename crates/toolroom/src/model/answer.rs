@@ -1,5 +1,7 @@
 //! What a model answers.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -45,6 +47,13 @@ pub enum ModelEvent {
         index: usize,
         /// The next characters.
         text: String,
+    },
+    /// Nothing of what was told so far counts: it is asked once more.
+    Again {
+        /// Why.
+        reason: String,
+        /// After how long.
+        after: Duration,
     },
 }
 

@@ -99,6 +99,8 @@ pub struct ModelError {
     pub retry_after: Option<Duration>,
     /// The HTTP status, if there was a response.
     pub status: Option<u16>,
+    /// How many tokens the model can read, if the vendor said so when it was too much.
+    pub window: Option<u64>,
     /// What is behind it.
     #[source]
     pub source: Option<Arc<dyn Error + Send + Sync>>,
@@ -108,7 +110,7 @@ impl ModelError {
     /// An error of this kind.
     #[must_use]
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), retry_after: None, status: None, source: None }
+        Self { kind, message: message.into(), retry_after: None, status: None, window: None, source: None }
     }
 
     /// Adds the cause.

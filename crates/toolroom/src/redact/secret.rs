@@ -28,6 +28,12 @@ impl Secret {
         &self.name
     }
 
+    /// The value, for whoever has to hand it over to where it belongs, and to nobody else.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.value
+    }
+
     /// Whether the value, without the white space around it, has fewer than [`MIN_EXACT_CHARS`] characters, so that
     /// no [`super::Redactor`] can hide it.
     #[must_use]

@@ -1,0 +1,74 @@
+//! Where a model is asked, and how the vendor learns who asks.
+
+use toolroom::redact::Secret;
+use toolroom_host::net::{NetError, Request};
+
+use crate::vendor::{Auth, BaseUrl, WireKind};
+use crate::wire::{Terms, escaped};
+
+/// Keys shorter than this are not looked for in what a vendor says: they would be found in ordinary words.
+const MIN_HIDDEN_BYTES: usize = 6;
+
+/// A vendor's address with what is needed to be let in. Its key is shown by nothing.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    /// The vendor's name for people.
+    pub title: String,
+    /// What is spoken there.
+    pub wire: WireKind,
+    /// The base of its addresses.
+    pub base: BaseUrl,
+    /// How the key is shown.
+    pub auth: Auth,
+    /// The key, if there is one.
+    pub key: Option<Secret>,
+    /// The version of the API, where one is named.
+    pub api_version: Option<String>,
+    /// What to do when nobody answers.
+    pub hint: Option<String>,
+}
+
+impl Endpoint {
+    /// The request with this body.
+    pub(super) fn request(&self, terms: &Terms, body: String) -> Result<Request, NetError> {
+        let mut request = Request::post(self.url(terms), body)
+            .header("content-type", "application/json")?
+            .header("accept", "text/event-stream, application/json")?
+            // What is compressed arrives late.
+            .header("accept-encoding", "identity")?;
+        if let (Auth::Anthropic, Some(version)) = (self.auth, &self.api_version) {
+            request = request.header("anthropic-version", version)?;
+        }
+        let Some(key) = self.key.as_ref().map(|key| key.expose().trim()) else { return Ok(request) };
+        match self.auth {
+            Auth::Bearer => request.secret_header("authorization", &format!("Bearer {key}")),
+            Auth::Anthropic => request.secret_header("x-api-key", key),
+            Auth::Google => request.secret_header("x-goog-api-key", key),
+            Auth::Azure => request.secret_header("api-key", key),
+        }
+    }
+
+    fn url(&self, terms: &Terms) -> String {
+        let path = self.wire.wire().path(terms);
+        if self.auth != Auth::Azure {
+            return self.base.endpoint(&path);
+        }
+        // The newer API is spoken below `/openai/v1` and has its models in the body; the older one has deployments.
+        let url = match self.base.as_str().ends_with("/v1") {
+            true => return self.base.endpoint(&path),
+            false => self.base.endpoint(&format!("deployments/{}/{path}", escaped(&terms.model))),
+        };
+        match &self.api_version {
+            Some(version) => format!("{url}?api-version={}", escaped(version)),
+            None => url,
+        }
+    }
+
+    /// Takes the key out of a text. Vendors repeat it when it is wrong.
+    pub(super) fn hide_key(&self, text: &mut String) {
+        let key = self.key.as_ref().map(|key| key.expose().trim()).unwrap_or_default();
+        if key.len() >= MIN_HIDDEN_BYTES && text.contains(key) {
+            *text = text.replace(key, "***");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! What vendors say when they do not answer.
+
+mod window;
+
+pub(crate) use window::window_in;

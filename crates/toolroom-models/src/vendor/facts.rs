@@ -1,0 +1,281 @@
+//! What is known about models, read from `models.toml`, and what is assumed about the others.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::preset::{Preset, presets};
+use super::price::Price;
+
+const FILE: &str = include_str!("models.toml");
+
+/// The window of a model nobody knows. Too small a guess costs a compaction, too large a one a refused request.
+const UNKNOWN_WINDOW: u64 = 32_000;
+
+/// The same where the model runs on somebody's own machine: servers there cut off silently what is longer.
+const UNKNOWN_LOCAL_WINDOW: u64 = 8_000;
+
+static MODELS: LazyLock<Vec<KnownModel>> = LazyLock::new(|| read(FILE).unwrap_or_default());
+
+/// The models that are known, in the order of their vendors.
+#[must_use]
+pub fn known_models() -> &'static [KnownModel] {
+    &MODELS
+}
+
+/// What a conversation has to know about a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact about a model, and none follows from another"
+)]
+pub struct ModelFacts {
+    /// How many tokens it reads and writes together.
+    pub window: u64,
+    /// How many of them it writes at most.
+    pub max_output: Option<u32>,
+    /// What it costs; unknown if absent, zero if it is free.
+    pub price: Option<Price>,
+    /// Calls tools.
+    pub tools: bool,
+    /// Looks at pictures.
+    pub images: bool,
+    /// Thinks before it speaks.
+    pub reasoning: bool,
+    /// Refuses a temperature.
+    pub no_temperature: bool,
+    /// All of this is assumed. Of such a model anything is tried; the vendor says what it does not do, and an error
+    /// that names the window ([`toolroom::model::ModelError::window`]) corrects that.
+    pub assumed: bool,
+}
+
+/// A model, or several whose names begin alike.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact about a model, and none follows from another"
+)]
+pub struct KnownModel {
+    /// Its vendor.
+    pub vendor: String,
+    /// How its name begins. What may follow is a date, a word or a tag, and no other version.
+    pub name: String,
+    /// Tokens it reads and writes together.
+    pub window: u64,
+    /// Tokens it writes at most.
+    #[serde(default)]
+    pub max_output: Option<u32>,
+    #[serde(default)]
+    price: Option<Dollars>,
+    #[serde(default = "yes")]
+    tools: bool,
+    #[serde(default)]
+    images: bool,
+    #[serde(default)]
+    reasoning: bool,
+    #[serde(default)]
+    no_temperature: bool,
+}
+
+/// Dollars per million tokens, as vendors print them.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Dollars {
+    input: f64,
+    output: f64,
+    /// As dear as other input if absent.
+    cache_read: Option<f64>,
+    cache_write: Option<f64>,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+fn read(text: &str) -> Result<Vec<KnownModel>, toml::de::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        model: Vec<KnownModel>,
+    }
+    toml::from_str::<File>(text).map(|file| file.model)
+}
+
+impl ModelFacts {
+    /// What is known about a model of this vendor.
+    #[must_use]
+    pub fn of(preset: &Preset, model: &str) -> Self {
+        if preset.local {
+            return Self {
+                price: Some(FREE),
+                ..Self::assumed(preset.window.unwrap_or(UNKNOWN_LOCAL_WINDOW))
+            };
+        }
+        let known = find(&preset.name, model).or_else(|| made_elsewhere(model));
+        let mut facts = match known {
+            Some(known) => known.facts(),
+            None => Self::assumed(preset.window.unwrap_or(UNKNOWN_WINDOW)),
+        };
+        // Routers mark what they give away.
+        if model.ends_with(":free") {
+            facts.price = Some(FREE);
+        }
+        facts
+    }
+
+    fn assumed(window: u64) -> Self {
+        Self {
+            window,
+            max_output: None,
+            price: None,
+            tools: true,
+            images: true,
+            reasoning: false,
+            no_temperature: false,
+            assumed: true,
+        }
+    }
+}
+
+const FREE: Price = Price { input: 0, output: 0, cache_read: 0, cache_write: 0 };
+
+impl KnownModel {
+    /// What is known about it.
+    #[must_use]
+    pub fn facts(&self) -> ModelFacts {
+        ModelFacts {
+            window: self.window,
+            max_output: self.max_output,
+            price: self.price.map(Dollars::price),
+            tools: self.tools,
+            images: self.images,
+            reasoning: self.reasoning,
+            no_temperature: self.no_temperature,
+            assumed: false,
+        }
+    }
+
+    fn is(&self, vendor: &str, model: &str) -> bool {
+        self.vendor == vendor && spelt(model).strip_prefix(&spelt(&self.name)).is_some_and(is_variant)
+    }
+}
+
+impl Dollars {
+    fn price(self) -> Price {
+        Price {
+            input: thousandths(self.input),
+            output: thousandths(self.output),
+            cache_read: thousandths(self.cache_read.unwrap_or(self.input)),
+            cache_write: thousandths(self.cache_write.unwrap_or(self.input)),
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test sees to it that prices are small, positive and whole thousandths"
+)]
+fn thousandths(dollars: f64) -> u64 {
+    (dollars * 1_000.0).round() as u64
+}
+
+fn find(vendor: &str, model: &str) -> Option<&'static KnownModel> {
+    known_models().iter().filter(|known| known.is(vendor, model)).max_by_key(|known| known.name.len())
+}
+
+/// A router's `maker/model`.
+fn made_elsewhere(model: &str) -> Option<&'static KnownModel> {
+    let (maker, model) = model.split_once('/')?;
+    let preset = presets().iter().find(|preset| preset.makers.iter().any(|known| known == maker))?;
+    find(&preset.name, model)
+}
+
+/// Routers write `4.5` where a maker writes `4-5`.
+fn spelt(name: &str) -> String {
+    name.to_ascii_lowercase().replace('.', "-")
+}
+
+/// Whether what follows a name is still the same model: a date or a revision, a word, a tag. A short number is another
+/// version, or a size.
+fn is_variant(rest: &str) -> bool {
+    if rest.is_empty() || rest.starts_with([':', '@']) {
+        return true;
+    }
+    let Some(rest) = rest.strip_prefix('-') else { return false };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    digits == 0 || digits >= 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vendor::preset;
+
+    fn facts(vendor: &str, model: &str) -> ModelFacts {
+        ModelFacts::of(preset(vendor).unwrap(), model)
+    }
+
+    #[test]
+    fn the_file_can_be_read_and_makes_sense() {
+        let models = read(FILE).unwrap();
+        for (at, model) in models.iter().enumerate() {
+            let name = format!("{}/{}", model.vendor, model.name);
+            let preset = preset(&model.vendor).unwrap_or_else(|| panic!("{name}: no such vendor"));
+            assert!(!preset.local, "{name}: nobody looks there");
+            assert!((4_000..=20_000_000).contains(&model.window), "{name}");
+            assert!(model.max_output.is_none_or(|most| u64::from(most) <= model.window), "{name}");
+            let twice = |other: &KnownModel| other.vendor == model.vendor && other.name == model.name;
+            assert!(!models[..at].iter().any(twice), "{name} is there twice");
+            let Some(dollars) = model.price else { continue };
+            for price in [Some(dollars.input), Some(dollars.output), dollars.cache_read, dollars.cache_write]
+            {
+                let Some(price) = price else { continue };
+                assert!((0.0..1_000.0).contains(&price), "{name}: {price}");
+                assert!((price * 1_000.0 - (price * 1_000.0).round()).abs() < 1e-6, "{name}: {price}");
+            }
+            assert!(dollars.cache_read.is_none_or(|read| read <= dollars.input), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_vendors_first_model_is_known() {
+        for preset in presets() {
+            if let Some(model) = &preset.model {
+                let routed = preset.name == "openrouter";
+                assert!(routed || !ModelFacts::of(preset, model).assumed, "{}/{model}", preset.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_date_or_a_word_is_the_same_model_and_another_version_is_not() {
+        assert_eq!(facts("openai", "gpt-5-2025-08-07").window, 400_000);
+        assert_eq!(facts("openai", "gpt-4o-mini").price.unwrap().input, 150);
+        assert_eq!(facts("openai", "gpt-4o-2024-11-20").price.unwrap().input, 2_500);
+        assert!(facts("openai", "gpt-5.99").assumed);
+        assert!(facts("openai", "gpt-50").assumed);
+        assert_eq!(facts("anthropic", "claude-sonnet-4-20250514").window, 200_000);
+        assert_eq!(facts("anthropic", "claude-sonnet-4-6").window, 1_000_000);
+    }
+
+    #[test]
+    fn a_router_knows_what_the_maker_knows() {
+        let (direct, routed) =
+            (facts("anthropic", "claude-haiku-4-5"), facts("openrouter", "anthropic/claude-haiku-4.5"));
+        assert_eq!(direct, routed);
+        assert!(!routed.assumed);
+        assert_eq!(facts("openrouter", "openai/gpt-4o-mini:free").price, Some(FREE));
+    }
+
+    #[test]
+    fn of_a_model_nobody_knows_little_is_assumed() {
+        assert_eq!(facts("together", "who/knows").window, 32_000);
+        assert_eq!(facts("ollama", "qwen3:4b").window, 8_000);
+        assert_eq!(facts("ollama", "qwen3:4b").price, Some(FREE));
+        assert_eq!(facts("anthropic", "claude-next-9").window, 200_000);
+        let unknown = facts("groq", "new");
+        assert!(unknown.assumed && unknown.tools && unknown.images && unknown.price.is_none());
+    }
+}

@@ -1,0 +1,240 @@
+//! What is known about each vendor, read from `presets.toml`.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::anthropic::Anthropic;
+use crate::gemini::Gemini;
+use crate::openai_chat::OpenAiChat;
+use crate::openai_responses::OpenAiResponses;
+use crate::wire::{Quirks, Wire};
+
+/// The file, in the order in which vendors are looked through.
+const FILE: &str = include_str!("presets.toml");
+
+static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| read(FILE).unwrap_or_default());
+
+/// All vendors that are known, in the order in which they are preferred.
+#[must_use]
+pub fn presets() -> &'static [Preset] {
+    &PRESETS
+}
+
+/// The vendor of this name.
+#[must_use]
+pub fn preset(name: &str) -> Option<&'static Preset> {
+    presets().iter().find(|preset| preset.name == name)
+}
+
+fn read(text: &str) -> Result<Vec<Preset>, toml::de::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        vendor: Vec<Preset>,
+    }
+    toml::from_str::<File>(text).map(|file| file.vendor)
+}
+
+/// One vendor.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preset {
+    /// Its name in `vendor/model`.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// What it speaks.
+    pub wire: WireKind,
+    /// What is spoken at an address of the operator's own, where that is likely to be somebody else.
+    #[serde(default)]
+    pub wire_elsewhere: Option<WireKind>,
+    /// Where it is reached; absent if that has to be set.
+    #[serde(default)]
+    pub base_url: Option<String>,
+    /// What follows a bare host.
+    pub version_path: String,
+    /// How it learns who asks.
+    pub auth: Auth,
+    /// The variables its key is looked for in, in this order.
+    #[serde(default)]
+    pub key_variables: Vec<String>,
+    /// The variables its address is looked for in.
+    #[serde(default)]
+    pub url_variables: Vec<String>,
+    /// Runs on the operator's own machine: needs no key, and may take its time.
+    #[serde(default)]
+    pub local: bool,
+    /// The port where an address names none and no scheme either.
+    #[serde(default)]
+    pub port: Option<u16>,
+    /// The version of the API where one has to be named and none is set.
+    #[serde(default)]
+    pub api_version: Option<String>,
+    /// The variables that version is looked for in.
+    #[serde(default)]
+    pub version_variables: Vec<String>,
+    /// The model to begin with.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// What the makers of its models are called by routers.
+    #[serde(default)]
+    pub makers: Vec<String>,
+    /// The window of a model nobody knows, in tokens.
+    #[serde(default)]
+    pub window: Option<u64>,
+    /// What to do when nobody answers there.
+    #[serde(default)]
+    pub hint: Option<String>,
+    /// What it does differently.
+    #[serde(default)]
+    pub quirks: Quirks,
+    /// What is to be expected at an address of the operator's own instead.
+    #[serde(default)]
+    pub quirks_elsewhere: Option<Quirks>,
+}
+
+/// A wire format by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WireKind {
+    /// OpenAI's Chat Completions.
+    OpenaiChat,
+    /// OpenAI's Responses.
+    OpenaiResponses,
+    /// Anthropic's Messages.
+    Anthropic,
+    /// Google's `generateContent`.
+    Gemini,
+}
+
+impl WireKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::OpenaiChat, Self::OpenaiResponses, Self::Anthropic, Self::Gemini];
+
+    /// The wire itself.
+    #[must_use]
+    pub fn wire(self) -> &'static dyn Wire {
+        match self {
+            Self::OpenaiChat => &OpenAiChat,
+            Self::OpenaiResponses => &OpenAiResponses,
+            Self::Anthropic => &Anthropic,
+            Self::Gemini => &Gemini,
+        }
+    }
+
+    /// The name used in configuration.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenaiChat => "openai_chat",
+            Self::OpenaiResponses => "openai_responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+        }
+    }
+}
+
+/// How a vendor learns who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Auth {
+    /// `Authorization: Bearer`.
+    Bearer,
+    /// `x-api-key`, with the version of the API beside it.
+    Anthropic,
+    /// `x-goog-api-key`.
+    Google,
+    /// `api-key`, with the version of the API in the query.
+    Azure,
+}
+
+/// The longest silence of a vendor, of a model that thinks before it speaks, and of a machine that may have to load the
+/// model first.
+const IDLE: Duration = Duration::from_secs(60);
+const THINKING: Duration = Duration::from_secs(300);
+const LOADING: Duration = Duration::from_secs(600);
+
+impl Preset {
+    /// How long nothing may arrive from a model of this vendor before it counts as gone.
+    #[must_use]
+    pub const fn idle(&self, reasons: bool) -> Duration {
+        match (self.local, reasons) {
+            (true, _) => LOADING,
+            (false, true) => THINKING,
+            (false, false) => IDLE,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::vendor::name::is_vendor;
+    use crate::vendor::{BaseUrl, ModelName};
+
+    #[test]
+    fn the_file_can_be_read_and_makes_sense() {
+        let presets = read(FILE).unwrap();
+        let names: BTreeSet<&str> = presets.iter().map(|preset| preset.name.as_str()).collect();
+        assert_eq!(names.len(), presets.len(), "a vendor is there twice");
+        for preset in &presets {
+            let name = &preset.name;
+            assert!(is_vendor(name), "{name}");
+            assert!(preset.version_path.starts_with('/') && !preset.version_path.ends_with('/'), "{name}");
+            if let Some(url) = &preset.base_url {
+                let read = BaseUrl::read(url, preset, preset.wire).unwrap();
+                assert_eq!(read.as_str(), url, "{name} is written as it is used");
+            }
+            if let Some(model) = &preset.model {
+                ModelName::new(name, model).unwrap();
+            }
+            assert!(preset.local || !preset.key_variables.is_empty(), "{name} has no variable for its key");
+            assert_eq!(
+                preset.auth == Auth::Azure || preset.auth == Auth::Anthropic,
+                preset.api_version.is_some(),
+                "{name}"
+            );
+            for variable in
+                preset.key_variables.iter().chain(&preset.url_variables).chain(&preset.version_variables)
+            {
+                assert!(variable.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'), "{variable}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_vendors_that_were_promised_are_there() {
+        for name in [
+            "openai",
+            "anthropic",
+            "gemini",
+            "openrouter",
+            "groq",
+            "deepseek",
+            "mistral",
+            "xai",
+            "together",
+            "fireworks",
+            "cerebras",
+            "ollama",
+            "lmstudio",
+            "llamacpp",
+            "vllm",
+            "azure",
+            "custom",
+        ] {
+            assert!(preset(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn who_thinks_or_loads_may_be_silent_for_longer() {
+        assert_eq!(preset("openai").unwrap().idle(false), Duration::from_secs(60));
+        assert!(preset("openai").unwrap().idle(true) > Duration::from_secs(60));
+        assert!(preset("ollama").unwrap().idle(false) > Duration::from_secs(300));
+    }
+}
