@@ -22,15 +22,20 @@ pub struct Quiet(Arc<Changed>);
 
 impl Quiet {
     pub(super) fn begin(terminal: BorrowedFd<'_>) -> io::Result<Self> {
+        // Without signals from the keyboard nothing can stop or end the process while the mode is changed.
+        Self::without(terminal, LocalModes::ISIG)
+    }
+
+    /// The same, and Ctrl-C stays a signal: for whoever works and does not look at keys.
+    pub(super) fn begin_stoppable(terminal: BorrowedFd<'_>) -> io::Result<Self> {
+        Self::without(terminal, LocalModes::empty())
+    }
+
+    fn without(terminal: BorrowedFd<'_>, more: LocalModes) -> io::Result<Self> {
         let before = tcgetattr(terminal)?;
         let mut quiet = before.clone();
-        // Without signals from the keyboard nothing can stop or end the process while the mode is changed.
         quiet.local_modes.remove(
-            LocalModes::ICANON
-                | LocalModes::ECHO
-                | LocalModes::ECHONL
-                | LocalModes::ISIG
-                | LocalModes::IEXTEN,
+            LocalModes::ICANON | LocalModes::ECHO | LocalModes::ECHONL | LocalModes::IEXTEN | more,
         );
         quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
         quiet.special_codes[SpecialCodeIndex::VTIME] = 0;

@@ -71,6 +71,10 @@ impl Working<'_> {
                 teller.tell(RunEvent::Writing { tool });
             }
             ModelEvent::Arguments { .. } => {}
+            ModelEvent::Again { reason, after } => {
+                let after_ms = Some(u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
+                teller.tell(RunEvent::Void { reason, next: None, after_ms });
+            }
         };
         let cancelled = self.cancellation.cancelled();
         tokio::select! {
