@@ -145,7 +145,7 @@ pub enum OpenError {
     },
     /// It has no key.
     #[error(
-        "{title} needs a key: set {variable}, or keep it with `toolroom secrets set {name}` and write `key = \"{name}\"` into `[vendor.{name}]`"
+        "{title} needs a key: set {variable}, or keep it with `toolroom secrets set {name}` and write `key = \"secret:{name}\"` into `[vendor.{name}]`"
     )]
     NoKey {
         /// The vendor.

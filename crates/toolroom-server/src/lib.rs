@@ -8,6 +8,7 @@ mod backup;
 mod cli;
 pub mod config;
 mod examination;
+pub mod models;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]
 mod scale;

@@ -12,6 +12,7 @@ mod exit;
 mod init;
 mod judged;
 mod log;
+mod models;
 mod output;
 mod parked;
 mod places;
@@ -104,6 +105,8 @@ enum Command {
     Policy(policy::PolicyArgs),
     /// Keep secrets that tools use and nobody sees
     Secrets(secrets::SecretsArgs),
+    /// See which models can be asked, and try one
+    Models(models::ModelsArgs),
     /// See what is configured, and check it
     Config(config::ConfigArgs),
     /// Write a first configuration file
@@ -211,6 +214,7 @@ async fn dispatch(
         Command::Log(args) => log::run(&app, scope, args, output).await,
         Command::Approvals(args) => approvals::run(&app, scope, args, output).await,
         Command::Secrets(args) => secrets::run(&app, scope, args, output).await,
+        Command::Models(args) => models::run(&app, scope, args, output).await,
         Command::Completions(_)
         | Command::Config(_)
         | Command::Init(_)

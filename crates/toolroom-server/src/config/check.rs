@@ -5,6 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 use toolroom::nearest::nearest_one;
+use toolroom_models::vendor::ModelName;
 
 use super::document::{Document, in_order};
 use super::place::{Destination, Folder};
@@ -13,6 +14,7 @@ use super::rate::Rate;
 use super::shape::{Key, Shape};
 use super::span::{Span, parse_span};
 use super::toml_text::joined;
+use super::vendors::KeyPlace;
 
 /// Known keys that are listed where none is near.
 const LISTED: usize = 12;
@@ -80,6 +82,19 @@ impl<'t> Check<'_, 't> {
             (Shape::Destination, DeValue::String(text)) => {
                 if let Err(why) = Destination::try_from(text.to_string()) {
                     self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
+                }
+            }
+            (Shape::Model, DeValue::String(text)) => {
+                if let Err(why) = text.parse::<ModelName>() {
+                    self.wrong(shape, value, path, &format!(": {}", escaped(&why.to_string())));
+                }
+            }
+            (Shape::KeyPlace, DeValue::String(text)) => {
+                // What stands there may be the key itself, so it is not repeated.
+                if KeyPlace::parse(text).is_none() {
+                    let message =
+                        format!("must be {}; a key itself does not belong here", KeyPlace::EXPECTED);
+                    self.tell(&span, path, &message);
                 }
             }
             (Shape::Whole { least, most }, DeValue::Integer(number)) => {

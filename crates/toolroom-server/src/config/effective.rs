@@ -6,7 +6,7 @@ use toolroom::catalog::LimitMode;
 
 use super::shape::Key;
 use super::toml_text::{joined, value_text};
-use super::{ConfigLimits, Ignored, Loaded, Origin};
+use super::{ConfigLimits, Ignored, Loaded, Origin, vendors};
 
 /// A key with its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -50,7 +50,7 @@ impl Loaded {
         self.origins.get(key).unwrap_or(&Origin::Default)
     }
 
-    /// Every key in the order of the reference, then the limits of tools and the rules in the order in which they
+    /// Every key in the order of the reference, then what is said of vendors, the limits of tools and the rules in the order in which they
     /// apply. Left out are limits that a later section about the same name replaces, and what is ignored.
     #[must_use]
     pub fn effective(&self) -> Vec<Setting> {
@@ -68,7 +68,8 @@ impl Loaded {
             let value = to_value(&rule.text).ok()?;
             Some(Setting { key: joined("rule", &rule.text.id), value, origin: rule.origin.clone() })
         });
-        let all = settings.chain(limits).chain(rules);
+        let vendors = vendors::settings(&self.config.vendors);
+        let all = settings.chain(vendors).chain(limits).chain(rules);
         all.filter(|setting| !setting.is_ignored(&self.ignored)).collect()
     }
 }

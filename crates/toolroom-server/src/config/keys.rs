@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use toolroom::catalog::{LimitMode, Limits};
 use toolroom::policy::{Preset, RuleText};
 
-use super::{Destination, Folder, Origin, Rates, Span};
+use super::{ConfigVendor, Destination, Folder, ModelChain, Origin, Rates, Span, VendorKeys};
 
 /// The settings of Toolroom.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +31,14 @@ pub struct Config {
     pub network: NetworkKeys,
     /// What is hidden from models, the journal and logs.
     pub redaction: RedactionKeys,
+    /// The model that answers, as `vendor/model`, or a list of them: the next one answers when one fails. Left out, it is
+    /// the first one that a key or an address is found for, and without any the offline model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelChain>,
+    /// Vendors of models, by name.
+    #[serde(skip)]
+    #[schemars(!skip, rename = "vendor", with = "BTreeMap<String, VendorKeys>", extend("maxProperties" = 100))]
+    pub vendors: Vec<ConfigVendor>,
     /// Limits of tools, by id, bare name, family, or a pattern with `*` and `?` (in quotes). Sections apply in order:
     /// a later one counts where two are about the same tool.
     #[serde(skip)]

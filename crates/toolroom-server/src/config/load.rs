@@ -14,7 +14,9 @@ use super::narrow::{Ignored, Step, step};
 use super::problem::{Problem, Problems, escaped, shortened, shown};
 use super::shape::Key;
 use super::toml_text::{joined, value_text};
-use super::{Config, ConfigError, ConfigLimits, ConfigRule, Layer, Origin, Rates, ToolKeys};
+use super::{
+    Config, ConfigError, ConfigLimits, ConfigRule, ConfigVendor, Layer, Origin, Rates, ToolKeys, VendorKeys,
+};
 
 /// The longest name a tool can have.
 const MAX_TOOL_BYTES: usize = 256;
@@ -60,6 +62,7 @@ struct Merge {
     settings: BTreeMap<Path, (Value, Origin)>,
     rules: Vec<ConfigRule>,
     tools: Vec<ConfigLimits>,
+    vendors: Vec<ConfigVendor>,
     ignored: Vec<Ignored>,
 }
 
@@ -77,6 +80,11 @@ impl Merge {
         if let Some(DeValue::Table(tools)) = document.root.get("tool").map(Spanned::get_ref) {
             for (tool, section) in in_order(tools) {
                 self.limits(tool.get_ref(), section, document, problems);
+            }
+        }
+        if let Some(DeValue::Table(vendors)) = document.root.get("vendor").map(Spanned::get_ref) {
+            for (vendor, section) in in_order(vendors) {
+                self.vendor(vendor.get_ref(), section, document, problems);
             }
         }
     }
@@ -146,6 +154,36 @@ impl Merge {
         self.tools.push(ConfigLimits { tool: tool.to_owned(), keys, mode, origin, line });
     }
 
+    /// Only a trusted file may say anything about a vendor: it could send keys and conversations elsewhere.
+    fn vendor(
+        &mut self,
+        vendor: &str,
+        section: &Spanned<DeValue<'_>>,
+        document: &Document<'_>,
+        problems: &mut Problems,
+    ) {
+        let path = joined("vendor", shortened(vendor));
+        if !ConfigVendor::is_name(vendor) {
+            let message = "is no vendor: a name is made of small letters, digits, `-` and `_`";
+            problems.push(document.problem(&section.span(), &path, message));
+            return;
+        }
+        let Some(keys) = typed::<VendorKeys>(section, &path, document, problems) else { return };
+        let said = ConfigVendor { vendor: vendor.to_owned(), keys, origin: document.origin.clone() };
+        if document.origin.is_trusted() {
+            self.vendors.push(said);
+            return;
+        }
+        let line = document.line(&section.span());
+        self.ignored.extend(said.settings().into_iter().map(|setting| Ignored {
+            wanted: setting.toml(),
+            key: setting.key,
+            origin: setting.origin,
+            line,
+            why: "only a trusted file may set it".to_owned(),
+        }));
+    }
+
     /// Tells which limits of an untrusted section cannot have been meant to make anything stricter.
     fn narrow(&mut self, tool: &str, path: &str, section: &Spanned<DeValue<'_>>, document: &Document<'_>) {
         let holding = self.tools.iter().rev().filter(|other| other.tool == tool);
@@ -181,7 +219,12 @@ impl Merge {
             problems.push(Problem { origin: Origin::Default, line: None, key: String::new(), message });
         }
         problems.into_result()?;
-        let config = Config { rules: self.rules, tools: self.tools, ..config.unwrap_or_default() };
+        let config = Config {
+            rules: self.rules,
+            tools: self.tools,
+            vendors: self.vendors,
+            ..config.unwrap_or_default()
+        };
         Ok(Loaded { config, ignored: self.ignored, warnings, origins })
     }
 }

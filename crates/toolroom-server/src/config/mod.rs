@@ -31,6 +31,7 @@ mod starter;
 #[cfg(test)]
 mod tests;
 mod toml_text;
+mod vendors;
 
 pub use compile::{Compiled, Openings};
 pub use document::MAX_FILE_BYTES;
@@ -52,3 +53,4 @@ pub use sources::{FILE_NAME, Files, ProjectFile, Sources, Trust, file_layer, per
 pub use span::{Span, parse_span};
 pub use starter::{project_starter, starter};
 pub(crate) use toml_text::value_text;
+pub use vendors::{ConfigVendor, KeyPlace, ModelChain, VendorKeys, VendorWire};

@@ -9,6 +9,7 @@ use toml::de::DeValue;
 use super::Config;
 use super::narrow::Stricter;
 use super::span::{Span, parse_span};
+use super::vendors::KeyPlace;
 
 /// The keys of the file as JSON Schema.
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
@@ -96,6 +97,10 @@ pub(super) enum Shape {
     Folder,
     /// A destination in a network.
     Destination,
+    /// A model.
+    Model,
+    /// Where a key is.
+    KeyPlace,
     /// A whole number between these.
     Whole { least: i64, most: i64 },
     /// True or false.
@@ -190,6 +195,8 @@ impl Shape {
                 Some("rate") => Self::Rate,
                 Some("folder") => Self::Folder,
                 Some("destination") => Self::Destination,
+                Some("model") => Self::Model,
+                Some("key-place") => Self::KeyPlace,
                 _ => Self::Text,
             },
             Some("integer") => Self::Whole {
@@ -211,7 +218,9 @@ impl Shape {
             | Self::Span { .. }
             | Self::Rate
             | Self::Folder
-            | Self::Destination => value.is_str(),
+            | Self::Destination
+            | Self::Model
+            | Self::KeyPlace => value.is_str(),
             Self::Whole { .. } => value.is_integer(),
             Self::Switch => value.is_bool(),
             Self::Either(shapes) => shapes.iter().any(|shape| shape.admits(value)),
@@ -233,6 +242,8 @@ impl Shape {
             Self::Rate => "a rate such as \"3/h\" or \"20/day project\"".to_owned(),
             Self::Folder => "a folder such as \"/srv/data\" or \"~/notes\"".to_owned(),
             Self::Destination => "a destination such as \"printer.lan\" or \"10.1.2.3:8080\"".to_owned(),
+            Self::Model => "a model such as \"openai/gpt-5.6-terra\"".to_owned(),
+            Self::KeyPlace => KeyPlace::EXPECTED.to_owned(),
             Self::Whole { least: i64::MIN, most: i64::MAX } => "a whole number".to_owned(),
             Self::Whole { least, most } => format!("a whole number from {least} to {most}"),
             Self::Switch => "true or false".to_owned(),
@@ -251,6 +262,8 @@ impl Shape {
             Self::Rate => "rates".to_owned(),
             Self::Folder => "folders".to_owned(),
             Self::Destination => "destinations".to_owned(),
+            Self::Model => "models".to_owned(),
+            Self::KeyPlace => "places of keys".to_owned(),
             Self::Whole { .. } => "whole numbers".to_owned(),
             Self::Switch | Self::Either(_) | Self::Anything => "values".to_owned(),
         }

@@ -80,11 +80,13 @@ fn every_single_value_has_a_variable_of_its_own() {
             "TOOLROOM_NETWORK_OPEN",
             "TOOLROOM_REDACTION_PATTERNS",
             "TOOLROOM_REDACTION_ENVIRONMENT",
+            "TOOLROOM_MODEL",
         ]
     );
     assert_eq!(variables.iter().collect::<BTreeSet<_>>().len(), variables.len());
     for doc in documented.iter().filter(|doc| doc.variable.is_some()) {
-        let default = doc.default.clone().unwrap_or_else(|| "\"/srv/agent\"".to_owned());
+        let example = if doc.key == "model" { "\"openai/gpt-5\"" } else { "\"/srv/agent\"" };
+        let default = doc.default.clone().unwrap_or_else(|| example.to_owned());
         let loaded = loaded(&[environment(&[(doc.variable.as_deref().unwrap(), &default)])]);
         assert_eq!(set(&loaded), [format!("{} = {default} ({})", doc.key, doc.variable.clone().unwrap())]);
     }
@@ -114,6 +116,16 @@ fn the_reference_has_every_key_with_kind_and_default() {
             "redaction: a table []",
             "redaction.patterns: true or false [true]",
             "redaction.environment: true or false [true]",
+            "model: a model such as \"openai/gpt-5.6-terra\", or a list of models []",
+            "vendor: a table []",
+            "vendor.<name>.like: text []",
+            "vendor.<name>.base_url: text []",
+            "vendor.<name>.key: `secret:NAME` or `$VARIABLE` []",
+            "vendor.<name>.model: text []",
+            "vendor.<name>.wire: one of \"openai_chat\", \"openai_responses\", \"anthropic\", \"gemini\" []",
+            "vendor.<name>.api_version: text []",
+            "vendor.<name>.silence: a span such as \"30s\", from 1s to 1h []",
+            "vendor.<name>.window: a whole number from 1000 to 100000000 []",
             "tool: a table []",
             "tool.<name>.rate: a rate such as \"3/h\" or \"20/day project\", or a list of rates []",
             "tool.<name>.concurrency: a whole number from 1 to 10000 []",

@@ -1,0 +1,109 @@
+//! The models that can be asked: what is configured, found in the environment and kept as a secret, joined.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolroom::clock::SystemClock;
+use toolroom::redact::Secret;
+use toolroom::scope::ProjectId;
+use toolroom_host::environment;
+use toolroom_models::directory::{Directory, Given, KeySetting, VendorSettings, from_variables};
+
+use crate::config::{Config, KeyPlace, Span, VendorKeys};
+use crate::vault::Vault;
+
+/// The vendors of this configuration and of the environment. What is configured goes before what variables say. Secrets
+/// are opened only if a vendor's key is among them.
+///
+/// # Errors
+/// When secrets are needed and cannot be read. A single one that is missing is told when its vendor is used.
+pub async fn directory(config: &Config, vault: &Vault, project: &ProjectId) -> anyhow::Result<Directory> {
+    let needs_secrets = |keys: &VendorKeys| matches!(keys.key, Some(KeyPlace::Secret(_)));
+    let secrets = match config.vendors.iter().any(|said| needs_secrets(&said.keys)) {
+        true => vault.secrets(project).await?,
+        false => Vec::new(),
+    };
+    Ok(joined(config, &secrets, environment::variable))
+}
+
+fn joined(config: &Config, secrets: &[Secret], look: impl Fn(&str) -> Option<String>) -> Directory {
+    let mut settings: BTreeMap<String, VendorSettings> = from_variables(&look);
+    // Later layers are stronger.
+    for said in &config.vendors {
+        let weaker = settings.remove(&said.vendor).unwrap_or_default();
+        let from = said.origin.to_string();
+        settings.insert(said.vendor.clone(), of_keys(&said.keys, &from, secrets, &look).over(weaker));
+    }
+    Directory::new(settings, Arc::new(SystemClock))
+}
+
+fn of_keys(
+    keys: &VendorKeys,
+    from: &str,
+    secrets: &[Secret],
+    look: &impl Fn(&str) -> Option<String>,
+) -> VendorSettings {
+    VendorSettings {
+        like: keys.like.clone(),
+        base_url: keys.base_url.clone().map(|value| Given { value, from: from.to_owned() }),
+        key: keys.key.as_ref().map(|place| key(place, secrets, look)),
+        model: keys.model.clone(),
+        wire: keys.wire.map(Into::into),
+        api_version: keys.api_version.clone(),
+        idle: keys.silence.map(Span::duration).filter(|silence| *silence > Duration::ZERO),
+        window: keys.window.map(u64::from),
+    }
+}
+
+fn key(place: &KeyPlace, secrets: &[Secret], look: &impl Fn(&str) -> Option<String>) -> KeySetting {
+    let from = place.to_string();
+    match place {
+        KeyPlace::Secret(name) => match secrets.iter().find(|secret| secret.name() == name) {
+            Some(secret) => KeySetting::Given(Given { value: secret.clone(), from }),
+            None => KeySetting::Missing(format!(
+                "there is no secret `{name}`; `toolroom secrets set {name}` keeps it"
+            )),
+        },
+        KeyPlace::Variable(name) => match look(name) {
+            Some(value) => KeySetting::Given(Given { value: Secret::new(from.clone(), value), from }),
+            None => KeySetting::Missing(format!("the variable {name} is not set")),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolroom_models::vendor::ModelName;
+
+    use super::*;
+    use crate::config::{Layer, load};
+
+    fn directory(text: &str, secrets: &[Secret]) -> Directory {
+        let layer = Layer::User { path: "toolroom.toml".into(), text: text.to_owned() };
+        let config = load(&[layer]).unwrap().config;
+        joined(&config, secrets, |name| (name == "GROQ_API_KEY").then(|| "gsk-1234".to_owned()))
+    }
+
+    fn error(directory: &Directory, model: &str) -> String {
+        let model: ModelName = model.parse().unwrap();
+        directory.open(&model).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn keys_come_from_variables_and_secrets() {
+        let text = "[vendor.openai]\nkey = 'secret:oai'\n[vendor.lab]\nbase_url = 'http://10.0.0.5'\nkey = '$LAB_KEY'\n\
+                    [vendor.xai]\nkey = 'secret:gone'";
+        let directory = directory(text, &[Secret::new("oai", "sk-very-secret")]);
+        let found: Vec<(&str, Option<&str>)> =
+            directory.configured().map(|vendor| (vendor.name(), vendor.key_from())).collect();
+        assert_eq!(
+            found,
+            [("openai", Some("secret:oai")), ("groq", Some("$GROQ_API_KEY")), ("xai", None), ("lab", None)]
+        );
+        assert_eq!(error(&directory, "openai/gpt-5"), "");
+        assert!(error(&directory, "xai/grok-4").contains("there is no secret `gone`"));
+        assert!(error(&directory, "lab/m").contains("the variable LAB_KEY is not set"));
+        assert!(!format!("{directory:?}").contains("very-secret"));
+    }
+}
