@@ -37,8 +37,11 @@ impl Interrupts {
         let listen = move || {
             loop {
                 let heard = runtime.block_on(std::future::poll_fn(|task| {
-                    let heard = signals.iter_mut().find(|(_, signal)| signal.poll_recv(task).is_ready());
-                    heard.map_or(std::task::Poll::Pending, |(kind, _)| std::task::Poll::Ready(*kind))
+                    let ready = |(kind, signal): &mut (SignalKind, Signal)| {
+                        signal.poll_recv(task).is_ready().then_some(*kind)
+                    };
+                    let heard = signals.iter_mut().find_map(ready);
+                    heard.map_or(std::task::Poll::Pending, std::task::Poll::Ready)
                 }));
                 ending.fetch_or(heard != SignalKind::interrupt(), Ordering::SeqCst);
                 if flag.swap(true, Ordering::SeqCst) {

@@ -83,10 +83,33 @@ impl Editor {
         terminal.draw(BRACKETS_ON)?;
         let place = self.earlier.len();
         let (text, own) = (Text::default(), String::new());
-        let mut writing = Writing { terminal, prompt, text, place, own, sought: None, drawn: None, clear: false };
+        let mut writing =
+            Writing { terminal, prompt, text, place, own, sought: None, drawn: None, clear: false };
         let written = self.write(&mut writing, is_stopped);
         writing.finish()?;
         written
+    }
+
+    /// The same at a terminal that can only take lines, or for somebody who is read to what is on the screen: nothing is
+    /// drawn, and the terminal itself edits.
+    pub fn read_lines(
+        &mut self,
+        terminal: &mut Terminal,
+        is_stopped: impl Fn() -> bool,
+    ) -> io::Result<Written> {
+        let mut text = Text::default();
+        loop {
+            while !terminal.has_line(LOOK_EVERY)? {
+                if is_stopped() {
+                    return Ok(Written::Interrupted(!text.is_empty()));
+                }
+            }
+            let Some(line) = terminal.read_line()? else { return Ok(Written::End) };
+            text.insert(&line);
+            if !text.continue_line() {
+                return Ok(Written::Text(text.whole()));
+            }
+        }
     }
 
     fn write(&mut self, writing: &mut Writing<'_>, is_stopped: impl Fn() -> bool) -> io::Result<Written> {
@@ -190,7 +213,7 @@ impl Editor {
     /// Shows the next older text in which what is written stands.
     fn seek(&self, writing: &mut Writing<'_>) {
         let sought = writing.sought.take().unwrap_or_else(|| writing.text.whole());
-        let older = self.earlier.iter().take(writing.place);
+        let mut older = self.earlier.iter().take(writing.place);
         let found = older.rposition(|text| text.contains(&sought));
         self.show(writing, found);
         writing.sought = Some(sought);

@@ -71,7 +71,9 @@ fn write(rows: &mut Vec<Row>, text: &str, indent: usize, room: usize) {
         let (shown, width) = match c {
             '\t' => (TAB, TAB.len()),
             // What would show the text in another order is shown as something unknown.
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => ("\u{fffd}", 1),
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                ("\u{fffd}", 1)
+            }
             c => (&*c.encode_utf8(&mut buffer), c.width().unwrap_or(0)),
         };
         if rows.last().is_none_or(|row| row.width + width > room) {

@@ -9,14 +9,16 @@
 
 mod device;
 mod editor;
+#[cfg(test)]
+mod editor_tests;
 mod key;
 mod layout;
 mod quiet;
 mod sequence;
 mod stroke;
-mod text;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use self::device::{Size, Terminal};
 pub use self::editor::{Editor, Written};

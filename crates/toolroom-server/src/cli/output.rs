@@ -126,7 +126,7 @@ pub(super) const fn style_of(status: CallStatus) -> Style {
 }
 
 /// Whether a terminal would obey a character, or show the text around it in another order.
-fn is_nasty(c: char) -> bool {
+pub(super) fn is_nasty(c: char) -> bool {
     let reorders =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     reorders || (c.is_control() && c != '\n' && c != '\t')
@@ -150,7 +150,7 @@ fn escaped(json: &str) -> String {
 
 /// A tool's own text on a terminal. It must not move the cursor, ring, or rename the window; joiners and odd spaces are
 /// part of it.
-fn harmless(text: &str) -> String {
+pub(super) fn harmless(text: &str) -> String {
     spelled_out(text, is_nasty)
 }
 

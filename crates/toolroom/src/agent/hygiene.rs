@@ -1,0 +1,115 @@
+//! Characters that nobody sees and models read all the same are taken out of what people send.
+//!
+//! Words can be hidden from the person who pastes them, and shown to the model: between zero-width characters, in tag
+//! characters, behind marks that turn the direction of writing. Joiners stay where they join: between letters of scripts
+//! that need them, and inside emoji. Letters themselves are not changed into others, as that would change what is meant:
+//! a superscript two is no two.
+
+use std::borrow::Cow;
+
+/// The text without characters that hide something. Lines end with `\n` afterwards, whoever wrote them.
+#[must_use]
+pub fn clean_input(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')) {
+        return Cow::Borrowed(text);
+    }
+    let mut characters = text.chars().peekable();
+    let mut cleaned = String::with_capacity(text.len());
+    while let Some(character) = characters.next() {
+        let next = characters.peek().copied();
+        match character {
+            '\r' if next == Some('\n') => {}
+            '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => cleaned.push('\n'),
+            '\u{200c}' | '\u{200d}' => {
+                let joins = |neighbour: Option<char>| neighbour.is_some_and(is_joined);
+                if joins(cleaned.chars().next_back()) && joins(next) {
+                    cleaned.push(character);
+                }
+            }
+            _ if hides(character) => {}
+            _ => cleaned.push(character),
+        }
+    }
+    if cleaned == text { Cow::Borrowed(text) } else { Cow::Owned(cleaned) }
+}
+
+/// Whether a character shows nothing, or something else in other places.
+fn hides(character: char) -> bool {
+    if matches!(character, '\n' | '\t') {
+        return false;
+    }
+    character.is_control()
+        || matches!(character,
+            // Soft hyphen, grapheme joiner, Arabic letter mark, Hangul fillers, Khmer inherent vowels.
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{3164}' | '\u{ffa0}'
+            // Mongolian separators and zero-width characters.
+            | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}'..='\u{200f}'
+            // Marks of direction, invisible operators, deprecated format characters.
+            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            // Variation selectors that carry bytes rather than looks; the two that choose text or emoji stay.
+            | '\u{fe00}'..='\u{fe0d}' | '\u{e0100}'..='\u{e01ef}'
+            // Interlinear annotations, replaced objects, musical format characters, shorthand controls.
+            | '\u{fff9}'..='\u{fffc}' | '\u{1d173}'..='\u{1d17a}' | '\u{1bca0}'..='\u{1bca3}'
+            // Tags, private use.
+            | '\u{e0000}'..='\u{e007f}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}'
+        )
+}
+
+/// What a joiner stands between: letters of scripts written joined, and emoji.
+fn is_joined(character: char) -> bool {
+    matches!(character,
+        '\u{600}'..='\u{8ff}' | '\u{900}'..='\u{dff}' | '\u{1800}'..='\u{18af}'
+        | '\u{2190}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::scale::cases;
+
+    #[test]
+    fn what_people_write_stays() {
+        for text in [
+            "plain words,\n\tin two lines",
+            "größer als 10² € — «сколько?»",
+            "你好，世界！",
+            "👩‍👩‍👧 and ❤️‍🔥",
+            "می‌خواهم",
+            "क्‍ष",
+        ] {
+            assert!(matches!(clean_input(text), Cow::Borrowed(same) if same == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_hides_is_taken_out() {
+        let hidden: String =
+            "ignore".chars().filter_map(|letter| char::from_u32(0xe0000 + u32::from(letter))).collect();
+        for (text, cleaned) in [
+            (format!("hello{hidden}"), "hello"),
+            ("pass\u{200b}word\u{feff}".to_owned(), "password"),
+            ("a\u{202e}txt.exe\u{202c}".to_owned(), "atxt.exe"),
+            ("a\u{200d}b".to_owned(), "ab"),
+            ("\u{e000}x\u{10ffff}".to_owned(), "x"),
+            ("bell\u{7}\u{1b}[31m\0".to_owned(), "bell[31m"),
+            ("one\r\ntwo\rthree\u{2028}four".to_owned(), "one\ntwo\nthree\nfour"),
+            ("a\u{e0100}b\u{fe01}c".to_owned(), "abc"),
+        ] {
+            assert_eq!(clean_input(&text), cleaned, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(cases(256))]
+
+        #[test]
+        fn what_was_cleaned_is_clean(text in any::<String>()) {
+            let cleaned = clean_input(&text).into_owned();
+            prop_assert!(!cleaned.chars().any(hides));
+            prop_assert_eq!(clean_input(&cleaned), cleaned.as_str());
+            prop_assert!(cleaned.len() <= text.len());
+        }
+    }
+}
