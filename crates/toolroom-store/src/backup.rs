@@ -14,6 +14,9 @@ use crate::{Store, StoreError, statements};
 /// The schema that brought secrets and standing answers.
 const WITH_SETTINGS: i64 = 2;
 
+/// The schema that brought conversations and memories.
+const WITH_CONVERSATIONS: i64 = 3;
+
 /// What is in a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BackupFacts {
@@ -29,6 +32,10 @@ pub struct BackupFacts {
     pub answers: u64,
     /// Whole results.
     pub artifacts: u64,
+    /// Conversations.
+    pub conversations: u64,
+    /// What agents remember.
+    pub memories: u64,
 }
 
 impl Store {
@@ -130,8 +137,14 @@ async fn count_rows(connection: &mut SqliteConnection, schema: i64) -> Result<Ba
     let (secrets, answers) = if schema < WITH_SETTINGS {
         (0, 0)
     } else {
-        let settings = statements::COUNT_SETTINGS.query().fetch_one(connection).await?;
+        let settings = statements::COUNT_SETTINGS.query().fetch_one(&mut *connection).await?;
         (size(&settings, 0)?, size(&settings, 1)?)
+    };
+    let (conversations, memories) = if schema < WITH_CONVERSATIONS {
+        (0, 0)
+    } else {
+        let said = statements::COUNT_CONVERSATIONS.query().fetch_one(connection).await?;
+        (size(&said, 0)?, size(&said, 1)?)
     };
     Ok(BackupFacts {
         schema,
@@ -140,5 +153,7 @@ async fn count_rows(connection: &mut SqliteConnection, schema: i64) -> Result<Ba
         artifacts: size(&rows, 2)?,
         secrets,
         answers,
+        conversations,
+        memories,
     })
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use toolroom::conversation::RunId;
 use toolroom::ledger::{CallId, CallStatus};
 
 /// Why the store refused or failed. For the operator, never for a model.
@@ -117,6 +118,29 @@ pub enum StoreError {
     /// The call is there already, and not in a state that allows the change.
     #[error("call `{0}` has already been recorded with a status that cannot change so")]
     AlreadyRecorded(CallId),
+    /// A run calls each of its model's calls once.
+    #[error(
+        "`{model_call}` of run `{run}` was called before, as another call than `{call}`; nothing is called twice"
+    )]
+    CalledBefore {
+        /// The call that was refused.
+        call: CallId,
+        /// The run.
+        run: String,
+        /// Which of the model's calls.
+        model_call: String,
+    },
+    /// The caller gave a run that could not be read again.
+    #[error("run `{run}` cannot be written: {problem}")]
+    WrongRun {
+        /// The run.
+        run: RunId,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// Something has no form as JSON.
+    #[error("a record cannot be written as JSON")]
+    Unwritable(#[source] Arc<serde_json::Error>),
     /// The caller gave a row that does not belong to the state change.
     #[error("a call with status `{status}` cannot be written by `{change}`")]
     WrongStatus {
@@ -157,6 +181,8 @@ mod code {
     pub(super) const IOERR_SHMSIZE: i32 = 4874;
     /// Extended: a column that must not be NULL would have become NULL.
     pub(super) const CONSTRAINT_NOTNULL: i32 = 1299;
+    /// Extended: there is a row with that value already.
+    pub(super) const CONSTRAINT_UNIQUE: i32 = 2067;
 }
 
 /// The extended result code, if SQLite itself complained.
@@ -194,6 +220,11 @@ impl StoreError {
         }
     }
 
+    /// What it means that a record could not be encoded.
+    pub(crate) fn at_encoding(error: serde_json::Error) -> Self {
+        Self::Unwritable(Arc::new(error))
+    }
+
     /// Whether one statement of a batch may be to blame, so that the others are worth trying alone. Trouble
     /// with the file or its lock hits all of them.
     pub(crate) fn may_be_one_unit(&self) -> bool {
@@ -209,6 +240,12 @@ impl StoreError {
     /// Whether the rule "a final status never changes" stopped the statement; see `statements::UPSERT_CALLS`.
     pub(crate) fn is_final_status(&self) -> bool {
         matches!(self, Self::Database(source) if sqlite_code(source) == Some(code::CONSTRAINT_NOTNULL))
+    }
+
+    /// Whether the rule "a run calls each of its model's calls once" stopped the statement.
+    pub(crate) fn is_called_before(&self) -> bool {
+        matches!(self, Self::Database(source) if sqlite_code(source) == Some(code::CONSTRAINT_UNIQUE)
+            && source.to_string().contains("calls.model_call"))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::presence::Seen;
 use crate::statements::{Bound, Statement};
 use crate::{Presence, StoreError, statements};
 
-/// How often a process with open calls says that it lives.
+/// How often a process with open calls or runs says that it lives.
 pub(crate) const HEARTBEAT_EVERY: Duration = Duration::from_secs(10);
 
 /// How often a process looks for questions that nobody answered in time.
@@ -122,6 +122,11 @@ impl Instance {
         let dead = serde_json::Value::from(self.dead_among(&seen)).to_string();
         statements::BURY_INSTANCES.query().bind(dead).execute(connection).await?;
         Ok(())
+    }
+
+    /// Whether what a process began, or works on, will never be gone on with by it.
+    pub(crate) fn knows_dead(&self, seen: &Seen) -> bool {
+        self.presence.knows_dead(seen, self.now())
     }
 
     fn dead_among(&self, seen: &[Seen]) -> Vec<String> {

@@ -56,7 +56,11 @@ async fn count_usage(reader: &Reader, scope: &Scope) -> Result<Vec<ToolUsage>, S
 }
 
 async fn list(reader: &Reader, scope: &Scope, filter: CallFilter) -> Result<Vec<CallRecord>, StoreError> {
-    let query = statements::CALLS
+    let statement = match filter.run {
+        Some(_) => statements::CALLS_OF_RUN,
+        None => statements::CALLS,
+    };
+    let query = statement
         .query()
         .bind(scope.project.as_str().to_owned())
         .bind(user(scope))
@@ -66,6 +70,10 @@ async fn list(reader: &Reader, scope: &Scope, filter: CallFilter) -> Result<Vec<
         .bind(filter.before.as_ref().map(CallId::as_str).map(str::to_owned))
         .bind(filter.id_suffix)
         .bind(i64::from(filter.limit.unwrap_or(CallFilter::DEFAULT_LIMIT)));
+    let query = match filter.run {
+        Some(run) => query.bind(run),
+        None => query,
+    };
     let rows = reader.rows(query).await?;
     rows.iter().map(|row| read_call(row).map_err(|error| reader.failed(error))).collect()
 }

@@ -1,9 +1,10 @@
-//! SQLite behind the ports of the Toolroom kernel: the record of calls, approvals, whole results, switches; and
-//! beside the ports what operators need: sealed secrets, trusted files, copies, checks.
+//! SQLite behind the ports of the Toolroom kernel: the record of calls, approvals, whole results, switches,
+//! conversations and their runs, memories, agents; and beside the ports what operators need: sealed secrets, trusted files, copies, checks.
 //!
 //! [`Store`] implements [`Ledger`](toolroom::ledger::Ledger), [`Journal`](toolroom::ledger::Journal),
-//! [`Artifacts`](toolroom::ledger::Artifacts), [`Approvals`](toolroom::ledger::Approvals) and
-//! [`Switchboard`](toolroom::ledger::Switchboard). Several
+//! [`Artifacts`](toolroom::ledger::Artifacts), [`Approvals`](toolroom::ledger::Approvals),
+//! [`Switchboard`](toolroom::ledger::Switchboard), [`Conversations`](toolroom::conversation::Conversations),
+//! [`Memories`](toolroom::memory::Memories) and [`Agents`](toolroom::agent::Agents). Several
 //! processes share one database file. It opens nothing but databases: folders are made, and processes looked
 //! at, by whoever calls [`Store::open`]. PostgreSQL has its migrations and statements here, checked against a
 //! real server; its runtime does not exist yet.
@@ -11,15 +12,18 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod agent;
 mod artifact;
 mod backup;
 mod connect;
+mod conversation;
 mod error;
 mod health;
 mod instance;
 mod journal;
 mod known_keys;
 mod ledger;
+mod memory;
 mod migrate;
 mod presence;
 mod prune;

@@ -31,6 +31,7 @@ pub(crate) struct Migration {
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, text: include_str!("../migrations/sqlite/0001_calls.sql") },
     Migration { version: 2, text: include_str!("../migrations/sqlite/0002_approvals.sql") },
+    Migration { version: 3, text: include_str!("../migrations/sqlite/0003_conversations.sql") },
 ];
 
 fn newest(migrations: &[Migration]) -> i64 {

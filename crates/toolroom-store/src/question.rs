@@ -125,18 +125,18 @@ fn read_question(row: &SqliteRow) -> Result<Question, ReadError> {
     let id = record.id.as_str();
     let approval = Approval {
         call: record.id.clone(),
-        arguments_hash: shared(row, 24)?,
-        definition_hash: shared(row, 25)?,
-        by: named(id, "asks", row.try_get(26)?, Answerer::from_name)?,
-        reason: row.try_get(27)?,
-        expires_at: Timestamp::from_micros(row.try_get(28)?),
-        sealed: row.try_get::<Option<&[u8]>, _>(29)?.map(Arc::from),
+        arguments_hash: shared(row, 25)?,
+        definition_hash: shared(row, 26)?,
+        by: named(id, "asks", row.try_get(27)?, Answerer::from_name)?,
+        reason: row.try_get(28)?,
+        expires_at: Timestamp::from_micros(row.try_get(29)?),
+        sealed: row.try_get::<Option<&[u8]>, _>(30)?.map(Arc::from),
     };
     Ok(Question {
-        state: named(id, "state", row.try_get(30)?, QuestionState::from_name)?,
-        answer: named_option(row, id, "answer", 31, Answer::from_name)?,
-        answered_by: named_option(row, id, "answered_by", 32, Answerer::from_name)?,
-        replaced_by: row.try_get::<Option<&str>, _>(33)?.map(CallId::new),
+        state: named(id, "state", row.try_get(31)?, QuestionState::from_name)?,
+        answer: named_option(row, id, "answer", 32, Answer::from_name)?,
+        answered_by: named_option(row, id, "answered_by", 33, Answerer::from_name)?,
+        replaced_by: row.try_get::<Option<&str>, _>(34)?.map(CallId::new),
         approval,
         record,
     })

@@ -21,7 +21,7 @@ pub(crate) struct CallRow<'a> {
     pub(crate) instance: Option<&'a str>,
 }
 
-const COLUMNS: usize = 25;
+const COLUMNS: usize = 26;
 
 impl Serialize for CallRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -51,6 +51,7 @@ impl Serialize for CallRow<'_> {
         row.serialize_element(&record.begun_at.map(Timestamp::as_micros))?;
         row.serialize_element(&record.ended_at.map(Timestamp::as_micros))?;
         row.serialize_element(&count(record.duration_us))?;
+        row.serialize_element(&record.model_call.as_deref().map(Text))?;
         row.serialize_element(&self.instance)?;
         row.end()
     }
@@ -62,11 +63,16 @@ pub(crate) struct Text<'a>(pub(crate) &'a str);
 impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.0.contains('\0') {
-            serializer.serialize_str(&self.0.replace('\0', "\u{fffd}"))
+            serializer.serialize_str(&without_nul(self.0))
         } else {
             serializer.serialize_str(self.0)
         }
     }
+}
+
+/// The same for a text that is a parameter of its own.
+pub(crate) fn without_nul(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
 }
 
 /// A JSON value as the text that is stored. JSON escapes NUL by itself.
@@ -86,9 +92,8 @@ pub(crate) fn count(value: u64) -> i64 {
 /// The record in a row of `call_columns!`.
 pub(crate) fn read_call(row: &SqliteRow) -> Result<CallRecord, ReadError> {
     let id: String = row.try_get(0)?;
-    let user: Option<String> = row.try_get(2)?;
     Ok(CallRecord {
-        scope: Scope { project: ProjectId::new(row.try_get(1)?), user: user.as_deref().map(UserId::new) },
+        scope: read_scope(row, 1)?,
         tool: shared(row, 3)?,
         entrance: shared(row, 4)?,
         definition: shared_option(row, 5)?,
@@ -106,11 +111,11 @@ pub(crate) fn read_call(row: &SqliteRow) -> Result<CallRecord, ReadError> {
         rule: row.try_get(17)?,
         thread: shared_option(row, 18)?,
         run: shared_option(row, 19)?,
-        model_call: None,
         asked_at: Timestamp::from_micros(row.try_get(20)?),
         begun_at: row.try_get::<Option<i64>, _>(21)?.map(Timestamp::from_micros),
         ended_at: row.try_get::<Option<i64>, _>(22)?.map(Timestamp::from_micros),
         duration_us: size(row, 23)?,
+        model_call: shared_option(row, 24)?,
         id: CallId::new(&id),
     })
 }
@@ -126,6 +131,12 @@ impl From<sqlx::Error> for ReadError {
     fn from(error: sqlx::Error) -> Self {
         Self::Database(error)
     }
+}
+
+/// Whose something is: project and user, from `column` on.
+pub(crate) fn read_scope(row: &SqliteRow, column: usize) -> Result<Scope, sqlx::Error> {
+    let user = row.try_get::<Option<&str>, _>(column + 1)?;
+    Ok(Scope { project: ProjectId::new(row.try_get(column)?), user: user.map(UserId::new) })
 }
 
 pub(crate) fn shared(row: &SqliteRow, column: usize) -> Result<Arc<str>, sqlx::Error> {

@@ -1,7 +1,8 @@
-//! What people set: switches, standing answers they take back, secrets, trusted files.
+//! What people set: switches, standing answers they take back, secrets, trusted files, agents.
 
 use sqlx::sqlite::SqliteConnection;
 use toolroom::clock::Timestamp;
+use toolroom::conversation::AgentId;
 use toolroom::ledger::{AnswerId, SwitchState};
 use toolroom::scope::ProjectId;
 
@@ -23,6 +24,8 @@ pub(crate) enum Setting {
     Reseal(Vec<Resealed>),
     /// A file and the content it is trusted with; `None` for none.
     Trust { path: String, sha256: Option<String> },
+    /// An agent and what it becomes; `None` removes it.
+    Agent { project: ProjectId, id: AgentId, record: Option<String> },
 }
 
 /// The number of rows that were changed, or why it was refused and nothing was changed.
@@ -52,9 +55,12 @@ impl Setting {
             }
             Self::Reseal(values) => secret::reseal(connection, values).await?,
             Self::Trust { path, sha256 } => run(connection, trust(path, sha256.as_deref(), now)).await?,
+            Self::Agent { project, id, record } => {
+                run(connection, agent(project, id, record.as_deref(), now)).await?
+            }
         };
-        // Calls are not judged by which files are trusted: whoever makes a room reads that, once.
-        let is_standing = !matches!(self, Self::Trust { .. });
+        // Calls are not judged by which files are trusted, nor by agents: whoever makes a room or a run reads that, once.
+        let is_standing = !matches!(self, Self::Trust { .. } | Self::Agent { .. });
         if is_standing && changed.as_ref().is_ok_and(|rows| *rows > 0) {
             statements::BUMP_REVISION.query().execute(connection).await?;
         }
@@ -80,6 +86,18 @@ fn switch(
     let query = statement.query().bind(project.as_str().to_owned()).bind(kind.as_str()).bind(name.to_owned());
     match state {
         Some(state) => query.bind(state.as_str()).bind(now.as_micros()),
+        None => query,
+    }
+}
+
+fn agent(project: &ProjectId, id: &AgentId, record: Option<&str>, now: Timestamp) -> Bound {
+    let statement = match record {
+        Some(_) => statements::SET_AGENT,
+        None => statements::DELETE_AGENT,
+    };
+    let query = statement.query().bind(project.as_str().to_owned()).bind(id.as_str().to_owned());
+    match record {
+        Some(record) => query.bind(record.to_owned()).bind(now.as_micros()),
         None => query,
     }
 }

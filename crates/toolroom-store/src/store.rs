@@ -175,7 +175,7 @@ impl Store {
     pub(crate) async fn set(&self, setting: Setting) -> Result<u64, StoreError> {
         match self.submit(Work::Set(setting)).await? {
             Outcome::Changed(rows) => Ok(rows),
-            Outcome::Written | Outcome::Pruned(_) => Ok(0),
+            _ => Ok(0),
         }
     }
 

@@ -49,6 +49,12 @@ pub(crate) struct Rows {
     pub(crate) secrets: u64,
     pub(crate) answers: u64,
     pub(crate) artifacts: u64,
+    /// Absent in backups of earlier versions, which had none.
+    #[serde(default)]
+    pub(crate) conversations: u64,
+    /// The same.
+    #[serde(default)]
+    pub(crate) memories: u64,
 }
 
 /// What is said of the master key.
@@ -123,8 +129,9 @@ impl Manifest {
 
 impl Rows {
     pub(super) fn of(facts: &BackupFacts) -> Self {
-        let BackupFacts { schema: _, calls, approvals, secrets, answers, artifacts } = *facts;
-        Self { calls, approvals, secrets, answers, artifacts }
+        let BackupFacts { schema: _, calls, approvals, secrets, answers, artifacts, conversations, memories } =
+            *facts;
+        Self { calls, approvals, secrets, answers, artifacts, conversations, memories }
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) fn counted(rows: Rows) -> String {
         (rows.approvals, "approval"),
         (rows.answers, "standing answer"),
         (rows.secrets, "sealed secret"),
+        (rows.conversations, "conversation"),
     ];
     let parts: Vec<String> = counted
         .into_iter()

@@ -38,6 +38,9 @@ pub(super) struct LogArgs {
     /// Only calls with this status
     #[arg(long, value_parser = status_names())]
     status: Option<String>,
+    /// Only calls of this run
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
     /// Only calls since then: 2h, 7d, 2026-11-15 or 2026-11-15T12:00
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
@@ -83,7 +86,8 @@ pub(super) async fn run(app: &App, scope: Scope, args: LogArgs, output: &Output)
         Err(_) => name,
     });
     let status = args.status.as_deref().and_then(CallStatus::from_name);
-    let filter = CallFilter { tool, status, since, limit: Some(args.limit), ..CallFilter::default() };
+    let (run, limit) = (args.run, Some(args.limit));
+    let filter = CallFilter { tool, status, since, run, limit, ..CallFilter::default() };
     if let Some(call) = &args.call {
         let record = find(app, &scope, call, filter).await?;
         return show(&record, &zone, output);

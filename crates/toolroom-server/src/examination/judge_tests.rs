@@ -33,7 +33,7 @@ fn sound() -> Facts {
                     journal_mode: "wal".to_owned(),
                     sync_pure: "NORMAL",
                     sync_writes: "FULL",
-                    schema: 2,
+                    schema: 3,
                     bytes: 120_000,
                     wal_bytes: 0,
                     newest_at: Some(NOW),

@@ -5,6 +5,7 @@ use super::approvals::{
     settle_approvals, use_approvals,
 };
 use super::registry;
+use super::runs::runs_of;
 use super::settings::{key_of, keys_of};
 
 /// The columns of `calls`, in the order in which rows are written (`row::CallRow`) and read (`row::read_call`).
@@ -13,7 +14,7 @@ macro_rules! call_columns {
     () => {
         "id, project, user_id, tool, entrance, definition, effect, status, kind, arguments, \
          arguments_bytes, result, result_chars, artifact_id, message, error, detail, rule, thread, run, \
-         asked_at, begun_at, ended_at, duration_us"
+         asked_at, begun_at, ended_at, duration_us, model_call"
     };
 }
 pub(super) use call_columns;
@@ -47,7 +48,7 @@ macro_rules! upsert_calls {
              value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, \
              value ->> 12, value ->> 13, value ->> 14, value ->> 15, value ->> 16, value ->> 17, \
              value ->> 18, value ->> 19, value ->> 20, value ->> 21, value ->> 22, value ->> 23, \
-             value ->> 24 \
+             value ->> 24, value ->> 25 \
              FROM jsonb_each(",
             $rows,
             ") WHERE true",
@@ -107,6 +108,7 @@ macro_rules! be_present {
         )
     };
 }
+pub(super) use be_present;
 
 /// Everything a batch writes, one statement per change. Parameters: `be_present` $1, calls $2, resumed $3,
 /// denied $4, approvals $5, answers $6, used grants $7, outbox $8, settled approvals $9, standing answers $10.
@@ -160,7 +162,7 @@ macro_rules! windows_of {
 
 macro_rules! look {
     () => {
-        concat!(approvals_of!("$1"), "; ", windows_of!("$2"), "; ", keys_of!("$3"))
+        concat!(approvals_of!("$1"), "; ", windows_of!("$2"), "; ", keys_of!("$3"), "; ", runs_of!("$4"))
     };
 }
 
@@ -174,7 +176,7 @@ registry! {
              value ->> 6, value ->> 7, value ->> 8, value ->> 9, (value ->> 10)::bigint, value ->> 11, \
              (value ->> 12)::bigint, value ->> 13, value ->> 14, value ->> 15, value ->> 16, \
              value ->> 17, value ->> 18, value ->> 19, (value ->> 20)::bigint, (value ->> 21)::bigint, \
-             (value ->> 22)::bigint, (value ->> 23)::bigint, value ->> 24 \
+             (value ->> 22)::bigint, (value ->> 23)::bigint, value ->> 24, value ->> 25 \
              FROM jsonb_array_elements($1::text::jsonb) AS rows (value)",
             on_conflict!()
         ));
@@ -244,7 +246,8 @@ registry! {
     /// Parameters as [`WRITE`].
     OPEN_WRITE_COMMIT = sqlite_only(concat!("BEGIN IMMEDIATE; ", write_all!(), "; COMMIT"));
 
-    /// $1 ids of calls, $2 limits as in [`WINDOWS_OF`], $3 names of keys.
+    /// $1 ids of calls, $2 limits as in [`WINDOWS_OF`], $3 names of keys, $4 runs and
+    /// conversations.
     LOOK = sqlite_only(look!());
 
     /// Parameters as [`LOOK`].

@@ -37,4 +37,7 @@ registry! {
 
     /// What came with the second: secrets, answers.
     COUNT_SETTINGS = both("SELECT (SELECT count(*) FROM secrets), (SELECT count(*) FROM answers)");
+
+    /// What came with the third: conversations, memories.
+    COUNT_CONVERSATIONS = both("SELECT (SELECT count(*) FROM conversations), (SELECT count(*) FROM memories)");
 }

@@ -4,10 +4,11 @@ use super::approvals::answer_columns;
 use super::calls::call_columns;
 use super::registry;
 
-/// What [`super::PRUNE_CHUNK`] would take: calls that will not change any more.
+/// What [`super::PRUNE_CHUNK`] would take: calls that will not change any more, and that no run may still ask for.
 macro_rules! prunable {
     () => {
-        "project = $1 AND asked_at < $2 AND status NOT IN ('begun', 'pending')"
+        "project = $1 AND asked_at < $2 AND status NOT IN ('begun', 'pending') \
+         AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = calls.run AND runs.state IN ('running', 'waiting'))"
     };
 }
 pub(super) use prunable;
@@ -51,6 +52,25 @@ registry! {
             "SELECT ",
             call_columns!(),
             " FROM calls WHERE project = $1 AND ($2::text IS NULL OR user_id = $2) \
+             AND ($3::text IS NULL OR tool = $3) AND ($4::text IS NULL OR status = $4) \
+             AND ($5::bigint IS NULL OR asked_at >= $5) AND ($6::text IS NULL OR id < $6) \
+             AND ($7::text IS NULL OR right(id, length($7)) = $7) ORDER BY id DESC LIMIT $8"
+        ));
+
+    /// As [`CALLS`], and $9 run.
+    CALLS_OF_RUN = each(concat!(
+            "SELECT ",
+            call_columns!(),
+            " FROM calls WHERE run = $9 AND +project = $1 AND ($2 IS NULL OR user_id = $2) \
+             AND ($3 IS NULL OR tool = $3) AND ($4 IS NULL OR status = $4) AND ($5 IS NULL OR asked_at >= $5) \
+             AND +rowid < CASE WHEN $6 IS NULL THEN 9223372036854775807 \
+             ELSE (SELECT later.rowid FROM calls AS later WHERE later.id = $6) END \
+             AND ($7 IS NULL OR (length($7) <= length(id) AND substr(id, length(id) - length($7) + 1) = $7)) \
+             ORDER BY +rowid DESC LIMIT $8"
+        ), concat!(
+            "SELECT ",
+            call_columns!(),
+            " FROM calls WHERE run = $9 AND project = $1 AND ($2::text IS NULL OR user_id = $2) \
              AND ($3::text IS NULL OR tool = $3) AND ($4::text IS NULL OR status = $4) \
              AND ($5::bigint IS NULL OR asked_at >= $5) AND ($6::text IS NULL OR id < $6) \
              AND ($7::text IS NULL OR right(id, length($7)) = $7) ORDER BY id DESC LIMIT $8"

@@ -1,8 +1,9 @@
 //! Which units share a transaction.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
+use toolroom::conversation::{ConversationId, RunId};
 use toolroom::ledger::CallId;
 
 use super::unit::{Durability, Unit, Work};
@@ -10,11 +11,17 @@ use super::unit::{Durability, Unit, Work};
 /// Units per transaction: enough that a commit costs nothing per unit, and few enough that nobody waits long.
 const MAX_UNITS: usize = 1000;
 
+/// What is said in conversations per transaction: a unit that is longer is written alone.
+const MAX_BYTES: usize = 16 << 20;
+
 /// Units whose changes do not meet, in the order they were asked for.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     units: Vec<Unit>,
     touched: HashMap<CallId, Touch>,
+    runs: HashSet<RunId>,
+    conversations: HashSet<ConversationId>,
+    bytes: usize,
     durability: Durability,
 }
 
@@ -30,7 +37,12 @@ impl Batch {
     /// Takes a unit in, or gives it back when it has to wait for the next transaction: one statement cannot
     /// change the same row twice, and checks look at rows as they were when the transaction began.
     pub(super) fn admit(&mut self, unit: Unit) -> Option<Unit> {
+        let (run, conversation) = unit.work.thread();
+        let bytes = self.bytes.saturating_add(unit.work.bytes());
         let joins = self.units.len() < MAX_UNITS
+            && (bytes <= MAX_BYTES || self.units.is_empty())
+            && run.is_none_or(|run| !self.runs.contains(run))
+            && conversation.is_none_or(|conversation| !self.conversations.contains(conversation))
             && unit.work.calls().all(|call| match self.touched.get(call) {
                 None => true,
                 Some(Touch::Begun) => matches!(unit.work, Work::Close(_)),
@@ -45,6 +57,9 @@ impl Batch {
                 Entry::Occupied(mut entry) => drop(entry.insert(Touch::Settled)),
             }
         }
+        self.runs.extend(run.cloned());
+        self.conversations.extend(conversation.cloned());
+        self.bytes = bytes;
         self.durability = self.durability.max(unit.work.durability());
         self.units.push(unit);
         None
@@ -72,6 +87,9 @@ impl Touch {
             | Work::Decide(_)
             | Work::Edit(..)
             | Work::Close(_)
+            | Work::Run(_)
+            | Work::Hold(_)
+            | Work::Memory(_)
             | Work::Set(_)
             | Work::Prune(_) => Self::Settled,
         }

@@ -14,6 +14,7 @@ use toolroom::ledger::{
 use toolroom::scope::{ProjectId, Scope, UserId};
 
 use super::plan::rows;
+use super::runs::RunSeen;
 use super::unit::{Refusal, Unit, Work};
 use crate::StoreError;
 use crate::known_keys::key_name;
@@ -28,6 +29,8 @@ pub(super) struct Questions<'a> {
     keys: BTreeSet<&'a str>,
     /// For each limit of each unit, in their order: which window it looks at.
     limits: Vec<usize>,
+    /// Of each change of a run, in their order: the run and its conversation.
+    runs: Vec<(&'a str, &'a str)>,
 }
 
 /// Whose calls a limit counts. Units of one batch that count the same calls share one window.
@@ -105,7 +108,10 @@ impl<'a> Questions<'a> {
                     }
                     ParkedQuestion::None | ParkedQuestion::Settled => {}
                 },
-                Work::Set(_) | Work::Prune(_) => {}
+                Work::Run(change) => {
+                    questions.runs.push((change.run.id.as_str(), change.run.conversation.as_str()));
+                }
+                Work::Hold(_) | Work::Memory(_) | Work::Set(_) | Work::Prune(_) => {}
             }
         }
         questions
@@ -124,7 +130,7 @@ impl<'a> Questions<'a> {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.approvals.is_empty() && self.windows.is_empty() && self.keys.is_empty()
+        self.approvals.is_empty() && self.windows.is_empty() && self.keys.is_empty() && self.runs.is_empty()
     }
 
     /// The window of a limit.
@@ -135,7 +141,8 @@ impl<'a> Questions<'a> {
     /// The questions as parameters of `statements::LOOK`.
     pub(super) fn bind(&self, statement: Statement) -> Result<Bound, sqlx::Error> {
         let keys: Vec<_> = self.keys.iter().collect();
-        Ok(statement.query().bind(rows(&self.approvals)?).bind(rows(&self.windows)?).bind(rows(&keys)?))
+        let query = statement.query().bind(rows(&self.approvals)?).bind(rows(&self.windows)?);
+        Ok(query.bind(rows(&keys)?).bind(rows(&self.runs)?))
     }
 }
 
@@ -147,6 +154,7 @@ pub(super) struct Replies {
     /// Those of the keys that something is sealed under.
     used_keys: HashSet<String>,
     anything_sealed: bool,
+    runs: HashMap<usize, RunSeen>,
 }
 
 /// The calls in a window.
@@ -201,7 +209,9 @@ impl Replies {
         let mut replies = Self::default();
         for row in rows {
             let kind: &str = row.try_get(0)?;
-            if kind == "key" {
+            if kind == "run" {
+                replies.runs.insert(place(row)?, RunSeen::read(row)?);
+            } else if kind == "key" {
                 replies.anything_sealed = row.try_get(3)?;
                 if row.try_get(2)? {
                     replies.used_keys.insert(row.try_get(1)?);
@@ -229,17 +239,21 @@ impl Replies {
                 };
                 replies.approvals.insert(row.try_get(1)?, approval);
             } else {
-                let place = usize::try_from(row.try_get::<i64, _>(1)?).unwrap_or(usize::MAX);
                 let early = serde_json::from_str(row.try_get(4)?);
                 let seen = WindowSeen {
                     counted: u64::try_from(row.try_get::<i64, _>(2)?).unwrap_or(0),
                     oldest: row.try_get::<Option<i64>, _>(3)?.map(Timestamp::from_micros),
                     early: early.map_err(|error| sqlx::Error::Decode(error.into()))?,
                 };
-                replies.windows.insert(place, seen);
+                replies.windows.insert(place(row)?, seen);
             }
         }
         Ok(replies)
+    }
+
+    /// What the change of a run with that number asked about.
+    pub(super) fn run(&self, number: usize) -> Option<&RunSeen> {
+        self.runs.get(&number)
     }
 
     pub(super) fn approval(&self, call: &CallId) -> Option<&ApprovalSeen> {
@@ -286,4 +300,9 @@ impl Replies {
             (counted + 1, Some(oldest.map_or(at, |oldest| oldest.min(at))))
         })
     }
+}
+
+/// The number of the question that a row replies to.
+fn place(row: &SqliteRow) -> Result<usize, sqlx::Error> {
+    Ok(usize::try_from(row.try_get::<i64, _>(1)?).unwrap_or(usize::MAX))
 }

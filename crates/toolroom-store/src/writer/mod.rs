@@ -6,7 +6,7 @@
 //! fails, its units run again, each undone on its own, so that only the one to blame fails.
 //!
 //! [`mod@unit`] says what can be asked; [`batch`] which units share a transaction; [`plan`] turns a batch and what
-//! the database said ([`look`]) into rows, and [`rates`] holds the limits meanwhile; [`transaction`] talks to the
+//! the database said ([`look`]) into rows, and [`rates`] holds the limits meanwhile, [`runs`] who works on what; [`transaction`] talks to the
 //! database; [`task`] keeps it all going.
 
 mod batch;
@@ -14,6 +14,7 @@ mod look;
 mod plan;
 mod queue;
 mod rates;
+mod runs;
 mod task;
 mod transaction;
 mod unit;

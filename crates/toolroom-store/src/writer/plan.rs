@@ -12,8 +12,11 @@ use toolroom::ledger::{
 
 use super::look::{ApprovalSeen, Questions, Replies};
 use super::rates::Rates;
+use super::runs::RunSeen;
 use super::unit::{Refusal, Unit, Work};
+use crate::conversation::{Hold, RunChange, RunRows};
 use crate::instance::Instance;
+use crate::memory::MemoryChange;
 use crate::prune::Chunk;
 use crate::question::{AnswerRow, ApprovalRow};
 use crate::row::{CallRow, Json, Text};
@@ -37,10 +40,13 @@ pub(super) struct Plan<'a> {
     settled: Vec<(&'a str, &'static str)>,
     standing: Vec<AnswerRow<'a>>,
     outbox: Vec<(String, &'a str, &'a str, Text<'a>, Json<'a>, i64)>,
+    runs: RunRows<'a>,
     /// Content is no JSON, so each artifact is a statement of its own.
     pub(super) artifacts: Vec<&'a Artifact>,
     /// Rare, so each is a statement of its own; with the place of its unit.
     pub(super) settings: Vec<(usize, &'a Setting)>,
+    pub(super) holds: Vec<(usize, &'a Hold)>,
+    pub(super) memories: Vec<(usize, &'a MemoryChange)>,
     /// Rare, too; with the place of their unit, whose answer holds the report, as above.
     pub(super) prunes: Vec<(usize, &'a Chunk)>,
     /// What is refused, in the order of the units.
@@ -62,6 +68,8 @@ impl<'a> Plan<'a> {
         let mut rates = Rates::new(questions, replies);
         // Where the row of a call begun in this very batch is, so that its close takes the place.
         let mut begun = HashMap::new();
+        let mut changed_runs = 0;
+        let mut keeps_runs = false;
         for (place, unit) in units.iter().enumerate() {
             let verdict = match &unit.work {
                 Work::Begin(begin) => {
@@ -91,6 +99,20 @@ impl<'a> Plan<'a> {
                 Work::Edit(edit, keys) => {
                     replies.openable(&edit.park.approval, keys).and_then(|()| plan.edit(edit, replies))
                 }
+                Work::Run(change) => {
+                    changed_runs += 1;
+                    keeps_runs |= change.keeps_running();
+                    plan.change_run(change, replies.run(changed_runs - 1), instance)
+                }
+                Work::Hold(hold) => {
+                    keeps_runs |= matches!(hold, Hold::Take(..));
+                    plan.holds.push((place, hold));
+                    Ok(())
+                }
+                Work::Memory(change) => {
+                    plan.memories.push((place, change));
+                    Ok(())
+                }
                 Work::Set(setting) => {
                     plan.settings.push((place, setting));
                     Ok(())
@@ -102,11 +124,23 @@ impl<'a> Plan<'a> {
             };
             plan.verdicts.push(verdict);
         }
-        let leaves_open = !begun.is_empty() || !plan.resumed.is_empty();
+        let leaves_open = !begun.is_empty() || !plan.resumed.is_empty() || keeps_runs;
         if (leaves_open || present) && instance.is_due(now) {
             plan.present.push(instance.row(now));
         }
         plan
+    }
+
+    /// Begins a run, or goes on with it.
+    fn change_run(
+        &mut self,
+        change: &'a RunChange,
+        seen: Option<&RunSeen>,
+        instance: &'a Instance,
+    ) -> Result<(), Refusal> {
+        let there = seen.unwrap_or(&RunSeen::default()).allows(change, &instance.id)?;
+        change.write(there, &instance.id, || instance.fresh_id("req"), &mut self.runs);
+        Ok(())
     }
 
     /// Uses up the call's grant. Says whether the call is the parked one itself, whose row is there.
@@ -200,7 +234,24 @@ impl<'a> Plan<'a> {
     /// Whether one statement is the whole transaction.
     pub(super) fn is_calls_alone(&self) -> bool {
         self.present.is_empty()
-            && self.resumed.is_empty()
+            && self.writes_only_calls()
+            && !self.has_runs()
+            && !self.has_single_statements()
+    }
+
+    /// Whether `statements::WRITE_RUNS` is all there is to write.
+    pub(super) fn is_runs_alone(&self) -> bool {
+        self.has_runs() && self.calls.is_empty() && self.writes_only_calls()
+    }
+
+    /// Whether there is something for `statements::WRITE_RUNS`.
+    pub(super) fn has_runs(&self) -> bool {
+        !self.runs.is_empty()
+    }
+
+    /// Whether nothing but rows of calls is left for `statements::WRITE`.
+    fn writes_only_calls(&self) -> bool {
+        self.resumed.is_empty()
             && self.denied.is_empty()
             && self.approvals.is_empty()
             && self.answers.is_empty()
@@ -208,12 +259,15 @@ impl<'a> Plan<'a> {
             && self.settled.is_empty()
             && self.standing.is_empty()
             && self.outbox.is_empty()
-            && !self.has_single_statements()
     }
 
     /// Whether something does not fit into the one script.
     pub(super) fn has_single_statements(&self) -> bool {
-        !(self.artifacts.is_empty() && self.settings.is_empty() && self.prunes.is_empty())
+        !(self.artifacts.is_empty()
+            && self.settings.is_empty()
+            && self.holds.is_empty()
+            && self.memories.is_empty()
+            && self.prunes.is_empty())
     }
 
     /// Whether the heartbeat is among the rows.
@@ -240,6 +294,21 @@ impl<'a> Plan<'a> {
             .bind(rows(&self.outbox)?)
             .bind(rows(&self.settled)?)
             .bind(rows(&self.standing)?))
+    }
+
+    /// What is said in runs, in the order of `statements::WRITE_RUNS`.
+    pub(super) fn bind_runs(&self, statement: Statement) -> Result<Bound, sqlx::Error> {
+        Ok(statement
+            .query()
+            .bind(rows(&self.present)?)
+            .bind(rows(&self.runs.conversations)?)
+            .bind(rows(&self.runs.grown)?)
+            .bind(rows(&self.runs.begun)?)
+            .bind(rows(&self.runs.stepped)?)
+            .bind(rows(&self.runs.entries)?)
+            .bind(rows(&self.runs.events)?)
+            .bind(rows(&self.runs.usage)?)
+            .bind(rows(&self.runs.requests)?))
     }
 }
 

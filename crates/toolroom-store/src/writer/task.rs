@@ -8,12 +8,13 @@ use sqlx::sqlite::SqliteConnection;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use toolroom::clock::Timestamp;
+use toolroom::conversation::{RunId, StepError};
 use toolroom::ledger::CallId;
 
 use super::batch::Batch;
 use super::queue::Entry;
 use super::transaction::{Frame, Written, run};
-use super::unit::{Answer, Durability, Refusal, Unit, Work};
+use super::unit::{Answer, Durability, Outcome, Refusal, Unit, Work};
 use crate::connect::{Purpose, connect};
 use crate::instance::{EXPIRE_EVERY, HEARTBEAT_EVERY, Instance};
 use crate::{StoreError, statements};
@@ -34,6 +35,8 @@ pub(super) struct Writer {
     uncommitted_heartbeat: Option<Timestamp>,
     /// Begun by us and not yet closed: as long as there are any, we say that we live.
     open: HashSet<CallId>,
+    /// Taken by us and still running: the same holds for them.
+    runs: HashSet<RunId>,
 }
 
 impl Writer {
@@ -46,6 +49,7 @@ impl Writer {
             level: Durability::Process,
             uncommitted_heartbeat: None,
             open: HashSet::new(),
+            runs: HashSet::new(),
         }
     }
 
@@ -59,7 +63,7 @@ impl Writer {
                 Some(unit) => Some(Entry::Unit(unit)),
                 None => tokio::select! {
                     entry = queued.recv() => entry,
-                    () = async { tokio::time::sleep(HEARTBEAT_EVERY).await }, if !self.open.is_empty() => {
+                    () = async { tokio::time::sleep(HEARTBEAT_EVERY).await }, if self.is_at_work() => {
                         self.write(Batch::default()).await;
                         continue;
                     }
@@ -118,9 +122,31 @@ impl Writer {
             if let Some(call) = unit.work.ends() {
                 self.open.remove(call);
             }
+            self.note_run(&unit.work, &answer);
             // Whoever no longer waits does not need it.
             drop(unit.answer.send(answer));
         }
+    }
+
+    /// Keeps track of the runs we work on.
+    fn note_run(&mut self, work: &Work, answer: &Answer) {
+        match (work, answer) {
+            (Work::Run(change), Ok(_)) if change.keeps_running() => {
+                self.runs.insert(change.run.id.clone());
+            }
+            (Work::Run(change), Ok(_) | Err(Refusal::NotStepped(StepError::Lost(_)))) => {
+                self.runs.remove(&change.run.id);
+            }
+            (Work::Hold(_), Ok(Outcome::Taken(run))) => {
+                self.runs.insert(run.id.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether somebody has to know that we live.
+    fn is_at_work(&self) -> bool {
+        !self.open.is_empty() || !self.runs.is_empty()
     }
 
     async fn answers(&mut self, units: &[Unit], durability: Durability) -> Vec<Answer> {
@@ -181,8 +207,9 @@ impl Writer {
 
     /// Runs the units inside `frame`; leaves nothing of them when it fails.
     async fn transact(&mut self, units: &[Unit], frame: Frame) -> Result<Vec<Answer>, StoreError> {
+        let at_work = self.is_at_work();
         let connection = self.connection.as_mut().ok_or(StoreError::Closed)?;
-        match run(connection, &self.instance, units, frame, !self.open.is_empty()).await {
+        match run(connection, &self.instance, units, frame, at_work).await {
             Ok(Written { answers, heartbeat_at }) => {
                 match (frame, heartbeat_at) {
                     (Frame::Transaction, Some(at)) => self.instance.was_seen(at),
@@ -259,8 +286,14 @@ impl Writer {
 
 /// Says what is wrong with a unit that failed alone.
 fn blame(unit: &Unit, error: StoreError) -> Refusal {
-    match unit.work.calls().next() {
-        Some(call) if error.is_final_status() => StoreError::AlreadyRecorded(call.clone()).into(),
+    match (unit.work.calls().next(), unit.work.record()) {
+        (Some(call), _) if error.is_final_status() => StoreError::AlreadyRecorded(call.clone()).into(),
+        (_, Some(record)) if error.is_called_before() => StoreError::CalledBefore {
+            call: record.id.clone(),
+            run: record.run.as_deref().unwrap_or_default().to_owned(),
+            model_call: record.model_call.as_deref().unwrap_or_default().to_owned(),
+        }
+        .into(),
         _ => error.into(),
     }
 }

@@ -7,7 +7,7 @@ use super::look::{Questions, Replies};
 use super::plan::Plan;
 use super::unit::{Answer, Outcome, Refusal, Unit};
 use crate::instance::Instance;
-use crate::{artifact, prune, statements};
+use crate::{artifact, conversation, prune, statements};
 
 /// What encloses the units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(super) async fn run(
     let questions = Questions::of(units);
     let replies = ask(connection, &questions, frame).await?;
     let plan = Plan::new(units, &questions, &replies, instance, present);
-    let outcomes = write(connection, &plan, frame, !questions.is_empty(), now).await?;
+    let outcomes = write(connection, &plan, frame, !questions.is_empty(), instance).await?;
     let heartbeat_at = plan.is_present().then_some(now);
     let mut answers: Vec<Answer> =
         plan.verdicts.into_iter().map(|verdict| verdict.map(|()| Outcome::Written)).collect();
@@ -76,8 +76,16 @@ async fn write(
     plan: &Plan<'_>,
     frame: Frame,
     is_open: bool,
-    now: Timestamp,
+    instance: &Instance,
 ) -> Result<Outcomes, sqlx::Error> {
+    if frame == Frame::Transaction && plan.has_runs() && !plan.has_single_statements() {
+        // Whoever changes runs has looked first, so the transaction is open.
+        if !plan.is_runs_alone() {
+            plan.bind(statements::WRITE)?.execute(&mut *connection).await?;
+        }
+        plan.bind_runs(statements::COMMIT_RUNS)?.execute(connection).await?;
+        return Ok(Vec::new());
+    }
     if frame == Frame::Transaction && !plan.has_single_statements() {
         let bound = match is_open {
             false if plan.is_calls_alone() => plan.calls_alone(statements::UPSERT_CALLS)?,
@@ -90,7 +98,10 @@ async fn write(
     let opens = frame == Frame::Transaction && !is_open;
     let script = if opens { statements::OPEN_AND_WRITE } else { statements::WRITE };
     plan.bind(script)?.execute(&mut *connection).await?;
-    let outcomes = write_singly(connection, plan, now).await?;
+    if plan.has_runs() {
+        plan.bind_runs(statements::WRITE_RUNS)?.execute(&mut *connection).await?;
+    }
+    let outcomes = write_singly(connection, plan, instance).await?;
     let end = match frame {
         Frame::Transaction => statements::COMMIT,
         Frame::Savepoint => statements::RELEASE_UNIT,
@@ -102,14 +113,20 @@ async fn write(
 async fn write_singly(
     connection: &mut SqliteConnection,
     plan: &Plan<'_>,
-    now: Timestamp,
+    instance: &Instance,
 ) -> Result<Outcomes, sqlx::Error> {
     for artifact in &plan.artifacts {
         artifact::keep(connection, artifact).await?;
     }
-    let mut outcomes = Vec::with_capacity(plan.settings.len() + plan.prunes.len());
+    let mut outcomes = Vec::new();
+    for (place, hold) in &plan.holds {
+        outcomes.push((*place, conversation::settle(connection, instance, hold).await?));
+    }
+    for (place, change) in &plan.memories {
+        outcomes.push((*place, Ok(change.write(connection, instance).await?)));
+    }
     for (place, setting) in &plan.settings {
-        let changed = setting.write(connection, now).await?;
+        let changed = setting.write(connection, instance.now()).await?;
         outcomes.push((*place, changed.map(Outcome::Changed).map_err(Refusal::from)));
     }
     for (place, chunk) in &plan.prunes {

@@ -3,13 +3,17 @@
 use std::time::Duration;
 
 use tokio::sync::oneshot;
+use toolroom::conversation::{BeginRunError, ConversationId, Run, RunId, StepError, TakeRunError};
 use toolroom::ledger::{
     BeginCall, CallId, CallRecord, CallStatus, CloseCall, Decision, EditCall, ParkCall, ParkedQuestion,
     RateLimit,
 };
+use toolroom::memory::{Memory, Promotion};
 
 use crate::StoreError;
+use crate::conversation::{Hold, RunChange};
 use crate::known_keys::KeyNames;
+use crate::memory::MemoryChange;
 use crate::prune::{Chunk, PruneReport};
 use crate::setting::Setting;
 
@@ -22,17 +26,23 @@ pub(crate) enum Work {
     Decide(Box<Decision>),
     Edit(Box<EditCall>, KeyNames),
     Close(Box<CloseCall>),
+    Run(Box<RunChange>),
+    Hold(Hold),
+    Memory(Box<MemoryChange>),
     Set(Setting),
     Prune(Chunk),
 }
 
 /// What was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Outcome {
     Written,
     /// A setting, with the number of rows it changed.
     Changed(u64),
     Pruned(PruneReport),
+    Taken(Box<Run>),
+    Memory(Option<Memory>),
+    Promotion(Option<Box<Promotion>>),
 }
 
 /// Why nothing was written.
@@ -47,6 +57,12 @@ pub(crate) enum Refusal {
     #[error("somebody else has to answer")]
     NotYours,
     #[error(transparent)]
+    NotBegun(BeginRunError),
+    #[error(transparent)]
+    NotStepped(StepError),
+    #[error(transparent)]
+    NotTaken(TakeRunError),
+    #[error(transparent)]
     Store(#[from] StoreError),
 }
 
@@ -55,9 +71,13 @@ impl From<Refusal> for StoreError {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Store(error) => error,
-            Refusal::RateLimited { .. } | Refusal::GrantSpent | Refusal::NotWaiting | Refusal::NotYours => {
-                Self::Closed
-            }
+            Refusal::RateLimited { .. }
+            | Refusal::GrantSpent
+            | Refusal::NotWaiting
+            | Refusal::NotYours
+            | Refusal::NotBegun(_)
+            | Refusal::NotStepped(_)
+            | Refusal::NotTaken(_) => Self::Closed,
         }
     }
 }
@@ -102,8 +122,8 @@ impl Work {
                     || !close.enqueue.is_empty()
                     || close.question != ParkedQuestion::None
             }
-            Self::Park(..) | Self::Decide(_) | Self::Edit(..) | Self::Set(_) => true,
-            Self::Prune(_) => false,
+            Self::Park(..) | Self::Decide(_) | Self::Edit(..) | Self::Memory(_) | Self::Set(_) => true,
+            Self::Run(_) | Self::Hold(_) | Self::Prune(_) => false,
         };
         if must_sync { Durability::Power } else { Durability::Process }
     }
@@ -119,9 +139,50 @@ impl Work {
             Self::Decide(decision) => (Some(&decision.call), None),
             Self::Edit(edit, _) => (Some(&edit.park.record.id), Some(&edit.of)),
             Self::Close(close) => (Some(&close.record.id), None),
-            Self::Set(_) | Self::Prune(_) => (None, None),
+            Self::Run(_) | Self::Hold(_) | Self::Memory(_) | Self::Set(_) | Self::Prune(_) => (None, None),
         };
         first.into_iter().chain(second)
+    }
+
+    /// The row of a call it makes or ends.
+    pub(crate) fn record(&self) -> Option<&CallRecord> {
+        match self {
+            Self::Begin(begin) => Some(&begin.record),
+            Self::Park(park, _) => Some(&park.record),
+            Self::Edit(edit, _) => Some(&edit.park.record),
+            Self::Close(close) => Some(&close.record),
+            Self::Decide(_)
+            | Self::Run(_)
+            | Self::Hold(_)
+            | Self::Memory(_)
+            | Self::Set(_)
+            | Self::Prune(_) => None,
+        }
+    }
+
+    /// The run, and the conversation, that it changes.
+    pub(crate) fn thread(&self) -> (Option<&RunId>, Option<&ConversationId>) {
+        match self {
+            Self::Run(change) => (Some(&change.run.id), Some(&change.run.conversation)),
+            Self::Hold(Hold::Take(_, run)) => (Some(run), None),
+            Self::Hold(Hold::Delete(_, conversation)) => (None, Some(conversation)),
+            Self::Begin(_)
+            | Self::Park(..)
+            | Self::Decide(_)
+            | Self::Edit(..)
+            | Self::Close(_)
+            | Self::Memory(_)
+            | Self::Set(_)
+            | Self::Prune(_) => (None, None),
+        }
+    }
+
+    /// What it takes in memory while it is written, where that can be much.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Run(change) => change.bytes(),
+            _ => 0,
+        }
     }
 
     /// The running call it ends. What is void or has expired never ran: if the call runs all the same, somebody
@@ -136,6 +197,9 @@ impl Work {
             | Self::Park(..)
             | Self::Decide(_)
             | Self::Edit(..)
+            | Self::Run(_)
+            | Self::Hold(_)
+            | Self::Memory(_)
             | Self::Set(_)
             | Self::Prune(_) => None,
         }
@@ -154,7 +218,12 @@ impl Work {
                 let status = edit.park.record.status;
                 ("park", status, status == CallStatus::Pending)
             }
-            Self::Decide(_) | Self::Set(_) | Self::Prune(_) => return Ok(()),
+            Self::Decide(_)
+            | Self::Run(_)
+            | Self::Hold(_)
+            | Self::Memory(_)
+            | Self::Set(_)
+            | Self::Prune(_) => return Ok(()),
         };
         if fits { Ok(()) } else { Err(StoreError::WrongStatus { change, status }) }
     }

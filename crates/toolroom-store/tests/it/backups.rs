@@ -11,11 +11,14 @@ use sqlx::{ConnectOptions, Connection, Executor};
 use toolroom::ledger::{
     Answer, Answerer, Artifact, ArtifactId, CallFilter, CallRecord, CloseCall, Journal, Ledger,
 };
+use toolroom::memory::Memories;
 use toolroom::scope::{ProjectId, Scope};
 use toolroom_store::{BackupFacts, Store, StoreError, inspect};
 
 use crate::asking::{decision, parked, sealed};
+use crate::memories::fact;
 use crate::place::{Place, done};
+use crate::threads::begun;
 
 fn beside(place: &Place, name: &str) -> PathBuf {
     place.path().with_file_name(name)
@@ -108,12 +111,24 @@ async fn a_copy_tells_what_is_in_it_and_is_a_database_again() {
     store.park(park.clone()).await.unwrap();
     store.decide(decision(&*place.clock, &park, Answer::No, Answerer::Caller)).await.unwrap();
 
+    begun(&store, &*place.clock, &scope).await;
+    store.remember(&scope, fact("k", "v")).await.unwrap();
+
     // Whatever would mean something in a URI means nothing here.
     let copy = beside(&place, "copy of %41 ?mode=memory&x=#1 søk.db");
     store.copy_to(&copy).await.unwrap();
     assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let before = files(&place);
-    let facts = BackupFacts { schema: 2, calls: 2, approvals: 1, secrets: 1, answers: 0, artifacts: 1 };
+    let facts = BackupFacts {
+        schema: 3,
+        calls: 2,
+        approvals: 1,
+        secrets: 1,
+        answers: 0,
+        artifacts: 1,
+        conversations: 1,
+        memories: 1,
+    };
     assert_eq!(inspect(&copy).await.unwrap(), facts);
     assert_eq!(files(&place), before, "a look leaves nothing behind");
 

@@ -10,15 +10,15 @@ use toolroom::scope::Scope;
 use crate::place::Place;
 
 /// Beside the folder of this very program.
-fn example() -> PathBuf {
+pub(crate) fn example(name: &str) -> PathBuf {
     let here = std::env::current_exe().unwrap();
-    let path = here.parent().and_then(Path::parent).unwrap().join("examples/crowd");
+    let path = here.parent().and_then(Path::parent).unwrap().join("examples").join(name);
     assert!(path.exists(), "{} is missing: `cargo build -p toolroom-store --examples`", path.display());
     path
 }
 
 /// Ends with the test, whatever its result.
-struct Crowd(Child);
+pub(crate) struct Crowd(pub(crate) Child);
 
 impl Drop for Crowd {
     fn drop(&mut self) {
@@ -33,7 +33,7 @@ async fn what_was_answered_survives_and_what_was_not_is_unknown() {
     let crowds: Vec<_> = ["one", "two", "three"]
         .into_iter()
         .map(|process| {
-            let mut command = Command::new(example());
+            let mut command = Command::new(example("crowd"));
             command.arg(place.path()).arg(process).stdout(Stdio::piped());
             Crowd(command.spawn().unwrap())
         })

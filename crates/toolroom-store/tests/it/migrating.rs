@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor};
+use toolroom::conversation::Conversations;
 use toolroom::ledger::{
     Answer, Answerer, Approvals, ArtifactId, Artifacts, CallFilter, CallId, CallStatus, Decision, Journal,
     Ledger, QuestionState, SwitchState, Switchboard,
@@ -14,6 +15,7 @@ use toolroom::scope::Scope;
 use toolroom_store::{BackupFacts, Store, inspect};
 
 use crate::place::{Place, START};
+use crate::threads::begun;
 
 /// What an earlier Toolroom left: calls, two questions, an artifact, switches, queued work.
 const ROWS: &str = "
@@ -49,7 +51,7 @@ async fn first_version(place: &Place) {
 }
 
 fn copy_of(place: &Place) -> PathBuf {
-    place.path().with_file_name("toolroom.db.before-2")
+    place.path().with_file_name("toolroom.db.before-3")
 }
 
 async fn everything_is_there(store: &Store) {
@@ -73,11 +75,33 @@ async fn everything_is_there(store: &Store) {
 }
 
 #[tokio::test]
+async fn a_database_of_the_second_schema_keeps_everything_and_takes_conversations() {
+    let place = Place::new();
+    first_version(&place).await;
+    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    connection.execute(include_str!("../../migrations/sqlite/0002_approvals.sql")).await.unwrap();
+    // Calls of one run from before a call said which of its model's calls it is.
+    connection.execute("UPDATE calls SET run = 'run_old'").await.unwrap();
+    connection.close().await.unwrap();
+
+    let store = place.open().await;
+    assert_eq!(store.status().await.unwrap().schema, 3);
+    everything_is_there(&store).await;
+    let scope = Scope::default();
+    let of_run = CallFilter { run: Some("run_old".to_owned()), ..CallFilter::default() };
+    assert_eq!(store.calls(&scope, of_run).await.unwrap().len(), 3);
+    let thread = begun(&store, &*place.clock, &scope).await;
+    assert_eq!(store.entries(&scope, &thread.conversation.id, 0).await.unwrap().len(), 1);
+    store.shutdown().await.unwrap();
+    assert_eq!(inspect(&copy_of(&place)).await.unwrap().schema, 2);
+}
+
+#[tokio::test]
 async fn an_older_database_keeps_everything_and_leaves_a_private_copy() {
     let place = Place::new();
     first_version(&place).await;
     let store = place.open().await;
-    assert_eq!(store.status().await.unwrap().schema, 2);
+    assert_eq!(store.status().await.unwrap().schema, 3);
     everything_is_there(&store).await;
     let yes = Decision {
         call: CallId::new("call_2"),
@@ -94,7 +118,16 @@ async fn an_older_database_keeps_everything_and_leaves_a_private_copy() {
 
     let copy = copy_of(&place);
     assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    let facts = BackupFacts { schema: 1, calls: 3, approvals: 2, secrets: 0, answers: 0, artifacts: 1 };
+    let facts = BackupFacts {
+        schema: 1,
+        calls: 3,
+        approvals: 2,
+        secrets: 0,
+        answers: 0,
+        artifacts: 1,
+        conversations: 0,
+        memories: 0,
+    };
     assert_eq!(inspect(&copy).await.unwrap(), facts);
 
     // Who goes back to the copy can go forward again from there.

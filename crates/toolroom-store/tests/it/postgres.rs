@@ -113,6 +113,7 @@ async fn postgres_takes_every_statement_and_has_the_same_schema() {
     let mut postgres = cluster.connect().await;
     postgres.execute(include_str!("../../migrations/postgres/0001_calls.sql")).await.unwrap();
     postgres.execute(include_str!("../../migrations/postgres/0002_approvals.sql")).await.unwrap();
+    postgres.execute(include_str!("../../migrations/postgres/0003_conversations.sql")).await.unwrap();
 
     let mut checked = 0;
     for statement in statements::all() {
@@ -136,7 +137,7 @@ type Lines = BTreeSet<String>;
 
 async fn sqlite_schema(connection: &mut SqliteConnection) -> Lines {
     let columns = "SELECT t.name || '.' || c.name || ' ' || \
-        CASE c.type WHEN 'INTEGER' THEN 'bigint' WHEN 'BLOB' THEN 'bytea' ELSE lower(c.type) END || \
+        CASE c.type WHEN 'INTEGER' THEN 'bigint' WHEN 'BLOB' THEN 'bytea' WHEN 'REAL' THEN 'double precision' ELSE lower(c.type) END || \
         CASE c.\"notnull\" WHEN 1 THEN ' not null' ELSE '' END \
         FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'";
     let indexes = "SELECT 'index on ' || t.name || ' ' || group_concat(c.name, ',' ORDER BY c.seqno) || \

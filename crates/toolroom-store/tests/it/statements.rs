@@ -10,6 +10,7 @@ pub(crate) async fn sqlite_with_schema() -> SqliteConnection {
     let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
     connection.execute(include_str!("../../migrations/sqlite/0001_calls.sql")).await.unwrap();
     connection.execute(include_str!("../../migrations/sqlite/0002_approvals.sql")).await.unwrap();
+    connection.execute(include_str!("../../migrations/sqlite/0003_conversations.sql")).await.unwrap();
     connection
 }
 

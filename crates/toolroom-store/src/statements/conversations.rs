@@ -1,0 +1,90 @@
+//! Reading conversations, runs, and what they cost.
+
+use super::registry;
+
+macro_rules! conversation_columns {
+    () => {
+        "SELECT id, project, user_id, agent, title, entries, created_at, updated_at FROM conversations"
+    };
+}
+
+/// What rows of `usage` come to.
+macro_rules! spent {
+    () => {
+        "SELECT CAST(COALESCE(sum(input), 0) AS BIGINT), CAST(COALESCE(sum(output), 0) AS BIGINT), \
+         CAST(COALESCE(sum(cache_read), 0) AS BIGINT), CAST(COALESCE(sum(cache_write), 0) AS BIGINT), \
+         CAST(COALESCE(sum(reasoning), 0) AS BIGINT), CAST(COALESCE(sum(cost), 0) AS DOUBLE PRECISION), \
+         count(*), count(DISTINCT run) FROM usage WHERE "
+    };
+}
+
+registry! {
+    /// $1 id, $2 project, $3 user.
+    CONVERSATION = both(concat!(
+            conversation_columns!(),
+            " WHERE id = $1 AND project = $2 AND (CAST($3 AS TEXT) IS NULL OR user_id = $3)"
+        ));
+
+    /// $1 project, $2 user, $3 agent, $4 end of the id, $5 part of the title in small letters, $6 limit.
+    CONVERSATIONS = each(concat!(
+            conversation_columns!(),
+            " WHERE project = $1 AND ($2 IS NULL OR user_id = $2) AND ($3 IS NULL OR agent = $3) \
+             AND ($4 IS NULL OR (length($4) <= length(id) AND substr(id, length(id) - length($4) + 1) = $4)) \
+             AND ($5 IS NULL OR instr(folded, $5) > 0) ORDER BY updated_at DESC, rowid DESC LIMIT $6"
+        ), concat!(
+            conversation_columns!(),
+            " WHERE project = $1 AND ($2::text IS NULL OR user_id = $2) AND ($3::text IS NULL OR agent = $3) \
+             AND ($4::text IS NULL OR right(id, length($4)) = $4) \
+             AND ($5::text IS NULL OR strpos(folded, $5) > 0) ORDER BY updated_at DESC, id DESC LIMIT $6"
+        ));
+
+    /// $1 conversation, $2 project, $3 user, $4 first place.
+    ENTRIES = both("SELECT entries.seq, entries.run, entries.said_at, entries.content FROM entries \
+                 JOIN conversations ON conversations.id = entries.conversation \
+                 WHERE entries.conversation = $1 AND conversations.project = $2 \
+                 AND (CAST($3 AS TEXT) IS NULL OR conversations.user_id = $3) AND entries.seq >= $4 ORDER BY entries.seq");
+
+    /// $1 id, $2 project, $3 user.
+    RUN = both("SELECT id, record FROM runs WHERE id = $1 AND project = $2 \
+                 AND (CAST($3 AS TEXT) IS NULL OR user_id = $3)");
+
+    /// $1 project, $2 user, $3 state, $4 end of the id, $5 limit. The newest is the one that was written last.
+    RUNS = each("SELECT id, record FROM runs WHERE project = $1 AND ($2 IS NULL OR user_id = $2) \
+             AND ($3 IS NULL OR state = $3) \
+             AND ($4 IS NULL OR (length($4) <= length(id) AND substr(id, length(id) - length($4) + 1) = $4)) \
+             ORDER BY rowid DESC LIMIT $5",
+            "SELECT id, record FROM runs WHERE project = $1 AND ($2::text IS NULL OR user_id = $2) \
+             AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR right(id, length($4)) = $4) \
+             ORDER BY started_at DESC, id DESC LIMIT $5");
+
+    /// As [`RUNS`], and $6 conversation.
+    RUNS_OF_CONVERSATION = each("SELECT id, record FROM runs WHERE conversation = $6 AND +project = $1 \
+             AND ($2 IS NULL OR user_id = $2) AND ($3 IS NULL OR state = $3) \
+             AND ($4 IS NULL OR (length($4) <= length(id) AND substr(id, length(id) - length($4) + 1) = $4)) \
+             ORDER BY +rowid DESC LIMIT $5",
+            "SELECT id, record FROM runs WHERE conversation = $6 AND project = $1 \
+             AND ($2::text IS NULL OR user_id = $2) AND ($3::text IS NULL OR state = $3) \
+             AND ($4::text IS NULL OR right(id, length($4)) = $4) ORDER BY started_at DESC, id DESC LIMIT $5");
+
+    /// $1 run, $2 project, $3 user, $4 first place.
+    RUN_EVENTS = both("SELECT run_events.seq, run_events.event FROM run_events JOIN runs ON runs.id = run_events.run \
+                 WHERE run_events.run = $1 AND runs.project = $2 \
+                 AND (CAST($3 AS TEXT) IS NULL OR runs.user_id = $3) AND run_events.seq >= $4 ORDER BY run_events.seq");
+
+    /// $1 project, $2 since.
+    SPENT_IN_PROJECT = both(concat!(spent!(), "project = $1 AND spent_at >= $2"));
+
+    /// $1 project, $2 since, $3 user.
+    SPENT_BY_USER = both(concat!(spent!(), "project = $1 AND spent_at >= $2 AND user_id = $3"));
+
+    /// $1 project, $2 since, $3 user, $4 conversation.
+    SPENT_IN_CONVERSATION = both(concat!(
+            spent!(),
+            "conversation = $4 AND spent_at >= $2 AND project = $1 AND (CAST($3 AS TEXT) IS NULL OR user_id = $3)"
+        ));
+
+    /// $1 project, $2 how many of each tool.
+    PAST_REQUESTS = both("SELECT tool, message FROM (SELECT tool, message, \
+                 row_number() OVER (PARTITION BY tool ORDER BY id DESC) AS place FROM past_requests WHERE project = $1) \
+                 AS ranked WHERE place <= $2 ORDER BY tool, place");
+}

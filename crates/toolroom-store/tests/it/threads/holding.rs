@@ -1,0 +1,172 @@
+//! Who works on a run: one process, until it waits, ends or dies.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use toolroom::conversation::{
+    BeginRunError, Conversations, RunFilter, RunId, RunState, StepError, TakeRunError,
+};
+use toolroom::ledger::{CallStatus, Journal, Ledger};
+use toolroom::scope::Scope;
+
+use super::{Thread, begun};
+use crate::place::{Place, begin};
+
+#[tokio::test]
+async fn only_what_waits_or_was_left_by_the_dead_can_be_taken() {
+    let place = Place::new();
+    let (scope, clock) = (Scope::default(), &*place.clock);
+    let first = place.open_as("here", "first", |_| true).await;
+    let mut thread = begun(&first, clock, &scope).await;
+    let id = thread.run.id.clone();
+    let living = place.open_as("here", "second", |_| true).await;
+    for store in [&first, &living] {
+        let busy = store.take_run(&scope, &id).await.unwrap_err();
+        assert!(matches!(&busy, TakeRunError::Busy(run) if *run == id), "{busy}");
+    }
+    let call = toolroom::ledger::CallRecord { run: Some(id.as_str().into()), ..place.call(&scope) };
+    first.begin(begin(&call)).await.unwrap();
+
+    // Opened while it lived; it dies later.
+    let lives = Arc::new(AtomicBool::new(true));
+    let seen = Arc::clone(&lives);
+    let heir = place.open_as("here", "heir", move |process| process != "first" || seen.load(Relaxed)).await;
+    assert!(matches!(heir.take_run(&scope, &id).await.unwrap_err(), TakeRunError::Busy(_)));
+    lives.store(false, Relaxed);
+    let run = heir.take_run(&scope, &id).await.unwrap();
+    assert_eq!(run, thread.run);
+    let found = heir.call(&scope, &call.id).await.unwrap().unwrap();
+    assert_eq!(found.status, CallStatus::Unknown, "whoever goes on finds what nobody knows the end of");
+    let lost = first.step(thread.clone().step(clock, RunState::Done)).await.unwrap_err();
+    assert!(matches!(&lost, StepError::Lost(run) if *run == id), "{lost}");
+    heir.step(thread.step(clock, RunState::Waiting)).await.unwrap();
+    assert_eq!(living.take_run(&scope, &id).await.unwrap().state, RunState::Running);
+    let lost = heir.step(thread.clone().step(clock, RunState::Done)).await.unwrap_err();
+    assert!(matches!(lost, StepError::Lost(_)), "{lost}");
+    living.step(thread.step(clock, RunState::Cancelled)).await.unwrap();
+    let over = living.take_run(&scope, &id).await.unwrap_err();
+    assert!(matches!(over, TakeRunError::Over { state: RunState::Cancelled, .. }), "{over}");
+    let none = living.take_run(&scope, &RunId::new("run_none")).await.unwrap_err();
+    assert!(matches!(none, TakeRunError::NotFound(_)), "{none}");
+}
+
+#[tokio::test]
+async fn a_process_that_signs_off_leaves_its_runs_to_others() {
+    let place = Place::new();
+    let (scope, clock) = (Scope::default(), &*place.clock);
+    let first = place.open_as("here", "first", |_| true).await;
+    let thread = begun(&first, clock, &scope).await;
+    first.shutdown().await.unwrap();
+    let second = place.open_as("here", "second", |_| true).await;
+    let mut next = thread.clone();
+    next.next(clock);
+    let open = second.begin_run(next.begin(clock)).await.unwrap_err();
+    assert!(matches!(open, BeginRunError::Open { state: RunState::Running, .. }), "{open}");
+    second.take_run(&scope, &thread.run.id).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_works_on_a_run_says_that_it_lives() {
+    let place = Place::new();
+    let (scope, clock) = (Scope::default(), &*place.clock);
+    let store = place.open_as("there", "worker", |_| true).await;
+    let mut thread = begun(&store, clock, &scope).await;
+    let seen = |store: toolroom_store::Store| async move { store.health().await.unwrap().instances };
+    assert_eq!(seen(store.clone()).await.len(), 1);
+    clock.advance(std::time::Duration::from_secs(50));
+    store.step(thread.step(clock, RunState::Running)).await.unwrap();
+    assert_eq!(seen(store.clone()).await[0].heartbeat_at, toolroom::clock::Clock::now(clock));
+
+    // Of another machine only the heartbeat can be seen.
+    let other = place.open_as("here", "other", |_| false).await;
+    clock.advance(std::time::Duration::from_secs(60));
+    let busy = other.take_run(&scope, &thread.run.id).await.unwrap_err();
+    assert!(matches!(busy, TakeRunError::Busy(_)), "{busy}");
+    clock.advance(std::time::Duration::from_secs(1));
+    other.take_run(&scope, &thread.run.id).await.unwrap();
+}
+
+#[tokio::test]
+async fn of_many_who_begin_or_take_at_once_one_wins() {
+    let place = Place::new();
+    let (scope, clock) = (Scope::default(), &*place.clock);
+    let stores = [
+        place.open_as("here", "a", |_| true).await,
+        place.open_as("here", "b", |_| true).await,
+        place.open_as("here", "c", |_| true).await,
+    ];
+    for _ in 0..crate::scale::scaled(20) {
+        let thread = Thread::new(clock, &scope);
+        let mut begins = Vec::new();
+        for store in &stores {
+            for _ in 0..3 {
+                let mut own = thread.clone();
+                own.next(clock);
+                let begin = own.begin(clock);
+                begins.push((begin.run.id.clone(), tokio::spawn(store.begin_run(begin))));
+            }
+        }
+        let mut winners = Vec::new();
+        for (run, answer) in begins {
+            match answer.await.unwrap() {
+                Ok(()) => winners.push(run),
+                Err(BeginRunError::Open { .. }) => {}
+                Err(other) => panic!("{other}"),
+            }
+        }
+        let [winner] = winners.as_slice() else { panic!("{winners:?}") };
+        let run = stores[0].run(&scope, winner).await.unwrap().unwrap();
+        assert_eq!(stores[0].entries(&scope, &run.conversation, 0).await.unwrap().len(), 1);
+
+        // Now it waits, and everybody wants it.
+        let mut own = thread.clone();
+        (own.run, own.conversation.entries) = (run, 1);
+        let mut waits = own.step(clock, RunState::Waiting);
+        for event in &mut waits.events {
+            event.seq += 1;
+        }
+        let mut left = 0;
+        for store in &stores {
+            left += usize::from(store.step(waits.clone()).await.is_ok());
+        }
+        assert_eq!(left, 1, "only its owner may write");
+        let takes: Vec<_> = (0..3)
+            .flat_map(|_| stores.iter().map(|store| tokio::spawn(store.take_run(&scope, winner))))
+            .collect();
+        let mut taken = 0;
+        for take in takes {
+            taken += usize::from(take.await.unwrap().is_ok());
+        }
+        assert_eq!(taken, 1);
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_is_deleted_with_all_that_hangs_on_it_unless_somebody_works_in_it() {
+    let place = Place::new();
+    let (scope, clock) = (Scope::user("p", "ana"), &*place.clock);
+    let store = place.open_as("here", "first", |_| true).await;
+    let mut thread = begun(&store, clock, &scope).await;
+    let id = thread.conversation.id.clone();
+    let busy = store.delete_conversation(&scope, &id).await.unwrap_err();
+    assert!(matches!(&busy, StepError::Busy { run } if *run == thread.run.id), "{busy}");
+    store.step(thread.step(clock, RunState::Waiting)).await.unwrap();
+    for stranger in [Scope::user("p", "bob"), Scope::project("q")] {
+        assert!(!store.delete_conversation(&stranger, &id).await.unwrap());
+    }
+    assert!(store.delete_conversation(&scope, &id).await.unwrap());
+    assert!(!store.delete_conversation(&scope, &id).await.unwrap());
+    assert_eq!(store.conversation(&scope, &id).await.unwrap(), None);
+    assert_eq!(store.entries(&scope, &id, 0).await.unwrap(), []);
+    assert_eq!(store.runs(&scope, RunFilter::default()).await.unwrap(), []);
+    assert_eq!(store.events(&scope, &thread.run.id, 0).await.unwrap(), []);
+    let lost = store.step(thread.step(clock, RunState::Done)).await.unwrap_err();
+    assert!(matches!(lost, StepError::Lost(_)), "{lost}");
+
+    // What a dead process worked in can go.
+    let left = begun(&store, clock, &scope).await;
+    assert!(store.delete_conversation(&scope, &left.conversation.id).await.is_err());
+    let heir = place.open_as("here", "heir", |process| process != "first").await;
+    assert!(heir.delete_conversation(&scope, &left.conversation.id).await.unwrap());
+}
