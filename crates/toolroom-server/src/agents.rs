@@ -84,7 +84,8 @@ pub fn conversations(app: &App) -> Arc<dyn Conversations> {
 /// When there is no such agent, or one of its models is not set up.
 pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, OpenAgentError> {
     let record = record(app, scope, choice.agent.as_deref()).await?;
-    let known = directory(&app.config.config, &app.vault, &scope.project).await.map_err(OpenAgentError::Keys)?;
+    let known =
+        directory(&app.config.config, &app.vault, &scope.project).await.map_err(OpenAgentError::Keys)?;
     let names = names(app, &record, choice, &known)?;
     let opened = names.iter().map(|name| known.open(name)).collect::<Result<Vec<_>, _>>()?;
     let is_offline = opened.is_empty();

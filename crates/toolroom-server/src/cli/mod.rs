@@ -191,7 +191,7 @@ fn supervise() -> Option<ExitCode> {
 type Register = Arc<dyn Fn(&Catalog) -> Result<(), RegisterError> + Send + Sync>;
 
 /// One thread is enough for one call, and starts faster.
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 

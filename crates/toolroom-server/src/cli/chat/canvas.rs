@@ -78,7 +78,8 @@ struct Words {
 impl Canvas {
     pub(super) fn new(look: Look, is_plain: bool, output: Output) -> Self {
         let markdown = (look == Look::Styled).then(Markdown::default);
-        let is_lively = !is_plain && look != Look::Events && look != Look::Document && io::stderr().is_terminal();
+        let is_lively =
+            !is_plain && look != Look::Events && look != Look::Document && io::stderr().is_terminal();
         Self {
             look,
             output,

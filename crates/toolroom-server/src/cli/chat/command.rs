@@ -77,7 +77,8 @@ struct Watching {
 impl ChatArgs {
     fn choice(&self) -> Result<Choice, Usage> {
         let parse = |name: &String| {
-            name.parse::<ModelName>().map_err(|error| Usage(format!("--model: {error}; see `toolroom models`")))
+            name.parse::<ModelName>()
+                .map_err(|error| Usage(format!("--model: {error}; see `toolroom models`")))
         };
         let models = self.model.iter().map(parse).collect::<Result<_, _>>()?;
         Ok(Choice { agent: self.agent.clone(), models })
@@ -211,7 +212,8 @@ async fn conversation(
         Some(Some(name)) => Ok(Some(conversations::find(app, scope, name).await?.id)),
         Some(None) => {
             let last = newest(app, scope).await?;
-            let last = last.ok_or_else(|| Missing("there is no conversation to go on with yet".to_owned()))?;
+            let last =
+                last.ok_or_else(|| Missing("there is no conversation to go on with yet".to_owned()))?;
             Ok(Some(last.id))
         }
     }

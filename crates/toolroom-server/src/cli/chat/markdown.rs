@@ -63,8 +63,12 @@ enum Beginning {
     /// More is needed to tell.
     Unclear,
     Plain,
-    Heading { level: usize },
-    Item { indent: usize },
+    Heading {
+        level: usize,
+    },
+    Item {
+        indent: usize,
+    },
     Quote,
     Fence(Fence),
 }

@@ -64,7 +64,9 @@ fn blocks_are_shown_as_blocks() {
 #[test]
 fn a_terminal_obeys_nothing_that_a_model_says() {
     let hostile = "\u{1b}[2J\u{1b}]8;;http://evil\u{7}link\u{1b}]52;c;AAAA\u{7}\u{9b}31m\u{202e}\r\u{8}";
-    for text in [hostile.to_owned(), format!("```\n{hostile}\n```"), format!("# {hostile}"), format!("`{hostile}`")] {
+    for text in
+        [hostile.to_owned(), format!("```\n{hostile}\n```"), format!("# {hostile}"), format!("`{hostile}`")]
+    {
         let shown = plain(&text);
         assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{shown:?}");
         assert!(!shown.contains('\u{202e}'), "{shown:?}");

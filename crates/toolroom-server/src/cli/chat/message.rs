@@ -42,7 +42,9 @@ fn piped() -> Result<String, Usage> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let position = error.utf8_error().valid_up_to() + 1;
-        Usage(format!("standard input is not UTF-8 from byte {position} on; send text, or a picture with --image FILE"))
+        Usage(format!(
+            "standard input is not UTF-8 from byte {position} on; send text, or a picture with --image FILE"
+        ))
     })
 }
 

@@ -16,7 +16,6 @@ mod turn;
 
 pub(super) use canvas::Look;
 pub(super) use card::Card;
-pub(super) use command::{ChatArgs, run};
+pub(super) use command::{ChatArgs, finish, open, run};
 pub(super) use hand::Hand;
-pub(super) use report::Document;
-pub(super) use turn::{Turn, exit_of, refused};
+pub(super) use turn::{Turn, exit_of};

@@ -113,7 +113,9 @@ impl<'a> Session<'a> {
                 let conversation = conversations::find(self.turn.app, self.turn.scope, id.as_str()).await?;
                 output.talk(format_args!("{DIM}goes on with: {}{DIM:#}", titled(&conversation.title)));
             }
-            None => output.talk(format_args!("{DIM}try: what is 17*23?   or: what time is it in Tokyo?{DIM:#}")),
+            None => {
+                output.talk(format_args!("{DIM}try: what is 17*23?   or: what time is it in Tokyo?{DIM:#}"))
+            }
         }
         output.talk(format_args!(
             "{DIM}/tools lists what can be used, /help the rest; a line that ends in \\ goes on in the next; Ctrl-C stops an answer{DIM:#}"
@@ -126,7 +128,8 @@ impl<'a> Session<'a> {
         let stop = self.turn.hand.begin();
         let Some(mut terminal) = Terminal::open() else { return Ok(Written::End) };
         let mut editor = std::mem::take(&mut self.editor);
-        let has_lines_only = self.turn.is_plain || environment::variable("TERM").is_none_or(|term| term == "dumb");
+        let has_lines_only =
+            self.turn.is_plain || environment::variable("TERM").is_none_or(|term| term == "dumb");
         if has_lines_only {
             self.output().ask(PROMPT.trim_end());
         }
@@ -190,8 +193,8 @@ impl<'a> Session<'a> {
     fn note(&mut self, report: &RunReport) {
         self.conversation = Some(report.run.conversation.clone());
         self.last = Some(report.run.id.clone());
-        self.waiting = (report.run.state == RunState::Waiting)
-            .then(|| (report.run.id.clone(), report.waiting.clone()));
+        self.waiting =
+            (report.run.state == RunState::Waiting).then(|| (report.run.id.clone(), report.waiting.clone()));
         if report.run.state == RunState::Waiting {
             self.output().talk("say anything once that is answered, and it goes on; /stop ends it");
         } else {
@@ -206,7 +209,8 @@ impl<'a> Session<'a> {
         match command {
             Slash::Exit => return Ok(Next::Leave),
             Slash::Help => {
-                let rows = COMMANDS.map(|(name, what)| vec![format!("{BOLD}{name}{BOLD:#}"), what.to_owned()]);
+                let rows =
+                    COMMANDS.map(|(name, what)| vec![format!("{BOLD}{name}{BOLD:#}"), what.to_owned()]);
                 self.output().talk(table(&rows));
                 self.output().talk(format_args!(
                     "{DIM}/name key=value asks the model for that tool; Alt-Enter begins a new line, the arrows bring back what was said, Ctrl-R looks for it{DIM:#}"
@@ -248,8 +252,13 @@ impl<'a> Session<'a> {
         let (app, project) = (self.turn.app, &self.turn.scope.project);
         let standing = app.room.switchboard().standing(project).await?;
         let choice = ToolChoice::default();
-        let offer =
-            app.room.catalog().offer(project, &standing.switches, &self.turn.context, Audience::Full, &choice);
+        let offer = app.room.catalog().offer(
+            project,
+            &standing.switches,
+            &self.turn.context,
+            Audience::Full,
+            &choice,
+        );
         let rows: Vec<Vec<String>> = (offer.tools.iter())
             .map(|entry| {
                 let spec = entry.spec();
