@@ -1,13 +1,18 @@
 //! An agent, and the doors to it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
 
 use super::candidate::Candidate;
+use super::hygiene::clean_input;
+use super::prompt::{LocalTime, PromptParts, system_prompt};
 use super::record::AgentRecord;
 use super::request::{ResumeRun, RunError, RunReport, SendRequest};
 use super::teller::Teller;
+use super::thread::Thread;
+use super::title::title;
+use super::tokens::Estimator;
 use super::tools::Tools;
 use super::working::{Begun, Stop, Working};
 use crate::catalog::Audience;
@@ -32,11 +37,13 @@ pub struct Agent {
     pub(super) record: Arc<AgentRecord>,
     pub(super) choice: Arc<ToolChoice>,
     pub(super) chain: Arc<[Candidate]>,
-    pub(super) local_time: LocalTime,
+    pub(super) wall: Option<Wall>,
+    /// How far off the estimates of tokens are, as learned from what models report.
+    pub(super) estimator: Arc<Mutex<Estimator>>,
 }
 
-/// An instant in the words of the place where the user is. The kernel knows no time zones.
-pub type LocalTime = Arc<dyn Fn(Timestamp) -> String + Send + Sync>;
+/// The clock on the user's wall: an instant in the words of the place where the user is. The kernel knows no time zones.
+pub type Wall = Arc<dyn Fn(Timestamp) -> LocalTime + Send + Sync>;
 
 impl Agent {
     /// An agent over a toolroom. `chain` are its models, the first one first; the others are asked when it fails.
@@ -57,7 +64,8 @@ impl Agent {
             record: Arc::new(record),
             choice,
             chain: chain.into_iter().collect(),
-            local_time: Arc::new(|at| format!("{} µs after 1970-01-01T00:00Z", at.as_micros())),
+            wall: None,
+            estimator: Arc::default(),
         })
     }
 
@@ -68,10 +76,10 @@ impl Agent {
         self
     }
 
-    /// Tells it how to say what time it is.
+    /// Lets it know what time it is.
     #[must_use]
-    pub fn local_time(mut self, local_time: LocalTime) -> Self {
-        self.local_time = local_time;
+    pub fn wall(mut self, wall: Wall) -> Self {
+        self.wall = Some(wall);
         self
     }
 
@@ -136,7 +144,7 @@ impl Agent {
                 id: id.clone(),
                 scope: run.scope.clone(),
                 agent: self.record.id.clone(),
-                title: message.text().chars().take(50).collect(),
+                title: title(&message),
                 entries: 0,
                 created_at: now,
                 updated_at: now,
@@ -152,11 +160,18 @@ impl Agent {
             let begin = BeginRun { run: run.clone(), conversation, entries: vec![entry], events: Vec::new() };
             match self.conversations.begin_run(begin).await {
                 Ok(()) => {
-                    let mut messages = sent_again(&entries);
+                    let (mut thread, mut messages) = Thread::read(&entries);
+                    thread.add(next_entry - 1, &first);
                     messages.push(first);
-                    let started =
-                        self.begun(run, messages, redactor, teller, request.cancellation, next_entry);
-                    return Ok(self.start(started.await?, false));
+                    let begun = self.begun(
+                        run,
+                        (thread, messages),
+                        redactor,
+                        teller,
+                        request.cancellation,
+                        next_entry,
+                    );
+                    return Ok(self.start(begun.await?, false));
                 }
                 // Its process died: what it left open is answered from the journal, once.
                 Err(BeginRunError::Open { run: open, state: RunState::Running }) if !interrupted => {
@@ -177,9 +192,9 @@ impl Agent {
         let next_entry = entries.last().map_or(0, |entry| entry.seq + 1);
         let redactor = self.redactor(&run.scope).await?;
         let teller = Teller::new(Arc::clone(&self.room.clock), request.watcher, next_event);
-        let messages = sent_again(&entries);
+        let thread = Thread::read(&entries);
         let begun =
-            self.begun(run, messages, redactor, Arc::new(teller), request.cancellation, next_entry).await?;
+            self.begun(run, thread, redactor, Arc::new(teller), request.cancellation, next_entry).await?;
         let mut working = self.start(begun, true);
         working.resumed = true;
         Ok(working)
@@ -198,7 +213,7 @@ impl Agent {
     async fn begun(
         &self,
         run: Run,
-        messages: Vec<Arc<Message>>,
+        (thread, messages): (Thread, Vec<Arc<Message>>),
         redactor: Arc<Redactor>,
         teller: Arc<Teller>,
         cancellation: CancellationToken,
@@ -219,7 +234,36 @@ impl Agent {
             max_tokens: self.record.limits.max_tokens,
             temperature: None,
         };
-        Ok(Begun { run, request, tools, redactor, teller, cancellation, next_entry })
+        Ok(Begun { run, request, thread, tools, redactor, teller, cancellation, next_entry })
+    }
+
+    async fn system_prompt(
+        &self,
+        run: &Run,
+        tools: &Tools,
+        redactor: &Redactor,
+    ) -> Result<SystemPrompt, RunError> {
+        let (mut memories, mut promotions) = (Vec::new(), Vec::new());
+        if let Some(kept) = &self.memories {
+            memories = kept.memories(&run.scope).await?;
+            promotions = kept.promotions(&run.scope, &self.record.id).await?;
+        }
+        for memory in &mut memories {
+            memory.content = redactor.redact_text(&memory.content).into_owned();
+        }
+        let learnings: Vec<&str> = promotions.iter().map(|promotion| promotion.addition.as_str()).collect();
+        let first = self.chain.first();
+        let time = self.wall.as_ref().map(|wall| wall(self.room.clock.now()));
+        Ok(system_prompt(&PromptParts {
+            identity: &self.record.prompt,
+            learnings: &learnings,
+            tools: &tools.for_prompt(),
+            memories: &memories,
+            context: Some(&run.context),
+            time: time.as_ref(),
+            model: first.map_or("", |first| first.model.name()),
+            on_device: first.is_some_and(|first| first.facts.on_device),
+        }))
     }
 
     async fn thread(
@@ -242,36 +286,11 @@ impl Agent {
     }
 }
 
-impl Agent {
-    async fn system_prompt(
-        &self,
-        _run: &Run,
-        _tools: &Tools,
-        _redactor: &Redactor,
-    ) -> Result<SystemPrompt, RunError> {
-        Ok(SystemPrompt {
-            lasting: self.record.prompt.as_str().into(),
-            changing: (self.local_time)(self.room.clock().now()).into(),
-        })
-    }
-}
-
-/// What is sent again of a conversation: its last summary, and what was said after the part it stands for.
-fn sent_again(entries: &[Entry]) -> Vec<Arc<Message>> {
-    entries
-        .iter()
-        .filter_map(|entry| match &entry.content {
-            Content::Message(message) => Some(Arc::clone(message)),
-            Content::Summary(_) => None,
-        })
-        .collect()
-}
-
-/// A message as it may be kept and sent: without secrets.
+/// A message as it may be kept and sent: without secrets, and without characters that nobody sees.
 fn cleaned(mut message: Message, redactor: &Redactor) -> Message {
     for block in &mut message.blocks {
         if let Block::Text { text, .. } = block {
-            *text = redactor.redact_text(text).into_owned();
+            *text = redactor.redact_text(&clean_input(text)).into_owned();
         }
     }
     message

@@ -1,11 +1,19 @@
 //! Asking the agent's models, the first one first.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use super::candidate::Candidate;
+use super::tokens;
 use super::working::{Closing, Stop, Working};
 use crate::conversation::RunEvent;
-use crate::model::{Answer, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ToolUse};
+use crate::model::{Answer, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ToolUse};
+
+/// How often a model that says the conversation is too long is asked again with less of it.
+const OVERFLOWS: u32 = 2;
+
+/// How much of it is sent then, in percent.
+const LESS_PERCENT: u64 = 60;
 
 impl Working<'_> {
     /// The next answer, from whoever gives one. Who has failed is not asked again in this run, and what the tools have
@@ -32,32 +40,55 @@ impl Working<'_> {
     }
 
     async fn ask_one(&mut self, candidate: &Candidate) -> Result<Answer, ModelError> {
-        let iteration = self.run.iterations + 1;
-        self.teller.tell(RunEvent::Asking { model: candidate.model.name().into(), iteration });
-        let answer = self.put(candidate, self.without_tools(candidate)).await;
-        match answer {
-            Err(error) if retry_without_tools(candidate, &error) && !self.without_tools(candidate) => {
-                self.teller.tell(RunEvent::Void {
-                    reason: error.to_string(),
-                    next: Some(candidate.model.name().into()),
-                    after_ms: Some(0),
-                });
-                self.put(candidate, true).await
+        let mut overflows = 0;
+        let mut most = u64::MAX;
+        let mut bare = !candidate.facts.tools;
+        loop {
+            let kept = self.fitting(candidate, most)?;
+            let model = candidate.model.name();
+            self.teller.tell(RunEvent::Asking { model: model.into(), iteration: self.run.iterations + 1 });
+            let size = kept.as_ref().map_or(self.thread.total(), |kept| measure(kept));
+            let estimate = self.fixed() + size;
+            match self.put(candidate, kept, bare).await {
+                Ok(answer) => {
+                    self.estimator().learn(model, estimate, answer.usage.input);
+                    return Ok(answer);
+                }
+                Err(error) if error.kind == ModelErrorKind::ContextOverflow && overflows < OVERFLOWS => {
+                    overflows += 1;
+                    // The window may be smaller than anybody said, so that no correction of estimates helps.
+                    most = size.saturating_mul(LESS_PERCENT) / 100;
+                    self.estimator().refused(model, estimate, candidate.facts.window);
+                    self.again(candidate, &error);
+                }
+                // A model on the device may fail over the tools alone: it gets one more try without them.
+                Err(error)
+                    if candidate.facts.on_device && !bare && error.kind != ModelErrorKind::Cancelled =>
+                {
+                    bare = true;
+                    self.again(candidate, &error);
+                }
+                Err(error) => return Err(error),
             }
-            answer => answer,
         }
     }
 
-    fn without_tools(&self, candidate: &Candidate) -> bool {
-        !candidate.facts.tools
+    fn again(&self, candidate: &Candidate, error: &ModelError) {
+        let next = Some(candidate.model.name().into());
+        self.teller.tell(RunEvent::Void { reason: error.to_string(), next, after_ms: Some(0) });
     }
 
-    async fn put(&mut self, candidate: &Candidate, bare: bool) -> Result<Answer, ModelError> {
+    async fn put(
+        &mut self,
+        candidate: &Candidate,
+        kept: Option<Vec<Arc<Message>>>,
+        bare: bool,
+    ) -> Result<Answer, ModelError> {
         let special;
-        let request = match (self.closing, bare) {
-            (None, false) => &self.request,
-            (closing, bare) => {
-                special = changed(&self.request, closing, bare);
+        let request = match (kept, self.closing, bare) {
+            (None, None, false) => &self.request,
+            (kept, closing, bare) => {
+                special = changed(&self.request, kept, closing, bare);
                 &special
             }
         };
@@ -76,23 +107,31 @@ impl Working<'_> {
                 teller.tell(RunEvent::Void { reason, next: None, after_ms });
             }
         };
-        let cancelled = self.cancellation.cancelled();
         tokio::select! {
             biased;
-            () = cancelled => Err(ModelError::new(ModelErrorKind::Cancelled, "stopped")),
+            () = self.cancellation.cancelled() => Err(ModelError::new(ModelErrorKind::Cancelled, "stopped")),
             answer = candidate.model.ask(request, &mut told, &self.cancellation) => answer,
         }
     }
 }
 
-/// A model on the device may fail over the tools alone; it gets one more try without them.
-fn retry_without_tools(candidate: &Candidate, error: &ModelError) -> bool {
-    candidate.facts.on_device && error.kind != ModelErrorKind::Cancelled
+fn measure(messages: &[Arc<Message>]) -> u64 {
+    messages.iter().map(|message| tokens::message(message)).sum()
 }
 
 /// The question with other terms than usual.
-fn changed(request: &ModelRequest, closing: Option<Closing>, bare: bool) -> ModelRequest {
-    let mut changed = request.clone();
+fn changed(
+    request: &ModelRequest,
+    kept: Option<Vec<Arc<Message>>>,
+    closing: Option<Closing>,
+    bare: bool,
+) -> ModelRequest {
+    let mut changed = ModelRequest {
+        messages: kept.unwrap_or_else(|| request.messages.clone()),
+        tools: Arc::clone(&request.tools),
+        system: request.system.clone(),
+        ..*request
+    };
     if bare {
         changed.tools = [].into();
     }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use super::teller::Teller;
 use super::working::{OpenCall, Stop, Working};
 use crate::call::{CallReport, CallRequest, Outcome, Progress};
 use crate::conversation::{PastRequest, RunEvent};
-use crate::ledger::{CallId, CallRecord};
+use crate::ledger::{CallId, CallRecord, CallStatus};
 use crate::model::{Block, Message, Role};
 use crate::policy::Provenance;
 use crate::room::Toolroom;
@@ -116,10 +117,11 @@ impl Working<'_> {
     fn job(&self, call: &OpenCall, known: Option<&CallRecord>) -> Job {
         let entry = self.tools.find(&call.name);
         let work = match known {
-            Some(record) => match super::settle::answer(record) {
-                Some(answered) => Work::Known(answered),
-                None => Work::Parked(record.id.clone()),
-            },
+            // What was refused may have been edited or stopped, which the question knows.
+            Some(record) if matches!(record.status, CallStatus::Pending | CallStatus::Denied) => {
+                Work::Parked(record.id.clone())
+            }
+            Some(record) => Work::Known(super::settle::answer(record)),
             None => Work::Fresh(Box::new(self.call_request(call))),
         };
         Job {
@@ -127,6 +129,7 @@ impl Working<'_> {
             tool: entry.map_or(call.name.as_str(), |entry| entry.spec().id.as_str()).into(),
             is_serial: entry.is_some_and(|entry| entry.spec().serial),
             scope: self.run.scope.clone(),
+            cancellation: self.cancellation.child_token(),
             work,
         }
     }
@@ -204,6 +207,7 @@ struct Job {
     tool: Arc<str>,
     is_serial: bool,
     scope: Scope,
+    cancellation: CancellationToken,
     work: Work,
 }
 
@@ -217,11 +221,11 @@ enum Work {
 
 impl Job {
     async fn run(self, room: &Toolroom, teller: &Teller) -> Settled {
-        let Self { call, tool, scope, work, .. } = self;
+        let Self { call, tool, scope, cancellation, work, .. } = self;
         let report = match work {
             Work::Known(answered) => return Settled::Answered(answered),
             Work::Fresh(request) => room.call(*request).await,
-            Work::Parked(parked) => match super::settle::resume(room, &scope, parked).await {
+            Work::Parked(parked) => match super::settle::resume(room, parked, scope, cancellation).await {
                 Ok(report) => report,
                 Err(settled) => return settled,
             },

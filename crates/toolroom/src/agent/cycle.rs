@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::inline::recover;
 use super::request::{RunError, RunReport};
 use super::working::{Closing, End, Stop, Working};
-use crate::conversation::{CallNotice, RunEvent, UsageRow};
+use crate::conversation::{CallNotice, RunEvent};
 use crate::model::{Answer, Block, Message, ModelCallId, Role, StopReason};
 use crate::policy::CalledWith;
 
@@ -29,6 +30,7 @@ impl Working<'_> {
             }
             self.check_iterations();
             self.check_budget().await?;
+            self.make_room().await?;
             let mut answer = self.ask().await?;
             self.read_answer(&mut answer);
             match said(&answer) {
@@ -80,7 +82,29 @@ impl Working<'_> {
             answer.blocks.retain(|block| !matches!(block, Block::Call { .. }));
             return;
         }
-        self.make_unique(&mut answer.blocks);
+        self.recover_calls(answer);
+        self.thread.make_unique(&mut answer.blocks);
+    }
+
+    /// Finds calls that a weak model printed as text.
+    fn recover_calls(&self, answer: &mut Answer) {
+        if answer.blocks.iter().any(|block| matches!(block, Block::Call { .. })) {
+            return;
+        }
+        let mut found = Vec::new();
+        for block in &mut answer.blocks {
+            let Block::Text { text, .. } = block else { continue };
+            if let Some(recovered) = recover(text, &self.tools.shown, self.tools.names()) {
+                *text = recovered.text;
+                found.extend(recovered.calls);
+            }
+        }
+        answer.blocks.extend(found.into_iter().map(|call| Block::Call {
+            id: ModelCallId::new(""),
+            name: call.name,
+            arguments: Value::Object(call.arguments).to_string().into(),
+            opaque: None,
+        }));
     }
 
     async fn keep_calls(&mut self, answer: Answer) -> Result<(), Stop> {
@@ -138,22 +162,11 @@ impl Working<'_> {
     }
 
     fn keep_answer(&mut self, answer: Answer) {
-        let candidate = self.agent.chain.get(self.candidate);
-        let model: Arc<str> = candidate.map_or("", |candidate| candidate.model.name()).into();
-        let cost = candidate.and_then(|candidate| candidate.facts.price).map(|price| price.of(&answer.usage));
+        let candidate = self.agent.chain.get(self.candidate).cloned();
+        let model: Arc<str> = candidate.as_ref().map_or("", |candidate| candidate.model.name()).into();
         self.run.iterations += 1;
         self.run.model = Some(Arc::clone(&model));
-        self.spend(UsageRow {
-            at: self.now(),
-            scope: self.run.scope.clone(),
-            run: self.run.id.clone(),
-            conversation: self.run.conversation.clone(),
-            agent: self.run.agent.clone(),
-            model: Arc::clone(&model),
-            purpose: "answer".into(),
-            usage: answer.usage,
-            cost,
-        });
+        let cost = candidate.and_then(|candidate| self.pay(&candidate, "answer", answer.usage));
         let calls = answer.blocks.iter().filter_map(|block| self.notice(block)).collect();
         let usage = answer.usage;
         let message = answer.into_message();

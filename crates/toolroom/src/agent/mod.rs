@@ -1,25 +1,42 @@
 //! The agent loop: a message in, tools called through the one path, an answer out.
+//!
+//! [`Agent::send`] begins a run and works until nothing more happens by itself; [`Agent::resume`] goes on with one that
+//! waits or was broken off. In between stands one round, in `cycle.rs`: answer open calls, look at limits, make room, ask,
+//! keep what was said. Nothing waits for people: a run whose calls ask is kept as *waiting*.
+//!
+//! A conversation only grows by whole steps, and a call is kept before it is made. So whatever breaks off, the next
+//! process finds in the journal what became of each call, and none is made twice.
 
 #[expect(clippy::module_inception, reason = "the room is named after the one thing in it that people make")]
 mod agent;
 mod ask;
 mod calls;
 mod candidate;
+mod compact;
 mod cycle;
 mod hygiene;
+mod inline;
+mod inline_values;
+mod prompt;
 mod record;
+mod repair;
 mod request;
 mod settle;
+mod shrink;
 mod status;
 mod teller;
+mod thread;
 mod title;
+mod tokens;
 mod tools;
+mod trim;
 mod working;
 
-pub use agent::{Agent, LocalTime};
+pub use agent::{Agent, Wall};
 pub use candidate::Candidate;
 pub use hygiene::clean_input;
+pub use inline::{InlineCall, Recovered, recover};
+pub use prompt::LocalTime;
 pub use record::{AgentLimits, AgentRecord, Agents, DEFAULT_AGENT, OnDisconnect};
 pub use request::{ResumeRun, RunError, RunReport, SendRequest, Watcher};
 pub use status::Status;
-pub use title::title;

@@ -3,17 +3,19 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
+
 use super::calls::{Answered, Settled};
 use super::request::{RunError, RunReport};
 use super::working::{Stop, Working, error_value};
 use crate::call::{CallReport, ResumeError, ResumeRequest};
-use crate::ledger::{Answer, CallFilter, CallId, CallRecord, CallStatus, LedgerError};
+use crate::ledger::{
+    Answer, CallFilter, CallId, CallRecord, CallStatus, CloseCall, LedgerError, ParkedQuestion,
+};
 use crate::model::{Message, Role};
 use crate::room::Toolroom;
 use crate::scope::Scope;
-
-/// What a model reads of a write that nobody saw the end of.
-const UNKNOWN_WRITE: &str = "the outcome of this call is unknown: it was interrupted while it ran";
+use crate::tool::Effect;
 
 impl Working<'_> {
     /// The calls of this run by the model's ids.
@@ -39,19 +41,38 @@ impl Working<'_> {
             return Ok(());
         }
         let known = self.journal().await?;
-        let blocks = (open.iter())
-            .map(|call| match known.get(call.id.as_str()).and_then(answer) {
-                Some(answered) => call.result(answered.content, answered.is_error),
+        let mut blocks = Vec::with_capacity(open.len());
+        for call in &open {
+            blocks.push(match known.get(call.id.as_str()) {
+                Some(record) => {
+                    self.withdraw(record).await?;
+                    let answered = answer(record);
+                    call.result(answered.content, answered.is_error)
+                }
                 None => call.error(error, None),
-            })
-            .collect();
+            });
+        }
         self.say(Message { role: Role::User, blocks });
         Ok(())
     }
+
+    /// Takes back the question of a call that nobody waits for any more.
+    async fn withdraw(&self, record: &CallRecord) -> Result<(), LedgerError> {
+        if record.status != CallStatus::Pending {
+            return Ok(());
+        }
+        let mut record = record.clone();
+        record.status = CallStatus::Cancelled;
+        record.error = Some("the run it belongs to has ended".to_owned());
+        record.ended_at = Some(self.now());
+        let question = ParkedQuestion::Void;
+        let close = CloseCall { record, artifact: None, enqueue: Vec::new(), question };
+        self.agent.room.ledger.close(close).await
+    }
 }
 
-/// What a model reads of a call that has ended or was broken off; `None` while somebody is asked about it.
-pub(super) fn answer(record: &CallRecord) -> Option<Answered> {
+/// What a model reads of a call that has ended, was broken off, or was never answered.
+pub(super) fn answer(record: &CallRecord) -> Answered {
     let text = record.error.as_deref();
     let error = |text: &str, hint: Option<&str>, ran| Answered {
         content: Arc::new(error_value(text, hint)),
@@ -59,8 +80,7 @@ pub(super) fn answer(record: &CallRecord) -> Option<Answered> {
         ran,
         untrusted: false,
     };
-    Some(match record.status {
-        CallStatus::Pending => return None,
+    match record.status {
         CallStatus::Done => Answered {
             content: record.result.clone().unwrap_or_default(),
             is_error: false,
@@ -72,41 +92,50 @@ pub(super) fn answer(record: &CallRecord) -> Option<Answered> {
             let reason = format!("denied: {}", text.unwrap_or("the call was refused"));
             error(&reason, Some("this call was refused; do not retry it"), false)
         }
+        CallStatus::Pending => error("nobody has said yes to this call, and it was not made", None, false),
         CallStatus::Cancelled => error("the call was stopped before it had an effect", None, true),
         CallStatus::Begun | CallStatus::Unknown => {
-            let repeatable = record.effect.is_some_and(|effect| !effect.writes());
-            let hint = match repeatable {
-                true => "it reads only, so it may be called again",
+            let hint = match record.effect.is_some_and(Effect::may_repeat) {
+                true => "calling it again does no harm",
                 false => "do not repeat it; check first what happened, or ask the user",
             };
-            error(UNKNOWN_WRITE, Some(hint), true)
+            error("the outcome of this call is unknown: it was interrupted while it ran", Some(hint), true)
         }
-    })
+    }
 }
 
 /// Goes on with a call that was parked.
-pub(super) async fn resume(room: &Toolroom, scope: &Scope, call: CallId) -> Result<CallReport, Settled> {
-    let mut call = call;
+pub(super) async fn resume(
+    room: &Toolroom,
+    call: CallId,
+    scope: Scope,
+    cancellation: CancellationToken,
+) -> Result<CallReport, Settled> {
+    let mut request = ResumeRequest::new(call, scope);
+    request.cancellation = cancellation;
     loop {
-        let stop = room.approvals.question(scope, &call).await.ok().flatten();
-        if stop.is_some_and(|question| question.answer == Some(Answer::Stop)) {
+        let question = room.approvals.question(&request.scope, &request.call).await.ok().flatten();
+        if question.is_some_and(|question| question.answer == Some(Answer::Stop)) {
             return Err(Settled::Stopped);
         }
-        match room.resume(ResumeRequest::new(call.clone(), scope.clone())).await {
+        match room.resume(request.clone()).await {
             Ok(report) => return Ok(report),
-            Err(ResumeError::Replaced { by, .. }) => call = by,
-            Err(error) => return Err(Settled::Answered(ended(room, scope, &call, &error).await)),
+            Err(ResumeError::Replaced { by, .. }) => request.call = by,
+            Err(error) => return Err(Settled::Answered(ended(room, &request, &error).await)),
         }
     }
 }
 
 /// What is known of a parked call that cannot be run any more.
-async fn ended(room: &Toolroom, scope: &Scope, call: &CallId, error: &ResumeError) -> Answered {
-    let record = room.journal.call(scope, call).await.ok().flatten();
-    record.as_ref().and_then(answer).unwrap_or_else(|| Answered {
-        content: Arc::new(error_value(&error.to_string(), None)),
-        is_error: true,
-        ran: false,
-        untrusted: false,
-    })
+async fn ended(room: &Toolroom, request: &ResumeRequest, error: &ResumeError) -> Answered {
+    let record = room.journal.call(&request.scope, &request.call).await.ok().flatten();
+    record.as_ref().map_or_else(
+        || Answered {
+            content: Arc::new(error_value(&error.to_string(), None)),
+            is_error: true,
+            ran: false,
+            untrusted: false,
+        },
+        answer,
+    )
 }

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Entry, Offer};
+use super::prompt::PromptTool;
+use super::tokens;
+use crate::catalog::{Entry, Offer, WireNames};
 use crate::model::Offered;
+use crate::tool::Risk;
 
 /// What may be called in a run, and what of it the model is shown.
 pub(super) struct Tools {
@@ -11,12 +14,14 @@ pub(super) struct Tools {
     offer: Offer,
     /// What the model is shown, in the order of their ids so that caches hit.
     pub(super) shown: Arc<[Offered]>,
+    tokens: u64,
 }
 
 impl Tools {
     pub(super) fn new(offer: Offer) -> Self {
-        let shown = offer.tools.iter().filter_map(|entry| offered(&offer, entry)).collect();
-        Self { offer, shown }
+        let shown: Arc<[Offered]> = offer.tools.iter().filter_map(|entry| offered(&offer, entry)).collect();
+        let tokens = shown.iter().map(tokens::offered).sum();
+        Self { offer, shown, tokens }
     }
 
     /// The tool behind a name that a model wrote: its name on the wire, or a bare name that only one tool has.
@@ -35,9 +40,28 @@ impl Tools {
         named.next().filter(|_| named.next().is_none())
     }
 
-    /// All that the agent may use.
-    pub(super) fn entries(&self) -> &[Arc<Entry>] {
-        &self.offer.tools
+    /// The estimate of what is shown.
+    pub(super) const fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    /// The names on the wire, and back.
+    pub(super) const fn names(&self) -> &WireNames {
+        &self.offer.names
+    }
+
+    /// What the prompt says about them.
+    pub(super) fn for_prompt(&self) -> Vec<PromptTool<'_>> {
+        let tools = self.offer.tools.iter().filter_map(|entry| {
+            let spec = entry.spec();
+            Some(PromptTool {
+                name: self.offer.names.wire(spec.id.as_str())?,
+                bare: spec.id.bare(),
+                high_risk: spec.risk == Risk::High,
+                asks: spec.requires_confirmation,
+            })
+        });
+        tools.collect()
     }
 }
 

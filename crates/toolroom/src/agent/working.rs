@@ -1,13 +1,14 @@
 //! A run while somebody works on it.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
 use super::agent::Agent;
 use super::request::{RunError, RunReport};
 use super::teller::Teller;
+use super::thread::Thread;
+use super::tokens::Estimator;
 use super::tools::Tools;
 use crate::clock::Timestamp;
 use crate::conversation::{
@@ -35,8 +36,8 @@ pub(super) struct Working<'a> {
     pub(super) candidate: usize,
     /// Whether open calls may have left something in the journal.
     pub(super) resumed: bool,
+    pub(super) thread: Thread,
     next_entry: u64,
-    ids: HashSet<ModelCallId>,
     step: Unkept,
 }
 
@@ -89,6 +90,7 @@ impl From<LedgerError> for Stop {
 pub(super) struct Begun {
     pub(super) run: Run,
     pub(super) request: ModelRequest,
+    pub(super) thread: Thread,
     pub(super) tools: Tools,
     pub(super) redactor: Arc<Redactor>,
     pub(super) teller: Arc<Teller>,
@@ -98,7 +100,6 @@ pub(super) struct Begun {
 
 impl<'a> Working<'a> {
     pub(super) fn new(agent: &'a Agent, begun: Begun) -> Self {
-        let ids = call_ids(&begun.request.messages).cloned().collect();
         Self {
             agent,
             run: begun.run,
@@ -111,8 +112,8 @@ impl<'a> Working<'a> {
             closing: None,
             candidate: 0,
             resumed: false,
+            thread: begun.thread,
             next_entry: begun.next_entry,
-            ids,
             step: Unkept::default(),
         }
     }
@@ -124,6 +125,7 @@ impl<'a> Working<'a> {
     /// Says something in the conversation; kept with the next step.
     pub(super) fn say(&mut self, message: Message) {
         let message = Arc::new(message);
+        self.thread.add(self.next_entry, &message);
         self.request.messages.push(Arc::clone(&message));
         self.enter(Content::Message(message));
     }
@@ -135,8 +137,10 @@ impl<'a> Working<'a> {
         self.step.entries.push(entry);
     }
 
-    pub(super) fn next_entry(&self) -> u64 {
-        self.next_entry
+    /// How far off the estimates of tokens are.
+    pub(super) fn estimator(&self) -> MutexGuard<'_, Estimator> {
+        // Each change is whole when the lock is given back.
+        self.agent.estimator.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn spend(&mut self, row: UsageRow) {
@@ -147,21 +151,6 @@ impl<'a> Working<'a> {
 
     pub(super) fn learn(&mut self, request: PastRequest) {
         self.step.requests.push(request);
-    }
-
-    /// Gives every call an id that no other call of the conversation has: models use theirs again, or have none.
-    pub(super) fn make_unique(&mut self, blocks: &mut [Block]) {
-        for block in blocks {
-            let Block::Call { id, .. } = block else { continue };
-            if id.as_str().is_empty() || self.ids.contains(id) {
-                let stem = if id.as_str().is_empty() { "call" } else { id.as_str() };
-                let fresh = (self.ids.len()..).map(|n| ModelCallId::new(&format!("{stem}_{n}")));
-                let ids = &self.ids;
-                let mut fresh = fresh.skip_while(|id| ids.contains(id));
-                *id = fresh.next().unwrap_or_else(|| id.clone());
-            }
-            self.ids.insert(id.clone());
-        }
     }
 
     /// The calls of the last turn, if nobody has answered them.
@@ -284,11 +273,4 @@ pub(super) fn error_value(error: &str, hint: Option<&str>) -> serde_json::Value 
         Some(hint) => serde_json::json!({"error": error, "hint": hint}),
         None => serde_json::json!({"error": error}),
     }
-}
-
-fn call_ids<'m>(messages: &'m [Arc<Message>]) -> impl Iterator<Item = &'m ModelCallId> {
-    messages.iter().flat_map(|message| &message.blocks).filter_map(|block| match block {
-        Block::Call { id, .. } => Some(id),
-        _ => None,
-    })
 }

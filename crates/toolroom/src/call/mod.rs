@@ -31,6 +31,9 @@ pub(crate) use permit::described;
 pub use report::{CallReport, ClientResult, Denial, Done, Outcome, Pending};
 pub use request::{CallRequest, GivenArguments, Progress, ProgressSink};
 pub use resume::{ResumeError, ResumeRequest};
+#[cfg(test)]
+pub(crate) use shorten::dismantle;
+pub(crate) use shorten::{shorten, shorten_text};
 pub use tokio_util::sync::CancellationToken;
 
 use record::OpenCall;

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolroom::agent::{clean_input, recover};
 use toolroom::catalog::WireNames;
 use toolroom::expression::Expression;
+use toolroom::model::Offered;
 use toolroom::policy::{Answers, Facts, Policy, Preset, Provenance, Rule, RuleText, Ruling, ToolPattern};
 use toolroom::redact::{Patterns, Redactor, Secret, Stream};
 use toolroom::schema::{PatternRule, Schema, parse_object};
@@ -134,5 +136,33 @@ fn pattern() {
         }
         assert!(ToolPattern::parse("*").unwrap().matches(&spec));
         assert_eq!(ToolPattern::parse(&pattern.to_string()), Ok(pattern));
+    });
+}
+
+#[test]
+fn inline_calls() {
+    let names = WireNames::new(["builtin:calculator", "mcp:web:search"]);
+    let parameters = json!({ "properties": {
+        "expression": { "type": "string" },
+        "digits": { "type": "integer" },
+        "values": { "type": "array" },
+        "options": { "type": ["object", "null"] },
+    }});
+    let parameters = Arc::new(parameters);
+    let tool = |(_, wire): (&str, &str)| Offered {
+        name: wire.to_owned(),
+        description: String::new(),
+        parameters: Arc::clone(&parameters),
+    };
+    let tools: Vec<Offered> = names.iter().map(tool).collect();
+    fuzz("inline_calls", |text| {
+        let cleaned = clean_input(text);
+        assert_eq!(clean_input(&cleaned), cleaned, "what is clean stays as it is");
+        let Some(recovered) = recover(text, &tools, &names) else { return };
+        assert!(recovered.text.len() < text.len());
+        assert!(!recovered.calls.is_empty());
+        for call in recovered.calls {
+            assert!(names.id(&call.name).is_some(), "only tools on offer are called: {}", call.name);
+        }
     });
 }

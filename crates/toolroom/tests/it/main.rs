@@ -24,5 +24,6 @@ mod redact;
 mod results;
 mod room;
 mod scale;
+mod scenarios;
 mod secrets;
 mod spec;

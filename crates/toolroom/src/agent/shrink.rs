@@ -1,0 +1,127 @@
+//! Making room: what is too long for a model is summed up, or left out.
+
+use std::sync::Arc;
+
+use super::candidate::Candidate;
+use super::compact::{self, Compaction};
+use super::tokens;
+use super::trim::trim;
+use super::working::{Stop, Working};
+use crate::conversation::{Content, RunEvent, UsageRow};
+use crate::model::{Message, ModelError, ModelErrorKind, ModelRequest, Usage};
+
+/// What is kept free for an answer: this part of the window, in percent, and no more than this many tokens.
+const ANSWER_PERCENT: u64 = 12;
+const ANSWER_TOKENS: u64 = 8_000;
+
+impl Working<'_> {
+    /// Sums the older part of the conversation up when it nears the end of the window of the model that is asked.
+    pub(super) async fn make_room(&mut self) -> Result<(), Stop> {
+        let Some(candidate) = self.agent.chain.get(self.candidate).cloned() else { return Ok(()) };
+        let model = candidate.model.name();
+        let window = candidate.facts.window;
+        let before = self.fixed() + self.thread.total();
+        if !compact::is_due(self.estimator().corrected(model, before), window) {
+            return Ok(());
+        }
+        let room = self.estimator().estimate_for(model, window).saturating_sub(self.fixed());
+        let heading = self.thread.heading();
+        let said = self.request.messages.get(heading..).unwrap_or_default();
+        let sizes = self.thread.sizes().get(heading..).unwrap_or_default();
+        let Some(cut) = Compaction::of(said, sizes, room) else { return Ok(()) };
+        let question = cut.question(said, self.thread.summary(), window);
+        let summarised = self.sum_up(&candidate, &question).await?;
+        let covers = self.thread.place_of(cut.first);
+        let text = summarised.as_deref();
+        let mut summary = cut.summary(text, self.thread.summary(), covers, before);
+        summary.after += self.fixed();
+        if summary.after >= before {
+            return Ok(());
+        }
+        let (after, summarised) = (summary.after, text.is_some());
+        let summary = Arc::new(summary);
+        self.enter(Content::Summary(Arc::clone(&summary)));
+        self.thread.compact(&cut, summary, &mut self.request.messages);
+        self.teller.tell(RunEvent::Compacted { before, after, summarised });
+        self.keep_behind();
+        Ok(())
+    }
+
+    /// Asks for a summary, once. Without one the older part is dropped: a conversation that cannot be summed up can still
+    /// go on.
+    async fn sum_up(
+        &mut self,
+        candidate: &Candidate,
+        question: &ModelRequest,
+    ) -> Result<Option<String>, Stop> {
+        let mut told = |_| {};
+        let cancellation = self.cancellation.clone();
+        let answer = tokio::select! {
+            biased;
+            () = cancellation.cancelled() => return Err(Stop::Cancelled),
+            answer = candidate.model.ask(question, &mut told, &cancellation) => answer,
+        };
+        match answer {
+            Ok(answer) => {
+                self.pay(candidate, "summary", answer.usage);
+                let text = answer.into_message().text();
+                Ok((!text.trim().is_empty()).then_some(text))
+            }
+            Err(error) if error.kind == ModelErrorKind::Cancelled => Err(Stop::Cancelled),
+            Err(error) => {
+                tracing::warn!(run = %self.run.id, %error, "the conversation could not be summed up");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Writes down what an answer cost.
+    pub(super) fn pay(&mut self, candidate: &Candidate, purpose: &str, usage: Usage) -> Option<f64> {
+        let cost = candidate.facts.price.map(|price| price.of(&usage));
+        self.spend(UsageRow {
+            at: self.now(),
+            scope: self.run.scope.clone(),
+            run: self.run.id.clone(),
+            conversation: self.run.conversation.clone(),
+            agent: self.run.agent.clone(),
+            model: candidate.model.name().into(),
+            purpose: purpose.into(),
+            usage,
+            cost,
+        });
+        cost
+    }
+
+    /// What of the conversation fits the window of a model and is no more than `most`: all of it, if `None`. A model for
+    /// which the last message would have to be shortened gives way to one with a larger window.
+    pub(super) fn fitting(
+        &self,
+        candidate: &Candidate,
+        most: u64,
+    ) -> Result<Option<Vec<Arc<Message>>>, ModelError> {
+        let window = candidate.facts.window;
+        let longest = candidate.facts.max_output.map_or(ANSWER_TOKENS, u64::from).min(ANSWER_TOKENS);
+        let answer = (window.saturating_mul(ANSWER_PERCENT) / 100).min(longest);
+        let estimator = self.estimator();
+        let room = estimator.estimate_for(candidate.model.name(), window.saturating_sub(answer));
+        let room = room.saturating_sub(self.fixed()).min(most);
+        if self.thread.total() <= room {
+            return Ok(None);
+        }
+        let messages = &self.request.messages;
+        let trimmed = trim(messages, self.thread.sizes(), room)
+            .map_err(|too_large| ModelError::new(ModelErrorKind::ContextOverflow, too_large.to_string()))?;
+        let later = self.agent.chain.get(self.candidate + 1..).unwrap_or_default();
+        if !trimmed.shortened.is_empty() && later.iter().any(|later| later.facts.window > window) {
+            let message = format!("its window of {window} tokens is too small for the last message");
+            return Err(ModelError::new(ModelErrorKind::ContextOverflow, message));
+        }
+        Ok(Some(trimmed.sent(messages)))
+    }
+
+    /// The estimate of what is sent beside the conversation.
+    pub(super) fn fixed(&self) -> u64 {
+        let system = &self.request.system;
+        tokens::text(&system.lasting) + tokens::text(&system.changing) + self.tools.tokens()
+    }
+}

@@ -1,0 +1,155 @@
+//! The conversation as it is sent, measured.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::compact::{Compaction, shown};
+use super::repair::{LateAnswer, repair};
+use super::tokens;
+use super::working::error_value;
+use crate::conversation::{Content, Entry, Summary};
+use crate::model::{Block, Message, ModelCallId, Role};
+
+/// What is known about the messages of a request: where they are kept and how large they are.
+#[derive(Debug, Default)]
+pub(super) struct Thread {
+    /// What stands for the older part. Then the first message shows it.
+    summary: Option<Arc<Summary>>,
+    /// The places of the entries the other messages are.
+    places: Vec<u64>,
+    /// Estimates of all messages, the one that shows the summary included.
+    sizes: Vec<u64>,
+    total: u64,
+    ids: HashSet<ModelCallId>,
+}
+
+impl Thread {
+    /// What is sent of the entries of a conversation: its last summary, and what was said after the part it stands for.
+    /// A thread that was damaged is repaired. Calls at its end are left open.
+    pub(super) fn read(entries: &[Entry]) -> (Self, Vec<Arc<Message>>) {
+        let summary = entries.iter().rev().find_map(|entry| match &entry.content {
+            Content::Summary(summary) => Some(Arc::clone(summary)),
+            Content::Message(_) => None,
+        });
+        let covered = summary.as_ref().map_or(0, |summary| summary.covers);
+        let mut said: Vec<(u64, &Arc<Message>)> = (entries.iter())
+            .filter(|entry| entry.seq >= covered)
+            .filter_map(|entry| match &entry.content {
+                Content::Message(message) => Some((entry.seq, message)),
+                Content::Summary(_) => None,
+            })
+            .collect();
+        let open = said.pop_if(|(_, message)| message.role == Role::Assistant);
+        let stored: Vec<Arc<Message>> = said.iter().map(|(_, message)| Arc::clone(message)).collect();
+        let repaired = repair(&stored, |_| LateAnswer {
+            content: Arc::new(error_value("nothing is known of this call", None)),
+            is_error: true,
+        });
+        let mut thread = Self::default();
+        let mut messages = Vec::with_capacity(entries.len() + 1);
+        if let Some(summary) = summary {
+            thread.head(summary, &mut messages);
+        }
+        let places = repaired.places.iter().map(|place| said.get(*place).map_or(covered, |(seq, _)| *seq));
+        for (place, message) in places.zip(repaired.messages) {
+            thread.add(place, &message);
+            messages.push(message);
+        }
+        if let Some((place, message)) = open {
+            thread.add(place, message);
+            messages.push(Arc::clone(message));
+        }
+        (thread, messages)
+    }
+
+    fn head(&mut self, summary: Arc<Summary>, messages: &mut Vec<Arc<Message>>) {
+        let message = shown(&summary);
+        self.summary = Some(summary);
+        self.measure(&message);
+        messages.push(Arc::new(message));
+    }
+
+    /// One more message.
+    pub(super) fn add(&mut self, place: u64, message: &Message) {
+        self.places.push(place);
+        self.measure(message);
+        self.ids.extend(message.blocks.iter().filter_map(call_id).cloned());
+    }
+
+    fn measure(&mut self, message: &Message) {
+        let size = tokens::message(message);
+        self.sizes.push(size);
+        self.total += size;
+    }
+
+    /// The estimate of all messages.
+    pub(super) const fn total(&self) -> u64 {
+        self.total
+    }
+
+    pub(super) fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    pub(super) fn summary(&self) -> Option<&Summary> {
+        self.summary.as_deref()
+    }
+
+    /// How many messages at the front are no entries: one, if there is a summary.
+    pub(super) fn heading(&self) -> usize {
+        usize::from(self.summary.is_some())
+    }
+
+    /// Gives every call an id that no other call of the conversation has: models use theirs again, or have none.
+    pub(super) fn make_unique(&mut self, blocks: &mut [Block]) {
+        for block in blocks {
+            let Block::Call { id, .. } = block else { continue };
+            if id.as_str().is_empty() || self.ids.contains(id) {
+                *id = self.fresh_id(id);
+            }
+            self.ids.insert(id.clone());
+        }
+    }
+
+    fn fresh_id(&self, id: &ModelCallId) -> ModelCallId {
+        let stem = if id.as_str().is_empty() { "call" } else { id.as_str() };
+        let mut number = self.ids.len();
+        loop {
+            let fresh = ModelCallId::new(&format!("{stem}_{number}"));
+            if !self.ids.contains(&fresh) {
+                return fresh;
+            }
+            number += 1;
+        }
+    }
+
+    /// The place of the first entry that stays after a cut.
+    pub(super) fn place_of(&self, first: usize) -> u64 {
+        self.places.get(first).copied().unwrap_or_else(|| self.places.last().map_or(0, |last| last + 1))
+    }
+
+    /// Puts a summary in the place of everything before the cut.
+    pub(super) fn compact(
+        &mut self,
+        cut: &Compaction,
+        summary: Arc<Summary>,
+        messages: &mut Vec<Arc<Message>>,
+    ) {
+        let kept: Vec<Arc<Message>> = messages.drain(..).skip(self.heading() + cut.first).collect();
+        let places: Vec<u64> = self.places.drain(..).skip(cut.first).collect();
+        self.sizes.clear();
+        self.total = 0;
+        self.head(summary, messages);
+        for (place, message) in places.into_iter().zip(kept) {
+            self.add(place, &message);
+            messages.push(message);
+        }
+    }
+}
+
+fn call_id(block: &Block) -> Option<&ModelCallId> {
+    match block {
+        Block::Call { id, .. } => Some(id),
+        _ => None,
+    }
+}
