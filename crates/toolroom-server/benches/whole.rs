@@ -8,6 +8,7 @@
 
 #[path = "../../toolroom/benches/measure/mod.rs"]
 mod measure;
+mod talk;
 #[path = "../../toolroom/benches/ticket/mod.rs"]
 mod ticket;
 
@@ -21,6 +22,7 @@ use std::thread;
 use std::time::Instant;
 
 use measure::{Bar, Measure, median, quantile, report};
+use talk::Talk;
 use tempfile::TempDir;
 use ticket::{echo, many_tools, ticket};
 use tokio::runtime::{Builder, Runtime};
@@ -98,19 +100,32 @@ fn journal() -> Done {
     crowd(&measure, &runtime, "close_alone", &Work::Close(store.clone()), 1, 2_000, Bar::NONE)?;
     crowd(&measure, &runtime, "switches_alone", &Work::Switches(store.clone()), CROWD, 32_000, Bar::NONE)?;
     crowd(&measure, &runtime, "switches_alone", &Work::Switches(store.clone()), 1, 2_000, Bar::NONE)?;
+    let steps = Work::Step(Talk::new(store.clone()));
+    crowd(&measure, &runtime, "run_step", &steps, CROWD, 8_000, Bar::NONE)?;
+    crowd(&measure, &runtime, "run_step", &steps, 1, 1_000, Bar::NONE)?;
     runtime.block_on(store.shutdown())?;
     Ok(())
 }
 
 /// What one caller does over and over.
-#[derive(Clone)]
 enum Work {
     Call(Toolroom, &'static str),
     Close(Store),
     Switches(Store),
+    Step(Talk),
 }
 
 impl Work {
+    /// The same for another caller.
+    fn another(&self) -> Self {
+        match self {
+            Self::Call(room, tool) => Self::Call(room.clone(), tool),
+            Self::Close(store) => Self::Close(store.clone()),
+            Self::Switches(store) => Self::Switches(store.clone()),
+            Self::Step(talk) => Self::Step(talk.another()),
+        }
+    }
+
     async fn once(&self, arguments: &Arguments) -> Result<(), String> {
         match self {
             Self::Call(room, tool) => {
@@ -133,6 +148,7 @@ impl Work {
                 let standing = store.standing(&ProjectId::default()).await;
                 standing.map(drop).map_err(|error| error.to_string())
             }
+            Self::Step(talk) => talk.step().await,
         }
     }
 }
@@ -186,7 +202,7 @@ async fn round(work: &Work, callers: usize, n: usize) -> Result<Vec<f64>, String
     let arguments: Arguments = ticket().as_object().cloned().unwrap_or_default();
     let tasks: Vec<_> = (0..callers)
         .map(|_| {
-            let (work, arguments) = (work.clone(), arguments.clone());
+            let (work, arguments) = (work.another(), arguments.clone());
             tokio::spawn(async move {
                 let mut latencies = Vec::with_capacity(n / callers);
                 for _ in 0..n / callers {

@@ -44,7 +44,7 @@ pub struct StoreHealth {
     pub open_questions: u64,
     /// Questions whose time is over and that nobody has closed; the next start does.
     pub overdue: u64,
-    /// Processes that have calls open, or died with some.
+    /// Processes that have calls or runs open, or died with some.
     pub instances: Vec<InstanceSeen>,
     /// The version of SQLite.
     pub sqlite: String,

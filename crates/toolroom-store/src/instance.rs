@@ -147,7 +147,7 @@ pub(crate) fn read_instance(row: &SqliteRow) -> Result<Seen, sqlx::Error> {
 /// What a start finds in a database.
 #[derive(Debug, Default)]
 pub(crate) struct Surroundings {
-    /// Processes with open calls.
+    /// Processes with open calls or runs.
     instances: Vec<Seen>,
     /// Questions that nobody answered in time.
     overdue: i64,

@@ -1,6 +1,8 @@
 //! Who works on a run: taking one over, and deleting a conversation nobody works in. Rare, so each looks for itself,
 //! inside the open transaction.
 
+use std::collections::HashSet;
+
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use toolroom::clock::Timestamp;
@@ -25,11 +27,13 @@ pub(crate) enum Hold {
 pub(crate) async fn settle(
     connection: &mut SqliteConnection,
     instance: &Instance,
+    ours: &HashSet<RunId>,
     hold: &Hold,
 ) -> Result<Result<Outcome, Refusal>, sqlx::Error> {
+    let us = Us { instance, ours };
     let settled = match hold {
-        Hold::Take(scope, run) => take(connection, instance, scope, run).await,
-        Hold::Delete(scope, conversation) => delete(connection, instance, scope, conversation).await,
+        Hold::Take(scope, run) => take(connection, us, scope, run).await,
+        Hold::Delete(scope, conversation) => delete(connection, us, scope, conversation).await,
     };
     match settled {
         Ok(outcome) => Ok(Ok(outcome)),
@@ -65,6 +69,13 @@ impl From<TakeRunError> for Trouble {
     }
 }
 
+/// This process, and the runs it works on.
+#[derive(Clone, Copy)]
+struct Us<'a> {
+    instance: &'a Instance,
+    ours: &'a HashSet<RunId>,
+}
+
 /// Who a run is held by.
 enum Holder {
     Nobody,
@@ -80,11 +91,13 @@ impl Holder {
         row: &SqliteRow,
         instance: Option<&str>,
         column: usize,
-        us: &Instance,
+        run: &RunId,
+        us: Us<'_>,
     ) -> Result<Self, sqlx::Error> {
         let Some(held_by) = instance else { return Ok(Self::Nobody) };
-        if held_by == us.id {
-            return Ok(Self::Living);
+        if held_by == us.instance.id {
+            // A step that could not be written is the last one, unless somebody goes on.
+            return Ok(if us.ours.contains(run) { Self::Living } else { Self::Nobody });
         }
         // Without a row it has signed off, or was found dead before.
         let Some(id) = row.try_get::<Option<String>, _>(column)? else { return Ok(Self::Nobody) };
@@ -94,13 +107,13 @@ impl Holder {
             process: row.try_get(column + 2)?,
             heartbeat_at: Timestamp::from_micros(row.try_get(column + 3)?),
         };
-        Ok(if us.knows_dead(&seen) { Self::Dead(seen.id) } else { Self::Living })
+        Ok(if us.instance.knows_dead(&seen) { Self::Dead(seen.id) } else { Self::Living })
     }
 }
 
 async fn take(
     connection: &mut SqliteConnection,
-    instance: &Instance,
+    us: Us<'_>,
     scope: &Scope,
     id: &RunId,
 ) -> Result<Outcome, Trouble> {
@@ -115,7 +128,7 @@ async fn take(
     if !run.state.is_open() {
         return Err(TakeRunError::Over { run: run.id, state: run.state }.into());
     }
-    match Holder::read(&row, row.try_get(2)?, 5, instance)? {
+    match Holder::read(&row, row.try_get(2)?, 5, id, us)? {
         Holder::Nobody => {}
         Holder::Living => return Err(TakeRunError::Busy(run.id).into()),
         Holder::Dead(holder) => bury(connection, &holder).await?,
@@ -127,7 +140,7 @@ async fn take(
         .query()
         .bind(id.as_str().to_owned())
         .bind(run.state.as_str())
-        .bind(instance.id.clone())
+        .bind(us.instance.id.clone())
         .bind(record)
         .execute(connection)
         .await?;
@@ -136,7 +149,7 @@ async fn take(
 
 async fn delete(
     connection: &mut SqliteConnection,
-    instance: &Instance,
+    us: Us<'_>,
     scope: &Scope,
     id: &ConversationId,
 ) -> Result<Outcome, Trouble> {
@@ -147,11 +160,11 @@ async fn delete(
     if !scope.covers(&read_scope(&row, 0)?) {
         return Ok(Outcome::Changed(0));
     }
-    if let Some(run) = row.try_get::<Option<&str>, _>(2)? {
-        match Holder::read(&row, row.try_get(3)?, 4, instance)? {
+    if let Some(run) = row.try_get::<Option<&str>, _>(2)?.map(RunId::new) {
+        match Holder::read(&row, row.try_get(3)?, 4, &run, us)? {
             Holder::Nobody => {}
             Holder::Living => {
-                let busy = StepError::Busy { run: RunId::new(run) };
+                let busy = StepError::Busy { run };
                 return Err(Trouble::Refused(Refusal::NotStepped(busy)));
             }
             Holder::Dead(holder) => bury(connection, &holder).await?,

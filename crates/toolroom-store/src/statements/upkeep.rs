@@ -102,7 +102,7 @@ registry! {
     SCHEMA_AND_INSTANCES =
         sqlite_only(concat!(schema!(), "; SELECT count(*) FROM approvals WHERE ", overdue!(), "; ", instances!()));
 
-    /// Every process that has, or had, calls open.
+    /// Every process that has, or had, calls or runs open.
     INSTANCES = both(instances!());
 
     /// The same, with the write lock held.

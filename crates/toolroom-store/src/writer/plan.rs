@@ -54,7 +54,7 @@ pub(super) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Decides about every unit. `present` says whether this process has other calls open, so that the
+    /// Decides about every unit. `present` says whether this process has other calls or runs open, so that the
     /// transaction should carry its heartbeat when that is due.
     pub(super) fn new(
         units: &'a [Unit],

@@ -13,7 +13,7 @@ use toolroom::ledger::CallId;
 
 use super::batch::Batch;
 use super::queue::Entry;
-use super::transaction::{Frame, Written, run};
+use super::transaction::{Frame, Us, Written, run};
 use super::unit::{Answer, Durability, Outcome, Refusal, Unit, Work};
 use crate::connect::{Purpose, connect};
 use crate::instance::{EXPIRE_EVERY, HEARTBEAT_EVERY, Instance};
@@ -134,7 +134,8 @@ impl Writer {
             (Work::Run(change), Ok(_)) if change.keeps_running() => {
                 self.runs.insert(change.run.id.clone());
             }
-            (Work::Run(change), Ok(_) | Err(Refusal::NotStepped(StepError::Lost(_)))) => {
+            // Also when a step failed: if nobody tries again, others may go on with the run.
+            (Work::Run(change), Ok(_) | Err(Refusal::NotStepped(StepError::Lost(_)) | Refusal::Store(_))) => {
                 self.runs.remove(&change.run.id);
             }
             (Work::Hold(_), Ok(Outcome::Taken(run))) => {
@@ -207,9 +208,9 @@ impl Writer {
 
     /// Runs the units inside `frame`; leaves nothing of them when it fails.
     async fn transact(&mut self, units: &[Unit], frame: Frame) -> Result<Vec<Answer>, StoreError> {
-        let at_work = self.is_at_work();
+        let us = Us { instance: &self.instance, at_work: self.is_at_work(), runs: &self.runs };
         let connection = self.connection.as_mut().ok_or(StoreError::Closed)?;
-        match run(connection, &self.instance, units, frame, at_work).await {
+        match run(connection, us, units, frame).await {
             Ok(Written { answers, heartbeat_at }) => {
                 match (frame, heartbeat_at) {
                     (Frame::Transaction, Some(at)) => self.instance.was_seen(at),

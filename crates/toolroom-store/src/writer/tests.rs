@@ -7,10 +7,13 @@ use serde_json::Value;
 use sqlx::Row;
 use tokio::sync::oneshot;
 use toolroom::clock::{Clock, Timestamp};
+use toolroom::conversation::{AgentId, Content, ConversationId, Entry, Run, RunId, RunState, RunStep};
 use toolroom::ledger::{
     Action, Answer, Answerer, Approval, BeginCall, CallId, CallRecord, CallStatus, CloseCall, Decision,
     EditCall, Grant, ParkCall, ParkedQuestion, Turn,
 };
+use toolroom::model::{Message, Usage};
+use toolroom::policy::Provenance;
 use toolroom::scope::{ProjectId, Scope};
 use toolroom::testing::ManualClock;
 use toolroom::tool::Effect;
@@ -20,6 +23,7 @@ use super::task::Writer;
 use super::unit::{Durability, Unit, Work};
 use crate::Presence;
 use crate::connect::{Purpose, connect};
+use crate::conversation::{Hold, RunChange};
 use crate::instance::Instance;
 use crate::known_keys::KeyNames;
 use crate::migrate::{MIGRATIONS, migrate};
@@ -107,6 +111,40 @@ fn switch() -> Work {
     Work::Set(Setting::Switch { project, kind: SwitchKind::Tool, name: "t".to_owned(), state: None })
 }
 
+/// A step in which so many letters are said.
+fn step(run: &str, conversation: &str, letters: usize) -> Work {
+    let at = Timestamp::from_micros(1);
+    let run = Run {
+        id: RunId::new(run),
+        conversation: ConversationId::new(conversation),
+        scope: Scope::default(),
+        agent: AgentId::new("default"),
+        entrance: "cli".into(),
+        state: RunState::Running,
+        model: None,
+        provenance: Provenance::default(),
+        context: serde_json::Map::new(),
+        iterations: 0,
+        usage: Usage::default(),
+        cost: 0.0,
+        failure: None,
+        started_at: at,
+        ended_at: None,
+    };
+    let content = Content::Message(Arc::new(Message::user("a".repeat(letters))));
+    let entries = vec![Entry { seq: 0, run: run.id.clone(), at, content }];
+    let (events, usage, requests) = (Vec::new(), Vec::new(), Vec::new());
+    Work::Run(Box::new(RunChange::step(RunStep { run, entries, events, usage, requests }).unwrap()))
+}
+
+fn take(run: &str) -> Work {
+    Work::Hold(Hold::Take(Scope::default(), RunId::new(run)))
+}
+
+fn delete(conversation: &str) -> Work {
+    Work::Hold(Hold::Delete(Scope::default(), ConversationId::new(conversation)))
+}
+
 fn unit(work: Work) -> Unit {
     Unit { work, answer: oneshot::channel().0 }
 }
@@ -166,6 +204,29 @@ fn only_a_begin_and_its_close_may_meet_in_one_transaction() {
     check(vec![edit("a", "b"), decide("b")], 1);
     check(vec![park("b"), edit("a", "b")], 1);
     check((0..2000).map(|id| begin(&id.to_string(), pure)).collect(), 1000);
+}
+
+#[test]
+fn a_run_and_a_conversation_change_once_in_a_transaction() {
+    let check = |works: Vec<Work>, expected: usize| {
+        let names = format!("{works:?}");
+        assert_eq!(together(works), (expected, Durability::Process), "{names}");
+    };
+    check(vec![step("r", "c", 1), step("s", "d", 1), begin("a", Effect::Pure), take("t"), delete("e")], 5);
+    check(vec![step("r", "c", 1), step("r", "c", 1)], 1);
+    check(vec![step("r", "c", 1), step("s", "c", 1)], 1);
+    check(vec![step("r", "c", 1), step("r", "d", 1)], 1);
+    check(vec![step("r", "c", 1), take("r")], 1);
+    check(vec![take("r"), step("r", "c", 1)], 1);
+    check(vec![delete("c"), step("r", "c", 1)], 1);
+}
+
+#[test]
+fn a_transaction_holds_a_bounded_number_of_letters() {
+    let long = 6 << 20;
+    let steps = ["a", "b", "c", "d"].map(|name| step(name, name, long));
+    assert_eq!(together(steps.into()).0, 2);
+    assert_eq!(together(vec![step("a", "a", 4 * long), step("b", "b", 1)]).0, 1);
 }
 
 #[tokio::test]

@@ -1,7 +1,10 @@
 //! One transaction: look, decide, write, commit, in as few trips to the connection's thread as it takes.
 
+use std::collections::HashSet;
+
 use sqlx::sqlite::SqliteConnection;
 use toolroom::clock::Timestamp;
+use toolroom::conversation::RunId;
 
 use super::look::{Questions, Replies};
 use super::plan::Plan;
@@ -18,6 +21,16 @@ pub(super) enum Frame {
     Savepoint,
 }
 
+/// Who writes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Us<'a> {
+    pub(super) instance: &'a Instance,
+    /// Whether we have calls or runs open, so that the heartbeat should be written along when it is due.
+    pub(super) at_work: bool,
+    /// The runs we work on.
+    pub(super) runs: &'a HashSet<RunId>,
+}
+
 /// What came of it.
 #[derive(Debug)]
 pub(super) struct Written {
@@ -29,19 +42,18 @@ pub(super) struct Written {
 /// Writes the units. After an error the frame is still open, and has to be undone by the caller.
 pub(super) async fn run(
     connection: &mut SqliteConnection,
-    instance: &Instance,
+    us: Us<'_>,
     units: &[Unit],
     frame: Frame,
-    present: bool,
 ) -> Result<Written, sqlx::Error> {
-    let now = instance.now();
+    let now = us.instance.now();
     if frame == Frame::Savepoint {
         statements::SAVEPOINT_UNIT.query().execute(&mut *connection).await?;
     }
     let questions = Questions::of(units);
     let replies = ask(connection, &questions, frame).await?;
-    let plan = Plan::new(units, &questions, &replies, instance, present);
-    let outcomes = write(connection, &plan, frame, !questions.is_empty(), instance).await?;
+    let plan = Plan::new(units, &questions, &replies, us.instance, us.at_work);
+    let outcomes = write(connection, &plan, frame, !questions.is_empty(), us).await?;
     let heartbeat_at = plan.is_present().then_some(now);
     let mut answers: Vec<Answer> =
         plan.verdicts.into_iter().map(|verdict| verdict.map(|()| Outcome::Written)).collect();
@@ -76,7 +88,7 @@ async fn write(
     plan: &Plan<'_>,
     frame: Frame,
     is_open: bool,
-    instance: &Instance,
+    us: Us<'_>,
 ) -> Result<Outcomes, sqlx::Error> {
     if frame == Frame::Transaction && plan.has_runs() && !plan.has_single_statements() {
         // Whoever changes runs has looked first, so the transaction is open.
@@ -101,7 +113,7 @@ async fn write(
     if plan.has_runs() {
         plan.bind_runs(statements::WRITE_RUNS)?.execute(&mut *connection).await?;
     }
-    let outcomes = write_singly(connection, plan, instance).await?;
+    let outcomes = write_singly(connection, plan, us).await?;
     let end = match frame {
         Frame::Transaction => statements::COMMIT,
         Frame::Savepoint => statements::RELEASE_UNIT,
@@ -113,20 +125,20 @@ async fn write(
 async fn write_singly(
     connection: &mut SqliteConnection,
     plan: &Plan<'_>,
-    instance: &Instance,
+    us: Us<'_>,
 ) -> Result<Outcomes, sqlx::Error> {
     for artifact in &plan.artifacts {
         artifact::keep(connection, artifact).await?;
     }
     let mut outcomes = Vec::new();
     for (place, hold) in &plan.holds {
-        outcomes.push((*place, conversation::settle(connection, instance, hold).await?));
+        outcomes.push((*place, conversation::settle(connection, us.instance, us.runs, hold).await?));
     }
     for (place, change) in &plan.memories {
-        outcomes.push((*place, Ok(change.write(connection, instance).await?)));
+        outcomes.push((*place, Ok(change.write(connection, us.instance).await?)));
     }
     for (place, setting) in &plan.settings {
-        let changed = setting.write(connection, instance.now()).await?;
+        let changed = setting.write(connection, us.instance.now()).await?;
         outcomes.push((*place, changed.map(Outcome::Changed).map_err(Refusal::from)));
     }
     for (place, chunk) in &plan.prunes {

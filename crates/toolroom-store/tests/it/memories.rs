@@ -99,7 +99,7 @@ async fn a_memory_that_proved_right_becomes_part_of_a_prompt_and_back() {
     assert_eq!((&promotion.memory, promotion.addition.as_str()), (&before, "Be brief."));
     assert_eq!(store.memory(&scope, "k").await.unwrap(), None);
     assert_eq!(store.promote(&scope, "k", &agent, "Again.").await.unwrap(), None);
-    assert_eq!(store.promotions(&scope, &agent).await.unwrap(), [promotion.clone()]);
+    assert_eq!(store.promotions(&scope, &agent).await.unwrap(), std::slice::from_ref(&promotion));
     assert_eq!(store.promotions(&stranger, &agent).await.unwrap(), []);
     assert_eq!(store.promotions(&scope, &AgentId::new("other")).await.unwrap(), []);
 

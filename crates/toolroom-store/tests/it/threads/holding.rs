@@ -67,6 +67,22 @@ async fn a_process_that_signs_off_leaves_its_runs_to_others() {
 }
 
 #[tokio::test]
+async fn a_run_whose_step_could_not_be_written_can_be_taken_again() {
+    let place = Place::new();
+    let (scope, clock) = (Scope::default(), &*place.clock);
+    let store = place.open().await;
+    let mut thread = begun(&store, clock, &scope).await;
+    let mut gap = thread.clone();
+    gap.conversation.entries += 1;
+    let error = store.step(gap.step(clock, RunState::Done)).await.unwrap_err();
+    assert!(matches!(error, StepError::Ledger(_)), "{error}");
+    assert_eq!(store.take_run(&scope, &thread.run.id).await.unwrap(), thread.run);
+    let busy = store.take_run(&scope, &thread.run.id).await.unwrap_err();
+    assert!(matches!(busy, TakeRunError::Busy(_)), "{busy}");
+    store.step(thread.step(clock, RunState::Done)).await.unwrap();
+}
+
+#[tokio::test]
 async fn whoever_works_on_a_run_says_that_it_lives() {
     let place = Place::new();
     let (scope, clock) = (Scope::default(), &*place.clock);

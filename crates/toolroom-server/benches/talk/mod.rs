@@ -1,0 +1,114 @@
+//! A run that goes on and on: what a loop writes after every answer of its model.
+
+use std::sync::Arc;
+
+use tokio::sync::Mutex;
+use toolroom::clock::{Clock, SystemClock};
+use toolroom::conversation::{
+    AgentId, BeginRun, Content, Conversation, ConversationId, Conversations, Entry, NumberedEvent, Run,
+    RunEvent, RunId, RunState, RunStep, UsageRow,
+};
+use toolroom::model::{Message, Usage};
+use toolroom::policy::Provenance;
+use toolroom::scope::Scope;
+use toolroom_store::Store;
+
+/// About as long as many answers are.
+const WORDS: &str =
+    "It is cloudy in Bergen, with 7 degrees and rain from the west; take an umbrella with you today.";
+
+/// One run and what was said in it so far; it begins with the first step.
+pub(crate) struct Talk {
+    store: Store,
+    state: Mutex<Option<(Run, u64)>>,
+}
+
+impl Talk {
+    pub(crate) fn new(store: Store) -> Self {
+        Self { store, state: Mutex::new(None) }
+    }
+
+    /// A run of its own over the same database.
+    pub(crate) fn another(&self) -> Self {
+        Self::new(self.store.clone())
+    }
+
+    /// Two entries, three events, one paid answer.
+    pub(crate) async fn step(&self) -> Result<(), String> {
+        let mut state = self.state.lock().await;
+        let (run, steps) = match state.take() {
+            Some((run, steps)) => (run, steps),
+            None => (self.begin().await?, 0),
+        };
+        let entries = (1..=2).map(|place| entry(&run, 2 * steps + place)).collect();
+        let events = (0..3).map(|place| event(3 * steps + place)).collect();
+        let step =
+            RunStep { run: run.clone(), entries, events, usage: vec![usage(&run)], requests: Vec::new() };
+        self.store.step(step).await.map_err(|error| error.to_string())?;
+        *state = Some((run, steps + 1));
+        Ok(())
+    }
+
+    async fn begin(&self) -> Result<Run, String> {
+        let (conversation, run) = opening();
+        let entries = vec![entry(&run, 0)];
+        let begin = BeginRun { run: run.clone(), conversation, entries, events: Vec::new() };
+        self.store.begin_run(begin).await.map_err(|error| error.to_string())?;
+        Ok(run)
+    }
+}
+
+fn opening() -> (Conversation, Run) {
+    let now = SystemClock.now();
+    let conversation = Conversation {
+        id: ConversationId::fresh(&SystemClock),
+        scope: Scope::default(),
+        agent: AgentId::new("default"),
+        title: "The weather".to_owned(),
+        entries: 0,
+        created_at: now,
+        updated_at: now,
+    };
+    let run = Run {
+        id: RunId::fresh(&SystemClock),
+        conversation: conversation.id.clone(),
+        scope: Scope::default(),
+        agent: conversation.agent.clone(),
+        entrance: "bench".into(),
+        state: RunState::Running,
+        model: Some("vendor/model".into()),
+        provenance: Provenance::default(),
+        context: serde_json::Map::new(),
+        iterations: 1,
+        usage: Usage::default(),
+        cost: 0.0,
+        failure: None,
+        started_at: now,
+        ended_at: None,
+    };
+    (conversation, run)
+}
+
+fn entry(run: &Run, seq: u64) -> Entry {
+    let content = Content::Message(Arc::new(Message::user(WORDS)));
+    Entry { seq, run: run.id.clone(), at: SystemClock.now(), content }
+}
+
+fn event(seq: u64) -> NumberedEvent {
+    let event = RunEvent::Asking { model: "vendor/model".into(), iteration: 1 };
+    NumberedEvent { seq, at: SystemClock.now(), event }
+}
+
+fn usage(run: &Run) -> UsageRow {
+    UsageRow {
+        at: SystemClock.now(),
+        scope: run.scope.clone(),
+        run: run.id.clone(),
+        conversation: run.conversation.clone(),
+        agent: run.agent.clone(),
+        model: "vendor/model".into(),
+        purpose: "answer".into(),
+        usage: Usage { input: 1_000, output: 100, ..Usage::default() },
+        cost: Some(0.01),
+    }
+}
