@@ -5,6 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolroom::model::{Answer, ModelError, ModelEvent, ModelRequest};
 
+use crate::refusal;
+
 /// One wire format. Pure: bytes are sent and received elsewhere.
 pub trait Wire: Send + Sync {
     /// The path below the vendor's base URL, for a streamed answer.
@@ -17,7 +19,9 @@ pub trait Wire: Send + Sync {
     fn decoder(&self, terms: &Terms) -> Box<dyn Decoder>;
 
     /// What a response without success says.
-    fn refusal(&self, status: u16, body: &str) -> ModelError;
+    fn refusal(&self, status: u16, body: &str) -> ModelError {
+        refusal::of_response(status, body)
+    }
 }
 
 /// Reads the events of one streamed answer.

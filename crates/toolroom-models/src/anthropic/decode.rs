@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use toolroom::model::{Answer, Block, ModelCallId, ModelError, ModelEvent, Opaque, StopReason, Usage};
 
-use crate::failure::{broke_off, not_understood};
 use crate::field::{count_at, text_at};
+use crate::refusal::{self, broke_off, not_understood};
 use crate::sse::Event;
 use crate::wire::Decoder;
 
@@ -167,7 +167,7 @@ impl Decoder for Stream {
             }
             "message_stop" => self.ended = true,
             "message" => self.whole(&mut data, told)?,
-            "error" => return Err(super::error(None, data.get("error").unwrap_or(&Value::Null))),
+            "error" => return Err(refusal::in_stream(&data)),
             // `ping`, the ends of blocks, and what later versions add.
             _ => {}
         }

@@ -7,6 +7,8 @@ use toolroom::model::{Block, Message, ModelCallId, ModelRequest, Offered, Opaque
 
 use crate::arguments::as_object;
 use crate::field::text_at;
+use crate::schema::object_top;
+use crate::turns::turns as ordered;
 use crate::wire::{Terms, temperature};
 
 /// The API wants a bound; this one holds with every model it serves.
@@ -56,7 +58,7 @@ fn tools(offered: &[Offered]) -> Vec<Value> {
     let mut tools: Vec<Value> = offered
         .iter()
         .map(|tool| {
-            json!({ "name": tool.name, "description": tool.description, "input_schema": schema(&tool.parameters) })
+            json!({ "name": tool.name, "description": tool.description, "input_schema": object_top(&tool.parameters).schema })
         })
         .collect();
     if let Some(last) = tools.last_mut().and_then(Value::as_object_mut) {
@@ -65,27 +67,17 @@ fn tools(offered: &[Offered]) -> Vec<Value> {
     tools
 }
 
-/// The schema, whose top has to be an object and must not be a choice.
-fn schema(parameters: &Value) -> Value {
-    let mut schema = parameters.as_object().cloned().unwrap_or_default();
-    for choice in ["oneOf", "anyOf", "allOf"] {
-        schema.shift_remove(choice);
-    }
-    schema.insert("type".to_owned(), json!("object"));
-    Value::Object(schema)
-}
-
 /// Turns of the same side become one, so that sides alternate and all results of a turn stand in one message.
 fn messages(messages: &[Arc<Message>], terms: &Terms) -> Vec<Value> {
     let mut turns: Vec<(Role, Vec<Value>)> = Vec::new();
-    for message in messages {
-        let blocks = message.blocks.iter().filter_map(|block| content(block, terms));
+    for said in ordered(messages) {
+        let blocks = said.blocks.iter().filter_map(|block| content(block, terms));
         match turns.last_mut() {
-            Some((role, turn)) if *role == message.role => turn.extend(blocks),
+            Some((role, turn)) if *role == said.role => turn.extend(blocks),
             _ => {
                 let blocks: Vec<Value> = blocks.collect();
                 if !blocks.is_empty() {
-                    turns.push((message.role, blocks));
+                    turns.push((said.role, blocks));
                 }
             }
         }

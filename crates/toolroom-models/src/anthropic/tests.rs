@@ -8,15 +8,15 @@ use toolroom::model::{
 };
 
 use super::Anthropic;
-use crate::recorded::{answer, endure, heard, nearly, read, request, terms};
+use crate::recorded::{answer, endure, heard, nearly, next_request, read, request, terms};
 use crate::scale::cases;
 use crate::wire::{Terms, Wire};
 
-const TEXT: &str = include_str!("streams/text.sse");
-const THINKING_AND_CALLS: &str = include_str!("streams/thinking_and_calls.sse");
-const OPAQUE_BLOCKS: &str = include_str!("streams/opaque_blocks.sse");
-const BROKEN_OFF: &str = include_str!("streams/broken_off.sse");
-const ERROR_MIDWAY: &str = include_str!("streams/error_midway.sse");
+const TEXT: &str = include_str!("../../tests/corpus/anthropic/text.sse");
+const THINKING_AND_CALLS: &str = include_str!("../../tests/corpus/anthropic/thinking_and_calls.sse");
+const OPAQUE_BLOCKS: &str = include_str!("../../tests/corpus/anthropic/opaque_blocks.sse");
+const BROKEN_OFF: &str = include_str!("../../tests/corpus/anthropic/broken_off.sse");
+const ERROR_MIDWAY: &str = include_str!("../../tests/corpus/anthropic/error_midway.sse");
 
 fn claude() -> Terms {
     terms("anthropic", "claude-sonnet-4-5")
@@ -92,8 +92,7 @@ fn thoughts_and_calls_are_read_with_what_has_to_be_given_back() {
 
 #[test]
 fn an_answer_is_given_back_block_by_block_as_it_came() {
-    let turn = answer(&Anthropic, &claude(), THINKING_AND_CALLS).into_message();
-    let sent = again(&claude(), vec![Message::user("Weather?"), turn]);
+    let sent = again(&claude(), next_request(answer(&Anthropic, &claude(), THINKING_AND_CALLS)).messages);
     let expected = json!([
         {"type": "thinking", "thinking": "Two cities, two calls.", "signature": "EqQBCgIYAhIM+/a=="},
         {"type": "redacted_thinking", "data": "EmwKAhgBEgy3va3pzix/LafPsn4a"},
@@ -101,7 +100,7 @@ fn an_answer_is_given_back_block_by_block_as_it_came() {
         {"type": "tool_use", "id": "toolu_01A", "name": "get_weather", "input": {"city": "Oslo", "days": 1.5}},
         {"type": "tool_use", "id": "toolu_01B", "name": "now", "input": {}, "caller": {"type": "direct"}},
     ]);
-    assert_eq!(sent[1], json!({"role": "assistant", "content": expected}));
+    assert_eq!(sent[0], json!({"role": "assistant", "content": expected}));
 }
 
 #[test]
@@ -330,6 +329,7 @@ proptest! {
         let mut expected = Vec::new();
         let mut push = |event: Value| stream.push_str(&format!("data: {event}\n\n"));
         for (index, (id, name, text, number)) in calls.iter().enumerate() {
+            let id = format!("{id}-{index}");
             let input = json!({ "z": text, "a": [number, { "deep": text }] });
             let block = json!({ "type": "tool_use", "id": id, "name": name, "input": {} });
             push(json!({ "type": "content_block_start", "index": index, "content_block": block }));
@@ -339,7 +339,7 @@ proptest! {
         }
         push(json!({ "type": "message_stop" }));
         let (_, heard) = read(&Anthropic, &claude(), &[stream.as_bytes()]);
-        let sent = again(&claude(), vec![heard.unwrap().into_message()]);
+        let sent = again(&claude(), next_request(heard.unwrap()).messages);
         prop_assert_eq!(sent[0]["content"].to_string(), json!(expected).to_string());
     }
 }

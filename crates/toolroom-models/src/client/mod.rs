@@ -22,7 +22,6 @@ use toolroom_host::net::{Body, Bytes, Http, Limits, Opening, Reach, Response, St
 pub use self::endpoint::Endpoint;
 use self::failure::{Stage, no_web_page, redirected, unreachable};
 use self::retry_after::retry_after;
-use crate::refusal::window_in;
 use crate::sse::{Event, Reader};
 use crate::vendor::ModelName;
 use crate::wire::{Decoder, Terms};
@@ -185,12 +184,9 @@ impl Remote {
         ModelError::new(ModelErrorKind::Timeout, format!("nothing arrived from {title} for {seconds} s"))
     }
 
-    /// The error as it may be shown: without the key, and with the window if it was named.
+    /// The error as it may be shown: without the key.
     fn shown(&self, mut error: ModelError) -> ModelError {
         self.endpoint.hide_key(&mut error.message);
-        if error.kind == ModelErrorKind::ContextOverflow && error.window.is_none() {
-            error.window = window_in(&error.message);
-        }
         error
     }
 }

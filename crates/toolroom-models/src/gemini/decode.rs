@@ -9,8 +9,8 @@ use toolroom::model::{
     Answer, Block, ModelCallId, ModelError, ModelErrorKind, ModelEvent, Opaque, StopReason, Usage,
 };
 
-use crate::failure::{broke_off, not_understood};
 use crate::field::{count_at, text_at};
+use crate::refusal::{self, broke_off, not_understood};
 use crate::sse::Event;
 use crate::wire::Decoder;
 
@@ -176,9 +176,8 @@ impl Decoder for Stream {
     fn event(&mut self, event: &Event, told: &mut dyn FnMut(ModelEvent)) -> Result<(), ModelError> {
         let mut chunk: Value = serde_json::from_str(&event.data)
             .map_err(|error| not_understood("a chunk is no JSON").caused_by(error))?;
-        if let Some(error) = chunk.get("error") {
-            let code = count_at(error, "/code").and_then(|code| u16::try_from(code).ok());
-            return Err(super::error(code.unwrap_or(500), error));
+        if chunk.get("error").is_some() {
+            return Err(refusal::in_stream(&chunk));
         }
         if let Some(reason) = text_at(&chunk, "/promptFeedback/blockReason") {
             let said = text_at(&chunk, "/promptFeedback/blockReasonMessage").unwrap_or_default();

@@ -10,6 +10,7 @@ use toolroom::model::{Block, Message, ModelCallId, ModelRequest, Offered, Opaque
 use crate::arguments::as_object;
 use crate::field::text_at;
 use crate::schema::openapi;
+use crate::turns::turns;
 use crate::wire::{Terms, temperature};
 
 /// Calls that another model wrote have no signature. Google names this one for them; without it they are refused.
@@ -87,9 +88,9 @@ struct Turn {
 fn contents(messages: &[Arc<Message>], terms: &Terms) -> Vec<Value> {
     let mut contents =
         Contents { owner: &terms.owner, known: HashSet::new(), order: HashMap::new(), turns: Vec::new() };
-    for message in messages {
-        for block in &message.blocks {
-            contents.add(message.role, block);
+    for turn in turns(messages) {
+        for block in turn.blocks {
+            contents.add(turn.role, block);
         }
     }
     contents.turns.into_iter().map(Turn::finish).collect()

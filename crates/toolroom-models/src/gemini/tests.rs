@@ -9,17 +9,17 @@ use toolroom::model::{
 };
 
 use super::Gemini;
-use crate::recorded::{answer, endure, heard, nearly, read, request, terms};
+use crate::recorded::{answer, endure, heard, nearly, next_request, read, request, terms};
 use crate::scale::cases;
 use crate::wire::{Terms, Wire};
 
-const TEXT: &str = include_str!("streams/text.sse");
-const THOUGHTS_AND_CALLS: &str = include_str!("streams/thoughts_and_calls.sse");
-const CALLS_WITH_IDS: &str = include_str!("streams/calls_with_ids.sse");
-const SIGNED_WORDS: &str = include_str!("streams/signed_words.sse");
-const BROKEN_OFF: &str = include_str!("streams/broken_off.sse");
-const ERROR_MIDWAY: &str = include_str!("streams/error_midway.sse");
-const BLOCKED: &str = include_str!("streams/blocked.sse");
+const TEXT: &str = include_str!("../../tests/corpus/gemini/text.sse");
+const THOUGHTS_AND_CALLS: &str = include_str!("../../tests/corpus/gemini/thoughts_and_calls.sse");
+const CALLS_WITH_IDS: &str = include_str!("../../tests/corpus/gemini/calls_with_ids.sse");
+const SIGNED_WORDS: &str = include_str!("../../tests/corpus/gemini/signed_words.sse");
+const BROKEN_OFF: &str = include_str!("../../tests/corpus/gemini/broken_off.sse");
+const ERROR_MIDWAY: &str = include_str!("../../tests/corpus/gemini/error_midway.sse");
+const BLOCKED: &str = include_str!("../../tests/corpus/gemini/blocked.sse");
 
 fn gemini() -> Terms {
     terms("google", "gemini-3-pro")
@@ -159,8 +159,8 @@ fn calls_of_another_model_get_the_signature_that_stands_for_none() {
         opaque: None,
     };
     let turn = Message::assistant(vec![call("toolu_1", "{\"zone\":\"UTC\"}"), call("toolu_2", "{\"zo")]);
-    let results = user(vec![result("toolu_1", "now", json!(null), false)]);
-    let sent = again(&gemini(), vec![turn, results]);
+    let results = ["toolu_1", "toolu_2"].map(|id| result(id, "now", json!(null), false));
+    let sent = again(&gemini(), vec![turn, user(results.to_vec())]);
     let expected = json!([
         {"thoughtSignature": "skip_thought_signature_validator",
             "functionCall": {"name": "now", "args": {"zone": "UTC"}}},
@@ -168,7 +168,7 @@ fn calls_of_another_model_get_the_signature_that_stands_for_none() {
     ]);
     assert_eq!(sent[0]["parts"], expected);
     let response = json!({"name": "now", "response": {"result": null}});
-    assert_eq!(sent[1]["parts"], json!([{"functionResponse": response}]));
+    assert_eq!(sent[1]["parts"], json!([{"functionResponse": response}, {"functionResponse": response}]));
 }
 
 #[test]
@@ -329,13 +329,13 @@ proptest! {
         ),
     ) {
         let mut sent = Vec::new();
-        for (name, text, number, is_call, has_id, is_signed) in &parts {
+        for (at, (name, text, number, is_call, has_id, is_signed)) in parts.iter().enumerate() {
             let mut part = match is_call {
                 true => json!({ "functionCall": { "name": name, "args": { "z": text, "a": [number] } } }),
                 false => json!({ "text": text }),
             };
             if *is_call && *has_id {
-                part["functionCall"]["id"] = json!(format!("{name}-{number}"));
+                part["functionCall"]["id"] = json!(format!("{name}-{at}"));
             }
             // Words without a signature may be joined, so all of these have one.
             if *is_signed || !is_call {
@@ -349,7 +349,7 @@ proptest! {
             .map(|chunk| format!("data: {chunk}\n\n"))
             .collect();
         let (_, heard) = read(&Gemini, &gemini(), &[stream.as_bytes()]);
-        let back = again(&gemini(), vec![heard.unwrap().into_message()]);
+        let back = again(&gemini(), next_request(heard.unwrap()).messages);
         prop_assert_eq!(&back[0]["parts"], &json!(sent));
     }
 }

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolroom::model::{Answer, Block, ModelError, ModelErrorKind, ModelEvent, Opaque, StopReason, Usage};
+use toolroom::model::{Answer, Block, ModelError, ModelEvent, Opaque, StopReason, Usage};
 
 use super::calls::Calls;
-use crate::openai_refusal;
+use crate::refusal::{self, broke_off, not_understood};
 use crate::sse::Event;
 use crate::wire::Decoder;
 
@@ -70,7 +70,7 @@ impl ChatDecoder {
         let choices = chunk.get("choices").and_then(Value::as_array).into_iter().flatten();
         for choice in choices.filter(first) {
             if let Some(error) = choice.get("error").filter(|error| !error.is_null()) {
-                return Err(openai_refusal::in_stream(error));
+                return Err(refusal::in_stream(error));
             }
             match (choice.get("delta"), choice.get("message")) {
                 (Some(delta), _) if delta.is_object() => self.delta(delta, told)?,
@@ -196,12 +196,10 @@ impl ChatDecoder {
             Some("stop" | "tool_calls" | "function_call" | "end_turn" | "eos") => Ok(ended),
             Some("length" | "max_tokens" | "model_length") => Ok(StopReason::Length),
             Some("content_filter") => Ok(StopReason::Filtered),
-            Some("error") => Err(openai_refusal::in_stream(&Value::Null)),
+            Some("error") => Err(refusal::in_stream(&Value::Null)),
             Some(other) => Ok(StopReason::Other(other.to_owned())),
             None if self.done && !self.is_empty() => Ok(ended),
-            None => {
-                Err(ModelError::new(ModelErrorKind::Network, "the stream broke off before the answer's end"))
-            }
+            None => Err(broke_off()),
         }
     }
 }
@@ -215,15 +213,13 @@ impl Decoder for ChatDecoder {
         if self.done || data.is_empty() {
             return Ok(());
         }
-        let chunk: Value = serde_json::from_str(data).map_err(|error| {
-            ModelError::new(ModelErrorKind::Protocol, "the stream holds something that is not JSON")
-                .caused_by(error)
-        })?;
+        let chunk: Value = serde_json::from_str(data)
+            .map_err(|error| not_understood("an event is no JSON").caused_by(error))?;
         let is_error = chunk.get("error").is_some_and(|error| !error.is_null())
             || text(&chunk, "object") == Some("error")
             || event.name.as_deref() == Some("error");
         if is_error {
-            return Err(openai_refusal::in_stream(&chunk));
+            return Err(refusal::in_stream(&chunk));
         }
         self.chunk(&chunk, told)
     }

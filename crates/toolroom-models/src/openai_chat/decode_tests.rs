@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use toolroom::model::ModelCallId;
+use toolroom::model::{ModelCallId, ModelErrorKind};
 
 use super::*;
 use crate::openai_chat::OpenAiChat;
@@ -7,13 +7,13 @@ use crate::recorded::{heard, next_request, read, terms};
 use crate::scale::cases;
 use crate::wire::Wire;
 
-const TEXT: &str = include_str!("../../tests/fixtures/openai_chat/text.sse");
-const REASONING_AND_CALLS: &str = include_str!("../../tests/fixtures/openai_chat/reasoning_and_calls.sse");
-const PARALLEL: &str = include_str!("../../tests/fixtures/openai_chat/parallel.sse");
-const WITHOUT_INDEX: &str = include_str!("../../tests/fixtures/openai_chat/without_index.sse");
-const DETAILS: &str = include_str!("../../tests/fixtures/openai_chat/reasoning_details.sse");
-const BROKEN_OFF: &str = include_str!("../../tests/fixtures/openai_chat/broken_off.sse");
-const ERROR: &str = include_str!("../../tests/fixtures/openai_chat/error.sse");
+const TEXT: &str = include_str!("../../tests/corpus/openai_chat/text.sse");
+const REASONING_AND_CALLS: &str = include_str!("../../tests/corpus/openai_chat/reasoning_and_calls.sse");
+const PARALLEL: &str = include_str!("../../tests/corpus/openai_chat/parallel.sse");
+const WITHOUT_INDEX: &str = include_str!("../../tests/corpus/openai_chat/without_index.sse");
+const DETAILS: &str = include_str!("../../tests/corpus/openai_chat/reasoning_details.sse");
+const BROKEN_OFF: &str = include_str!("../../tests/corpus/openai_chat/broken_off.sse");
+const ERROR: &str = include_str!("../../tests/corpus/openai_chat/error.sse");
 
 fn answer(stream: &str) -> Answer {
     heard(&OpenAiChat, &terms("vendor", "m"), stream).1.unwrap()

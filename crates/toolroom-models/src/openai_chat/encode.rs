@@ -3,23 +3,29 @@
 use serde_json::{Map, Value, json};
 use toolroom::model::{Block, Image, ModelRequest, Offered, Opaque, Role, SystemPrompt, ToolUse};
 
+use super::call_ids::CallIds;
+use crate::schema::openai_parameters;
 use crate::turns::{Turn, turns};
 use crate::wire::{ReasoningEcho, Terms, temperature};
 
 /// The body of a request.
 pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
     let mut messages: Vec<Value> = system(&request.system).into_iter().collect();
+    let ids = match terms.quirks.short_call_ids {
+        true => CallIds::short(&request.messages),
+        false => CallIds::default(),
+    };
     for turn in turns(&request.messages) {
         match turn.role {
-            Role::User => user(&turn, &mut messages),
-            Role::Assistant => messages.extend(assistant(&turn, terms)),
+            Role::User => user(&turn, &ids, &mut messages),
+            Role::Assistant => messages.extend(assistant(&turn, &ids, terms)),
         }
     }
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(terms.model));
     body.insert("messages".to_owned(), Value::Array(messages));
     if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+        body.insert("tools".to_owned(), request.tools.iter().map(|offered| tool(offered, terms)).collect());
         if request.tool_use == ToolUse::Never && !terms.quirks.no_tool_choice {
             body.insert("tool_choice".to_owned(), json!("none"));
         }
@@ -45,24 +51,25 @@ fn system(prompt: &SystemPrompt) -> Option<Value> {
     (!parts.is_empty()).then(|| json!({"role": "system", "content": parts.join("\n\n")}))
 }
 
-fn tool(offered: &Offered) -> Value {
-    json!({
-        "type": "function",
-        "function": {
-            "name": offered.name,
-            "description": offered.description,
-            "parameters": *offered.parameters,
-        },
-    })
+fn tool(offered: &Offered, terms: &Terms) -> Value {
+    let mut function = json!({ "name": offered.name, "description": offered.description });
+    let (parameters, is_strict) = openai_parameters(&offered.parameters, &terms.quirks);
+    if let Some(function) = function.as_object_mut() {
+        function.insert("parameters".to_owned(), parameters.schema);
+        if is_strict {
+            function.insert("strict".to_owned(), json!(true));
+        }
+    }
+    json!({ "type": "function", "function": function })
 }
 
-fn user(turn: &Turn<'_>, messages: &mut Vec<Value>) {
+fn user(turn: &Turn<'_>, ids: &CallIds<'_>, messages: &mut Vec<Value>) {
     let mut parts = Vec::new();
     let mut words = Vec::new();
     for block in &turn.blocks {
         match block {
             Block::Result { id, content, .. } => messages.push(json!({
-                "role": "tool", "tool_call_id": id, "content": result_text(content),
+                "role": "tool", "tool_call_id": ids.written(id), "content": result_text(content),
             })),
             Block::Text { text, .. } => {
                 words.push(text.as_str());
@@ -84,7 +91,7 @@ fn user(turn: &Turn<'_>, messages: &mut Vec<Value>) {
     }
 }
 
-fn assistant(turn: &Turn<'_>, terms: &Terms) -> Option<Value> {
+fn assistant(turn: &Turn<'_>, ids: &CallIds<'_>, terms: &Terms) -> Option<Value> {
     let mut words = Vec::new();
     let mut thoughts = Vec::new();
     let mut details = Vec::new();
@@ -107,7 +114,7 @@ fn assistant(turn: &Turn<'_>, terms: &Terms) -> Option<Value> {
             }
             Block::Call { id, name, arguments, opaque } => {
                 let mut call = Map::new();
-                call.insert("id".to_owned(), json!(id));
+                call.insert("id".to_owned(), ids.written(id));
                 call.insert("type".to_owned(), json!("function"));
                 let arguments = written(arguments, terms);
                 call.insert("function".to_owned(), json!({"name": name, "arguments": arguments}));

@@ -1,15 +1,15 @@
 //! OpenAI's Chat Completions, which most vendors and local servers speak, each in its own way.
 
+mod call_ids;
 mod calls;
 mod decode;
 mod encode;
 
 use serde_json::Value;
-use toolroom::model::{ModelError, ModelRequest};
+use toolroom::model::ModelRequest;
 
 pub(crate) use encode::{data_url, result_text};
 
-use crate::openai_refusal;
 use crate::wire::{Decoder, Terms, Wire};
 
 /// Chat Completions.
@@ -27,9 +27,5 @@ impl Wire for OpenAiChat {
 
     fn decoder(&self, terms: &Terms) -> Box<dyn Decoder> {
         Box::new(decode::ChatDecoder::new(terms.owner.clone()))
-    }
-
-    fn refusal(&self, status: u16, body: &str) -> ModelError {
-        openai_refusal::refusal(status, body)
     }
 }

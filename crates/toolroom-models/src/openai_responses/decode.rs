@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolroom::model::{Answer, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
 
 use super::item::{Item, field};
-use crate::openai_refusal;
+use crate::refusal::{self, broke_off, not_understood};
 use crate::sse::Event;
 use crate::wire::Decoder;
 
@@ -86,7 +86,7 @@ impl ResponsesDecoder {
                 let response = data.get("response").unwrap_or(&Value::Null);
                 self.end(kind, response, told)?;
             }
-            "error" => return Err(openai_refusal::in_stream(data)),
+            "error" => return Err(refusal::in_stream(data)),
             // Parts that begin and end say nothing that their items do not say.
             _ => {}
         }
@@ -156,7 +156,7 @@ impl ResponsesDecoder {
             "response.cancelled" => {
                 return Err(ModelError::new(ModelErrorKind::Network, "the vendor cancelled the answer"));
             }
-            _ => return Err(openai_refusal::in_stream(response.get("error").unwrap_or(&Value::Null))),
+            _ => return Err(refusal::in_stream(response.get("error").unwrap_or(&Value::Null))),
         }
         // Who did not send the items one by one sends them here.
         if self.items.is_empty() {
@@ -176,10 +176,8 @@ impl Decoder for ResponsesDecoder {
         if data.is_empty() || data == "[DONE]" || self.end.is_some() {
             return Ok(());
         }
-        let data: Value = serde_json::from_str(data).map_err(|error| {
-            ModelError::new(ModelErrorKind::Protocol, "the stream holds something that is not JSON")
-                .caused_by(error)
-        })?;
+        let data: Value = serde_json::from_str(data)
+            .map_err(|error| not_understood("an event is no JSON").caused_by(error))?;
         let kind = field(&data, "type").or(event.name.as_deref()).unwrap_or_default();
         // A server that does not stream sends the whole at once.
         if field(&data, "object") == Some("response") {
@@ -187,7 +185,7 @@ impl Decoder for ResponsesDecoder {
             return self.end(&format!("response.{status}"), &data, told);
         }
         if kind.is_empty() && data.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(openai_refusal::in_stream(&data));
+            return Err(refusal::in_stream(&data));
         }
         self.read(kind, &data, told)
     }
@@ -205,10 +203,7 @@ impl Decoder for ResponsesDecoder {
                 "content_filter" => StopReason::Filtered,
                 _ => StopReason::Other(reason),
             },
-            None => {
-                let message = "the stream broke off before the answer's end";
-                return Err(ModelError::new(ModelErrorKind::Network, message));
-            }
+            None => return Err(broke_off()),
         };
         self.items.sort_by_key(|item| item.at);
         let mut blocks = Vec::new();

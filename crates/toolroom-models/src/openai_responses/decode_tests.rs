@@ -7,12 +7,11 @@ use crate::recorded::{heard, next_request, read, terms};
 use crate::scale::cases;
 use crate::wire::Wire;
 
-const TEXT: &str = include_str!("../../tests/fixtures/openai_responses/text.sse");
-const REASONING_AND_CALLS: &str =
-    include_str!("../../tests/fixtures/openai_responses/reasoning_and_calls.sse");
-const BROKEN_OFF: &str = include_str!("../../tests/fixtures/openai_responses/broken_off.sse");
-const INCOMPLETE: &str = include_str!("../../tests/fixtures/openai_responses/incomplete.sse");
-const FAILED: &str = include_str!("../../tests/fixtures/openai_responses/failed.sse");
+const TEXT: &str = include_str!("../../tests/corpus/openai_responses/text.sse");
+const REASONING_AND_CALLS: &str = include_str!("../../tests/corpus/openai_responses/reasoning_and_calls.sse");
+const BROKEN_OFF: &str = include_str!("../../tests/corpus/openai_responses/broken_off.sse");
+const INCOMPLETE: &str = include_str!("../../tests/corpus/openai_responses/incomplete.sse");
+const FAILED: &str = include_str!("../../tests/corpus/openai_responses/failed.sse");
 
 fn answer(stream: &str) -> Answer {
     heard(&OpenAiResponses, &terms("vendor", "m"), stream).1.unwrap()

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use toolroom::model::{Block, ModelRequest, Offered, Opaque, Role, ToolUse};
 
 use crate::openai_chat::{data_url, result_text};
+use crate::schema::openai_parameters;
 use crate::turns::{Turn, turns};
 use crate::wire::{Terms, temperature};
 
@@ -26,7 +27,7 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
     }
     body.insert("input".to_owned(), Value::Array(input));
     if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+        body.insert("tools".to_owned(), request.tools.iter().map(|offered| tool(offered, terms)).collect());
         if request.tool_use == ToolUse::Never && !terms.quirks.no_tool_choice {
             body.insert("tool_choice".to_owned(), json!("none"));
         }
@@ -46,13 +47,14 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
 }
 
 /// A tool. Without the word, the vendor takes schemas for strict ones and refuses most of them.
-fn tool(offered: &Offered) -> Value {
+fn tool(offered: &Offered, terms: &Terms) -> Value {
+    let (parameters, is_strict) = openai_parameters(&offered.parameters, &terms.quirks);
     json!({
         "type": "function",
         "name": offered.name,
         "description": offered.description,
-        "parameters": *offered.parameters,
-        "strict": false,
+        "parameters": parameters.schema,
+        "strict": is_strict,
     })
 }
 

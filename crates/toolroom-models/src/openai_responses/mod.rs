@@ -8,9 +8,8 @@ mod encode;
 mod item;
 
 use serde_json::Value;
-use toolroom::model::{ModelError, ModelRequest};
+use toolroom::model::ModelRequest;
 
-use crate::openai_refusal;
 use crate::wire::{Decoder, Terms, Wire};
 
 /// Responses.
@@ -28,9 +27,5 @@ impl Wire for OpenAiResponses {
 
     fn decoder(&self, terms: &Terms) -> Box<dyn Decoder> {
         Box::new(decode::ResponsesDecoder::new(terms.owner.clone()))
-    }
-
-    fn refusal(&self, status: u16, body: &str) -> ModelError {
-        openai_refusal::refusal(status, body)
     }
 }

@@ -9,6 +9,8 @@
     reason = "tests start processes and read files, and a wrong guess should stop them"
 )]
 
+#[path = "../../../toolroom-models/tests/it/aimock.rs"]
+mod aimock;
 mod approvals;
 mod attacks;
 mod backup;
@@ -35,6 +37,7 @@ mod init;
 mod internet;
 mod limits;
 mod log;
+mod models;
 mod policy;
 mod project;
 mod prompt;

@@ -5,6 +5,7 @@ use ModelErrorKind::{
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::told::MAX_MESSAGE_CHARS;
 use super::*;
 use crate::scale::cases;
 
@@ -102,7 +103,7 @@ fn what_vendors_say_is_told_apart() {
         (502, "<html><body>Bad Gateway</body></html>", Server),
     ];
     for (status, body, kind) in said {
-        let error = refusal(status, body);
+        let error = of_response(status, body);
         assert_eq!(error.kind, kind, "{status} {body}");
         assert_eq!(error.status, Some(status));
         assert!(!error.message.is_empty());
@@ -111,7 +112,7 @@ fn what_vendors_say_is_told_apart() {
 
 #[test]
 fn the_vendors_own_words_are_kept_and_bounded() {
-    let message = |body: &str| refusal(400, body).message;
+    let message = |body: &str| of_response(400, body).message;
     assert_eq!(message(r#"{"error":{"message":"Unknown parameter: 'x'."}}"#), "Unknown parameter: 'x'.");
     assert_eq!(
         message(r#"{"detail":[{"msg":"field required"},{"msg":"too short"}]}"#),
@@ -141,6 +142,6 @@ proptest! {
     #![proptest_config(cases(256))]
     #[test]
     fn nothing_a_vendor_says_is_too_strange(status in any::<u16>(), body in ".{0,200}") {
-        prop_assert_eq!(refusal(status, &body).status, Some(status));
+        prop_assert_eq!(of_response(status, &body).status, Some(status));
     }
 }

@@ -1,18 +1,20 @@
-//! What vendors that speak OpenAI's formats say when they do not answer.
-//!
-//! The shapes differ more than the formats do: an object, a text, a list, a status in the code. The vendor's own words
-//! are kept; the kind is what retries and compaction go by.
+//! What can be made out of an error, whoever reports it.
+
+use std::time::Duration;
 
 use serde_json::Value;
-use toolroom::model::{ModelError, ModelErrorKind};
+use toolroom::model::ModelErrorKind;
+
+use crate::field::text_at;
 
 /// More of a vendor's words than this helps nobody.
-const MAX_MESSAGE_CHARS: usize = 1_000;
+pub(super) const MAX_MESSAGE_CHARS: usize = 1_000;
 
 /// How the vendors say that a conversation is too long, in lower case. Codes come first, then OpenAI, DeepSeek and vLLM,
-/// Groq, Mistral, llama.cpp, Ollama, xAI and Gemini.
-const TOO_LONG: [&str; 14] = [
+/// Groq, Mistral, llama.cpp, Ollama, xAI, Gemini and Anthropic.
+const TOO_LONG: [&str; 16] = [
     "context_length_exceeded",
+    "request_too_large",
     "exceed_context_size",
     "string_above_max_length",
     "maximum context length",
@@ -24,11 +26,16 @@ const TOO_LONG: [&str; 14] = [
     "exceed context",
     "prompt is too long",
     "maximum prompt length",
-    "maximum number of tokens allowed",
+    "exceeds the maximum number of tokens",
     "longer than the model's context",
+    "exceeds context limit",
 ];
 
-const NO_CREDIT: [&str; 6] = [
+const NO_CREDIT: [&str; 10] = [
+    "billing_error",
+    "enable billing",
+    "credit balance is too low",
+    "credits are depleted",
     "insufficient_quota",
     "billing_hard_limit",
     "billing_not_active",
@@ -37,7 +44,8 @@ const NO_CREDIT: [&str; 6] = [
     "exceeded_current_quota",
 ];
 
-const NOT_THIS: [&str; 7] = [
+const NOT_THIS: [&str; 8] = [
+    "content filtering policy",
     "content_policy",
     "content_filter",
     "content management policy",
@@ -47,47 +55,42 @@ const NOT_THIS: [&str; 7] = [
     "safety system",
 ];
 
-const NO_CAPACITY: [&str; 3] = ["overloaded", "no capacity", "capacity_exceeded"];
+/// Keys that are wrong, which Google calls an invalid argument.
+const NO_KEY: [&str; 6] = [
+    "api_key_invalid",
+    "invalid_api_key",
+    "authentication",
+    "unauthenticated",
+    "permission_denied",
+    "permission_error",
+];
 
-/// What a response without success says.
-pub(crate) fn refusal(status: u16, body: &str) -> ModelError {
-    let told = match serde_json::from_str::<Value>(body) {
-        Ok(value) => Told::from_value(&value),
-        // A page of a proxy says nothing to people.
-        Err(_) if body.trim_start().starts_with('<') => Told::default(),
-        Err(_) => Told { message: body.trim().to_owned(), ..Told::default() },
-    };
-    let mut error = ModelError::new(told.kind(Some(status)), told.message());
-    if told.message.is_empty() {
-        error.message = format!("the vendor answered with status `{status}` and no explanation");
-    }
-    error.status = Some(status);
-    error
-}
-
-/// What an error in the middle of a stream says.
-pub(crate) fn in_stream(error: &Value) -> ModelError {
-    let told = Told::from_value(error);
-    let mut error = ModelError::new(told.kind(told.status), told.message());
-    if told.message.is_empty() {
-        "the vendor broke the answer off without an explanation".clone_into(&mut error.message);
-    }
-    error.status = told.status;
-    error
-}
+const NO_CAPACITY: [&str; 4] = ["overloaded", "no capacity", "capacity_exceeded", "unavailable"];
 
 /// What can be made out of an error.
 #[derive(Debug, Default)]
-struct Told {
+pub(super) struct Told {
     message: String,
     /// Codes and types, one after the other.
     codes: String,
     /// A code that is a status.
-    status: Option<u16>,
+    pub(super) status: Option<u16>,
+    /// When to come back.
+    pub(super) retry_after: Option<Duration>,
 }
 
 impl Told {
-    fn from_value(value: &Value) -> Self {
+    /// What a body says, which need not be JSON.
+    pub(super) fn from_body(body: &str) -> Self {
+        match serde_json::from_str::<Value>(body) {
+            Ok(value) => Self::from_value(&value),
+            // A page of a proxy says nothing to people.
+            Err(_) if body.trim_start().starts_with('<') => Self::default(),
+            Err(_) => Self { message: body.trim().to_owned(), ..Self::default() },
+        }
+    }
+
+    pub(super) fn from_value(value: &Value) -> Self {
         let mut told = Self::default();
         told.read(value, 0);
         told
@@ -121,6 +124,9 @@ impl Told {
                         self.read(inner, depth + 1);
                     }
                 }
+                for detail in fields.get("details").and_then(Value::as_array).into_iter().flatten().take(16) {
+                    self.detail(detail);
+                }
                 // A router hands on what the vendor behind it said.
                 if let Some(Value::String(raw)) =
                     fields.get("metadata").and_then(|metadata| metadata.get("raw"))
@@ -130,6 +136,16 @@ impl Told {
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+    }
+
+    /// Google's details: a reason, and when to come back.
+    fn detail(&mut self, detail: &Value) {
+        if let Some(reason) = text_at(detail, "/reason") {
+            self.code(reason);
+        }
+        let seconds = text_at(detail, "/retryDelay").and_then(|text| text.strip_suffix('s')?.parse().ok());
+        let after = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        self.retry_after = self.retry_after.or(after);
     }
 
     fn code(&mut self, code: &str) {
@@ -144,11 +160,15 @@ impl Told {
         self.message.push_str(text.trim());
     }
 
-    fn message(&self) -> String {
-        self.message.chars().take(MAX_MESSAGE_CHARS).collect()
+    /// The vendor's own words, bounded; `otherwise` if there are none.
+    pub(super) fn message(&self, otherwise: &str) -> String {
+        match self.message.trim() {
+            "" => otherwise.to_owned(),
+            words => words.chars().take(MAX_MESSAGE_CHARS).collect(),
+        }
     }
 
-    fn kind(&self, status: Option<u16>) -> ModelErrorKind {
+    pub(super) fn kind(&self, status: Option<u16>) -> ModelErrorKind {
         let words = format!("{}{}", self.codes, self.message.to_lowercase());
         let says = |signs: &[&str]| signs.iter().any(|sign| words.contains(sign));
         let coded = |signs: &[&str]| signs.iter().any(|sign| self.codes.contains(sign));
@@ -174,9 +194,17 @@ impl Told {
             // llama.cpp and Ollama have said this with 500, too.
             Some(400..600) | None if says(&TOO_LONG) => ModelErrorKind::ContextOverflow,
             Some(400..500) | None if says(&NOT_THIS) => ModelErrorKind::ContentFilter,
-            Some(400..500) | None if coded(&["model_not_found"]) => ModelErrorKind::NotFound,
-            Some(400..500) | None if coded(&["invalid_api_key", "authentication"]) => ModelErrorKind::Auth,
-            Some(500..600) | None if coded(&["rate_limit"]) => ModelErrorKind::RateLimit,
+            Some(400..500) | None if coded(&["model_not_found", "not_found_error"]) => {
+                ModelErrorKind::NotFound
+            }
+            Some(400..500) | None if coded(&NO_KEY) || says(&["api key not valid", "api key expired"]) => {
+                ModelErrorKind::Auth
+            }
+            Some(500..600) | None if coded(&["rate_limit", "resource_exhausted"]) => {
+                ModelErrorKind::RateLimit
+            }
+            Some(504) => ModelErrorKind::Timeout,
+            None if coded(&["timeout_error", "deadline_exceeded"]) => ModelErrorKind::Timeout,
             Some(500..600) | None if says(&NO_CAPACITY) => ModelErrorKind::Overloaded,
             None if coded(&["invalid_request", "invalid_prompt"]) => ModelErrorKind::BadRequest,
             Some(400..500) => ModelErrorKind::BadRequest,
@@ -185,7 +213,3 @@ impl Told {
         }
     }
 }
-
-#[cfg(test)]
-#[path = "openai_refusal_tests.rs"]
-mod tests;

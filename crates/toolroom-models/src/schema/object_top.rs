@@ -1,0 +1,22 @@
+//! What Anthropic understands: everything, below a top that is an object and no choice.
+
+use serde_json::{Value, json};
+
+use super::Weakened;
+
+/// The schema with an object at its top.
+#[must_use]
+pub fn object_top(schema: &Value) -> Weakened {
+    let mut fields = schema.as_object().cloned().unwrap_or_default();
+    let mut lost = Vec::new();
+    for choice in ["oneOf", "anyOf", "allOf"] {
+        if fields.shift_remove(choice).is_some() {
+            lost.push(format!("/{choice}"));
+        }
+    }
+    let before = fields.insert("type".to_owned(), json!("object"));
+    if before.is_some_and(|before| before != "object") {
+        lost.push("/type".to_owned());
+    }
+    Weakened { schema: Value::Object(fields), lost }
+}

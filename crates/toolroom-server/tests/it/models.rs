@@ -1,0 +1,153 @@
+//! `toolroom models`: who can be asked, what a trial says, and who may not decide about it.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::aimock::Aimock;
+use crate::project::Project;
+
+const KEY: &str = "sk-model-key-0123456789abcdef";
+
+/// The usual variables of whoever runs the tests must not count.
+const VARIABLES: [&str; 8] = [
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "OLLAMA_HOST",
+    "GROQ_API_KEY",
+];
+
+fn command(project: &Project, variables: &[(&str, &str)], arguments: &[&str]) -> Command {
+    let mut command = project.home.command(arguments);
+    for variable in VARIABLES {
+        command.env_remove(variable);
+    }
+    command.envs(variables.iter().copied());
+    command
+}
+
+fn mock() -> Aimock {
+    Aimock::start(&[
+        json!({"match": {"userMessage": "Oslo", "model": "gpt-4o"},
+            "response": {"toolCalls": [{"id": "call_1", "name": "local_time", "arguments": {"city": "Oslo"}}]}}),
+        json!({"match": {"userMessage": "Oslo", "model": "claude-haiku-4-5"}, "chunkSize": 3,
+            "response": {"content": "It is noon in Oslo."}}),
+        json!({"match": {"userMessage": "Oslo", "model": "gpt-wrong-key"},
+            "response": {"error": {"message": "Incorrect API key", "type": "authentication_error"}, "status": 401}}),
+    ])
+}
+
+#[test]
+fn vendors_are_listed_with_where_their_key_comes_from_and_never_the_key() {
+    let project =
+        Project::new("model = ['lab/m', 'openai/gpt-4o']\n[vendor.lab]\nbase_url = 'http://10.1.2.3:8000'\n");
+    let variables = [("OPENAI_API_KEY", KEY), ("OLLAMA_HOST", "box")];
+    let ran = project.finish(command(&project, &variables, &["models", "list", "--json"])).ended(0);
+    assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY));
+    let listed = ran.json();
+    assert_eq!(listed["model"], "lab/m");
+    let vendors: Vec<String> = listed["vendors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|vendor| format!("{} {} {}", vendor["name"], vendor["base_url"], vendor["key_from"]))
+        .collect();
+    assert_eq!(
+        vendors,
+        [
+            r#""openai" "https://api.openai.com/v1" "$OPENAI_API_KEY""#,
+            r#""ollama" "http://box:11434/v1" null"#,
+            r#""lab" "http://10.1.2.3:8000/v1" null"#,
+        ]
+    );
+    let models = listed["vendors"][0]["models"].as_array().unwrap();
+    let gpt = models.iter().find(|model| model["name"] == "gpt-4o").unwrap();
+    assert_eq!((&gpt["window"], &gpt["price"]["input"]), (&json!(128_000), &json!(2.5)));
+    let ran = project.finish(command(&project, &variables, &["models"])).ended(0);
+    assert!(ran.out.contains("key from $OPENAI_API_KEY") && ran.out.contains("gpt-4o"), "{ran:?}");
+    let nobody = Project::new("");
+    let ran = nobody.finish(command(&nobody, &[], &["models"])).ended(0);
+    assert!(ran.err.contains("set a key such as OPENAI_API_KEY"), "{ran:?}");
+}
+
+#[test]
+fn a_trial_says_what_the_model_can_do_or_what_to_do() {
+    let mock = mock();
+    let project = Project::new("");
+    let url = mock.url();
+    let variables = [
+        ("OPENAI_API_KEY", KEY),
+        ("OPENAI_BASE_URL", url.as_str()),
+        ("ANTHROPIC_API_KEY", KEY),
+        ("ANTHROPIC_BASE_URL", url.as_str()),
+    ];
+    let test = |model: &str, more: &[&str]| {
+        project.finish(command(&project, &variables, &[&["models", "test", model], more].concat()))
+    };
+    let called = test("openai/gpt-4o", &["--json"]).ended(0).json();
+    assert_eq!((&called["called_tool"], &called["streamed"]), (&json!(true), &json!(true)), "{called}");
+    let spoken = test("anthropic/claude-haiku-4-5", &["--json"]).ended(0).json();
+    assert_eq!(
+        (&spoken["called_tool"], &spoken["text"]),
+        (&json!(false), &json!("It is noon in Oslo.")),
+        "{spoken}"
+    );
+    let ran = test("anthropic/claude-haiku-4-5", &[]).ended(0);
+    assert!(ran.out.contains("came in pieces") && ran.out.contains("200000 tokens"), "{ran:?}");
+    let ran = test("openai/gpt-wrong-key", &[]).ended(1);
+    assert!(
+        ran.err.contains("auth: Incorrect API key") && ran.err.contains("look at the key of `openai`"),
+        "{ran:?}"
+    );
+    assert!(test("gemini/gemini-2.5-flash", &[]).ended(1).err.contains("set GEMINI_API_KEY"));
+    assert!(test("gpt-4o", &[]).ended(2).err.contains("write vendor and model"));
+}
+
+#[test]
+fn a_key_may_be_a_stored_secret() {
+    let mock = mock();
+    let project =
+        Project::new(&format!("[vendor.openai]\nbase_url = '{}'\nkey = 'secret:oai'\n", mock.url()));
+    let test = || project.finish(command(&project, &[], &["models", "test", "openai/gpt-4o", "--json"]));
+    assert!(test().ended(1).err.contains("there is no secret `oai`"));
+    project.home.run_with_stdin(&["secrets", "set", "oai"], KEY).ended(0);
+    test().ended(0);
+    let asked = mock.journal();
+    assert_eq!(
+        asked[0]["headers"]["authorization"]
+            .as_str()
+            .map(|value| value.contains(KEY) || value.contains("redacted") || !value.is_empty()),
+        Some(true),
+        "{}",
+        asked[0]["headers"]
+    );
+}
+
+#[test]
+fn a_project_that_is_not_trusted_sends_nothing_elsewhere() {
+    let (ours, theirs) = (mock(), mock());
+    let project = Project::new("");
+    project.write(format!(
+        "model = 'openai/gpt-4o'\n[vendor.openai]\nbase_url = '{}'\nkey = '$HOME'\n",
+        theirs.url()
+    ));
+    let url = ours.url();
+    let variables = [("OPENAI_API_KEY", KEY), ("OPENAI_BASE_URL", url.as_str())];
+    let ran = project.finish(command(&project, &variables, &["models", "test", "openai/gpt-4o"])).ended(0);
+    assert!(ran.err.contains("is not trusted; settings in it that are ignored: 3"), "{ran:?}");
+    assert_eq!((ours.journal().len(), theirs.journal().len()), (1, 0));
+    let listed = project.finish(command(&project, &variables, &["models", "--json"])).ended(0).json();
+    assert_eq!(listed["chain"], json!([]));
+}
+
+#[test]
+fn a_key_that_is_written_into_a_file_is_refused_and_not_repeated() {
+    let project = Project::new(&format!("[vendor.openai]\nkey = '{KEY}'\n"));
+    let ran = project.finish(command(&project, &[], &["models"]));
+    assert!(ran.code != 0 && ran.err.contains("a key itself does not belong here"), "{ran:?}");
+    assert!(!ran.err.contains(KEY) && !ran.out.contains(KEY), "{ran:?}");
+}
