@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolroom::agent::{Agent, AgentRecord, Agents, Candidate, DEFAULT_AGENT};
+use toolroom::agent::{Agent, AgentRecord, Agents, Candidate, DEFAULT_AGENT, LocalTime};
 use toolroom::clock::Timestamp;
 use toolroom::conversation::Conversations;
 use toolroom::ledger::LedgerError;
@@ -32,10 +32,8 @@ pub struct Choice {
 pub struct Opened {
     /// The agent.
     pub agent: Agent,
-    /// Its models, the first one first, with the tokens each can take.
+    /// Its models, the first one first, with the tokens each can take. Empty where none is set up.
     pub models: Vec<(String, u64)>,
-    /// Whether it has no model but the one that needs none.
-    pub is_offline: bool,
 }
 
 /// Why an agent cannot be asked.
@@ -78,7 +76,7 @@ pub fn conversations(app: &App) -> Arc<dyn Conversations> {
 }
 
 /// Opens an agent. Its models are those of the choice, else its own, else those of the configuration, else the first
-/// one that the environment offers, else the offline model. Nothing is sent.
+/// one that the environment offers. Nothing is sent.
 ///
 /// # Errors
 /// When there is no such agent, or one of its models is not set up.
@@ -88,14 +86,13 @@ pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, O
         directory(&app.config.config, &app.vault, &scope.project).await.map_err(OpenAgentError::Keys)?;
     let names = names(app, &record, choice, &known)?;
     let opened = names.iter().map(|name| known.open(name)).collect::<Result<Vec<_>, _>>()?;
-    let is_offline = opened.is_empty();
     let chain: Vec<Candidate> = opened.into_iter().map(candidate).collect();
     let models = chain.iter().map(|one| (one.model.name().to_owned(), one.facts.window)).collect();
     let memories: Arc<dyn Memories> = Arc::new(app.store.clone());
     let agent = Agent::new(app.room.clone(), conversations(app), record, chain)?
         .memories(memories)
-        .local_time(Arc::new(local_time));
-    Ok(Opened { agent, models, is_offline })
+        .wall(Arc::new(wall));
+    Ok(Opened { agent, models })
 }
 
 async fn record(app: &App, scope: &Scope, id: Option<&str>) -> Result<AgentRecord, OpenAgentError> {
@@ -149,9 +146,9 @@ fn price_of(price: vendor::Price) -> Price {
     }
 }
 
-fn local_time(at: Timestamp) -> String {
-    jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(
-        |_| String::new(),
-        |at| at.to_zoned(environment::time_zone()).strftime("%A, %Y-%m-%d %H:%M %Z").to_string(),
-    )
+fn wall(at: Timestamp) -> LocalTime {
+    let zone = environment::time_zone();
+    let name = zone.iana_name().unwrap_or("UTC").to_owned();
+    let time = jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or_default();
+    LocalTime { time: time.to_zoned(zone).strftime("%Y-%m-%dT%H:%M%:z").to_string(), zone: name }
 }

@@ -1,5 +1,6 @@
 //! Ids of calls, for vendors that take only short ones.
 
+use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -17,8 +18,8 @@ pub(super) struct CallIds<'a>(HashMap<&'a ModelCallId, String>);
 
 impl<'a> CallIds<'a> {
     /// Short ones for a conversation: the same in every request, and different where the originals are.
-    pub(super) fn short(messages: &'a [Message]) -> Self {
-        let blocks = messages.iter().flat_map(|message| &message.blocks);
+    pub(super) fn short<M: Borrow<Message>>(messages: &'a [M]) -> Self {
+        let blocks = messages.iter().flat_map(|message| &message.borrow().blocks);
         let ids: Vec<&ModelCallId> = blocks
             .filter_map(|block| match block {
                 Block::Call { id, .. } | Block::Result { id, .. } => Some(id),

@@ -139,7 +139,11 @@ fn a_picture_is_shown_to_the_model() {
     let path = home.path().join("dot.png");
     std::fs::write(&path, b"\x89PNG\r\n\x1a\nrest").unwrap();
     home.run(&["chat", "what is this?", "--image", path.to_str().unwrap()]).ended(0);
-    assert!(model.asked()[0].to_string().contains("data:image/png;base64,iVBORw0KGgpyZXN0"), "{:?}", model.asked());
+    assert!(
+        model.asked()[0].to_string().contains("data:image/png;base64,iVBORw0KGgpyZXN0"),
+        "{:?}",
+        model.asked()
+    );
 }
 
 fn desk(config: &str, script: impl IntoIterator<Item = Line>) -> (Desk, ScriptedModel) {

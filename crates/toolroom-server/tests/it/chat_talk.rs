@@ -173,14 +173,19 @@ fn a_polite_request_to_end_ends_the_talk() {
 
 #[test]
 fn what_a_model_says_moves_nothing_on_the_screen() {
-    let hostile = "\u{1b}[2J\u{1b}]0;title\u{7}\u{1b}]8;;http://evil\u{7}link\u{1b}]52;c;AAAA\u{7}\u{202e}\r\u{8}end";
+    let hostile =
+        "\u{1b}[2J\u{1b}]0;title\u{7}\u{1b}]8;;http://evil\u{7}link\u{1b}]52;c;AAAA\u{7}\u{202e}\r\u{8}end";
     let (home, _model) = home([Line::Says(vec![hostile.to_owned()]), Line::Says(vec!["x".repeat(100_000)])]);
     for plain in [&["chat", "hi"][..], &["chat", "hi", "--plain"]] {
         let mut command = home.command(plain);
         command.env("CLICOLOR_FORCE", "1");
         let left = Seat::new(80).starts(&command, Stdout::Terminal).leaves().ended(0);
         for bad in ["\u{1b}[2J", "\u{1b}]", "\u{7}", "\u{202e}", "\u{8}"] {
-            assert!(!left.screen.contains(bad), "{bad:?} in {:?}", &left.screen[..left.screen.len().min(500)]);
+            assert!(
+                !left.screen.contains(bad),
+                "{bad:?} in {:?}",
+                &left.screen[..left.screen.len().min(500)]
+            );
         }
     }
 }

@@ -62,10 +62,8 @@ impl ScriptedModel {
 
     /// Configures this model in a data folder, as the one that answers. `more` is the rest of the file.
     pub(crate) fn is_set_up_in(&self, home: &Path, more: &str) {
-        let config = format!(
-            "model = \"lab/m\"\n[vendor.lab]\nbase_url = \"http://{}/v1\"\n{more}",
-            self.address
-        );
+        let config =
+            format!("model = \"lab/m\"\n[vendor.lab]\nbase_url = \"http://{}/v1\"\n{more}", self.address);
         std::fs::write(home.join("toolroom.toml"), config).unwrap();
     }
 
@@ -121,7 +119,8 @@ fn request(reader: &mut impl BufRead) -> Option<Value> {
 
 fn play(mut stream: TcpStream, mut reader: impl Read, line: Line) -> std::io::Result<()> {
     if let Line::Refuses(status) = line {
-        let body = json!({"error": {"message": "the script says no", "type": "invalid_request_error"}}).to_string();
+        let body =
+            json!({"error": {"message": "the script says no", "type": "invalid_request_error"}}).to_string();
         return write!(
             stream,
             "HTTP/1.1 {status} No\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
