@@ -13,6 +13,7 @@ use toolroom::policy::PatternError;
 use toolroom::scope::Scope;
 use toolroom_host::environment;
 use toolroom_models::directory::{Directory, OpenError, OpenedModel};
+use toolroom_models::retry::Patient;
 use toolroom_models::vendor::{self, ModelName, ModelNameError};
 
 use crate::app::App;
@@ -131,6 +132,7 @@ fn names(
 fn candidate(OpenedModel { model, facts }: OpenedModel) -> Candidate {
     let vendor::ModelFacts { window, max_output, price, tools, images, .. } = facts;
     let price = price.map(price_of);
+    let model = Arc::new(Patient::new(model));
     Candidate::new(model).facts(ModelFacts { window, max_output, price, tools, images, on_device: false })
 }
 

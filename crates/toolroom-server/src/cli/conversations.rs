@@ -95,7 +95,7 @@ pub(super) async fn run(
                     output.document(&json!({"conversation": conversation, "entries": entries}))?;
                 }
                 (Format::Markdown, false) => {
-                    output.result(&exported(&conversation, &entries, &zone).into())?
+                    output.result(&exported(&conversation, &entries, &zone).into())?;
                 }
             }
             Ok(Exit::Done)

@@ -2,14 +2,19 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use serde::Serialize;
 use serde_json::Value;
 use toolroom::ledger::CallStatus;
+use toolroom_host::environment;
 
 use super::screen::shown;
+
+/// Whether the last line on standard error is to be taken back.
+static SHOWS_PROGRESS: AtomicBool = AtomicBool::new(false);
 
 /// The two streams of this process.
 #[derive(Debug, Clone, Copy)]
@@ -103,17 +108,24 @@ impl Output {
 
     /// Shows the latest word of a running tool on one line, where somebody is watching.
     pub(super) fn progress(self, text: &str) {
-        if io::stderr().is_terminal() {
-            let _unread =
-                write!(anstream::stderr().lock(), "\r\x1b[2K{DIM}{}{DIM:#}", harmless(&shown(text)));
+        if can_erase() {
+            self.end_progress();
+            SHOWS_PROGRESS.store(true, Ordering::SeqCst);
+            let _unread = write!(anstream::stderr().lock(), "{DIM}{}{DIM:#}", harmless(&shown(text)));
         }
     }
 
     pub(super) fn end_progress(self) {
-        if io::stderr().is_terminal() {
-            let _unread = write!(anstream::stderr().lock(), "\r\x1b[2K");
+        if SHOWS_PROGRESS.swap(false, Ordering::SeqCst) {
+            // Not a colour: whoever wants none wants the line gone all the same.
+            let _unread = write!(io::stderr().lock(), "\r\x1b[2K");
         }
     }
+}
+
+/// Whether a line on standard error can be taken back.
+pub(super) fn can_erase() -> bool {
+    io::stderr().is_terminal() && environment::variable("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
 /// The colour a status is shown in.

@@ -238,5 +238,5 @@ fn turn<'a>(
     output: Output,
 ) -> Turn<'a> {
     let look = Look::of(output.is_json(), false, false);
-    Turn { app, scope, look, is_plain: false, beforehand, context: Map::new(), hand, output }
+    Turn { app, scope, look, is_plain: false, is_talk: false, beforehand, context: Map::new(), hand, output }
 }

@@ -74,7 +74,7 @@ fn people_talk_use_tools_and_leave() {
     assert_eq!(last["messages"].as_array().unwrap().last().unwrap()["content"], "and twice?\nthat");
     // The arrows bring it back, in another sitting too.
     let mut sitting = sits_down(&home.command(&["chat"]));
-    sitting.types("\u{1b}[A\u{1b}[A\u{1b}[A");
+    sitting.types("\u{1b}[A\u{1b}[A\u{1b}[A\u{1b}[A");
     sitting.sees("and twice?");
     sitting.types("\u{3}");
     prompted(&mut sitting);
@@ -103,6 +103,24 @@ fn a_question_is_answered_in_the_middle_of_a_talk() {
         sitting.types("/exit\r");
         sitting.leaves().ended(0);
     }
+}
+
+#[test]
+fn arguments_are_edited_in_the_middle_of_a_talk() {
+    let (desk, _model) = publishing("", "so be it");
+    let mut sitting = sits_down(&desk.home.own_tools(&["chat"]));
+    // What is typed before the question is no answer to it, and no message either.
+    sitting.types("publish hello\ry");
+    sitting.is_asked();
+    sitting.types("e");
+    sitting.sees("one line of JSON");
+    sitting.types(&format!("{}\n", json!({"path": desk.notes, "text": "edited"})));
+    sitting.sees("takes its place");
+    sitting.sees("so be it");
+    prompted(&mut sitting);
+    assert_eq!(desk.effects(), ["edited"]);
+    sitting.types("\u{4}");
+    sitting.leaves().ended(0);
 }
 
 #[test]
@@ -195,6 +213,14 @@ fn an_answer_that_broke_off_is_asked_for_again() {
     let (home, _model) = home([Line::BreaksOff("half an ans"), Line::says("the whole answer")]);
     let left = Seat::new(80).starts(&home.command(&["chat", "hi"]), Stdout::Terminal).leaves().ended(0);
     left.shows("half an ans").shows("the answer broke off").shows("the whole answer");
+}
+
+#[test]
+fn who_answers_instead_is_said() {
+    let (home, _model) = home([Line::Refuses(400), Line::says("I am the other one.")]);
+    let command = home.command(&["chat", "hi", "--model", "lab/first", "--model", "lab/second"]);
+    let left = Seat::new(80).starts(&command, Stdout::Terminal).leaves().ended(0);
+    left.shows("asking lab/second").shows("I am the other one.").shows("answered by lab/second");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use toolroom::agent::Status;
 use toolroom::conversation::{NumberedEvent, RunEvent};
 use toolroom::redact::Stream;
 
-use super::super::output::{DIM, Output, harmless, one_line, visible};
+use super::super::output::{DIM, Output, can_erase, harmless, one_line, visible};
 use super::super::screen;
 use super::card::Card;
 use super::markdown::Markdown;
@@ -78,8 +78,7 @@ struct Words {
 impl Canvas {
     pub(super) fn new(look: Look, is_plain: bool, output: Output) -> Self {
         let markdown = (look == Look::Styled).then(Markdown::default);
-        let is_lively =
-            !is_plain && look != Look::Events && look != Look::Document && io::stderr().is_terminal();
+        let is_lively = !is_plain && !matches!(look, Look::Events | Look::Document) && can_erase();
         Self {
             look,
             output,

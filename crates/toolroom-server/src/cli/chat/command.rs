@@ -66,6 +66,13 @@ struct Watching {
     /// Text as it is, without colours and without anything that moves
     #[arg(long)]
     plain: bool,
+    #[command(flatten)]
+    asked: AskedArgs,
+}
+
+/// What to do if a call has to be approved.
+#[derive(Args, Default, Clone, Copy)]
+struct AskedArgs {
     /// If a call has to be approved, answer "once" for its caller
     #[arg(long)]
     yes: bool,
@@ -87,10 +94,10 @@ impl ChatArgs {
 
 impl Watching {
     fn beforehand(self) -> Beforehand {
-        match self {
-            Self { yes: true, .. } => Beforehand::Yes,
-            Self { no_input: true, .. } | Self { jsonl: true, .. } => Beforehand::Silent,
-            Self { .. } => Beforehand::Ask,
+        match (self.asked.yes, self.asked.no_input || self.jsonl) {
+            (true, _) => Beforehand::Yes,
+            (false, true) => Beforehand::Silent,
+            (false, false) => Beforehand::Ask,
         }
     }
 }
@@ -105,7 +112,7 @@ pub(in crate::cli) async fn run(
     let watching = args.watching;
     let is_talk = args.message.is_none()
         && !watching.jsonl
-        && !watching.no_input
+        && !watching.asked.no_input
         && !output.is_json()
         && Terminal::open().is_some();
     let said = if is_talk { None } else { Some(words(args.message.as_deref())?.ok_or_else(nothing_said)?) };
@@ -120,6 +127,7 @@ pub(in crate::cli) async fn run(
         scope: &scope,
         look,
         is_plain: watching.plain,
+        is_talk,
         beforehand: watching.beforehand(),
         context,
         hand: &hand,

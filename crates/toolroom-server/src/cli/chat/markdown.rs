@@ -239,7 +239,7 @@ impl Markdown {
         let length = marks.len();
         match (marks.chars().next(), self.code) {
             (None, _) => {}
-            (Some('`'), None) => self.code = Some(length),
+            (Some('`'), None) if length < MAX_MARK => self.code = Some(length),
             (Some('`'), Some(opened)) if opened == length => self.code = None,
             (Some(mark), None) if length <= 3 && self.may_mark(mark, length, next) => {
                 self.italic ^= length != 2;
@@ -274,7 +274,7 @@ impl Markdown {
             style = CODE;
         }
         if self.bold {
-            style = style | BOLD.get_effects();
+            style |= BOLD.get_effects();
         }
         if self.italic {
             style = style.italic();

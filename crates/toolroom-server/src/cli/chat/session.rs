@@ -114,7 +114,7 @@ impl<'a> Session<'a> {
                 output.talk(format_args!("{DIM}goes on with: {}{DIM:#}", titled(&conversation.title)));
             }
             None => {
-                output.talk(format_args!("{DIM}try: what is 17*23?   or: what time is it in Tokyo?{DIM:#}"))
+                output.talk(format_args!("{DIM}try: what is 17*23?   or: what time is it in Tokyo?{DIM:#}"));
             }
         }
         output.talk(format_args!(
@@ -166,7 +166,6 @@ impl<'a> Session<'a> {
         }
         let message = message(said.to_owned(), &std::mem::take(&mut self.images))?;
         let conversation = self.conversation.clone();
-        let _unechoed = unechoed();
         let report = self.turn.say(&self.opened.agent, message, conversation).await?;
         self.note(&report);
         Ok(())
@@ -183,7 +182,6 @@ impl<'a> Session<'a> {
             ));
             return Ok(false);
         }
-        let _unechoed = unechoed();
         let report = self.turn.resume(&self.opened.agent, run).await?;
         self.note(&report);
         Ok(self.waiting.is_none())
@@ -313,9 +311,4 @@ impl<'a> Session<'a> {
         self.output().talk(table(&rows));
         Ok(())
     }
-}
-
-/// Keeps what is typed meanwhile from being shown in the middle of an answer. It is read when its turn comes.
-fn unechoed() -> Option<toolroom_host::terminal::Quiet> {
-    Terminal::open().and_then(|mut terminal| terminal.unechoed().ok())
 }

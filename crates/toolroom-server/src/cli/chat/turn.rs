@@ -1,7 +1,5 @@
 //! One message, until there is an answer or nobody can be asked.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value};
 use toolroom::agent::{Agent, ResumeRun, RunError, RunReport, SendRequest, Watcher};
 use toolroom::call::CancellationToken;
@@ -9,6 +7,7 @@ use toolroom::conversation::{BeginRunError, ConversationId, RunId, RunState, Tak
 use toolroom::ledger::{Answerer, CallId};
 use toolroom::model::Message;
 use toolroom::scope::Scope;
+use toolroom_host::terminal::{Quiet, Terminal};
 
 use super::super::exit::{Exit, Missing, Refused};
 use super::super::output::{DIM, Output, visible};
@@ -25,6 +24,8 @@ pub(in crate::cli) struct Turn<'a> {
     pub(in crate::cli) look: Look,
     /// Nothing moves.
     pub(in crate::cli) is_plain: bool,
+    /// Somebody sits there and may type meanwhile, which is not to be seen in the middle of an answer.
+    pub(in crate::cli) is_talk: bool,
     pub(in crate::cli) beforehand: Beforehand,
     pub(in crate::cli) context: Map<String, Value>,
     pub(in crate::cli) hand: &'a Hand,
@@ -141,6 +142,8 @@ impl Turn<'_> {
 
     /// Works on a run until nothing more happens by itself, and shows it.
     async fn step(&self, agent: &Agent, step: Step, stop: &CancellationToken) -> anyhow::Result<RunReport> {
+        // What is typed is read when its turn comes.
+        let _unechoed = if self.is_talk { unechoed() } else { None };
         let painter = Painter::start(Canvas::new(self.look, self.is_plain, self.output));
         let watcher = painter.watcher();
         let done = match step {
@@ -169,9 +172,13 @@ impl Turn<'_> {
     fn taken(&self, run: RunId, watcher: Watcher, stop: &CancellationToken) -> ResumeRun {
         let mut taken = ResumeRun::new(run, self.scope.clone());
         taken.cancellation = stop.clone();
-        taken.watcher = Some(Arc::clone(&watcher));
+        taken.watcher = Some(watcher);
         taken
     }
+}
+
+fn unechoed() -> Option<Quiet> {
+    Terminal::open().and_then(|mut terminal| terminal.unechoed().ok())
 }
 
 /// What is told of a run that could not begin or go on, and what to do.
