@@ -32,11 +32,11 @@ test: setup check ## everything that has to hold before a change lands
 	cargo test --locked --doc -p toolroom
 
 test-long: setup ## the same tests, many more cases
-	TOOLROOM_SCALE=$(LONG) cargo nextest run --locked --workspace --no-fail-fast
+	TOOLROOM_SCALE=$(LONG) cargo nextest run --locked --workspace --no-fail-fast --profile long
 	cargo test --locked --doc -p toolroom
 
 fuzz: setup ## only the fuzz targets, many more mutations
-	TOOLROOM_SCALE=$(LONG)0 cargo nextest run --locked --workspace fuzz::
+	TOOLROOM_SCALE=$(LONG)0 cargo nextest run --locked --workspace --profile long fuzz::
 
 bench: ## measure; prints JSON lines
 	@cargo bench --locked --workspace --benches --quiet

@@ -1,9 +1,10 @@
-//! Ctrl-C, and polite requests to end.
+//! Ctrl-C, and polite requests to end; and a signal that is no reason to.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use nix::sys::signal::{SigSet, Signal as Kind};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The code of a process that was interrupted.
@@ -69,6 +70,14 @@ impl Interrupts {
     pub fn end_on_next(&self) {
         self.impatient.store(true, Ordering::SeqCst);
     }
+}
+
+/// Writing more than a file may hold (`ulimit -f`) becomes an error of that write, where it would be the end of the
+/// process. For this thread and those it starts; programs are not concerned.
+pub fn outlive_file_limit() -> io::Result<()> {
+    let mut beyond = SigSet::empty();
+    beyond.add(Kind::SIGXFSZ);
+    Ok(beyond.thread_block()?)
 }
 
 /// The signals this process was told to ignore when it was started, as by `nohup` or a shell's background job: one

@@ -126,7 +126,7 @@ fn conversation() -> ModelRequest {
     };
     ModelRequest {
         system: SystemPrompt { lasting: "Be kind.".into(), changing: "It is noon.".into() },
-        messages: (0..TURNS).flat_map(turn).collect(),
+        messages: (0..TURNS).flat_map(turn).map(Arc::new).collect(),
         tools: (0..20).map(tool).collect(),
         tool_use: ToolUse::Free,
         max_tokens: None,

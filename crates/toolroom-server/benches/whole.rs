@@ -100,7 +100,7 @@ fn journal() -> Done {
     crowd(&measure, &runtime, "close_alone", &Work::Close(store.clone()), 1, 2_000, Bar::NONE)?;
     crowd(&measure, &runtime, "switches_alone", &Work::Switches(store.clone()), CROWD, 32_000, Bar::NONE)?;
     crowd(&measure, &runtime, "switches_alone", &Work::Switches(store.clone()), 1, 2_000, Bar::NONE)?;
-    let steps = Work::Step(Talk::new(store.clone()));
+    let steps = Work::Step(Box::new(Talk::new(store.clone())));
     crowd(&measure, &runtime, "run_step", &steps, CROWD, 8_000, Bar::NONE)?;
     crowd(&measure, &runtime, "run_step", &steps, 1, 1_000, Bar::NONE)?;
     runtime.block_on(store.shutdown())?;
@@ -112,7 +112,7 @@ enum Work {
     Call(Toolroom, &'static str),
     Close(Store),
     Switches(Store),
-    Step(Talk),
+    Step(Box<Talk>),
 }
 
 impl Work {
@@ -122,7 +122,7 @@ impl Work {
             Self::Call(room, tool) => Self::Call(room.clone(), tool),
             Self::Close(store) => Self::Close(store.clone()),
             Self::Switches(store) => Self::Switches(store.clone()),
-            Self::Step(talk) => Self::Step(talk.another()),
+            Self::Step(talk) => Self::Step(Box::new(talk.another())),
         }
     }
 

@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use toolroom::Toolroom;
+use toolroom::agent::Agents;
 use toolroom::catalog::{Catalog, LimitRule, RegisterError};
 use toolroom::clock::SystemClock;
+use toolroom::conversation::Spending;
 use toolroom::ledger::{Artifacts, Journal, Switchboard};
+use toolroom::memory::Memories;
 use toolroom::redact::{Patterns, Secret};
 use toolroom::scope::{LOCAL_PROJECT, ProjectId};
 use toolroom_host::environment;
@@ -74,6 +77,8 @@ impl App {
         let doors = Doors {
             checkup: Some(Arc::new(checkup)),
             files: Some(Arc::new(projects(&folders, &config.config)?)),
+            memories: Some(Arc::clone(&storage) as _),
+            spending: Some(Arc::clone(&storage) as _),
             openings,
         };
         let catalog = full_catalog(Arc::clone(&storage), limits, doors, register)?;
@@ -86,6 +91,18 @@ impl App {
             .clock(Arc::new(SystemClock))
             .build();
         Ok(Self { room, store, vault, config, sources, folders, _place: place })
+    }
+
+    /// What is remembered of users.
+    #[must_use]
+    pub fn memories(&self) -> &dyn Memories {
+        &self.store
+    }
+
+    /// The agents that people made.
+    #[must_use]
+    pub fn agents(&self) -> &dyn Agents {
+        &self.store
     }
 
     /// Writes what is queued and lets go of the database.
@@ -221,6 +238,8 @@ pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
 struct Doors {
     checkup: Option<Arc<dyn Checkup>>,
     files: Option<Arc<Projects>>,
+    memories: Option<Arc<dyn Memories>>,
+    spending: Option<Arc<dyn Spending>>,
     openings: Openings,
 }
 
@@ -228,7 +247,7 @@ struct Doors {
 fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
-    Doors { checkup, files, openings }: Doors,
+    Doors { checkup, files, memories, spending, openings }: Doors,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
     let catalog = Arc::new(Catalog::with_limits(limits));
@@ -242,6 +261,8 @@ fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     });
     let around = Surroundings {
         artifacts: Arc::clone(&storage) as _,
+        memories,
+        spending,
         journal: Arc::clone(&storage) as _,
         switchboard: storage,
         catalog: Arc::downgrade(&catalog),

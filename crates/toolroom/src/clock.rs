@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 
 pub use uuid::Uuid;
 
+/// Microseconds of a day.
+const DAY: i64 = 86_400_000_000;
+
 /// An instant: microseconds since the Unix epoch, UTC. The form in which records store time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -38,11 +41,10 @@ impl Timestamp {
         Self(self.0.saturating_add(micros(span)))
     }
 
-    /// The midnight before it, UTC.
+    /// The midnight before this instant, UTC: what is counted by the day is counted from here.
     #[must_use]
     pub const fn start_of_day(self) -> Self {
-        const DAY: i64 = 24 * 3600 * 1_000_000;
-        Self(self.0 - self.0.rem_euclid(DAY))
+        Self(self.0.saturating_sub(self.0.rem_euclid(DAY)))
     }
 
     /// How long ago `earlier` was; zero when it lies in the future.

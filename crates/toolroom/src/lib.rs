@@ -37,7 +37,7 @@
 //! The rooms: [`tool`] what a tool is; [`catalog`] which tools exist and who sees them; [`call`] the path of a
 //! call, a file per station; [`policy`] verdicts; [`approval`] questions to people; [`schema`] checks of
 //! arguments; [`model`] what is said to models; [`expression`] the one evaluator of formulas and conditions; [`ledger`] what is kept; [`redact`]
-//! secrets taken out of it; [`testing`] a bench for your own tools.
+//! secrets taken out of it; [`selector`] which tools fit a message; [`testing`] a bench for your own tools.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -62,6 +62,7 @@ mod scale;
 pub mod schema;
 pub mod scope;
 mod seconds;
+pub mod selector;
 pub mod testing;
 mod text_id;
 pub mod tool;

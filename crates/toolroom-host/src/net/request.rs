@@ -50,6 +50,18 @@ impl Request {
         Self::new(Method::POST, url).body(body)
     }
 
+    /// What is to be done.
+    #[must_use]
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// Where it goes, as it was written.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// Another body.
     #[must_use]
     pub fn body(mut self, body: impl Into<Bytes>) -> Self {

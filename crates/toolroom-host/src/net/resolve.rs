@@ -8,9 +8,12 @@ use std::sync::Arc;
 
 use tokio::sync::{Semaphore, oneshot};
 
-/// Look-ups at the same time. Each holds a thread for as long as name servers keep it waiting, even if nobody is
-/// interested any more.
+/// Look-ups at the same time, of each resolver: one whose name servers are silent must not hold up the others. Each
+/// look-up holds a thread for as long as name servers keep it waiting, even if nobody is interested any more.
 const AT_ONCE: usize = 32;
+
+/// Look-ups at the same time, of all resolvers of this process.
+static PLACES: Semaphore = Semaphore::const_new(4 * AT_ONCE);
 
 /// A future behind a port.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -37,14 +40,15 @@ impl Resolve for SystemResolver {
     fn resolve(&self, name: &str) -> Pending<'_, io::Result<Vec<IpAddr>>> {
         let name = name.to_owned();
         Box::pin(async move {
-            let place = Arc::clone(&self.places).acquire_owned().await.map_err(io::Error::other)?;
+            let own = Arc::clone(&self.places).acquire_owned().await.map_err(io::Error::other)?;
+            let place = PLACES.acquire().await.map_err(io::Error::other)?;
             let (answer, answered) = oneshot::channel();
             // A thread of its own and not one of the runtime's: those are waited for at the end, and a name server
             // that is silent would keep the process alive.
             std::thread::Builder::new().name("resolver".to_owned()).spawn(move || {
                 // Whoever asked may have gone away.
                 drop(answer.send(look_up(&name)));
-                drop(place);
+                drop((own, place));
             })?;
             answered.await.map_err(io::Error::other)?
         })

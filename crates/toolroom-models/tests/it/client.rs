@@ -75,7 +75,7 @@ pub(crate) fn opened(model: &str, settings: VendorSettings) -> OpenedModel {
 pub(crate) fn question(text: &str) -> ModelRequest {
     ModelRequest {
         system: SystemPrompt { lasting: "Be kind.".into(), changing: "".into() },
-        messages: vec![Message::user(text)],
+        messages: vec![Arc::new(Message::user(text))],
         tools: [].into(),
         tool_use: ToolUse::Free,
         max_tokens: None,

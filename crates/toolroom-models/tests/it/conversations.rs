@@ -105,7 +105,8 @@ async fn parallel_calls_and_their_results_stay_paired_and_in_order_on_every_wire
         assert_eq!((begun, &*cities), (2, &["Oslo".to_owned(), "Bergen".to_owned()][..]), "{wire:?}");
         // Results arrive in any order.
         results.reverse();
-        request.messages.extend([answer.into_message(), Message { role: Role::User, blocks: results }]);
+        let results = Message { role: Role::User, blocks: results };
+        request.messages.extend([answer.into_message(), results].map(Arc::new));
         let (_, answered) = ask(&*opened.model, &request).await;
         assert_eq!(answered.unwrap().into_message().text(), "Wet and dry.", "{wire:?}");
         let asked = news(&mock, &mut seen);

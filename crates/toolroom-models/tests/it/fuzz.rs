@@ -51,7 +51,9 @@ fn decoder(target: &str, kind: WireKind) {
         if let Ok(answer) = answer {
             let request = ModelRequest {
                 system: SystemPrompt::default(),
-                messages: vec![Message::user("x"), answer.into_message(), Message::user("y")],
+                messages: [Message::user("x"), answer.into_message(), Message::user("y")]
+                    .map(Arc::new)
+                    .to_vec(),
                 tools: [].into(),
                 tool_use: ToolUse::Free,
                 max_tokens: None,

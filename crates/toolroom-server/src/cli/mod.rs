@@ -1,5 +1,7 @@
 //! The command line: a file per command. Data goes to stdout, talk to stderr; `--json` works everywhere.
 
+mod agent_change;
+mod agents;
 mod answering;
 mod approvals;
 mod backup;
@@ -12,9 +14,12 @@ mod conversation_text;
 mod conversations;
 mod doctor;
 mod exit;
+mod file_text;
 mod init;
 mod judged;
 mod log;
+mod memory;
+mod memory_export;
 mod models;
 mod output;
 mod parked;
@@ -29,11 +34,13 @@ mod runs;
 mod screen;
 mod secret_value;
 mod secrets;
+mod select;
 mod settle;
 mod sheet;
 mod span;
 mod standing_answer;
 mod switch;
+mod tool_file;
 mod tools;
 mod trust;
 mod watch;
@@ -49,7 +56,7 @@ use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::scope::Scope;
 use toolroom_host::process::{SUBCOMMAND, helper_main};
 use toolroom_host::terminal::Terminal;
-use toolroom_host::{environment, machine};
+use toolroom_host::{environment, interrupt, machine};
 
 use crate::app::App;
 use exit::Exit;
@@ -108,6 +115,8 @@ enum Command {
     Call(call::CallArgs),
     /// List tools, look at one, switch it on or off
     Tools(tools::ToolsArgs),
+    /// See which tools fit a message
+    Select(select::SelectArgs),
     /// List and set feature switches
     Switch(switch::SwitchArgs),
     /// See what was called and what came of it
@@ -116,6 +125,10 @@ enum Command {
     Approvals(approvals::ApprovalsArgs),
     /// See which rules hold, and how a call would be judged
     Policy(policy::PolicyArgs),
+    /// See, forget and export what is remembered of you
+    Memory(memory::MemoryArgs),
+    /// See who answers, and with which models and tools
+    Agents(agents::AgentsArgs),
     /// Keep secrets that tools use and nobody sees
     Secrets(secrets::SecretsArgs),
     /// See which models can be asked, and try one
@@ -149,6 +162,8 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
     screen::tell_warnings();
     // A crash must not leave secrets behind in a file. Where that cannot be arranged, `doctor` says so.
     drop(machine::disable_core_dumps());
+    // Where that cannot be arranged, it is as it was everywhere.
+    drop(interrupt::outlive_file_limit());
     let cli = match Cli::try_parse_from(environment::arguments()) {
         Ok(cli) => cli,
         Err(error) => return misread(&error),
@@ -215,6 +230,7 @@ async fn dispatch(
         Some(Command::Backup(args)) => return backup::run(args, output).await,
         Some(Command::Doctor(args)) => return doctor::run(settings, args, output).await,
         Some(Command::Policy(args)) => return policy::run(settings, args, output, register).await,
+        Some(Command::Select(args)) => return select::run(settings, args, output, register).await,
         Some(command) => command,
     };
     let app = open(settings, *output, register).await?;
@@ -230,6 +246,8 @@ async fn dispatch(
         Command::Switch(args) => switch::run(&app, scope, args, output).await,
         Command::Log(args) => log::run(&app, scope, args, output).await,
         Command::Approvals(args) => approvals::run(&app, scope, args, output).await,
+        Command::Memory(args) => memory::run(&app, scope, args, output).await,
+        Command::Agents(args) => agents::run(&app, scope, args, output).await,
         Command::Secrets(args) => secrets::run(&app, scope, args, output).await,
         Command::Models(args) => models::run(&app, scope, args, output).await,
         Command::Completions(_)
@@ -238,7 +256,8 @@ async fn dispatch(
         | Command::Trust(_)
         | Command::Backup(_)
         | Command::Doctor(_)
-        | Command::Policy(_) => Ok(Exit::Usage),
+        | Command::Policy(_)
+        | Command::Select(_) => Ok(Exit::Usage),
     };
     close(app).await;
     result

@@ -335,7 +335,7 @@ fn trial() -> ModelRequest {
     };
     ModelRequest {
         system: SystemPrompt { lasting: "Answer in one short sentence.".into(), changing: "".into() },
-        messages: vec![Message::user("What time is it in Oslo? Use the tool.").into()],
+        messages: vec![Arc::new(Message::user("What time is it in Oslo? Use the tool."))],
         tools: [tool].into(),
         tool_use: ToolUse::Free,
         max_tokens: Some(TRIAL_TOKENS),

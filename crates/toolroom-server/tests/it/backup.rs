@@ -62,7 +62,8 @@ fn a_backup_has_everything_but_the_key_and_says_so() {
 
     let seen = verified(&home, &file, 0);
     assert_eq!((&seen["good"], &seen["problems"]), (&json!(true), &json!([])));
-    let rows = json!({"calls": 3, "approvals": 1, "secrets": 1, "answers": 0, "artifacts": 1});
+    let mut rows = json!({"calls": 3, "approvals": 1, "secrets": 1, "answers": 0, "artifacts": 1});
+    (rows["conversations"], rows["memories"]) = (0.into(), 0.into());
     assert_eq!((&seen["manifest"]["rows"], &seen["manifest"]["key"]["inside"]), (&rows, &json!(false)));
     assert_eq!(seen["sealed"], json!({"all": 2, "opened": 2, "key": "here"}));
     let text = home.run(&["backup", "verify", file.to_str().unwrap()]).ended(0);

@@ -16,6 +16,9 @@ use crate::scale::scaled;
 /// Lives of a question: three processes each, of which about half are killed.
 const CYCLES: u32 = 60;
 
+/// However much is wanted: every cycle is several processes.
+const MOST_CYCLES: u32 = 600;
+
 /// Longer than any of the commands takes.
 const LONG: Duration = Duration::from_secs(60);
 
@@ -43,7 +46,7 @@ fn killed_processes_lose_no_question_and_no_answer() {
     let began = Instant::now();
     desk.park("second");
     let longest = 2 * began.elapsed();
-    let cycles = scaled(CYCLES);
+    let cycles = scaled(CYCLES).min(MOST_CYCLES);
     let told: Vec<(u32, Told)> = std::thread::scope(|scope| {
         let desk = &desk;
         let lives = move |worker: u32| (worker..cycles).step_by(2).map(move |n| (n, live(desk, n, longest)));

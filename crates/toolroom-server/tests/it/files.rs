@@ -193,6 +193,26 @@ fn a_killed_writer_leaves_the_old_text_or_the_new_one() {
 }
 
 #[test]
+fn a_file_that_may_not_grow_so_far_is_an_error_and_not_the_end() {
+    let home = at_home();
+    std::fs::write(workspace(&home).join("text"), "old").unwrap();
+    // What is kept of calls is there, and needs less than it may have.
+    read(&home, "text").ended(0);
+    let arguments = home.path().join("arguments.json");
+    std::fs::write(&arguments, json!({"path": "text", "content": "x".repeat(3_500_000)}).to_string())
+        .unwrap();
+    let script =
+        format!("ulimit -f 3000; {} call write_file - --set policy.preset=open --json", binary().display());
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &script]).env("TOOLROOM_HOME", home.path());
+    let told = ran(shell.stdin(std::fs::File::open(&arguments).unwrap()).output().unwrap()).ended(1);
+    let message = told.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("`text`") && message.contains("file too large"), "{message}");
+    assert_eq!(std::fs::read_to_string(workspace(&home).join("text")).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(workspace(&home)).unwrap().count(), 1, "nothing half done is left");
+}
+
+#[test]
 fn a_full_disk_changes_nothing() {
     let home = at_home();
     let script = format!(

@@ -9,6 +9,7 @@
     reason = "tests start processes and read files, and a wrong guess should stop them"
 )]
 
+mod agents;
 #[path = "../../../toolroom-models/tests/it/aimock.rs"]
 mod aimock;
 mod approvals;
@@ -37,6 +38,7 @@ mod init;
 mod internet;
 mod limits;
 mod log;
+mod memory;
 mod models;
 mod policy;
 mod project;
@@ -50,6 +52,7 @@ mod scale;
 mod scripted_model;
 mod seat;
 mod secrets;
+mod select;
 mod shell_exec;
 mod standing;
 mod tools;

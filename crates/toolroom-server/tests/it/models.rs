@@ -113,18 +113,12 @@ fn a_key_may_be_a_stored_secret() {
     let project =
         Project::new(&format!("[vendor.openai]\nbase_url = '{}'\nkey = 'secret:oai'\n", mock.url()));
     let test = || project.finish(command(&project, &[], &["models", "test", "openai/gpt-4o", "--json"]));
-    assert!(test().ended(1).err.contains("there is no secret `oai`"));
+    let ran = test().ended(1);
+    assert!(format!("{ran:?}").contains("there is no secret `oai`"), "{ran:?}");
     project.home.run_with_stdin(&["secrets", "set", "oai"], KEY).ended(0);
     test().ended(0);
-    let asked = mock.journal();
-    assert_eq!(
-        asked[0]["headers"]["authorization"]
-            .as_str()
-            .map(|value| value.contains(KEY) || value.contains("redacted") || !value.is_empty()),
-        Some(true),
-        "{}",
-        asked[0]["headers"]
-    );
+    let headers = &mock.journal()[0]["headers"];
+    assert!(headers["authorization"].as_str().is_some_and(|value| !value.is_empty()), "{headers}");
 }
 
 #[test]

@@ -538,11 +538,12 @@ fn the_risk_report_tells_what_becomes_of_risky_calls() {
     assert_eq!(
         told.out.lines().collect::<Vec<_>>(),
         [
-            "app:erase_notes     high    destructive (destructive)  deny (rule gone)",
-            "app:mirror_note     medium  idempotent_write (writes)  ask (rule default.write); depends on arguments: no-etc",
-            "app:publish_note    medium  once_only_write (writes)   ask (rule public), by the operator; depends on arguments: no-etc",
-            "builtin:fs-write    medium  idempotent_write (writes)  ask (rule default.write)",
-            "builtin:write_file  medium  idempotent_write (writes)  ask (rule default.write)",
+            "app:erase_notes           high    destructive (destructive)  deny (rule gone)",
+            "app:mirror_note           medium  idempotent_write (writes)  ask (rule default.write); depends on arguments: no-etc",
+            "app:publish_note          medium  once_only_write (writes)   ask (rule public), by the operator; depends on arguments: no-etc",
+            "builtin:fs-write          medium  idempotent_write (writes)  ask (rule default.write)",
+            "builtin:promote_learning  high    once_only_write (writes)   ask (rule default.write)",
+            "builtin:write_file        medium  idempotent_write (writes)  ask (rule default.write)",
         ]
     );
     let document = json_of(&home, &["tools", "list", "--risk"]);

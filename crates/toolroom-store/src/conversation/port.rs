@@ -6,7 +6,7 @@ use toolroom::BoxFuture;
 use toolroom::clock::Timestamp;
 use toolroom::conversation::{
     BeginRun, BeginRunError, Conversation, ConversationFilter, ConversationId, Conversations, Entry,
-    NumberedEvent, PastRequest, Run, RunFilter, RunId, RunStep, Spent, StepError, TakeRunError,
+    NumberedEvent, PastRequest, Run, RunFilter, RunId, RunStep, Spending, Spent, StepError, TakeRunError,
 };
 use toolroom::ledger::LedgerError;
 use toolroom::scope::Scope;
@@ -138,6 +138,19 @@ impl Conversations for Store {
         })
     }
 
+    fn past_requests<'a>(
+        &'a self,
+        scope: &'a Scope,
+        per_tool: u32,
+    ) -> BoxFuture<'a, Result<Vec<PastRequest>, LedgerError>> {
+        Box::pin(async move {
+            let requests = read::past_requests(self.reader(), scope, per_tool).await;
+            requests.map_err(|error| LedgerError::new("read past requests", error))
+        })
+    }
+}
+
+impl Spending for Store {
     fn spent<'a>(
         &'a self,
         scope: &'a Scope,
@@ -147,17 +160,6 @@ impl Conversations for Store {
         Box::pin(async move {
             let spent = read::spent(self.reader(), scope, conversation, since).await;
             spent.map_err(|error| LedgerError::new("count what was spent", error))
-        })
-    }
-
-    fn past_requests<'a>(
-        &'a self,
-        scope: &'a Scope,
-        per_tool: u32,
-    ) -> BoxFuture<'a, Result<Vec<PastRequest>, LedgerError>> {
-        Box::pin(async move {
-            let requests = read::past_requests(self.reader(), scope, per_tool).await;
-            requests.map_err(|error| LedgerError::new("read past requests", error))
         })
     }
 }

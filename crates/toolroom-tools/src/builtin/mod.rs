@@ -1,11 +1,14 @@
 //! The tools Toolroom ships with: a file or folder each, and one line in [`all`] or [`of_this_machine`].
 
 mod calculator;
+mod cost_status;
 pub mod doctor;
 mod files;
 mod get_local_time;
+mod memory;
 mod result_read;
 pub mod search;
+mod session_status;
 mod shell_exec;
 pub mod web;
 
@@ -13,7 +16,9 @@ use std::sync::{Arc, Weak};
 
 use jiff::tz::TimeZone;
 use toolroom::catalog::Catalog;
+use toolroom::conversation::Spending;
 use toolroom::ledger::{Artifacts, Journal, Switchboard};
+use toolroom::memory::Memories;
 use toolroom::tool::{IdError, Tool};
 use toolroom_host::files::Projects;
 use toolroom_host::process::Supervisor;
@@ -33,6 +38,10 @@ pub struct Surroundings {
     pub files: Option<Arc<Projects>>,
     /// What has been called.
     pub journal: Arc<dyn Journal>,
+    /// What is remembered of users; `None` where only names are wanted.
+    pub memories: Option<Arc<dyn Memories>>,
+    /// What was spent on models; `None` where only names are wanted.
+    pub spending: Option<Arc<dyn Spending>>,
     /// Who starts programs.
     pub supervisor: Supervisor,
     /// What is switched off.
@@ -47,11 +56,14 @@ pub struct Surroundings {
 pub fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
     let mut tools = vec![
         calculator::tool()?,
+        cost_status::tool(around.spending.clone())?,
         doctor::tool(around.checkup.clone())?,
         get_local_time::tool(around.time_zone.clone())?,
         result_read::tool(Arc::clone(&around.artifacts))?,
         search::tool(around.catalog.clone(), Arc::clone(&around.journal), Arc::clone(&around.switchboard))?,
+        session_status::tool(around.spending.clone())?,
     ];
+    tools.extend(memory::all(&around.memories)?);
     tools.extend(web::all(&around.web)?);
     Ok(tools)
 }

@@ -45,6 +45,24 @@ pub(super) enum Role {
     Inline,
 }
 
+impl Role {
+    /// Whether it stands on lines of its own and is nothing more.
+    pub(super) fn is_block(self) -> bool {
+        matches!(
+            self,
+            Self::Block
+                | Self::Paragraph
+                | Self::Terms
+                | Self::Term
+                | Self::Rows
+                | Self::Frame
+                | Self::Header
+                | Self::Main
+                | Self::Content
+        )
+    }
+}
+
 pub(super) fn role(name: &[u8]) -> Role {
     match name {
         b"p" => Role::Paragraph,

@@ -270,15 +270,7 @@ impl Walk {
     fn enter(&mut self, role: Role, attributes: &Attributes) {
         let writer = &mut self.writer;
         match role {
-            Role::Block
-            | Role::Paragraph
-            | Role::Terms
-            | Role::Term
-            | Role::Rows
-            | Role::Frame
-            | Role::Header
-            | Role::Main
-            | Role::Content => writer.block(),
+            role if role.is_block() => writer.block(),
             Role::Heading(level) => writer.heading(level),
             Role::List { is_ordered } => writer.list(is_ordered, attributes.start.as_deref()),
             Role::Item => writer.item(),
@@ -294,7 +286,7 @@ impl Walk {
             Role::Cell => writer.cell(),
             Role::Title => self.in_title = self.title.is_empty(),
             Role::Base => writer.base(attributes.href.as_deref()),
-            Role::Inline | Role::Unread => {}
+            _ => {}
         }
     }
 
@@ -314,15 +306,7 @@ impl Walk {
         }
         let writer = &mut self.writer;
         match open.role {
-            Role::Block
-            | Role::Paragraph
-            | Role::Terms
-            | Role::Term
-            | Role::Rows
-            | Role::Frame
-            | Role::Header
-            | Role::Main
-            | Role::Content => writer.block(),
+            role if role.is_block() => writer.block(),
             Role::Heading(_) => writer.end_heading(),
             Role::List { .. } => writer.end_list(),
             Role::Item | Role::Quote => writer.end_level(),
@@ -332,8 +316,7 @@ impl Walk {
             Role::Table => writer.end_table(),
             Role::Cell => writer.end_cell(),
             Role::Title => self.in_title = false,
-            Role::Row | Role::Image | Role::Break | Role::Rule | Role::Base | Role::Inline | Role::Unread => {
-            }
+            _ => {}
         }
     }
 

@@ -1,21 +1,16 @@
 //! No tool that fetches is a way inside, however the address is written and wherever a redirect leads.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Weak};
 
 use tokio::runtime::Builder;
 use toolroom::Toolroom;
 use toolroom::call::{CallReport, CallRequest, Outcome};
-use toolroom::catalog::Catalog;
-use toolroom::policy::{Policy, Preset};
-use toolroom::testing::MemoryLedger;
 use toolroom::tool::{ErrorKind, Origin};
 use toolroom_host::net::Url;
-use toolroom_host::process::Supervisor;
 use toolroom_tools::builtin::web::Web;
-use toolroom_tools::builtin::{self, Surroundings};
 
 use crate::internet::{Answer, INTERNAL, Internet, LAN, OWN, PUBLIC, inside};
+use crate::room::room;
 
 /// Each tool with each method it has.
 const EXITS: [(&str, &str); 6] = [
@@ -27,30 +22,10 @@ const EXITS: [(&str, &str); 6] = [
     ("builtin:fetch_url", "POST"),
 ];
 
-/// A toolroom where nothing asks, so that only the client stands in the way.
-fn room(web: Web) -> Toolroom {
-    let ledger = Arc::new(MemoryLedger::new());
-    let around = Surroundings {
-        artifacts: Arc::clone(&ledger) as _,
-        catalog: Weak::<Catalog>::new(),
-        checkup: None,
-        files: None,
-        journal: Arc::clone(&ledger) as _,
-        supervisor: Supervisor::new("/nowhere"),
-        switchboard: Arc::clone(&ledger) as _,
-        time_zone: jiff::tz::TimeZone::UTC,
-        web: Arc::new(web),
-    };
-    let open = Policy::new(Preset::Open, Vec::new()).unwrap();
-    let room = Toolroom::builder(ledger).policy(open).build();
-    room.catalog().register_all(None, builtin::all(&around).unwrap()).unwrap();
-    room
-}
-
 /// Runs `calls` over a toolroom, all in one runtime.
 fn with_room(web: Web, calls: impl AsyncFnOnce(&Toolroom)) {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async { calls(&room(web)).await });
+    runtime.block_on(async { calls(&room(web, None)).await });
 }
 
 async fn fetch(room: &Toolroom, (tool, method): (&str, &str), url: &str) -> CallReport {

@@ -11,7 +11,7 @@ use super::record::AgentRecord;
 use super::request::{ResumeRun, RunError, RunReport, SendRequest};
 use super::teller::Teller;
 use super::thread::Thread;
-use super::title::title;
+use super::title::title_of;
 use super::tokens::Estimator;
 use super::tools::Tools;
 use super::working::{Begun, Stop, Working};
@@ -144,7 +144,7 @@ impl Agent {
                 id: id.clone(),
                 scope: run.scope.clone(),
                 agent: self.record.id.clone(),
-                title: title(&message),
+                title: title_of(&message),
                 entries: 0,
                 created_at: now,
                 updated_at: now,

@@ -58,6 +58,10 @@ impl Working<'_> {
                     overflows += 1;
                     // The window may be smaller than anybody said, so that no correction of estimates helps.
                     most = size.saturating_mul(LESS_PERCENT) / 100;
+                    if let Some(window) = error.window {
+                        let told = self.estimator().estimate_for(model, window).saturating_sub(self.fixed());
+                        most = most.min(told);
+                    }
                     self.estimator().refused(model, estimate, candidate.facts.window);
                     self.again(candidate, &error);
                 }
@@ -92,7 +96,7 @@ impl Working<'_> {
                 &special
             }
         };
-        let (teller, tools) = (&self.teller, &self.tools);
+        let (teller, tools, name) = (&self.teller, &self.tools, candidate.model.name());
         let mut told = |event: ModelEvent| match event {
             ModelEvent::Text(text) => teller.tell(RunEvent::Text { text }),
             ModelEvent::Reasoning(text) => teller.tell(RunEvent::Reasoning { text }),
@@ -103,8 +107,8 @@ impl Working<'_> {
             }
             ModelEvent::Arguments { .. } => {}
             ModelEvent::Again { reason, after } => {
-                let after_ms = Some(u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
-                teller.tell(RunEvent::Void { reason, next: None, after_ms });
+                let after_ms = u64::try_from(after.as_millis()).ok();
+                teller.tell(RunEvent::Void { reason, next: Some(name.into()), after_ms });
             }
         };
         tokio::select! {

@@ -8,6 +8,8 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::compact::COMPACT_AT;
+use super::run_facts::RunFacts;
 use super::teller::Teller;
 use super::working::{OpenCall, Stop, Working};
 use crate::call::{CallReport, CallRequest, Outcome, Progress};
@@ -144,6 +146,7 @@ impl Working<'_> {
             .conversation(self.run.conversation.as_str(), Some(self.run.id.as_str()))
             .model_call(call.id.as_str())
             .context(self.run.context.clone())
+            .metadata(self.facts().into_metadata())
             .choice(Arc::clone(&self.agent.choice))
             .provenance(self.run.provenance)
             .cancellation(self.cancellation.child_token());
@@ -154,6 +157,22 @@ impl Working<'_> {
             });
         }
         request
+    }
+
+    /// What tools are told of this run.
+    fn facts(&self) -> RunFacts {
+        let window = self.agent.chain.get(self.candidate).map(|candidate| candidate.facts.window);
+        let model = self.run.model.as_deref().unwrap_or_default();
+        let tokens = self.fixed() + self.thread.total();
+        RunFacts {
+            agent: Some(self.run.agent.clone()),
+            context_tokens: Some(self.estimator().corrected(model, tokens)),
+            window,
+            compact_at: window.map(|window| window * COMPACT_AT / 100),
+            compacted: Some(self.thread.summary().is_some()),
+            last_prompt_tokens: self.last_prompt,
+            daily_budget_usd: self.agent.record.limits.daily_budget_usd,
+        }
     }
 
     /// Works the jobs off: as many at a time as the agent's limits allow, those of serial tools one after the other.

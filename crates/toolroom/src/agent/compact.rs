@@ -39,6 +39,9 @@ const SUMMARY_CHARS: usize = 12_000;
 /// Most characters of a request that is kept word for word.
 const REQUEST_CHARS: usize = 4_000;
 
+/// What stands in a summary before a request that is kept word for word.
+const REQUEST: &str = "The request that is being worked on, word for word:\n";
+
 const INSTRUCTIONS: &str = "You sum up the older part of a conversation between a user and an assistant with tools, \
 so that the assistant can go on without it. Write in the language of the conversation:\n\
 1. What the user wants, and what was decided or promised.\n\
@@ -62,8 +65,18 @@ pub(super) struct Compaction {
     pub first: usize,
     /// The estimate of what stays.
     pub kept: u64,
-    /// The request that the messages that stay are about, if it is not among them.
-    open_request: Option<String>,
+    request: Request,
+}
+
+/// Where the request is that the messages that stay are about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Request {
+    /// Among them.
+    Kept,
+    /// Among those that are summed up.
+    Here(String),
+    /// In the earlier summary: the exchange was cut before.
+    Earlier,
 }
 
 impl Compaction {
@@ -85,11 +98,12 @@ impl Compaction {
         let fits = |first: &usize| kept(*first).saturating_mul(100) <= window.saturating_mul(KEPT_PERCENT);
         let all: Vec<usize> = cuts.by_ref().chain(within_newest).filter(|first| *first > 0).collect();
         let first = all.iter().copied().find(fits).or_else(|| all.last().copied())?;
-        let open_request = (first > newest)
-            .then(|| messages.get(newest).map(|message| request_text(message.borrow())))
-            .flatten()
-            .filter(|request| !request.is_empty());
-        Some(Self { first, kept: kept(first), open_request })
+        let request = match exchanges.last().map(|at| messages.get(*at)) {
+            None => Request::Earlier,
+            Some(Some(message)) if first > newest => Request::Here(request_text(message.borrow())),
+            Some(_) => Request::Kept,
+        };
+        Some(Self { first, kept: kept(first), request })
     }
 
     /// What a model with this window is asked. `messages` are those that the cut was found in; `earlier` is the summary
@@ -124,13 +138,20 @@ impl Compaction {
         before: u64,
     ) -> Summary {
         let said = said.map(str::trim).filter(|said| !said.is_empty());
-        let text = said.or_else(|| earlier.map(|summary| summary.text.as_str())).unwrap_or_default();
+        let earlier = earlier.map_or("", |summary| summary.text.as_str());
+        let (earlier, earlier_request) = earlier.rsplit_once(REQUEST).unwrap_or((earlier, ""));
+        let text = said.unwrap_or(earlier.trim_end());
         let mut text = shorten_text(text, SUMMARY_CHARS, None).unwrap_or_else(|| text.to_owned());
-        if let Some(request) = &self.open_request {
+        let request = match &self.request {
+            Request::Kept => "",
+            Request::Here(request) => request,
+            Request::Earlier => earlier_request,
+        };
+        if !request.is_empty() {
             if !text.is_empty() {
                 text.push_str("\n\n");
             }
-            text.push_str("The request that is being worked on, word for word:\n");
+            text.push_str(REQUEST);
             text.push_str(request);
         }
         let mut summary = Summary { text, covers, before, after: self.kept };

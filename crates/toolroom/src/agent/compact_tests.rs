@@ -51,7 +51,7 @@ fn the_last_four_exchanges_stay() {
     let cut = cut(&thread, 100_000).unwrap();
     assert_eq!(cut.first, 12);
     assert_eq!(cut.kept, sizes(&thread)[12..].iter().sum::<u64>());
-    assert_eq!(cut.open_request, None);
+    assert_eq!(cut.request, Request::Kept);
 }
 
 #[test]
@@ -75,6 +75,14 @@ fn one_huge_exchange_is_cut_between_its_turns_and_its_request_is_kept() {
         "Four files were read.\n\nThe request that is being worked on, word for word:\nCompare all the files."
     );
     assert!(summary.after > cut.kept && summary.after < cut.kept + 120);
+    // The rest of the exchange is cut once more, and the request is still there.
+    let rest = &thread[cut.first..];
+    let again = Compaction::of(rest, &sizes(rest), 1_000).unwrap();
+    for said in [Some("Five files were read."), None] {
+        let text = again.summary(said, Some(&summary), 11, 4_000).text;
+        let begin = said.unwrap_or("Four files were read.");
+        assert_eq!(text, format!("{begin}\n\n{REQUEST}Compare all the files."));
+    }
     // However large, the newest turn stays.
     assert_eq!(Compaction::of(&thread, &sizes(&thread), 10).unwrap().first, 11);
 }
@@ -145,7 +153,7 @@ proptest! {
             prop_assert!(cut.first > 0 && cut.first < thread.len());
             let first = &thread[cut.first];
             prop_assert!(first.role == Role::Assistant || begins_exchange(first));
-            prop_assert_eq!(cut.open_request.is_some(), first.role == Role::Assistant);
+            prop_assert_eq!(cut.request != Request::Kept, first.role == Role::Assistant);
             let question = cut.question(&thread, Some(&summary("before")), window);
             let size = tokens::message(&question.messages[0]);
             prop_assert!(size <= window / 2 + 10, "{} of {}", size, window);

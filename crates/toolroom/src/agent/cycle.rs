@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::inline::recover;
+use super::inline::recover_calls;
 use super::request::{RunError, RunReport};
 use super::working::{Closing, End, Stop, Working};
 use crate::conversation::{CallNotice, RunEvent};
@@ -94,7 +94,7 @@ impl Working<'_> {
         let mut found = Vec::new();
         for block in &mut answer.blocks {
             let Block::Text { text, .. } = block else { continue };
-            if let Some(recovered) = recover(text, &self.tools.shown, self.tools.names()) {
+            if let Some(recovered) = recover_calls(text, &self.tools.shown, self.tools.names()) {
                 *text = recovered.text;
                 found.extend(recovered.calls);
             }
@@ -165,6 +165,7 @@ impl Working<'_> {
         let candidate = self.agent.chain.get(self.candidate).cloned();
         let model: Arc<str> = candidate.as_ref().map_or("", |candidate| candidate.model.name()).into();
         self.run.iterations += 1;
+        self.last_prompt = Some(answer.usage.input).filter(|tokens| *tokens > 0);
         self.run.model = Some(Arc::clone(&model));
         let cost = candidate.and_then(|candidate| self.pay(&candidate, "answer", answer.usage));
         let calls = answer.blocks.iter().filter_map(|block| self.notice(block)).collect();

@@ -11,7 +11,7 @@
 //!
 //! Only names of tools on offer count, by their wire name, their id, or a bare name that one of them has. What cannot be
 //! read, or names anything else, stays visible as it is: it may be an example. What opens and never closes ends with the
-//! text. The text is read once from front to back, and what was looked at in vain is not looked at again.
+//! text. Each form is looked for once from front to back, so the time grows with the text and no faster.
 
 use serde_json::{Map, Value};
 
@@ -65,7 +65,7 @@ pub(super) struct Printed {
 
 /// Finds the calls in a text that came without any. `None` if there are none, and the text is what it is.
 #[must_use]
-pub fn recover(text: &str, tools: &[Offered], names: &WireNames) -> Option<Recovered> {
+pub fn recover_calls(text: &str, tools: &[Offered], names: &WireNames) -> Option<Recovered> {
     let mut kept = String::new();
     let mut calls = Vec::new();
     let mut rest = text;
@@ -83,9 +83,13 @@ pub fn recover(text: &str, tools: &[Offered], names: &WireNames) -> Option<Recov
             }
             None => {
                 kept.push_str(form.opens);
-                kept.push_str(inside);
-                kept.push_str(close);
-                rest = after;
+                rest = body;
+                // What is closed was looked at whole. What is not may have been said in passing, and hides nothing.
+                if !close.is_empty() {
+                    kept.push_str(inside);
+                    kept.push_str(close);
+                    rest = after;
+                }
             }
         }
     }

@@ -31,7 +31,7 @@ fn tools() -> Vec<Offered> {
 }
 
 fn found(text: &str) -> Option<(String, Vec<(String, Value)>)> {
-    let recovered = recover(text, &tools(), &names())?;
+    let recovered = recover_calls(text, &tools(), &names())?;
     let call = |call: InlineCall| (call.name, Value::Object(call.arguments));
     Some((recovered.text, recovered.calls.into_iter().map(call).collect()))
 }
@@ -98,6 +98,8 @@ fn what_is_no_call_of_a_tool_on_offer_stays() {
     ] {
         assert_eq!(found(text), None, "{text}");
     }
+    let (text, calls) = found("A <tool_call> or [TOOL_CALLS]: <function=calculator></function>").unwrap();
+    assert_eq!((text.as_str(), calls.len()), ("A <tool_call> or [TOOL_CALLS]:", 1));
     let (text, calls) =
         found("<tool_call>oops</tool_call><tool_call>{\"name\":\"calculator\"}</tool_call>").unwrap();
     assert_eq!((text.as_str(), calls.len()), ("<tool_call>oops</tool_call>", 1));
@@ -167,7 +169,7 @@ proptest! {
         ], 0..24),
     ) {
         let text = pieces.concat();
-        if let Some(recovered) = recover(&text, &tools(), &names()) {
+        if let Some(recovered) = recover_calls(&text, &tools(), &names()) {
             prop_assert!(!recovered.calls.is_empty());
             prop_assert!(recovered.calls.iter().all(|call| tools().iter().any(|tool| tool.name == call.name)));
             prop_assert!(recovered.text.len() < text.len());

@@ -17,6 +17,7 @@ const THOUGHT_CHARS: usize = 400;
 pub struct Status {
     doing: Doing,
     running: Vec<Running>,
+    asked: Vec<ModelCallId>,
     thoughts: VecDeque<char>,
 }
 
@@ -54,6 +55,7 @@ impl Status {
                     self.doing = Doing::Working;
                 }
                 self.running.clear();
+                self.asked.clear();
                 self.thoughts.clear();
             }
             RunEvent::Text { .. } => self.doing = Doing::Answering,
@@ -81,10 +83,15 @@ impl Status {
                     running.progress = Some(progress(message, *fraction));
                 }
             }
-            RunEvent::CallEnded { id, .. } | RunEvent::Asks { id, .. } => self.end(id),
+            RunEvent::CallEnded { id, .. } => self.end(id),
+            RunEvent::Asks { id, .. } => {
+                self.end(id);
+                self.asked.push(id.clone());
+            }
             RunEvent::Guarded { .. } => self.doing = Doing::Finishing,
             RunEvent::Waiting { calls } => {
                 self.running.clear();
+                self.asked.clear();
                 self.doing = Doing::Waiting(calls.len());
             }
             RunEvent::Done { .. } | RunEvent::Failed(_) | RunEvent::Cancelled => *self = Self::default(),
@@ -95,13 +102,13 @@ impl Status {
     #[must_use]
     pub fn line(&self) -> Option<String> {
         match (self.running.as_slice(), &self.doing) {
+            ([], Doing::Working) if !self.asked.is_empty() => Some(waiting(self.asked.len())),
             ([], Doing::Nothing) => None,
             ([], Doing::Working) => Some("Working…".to_owned()),
             ([], Doing::Thinking) => Some(detailed("Thinking…", &self.thought())),
             ([], Doing::Writing(tool)) => Some(detailed("Working…", tool)),
             ([], Doing::Answering) => Some("Answering…".to_owned()),
-            ([], Doing::Waiting(0 | 1)) => Some("Waiting for an answer".to_owned()),
-            ([], Doing::Waiting(calls)) => Some(format!("Waiting for {calls} answers")),
+            ([], Doing::Waiting(calls)) => Some(waiting(*calls)),
             ([], Doing::Finishing) => Some("Finishing…".to_owned()),
             ([], Doing::Again { reason, next, after_ms }) => {
                 let what = match (next, after_ms.map(|ms| ms.div_ceil(1_000))) {
@@ -125,6 +132,7 @@ impl Status {
 
     fn end(&mut self, id: &ModelCallId) {
         self.running.retain(|running| running.id != *id);
+        self.asked.retain(|asked| asked != id);
     }
 
     /// The line of thoughts that is being written, or the one before while it is empty.
@@ -138,6 +146,10 @@ impl Status {
 fn detailed(what: &str, detail: &str) -> String {
     let detail = cut(detail, DETAIL_CHARS);
     if detail.is_empty() { what.to_owned() } else { format!("{what} · {detail}") }
+}
+
+fn waiting(calls: usize) -> String {
+    if calls > 1 { format!("Waiting for {calls} answers") } else { "Waiting for an answer".to_owned() }
 }
 
 fn progress(message: &str, fraction: Option<f64>) -> String {

@@ -3,8 +3,9 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::*;
+use crate::clock::Timestamp;
 use crate::conversation::{CallNotice, RunFailure};
-use crate::ledger::CallId;
+use crate::ledger::{Answerer, CallId};
 use crate::model::Usage;
 
 fn line(events: &[RunEvent]) -> String {
@@ -92,6 +93,23 @@ fn writing_waiting_and_trying_again_are_told() {
     assert_eq!(line(&[waiting(3)]), "Waiting for 3 answers");
     let guarded = RunEvent::Guarded { guard: "repeat".to_owned(), reason: String::new() };
     assert_eq!(line(&[guarded, asking()]), "Finishing…");
+}
+
+#[test]
+fn a_question_is_told_once_nothing_runs_any_more() {
+    let asks = RunEvent::Asks {
+        id: ModelCallId::new("a"),
+        call: CallId::new("call_1"),
+        tool: "builtin:shell".into(),
+        rule: "default.exec".to_owned(),
+        reason: String::new(),
+        by: Answerer::Caller,
+        expires_at: Timestamp::from_micros(0),
+    };
+    let begun = [asking(), began("a", "Shell"), began("b", "Clock"), asks];
+    assert_eq!(line(&begun), "Working… · Clock");
+    assert_eq!(line(&[&begun[..], &[ended("b")]].concat()), "Waiting for an answer");
+    assert_eq!(line(&[&begun[..], &[ended("b"), ended("a")]].concat()), "Working…");
 }
 
 #[test]

@@ -8,7 +8,7 @@ const TITLE_CHARS: usize = 50;
 
 /// The title of a conversation that begins with this message.
 #[must_use]
-pub(super) fn title(first: &Message) -> String {
+pub(super) fn title_of(first: &Message) -> String {
     let text = first.text();
     let title = cut(text.trim_start_matches(['#', '>', '*', '-', '`', ' ', '\n', '\t']), TITLE_CHARS);
     if title.is_empty() { "New conversation".to_owned() } else { title }
@@ -52,7 +52,7 @@ mod tests {
     use crate::scale::cases;
 
     fn of(text: &str) -> String {
-        title(&Message::user(text))
+        title_of(&Message::user(text))
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub(super) struct Working<'a> {
     /// Whether open calls may have left something in the journal.
     pub(super) resumed: bool,
     pub(super) thread: Thread,
+    /// Tokens of the last request, as the vendor counted them.
+    pub(super) last_prompt: Option<u64>,
     next_entry: u64,
     step: Unkept,
 }
@@ -113,6 +115,7 @@ impl<'a> Working<'a> {
             candidate: 0,
             resumed: false,
             thread: begun.thread,
+            last_prompt: None,
             next_entry: begun.next_entry,
             step: Unkept::default(),
         }

@@ -1,5 +1,6 @@
 //! What a running tool knows about its call.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -9,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::request::{CallRequest, Progress, ProgressSink};
 use crate::clock::{Clock, Timestamp};
 use crate::ledger::CallId;
+use crate::redact::Redactor;
 use crate::scope::Scope;
 use crate::tool::{ErrorKind, ToolError};
 
@@ -43,6 +45,7 @@ pub struct CallContext {
     deadline: Option<Instant>,
     cancellation: CancellationToken,
     progress: Option<ProgressSink>,
+    redactor: Arc<Redactor>,
     clock: Arc<dyn Clock>,
 }
 
@@ -53,6 +56,7 @@ impl CallContext {
         deadline: Option<Instant>,
         cancellation: CancellationToken,
         progress: Option<ProgressSink>,
+        redactor: Arc<Redactor>,
         clock: Arc<dyn Clock>,
     ) -> Self {
         Self {
@@ -65,6 +69,7 @@ impl CallContext {
             deadline,
             cancellation,
             progress,
+            redactor,
             clock,
         }
     }
@@ -122,6 +127,13 @@ impl CallContext {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// The text without secrets; the text itself if it holds none. Results and signs of life are hidden on their way out
+    /// anyway: this is for a tool that keeps something to be shown later.
+    #[must_use]
+    pub fn without_secrets<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.redactor.redact_text(text)
     }
 
     /// Whether the call is over: stopped by its caller, past its deadline, or given up. A tool on the blocking

@@ -38,9 +38,9 @@ pub(super) fn decide(
         .map_err(|error| Denial::by_rule(JUDGE_RULE, "the tool's own judgement crashed").caused_by(error))?;
     let definition = entry.definition_hash();
     let facts = facts(spec, arguments, &definition, call);
-    let judgement = match judgement {
-        Judgement::Ask(_) if standing.answers.lifting(JUDGE_RULE, &facts).is_some() => Judgement::Allow,
-        judgement => judgement,
+    let judgement = match judgement.asks() {
+        Some(by) if standing.answers.lifting(JUDGE_RULE, by, &facts).is_some() => Judgement::Allow,
+        _ => judgement,
     };
     let verdict = room.policy.verdict(&facts, &standing.answers).tightened(judgement);
     if verdict.ruling == Ruling::Deny {

@@ -137,7 +137,10 @@ impl OpenCall {
     /// Puts the arguments into the row. Very long ones are kept in part: the row is for people to read.
     /// Gives their size as JSON text.
     pub(super) fn keep_arguments(&mut self, arguments: &Arguments) -> usize {
-        let mut whole = Value::Object(arguments.clone());
+        // A map that clones itself takes more room than it needs.
+        let mut copy = Map::with_capacity(arguments.len());
+        copy.clone_from(arguments);
+        let mut whole = Value::Object(copy);
         let bytes = json_bytes(&whole);
         self.hide(&mut whole);
         // Characters are never more than bytes, so most arguments need no second look.

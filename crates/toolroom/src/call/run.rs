@@ -33,7 +33,9 @@ pub(super) async fn tool(
     let _told = stop.clone().drop_guard();
     let id = call.record.id.clone();
     let progress = call.quiet_progress();
-    let context = CallContext::new(id, &mut call.request, deadline, stop, progress, Arc::clone(&room.clock));
+    let redactor = call.redactor.clone().unwrap_or_default();
+    let clock = Arc::clone(&room.clock);
+    let context = CallContext::new(id, &mut call.request, deadline, stop, progress, redactor, clock);
     // Whoever is stopped now has not started: nothing can have happened.
     if call.request.cancellation.is_cancelled() {
         return Err(call.cancelled());

@@ -1,11 +1,14 @@
 //! How large JSON is, without making its text.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
+
+/// Room for the values of most objects, so that it is asked for once.
+const WAITING: usize = 32;
 
 /// The size a model reads: a string counts its own characters, anything else those of its compact JSON.
 pub(super) fn size_chars(value: &Value) -> usize {
     match value {
-        Value::String(text) => text.chars().count(),
+        Value::String(text) => chars(text),
         other => json_chars(other),
     }
 }
@@ -27,7 +30,21 @@ pub(super) fn chars_within(value: &Value, limit: usize, levels: usize) -> Option
 
 /// Characters of a JSON string.
 pub(super) fn quoted_chars(text: &str) -> usize {
-    2 + text.chars().count() + escapes(text)
+    2 + chars(text) + escapes(text)
+}
+
+/// Most text is ASCII, which is seen sooner than its characters are counted.
+fn chars(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().count() }
+}
+
+fn number_chars(number: &Number) -> usize {
+    let digits = |number: u64| number.checked_ilog10().unwrap_or(0) as usize + 1;
+    match (number.as_u64(), number.as_i64()) {
+        (Some(whole), _) => digits(whole),
+        (None, Some(negative)) => 1 + digits(negative.unsigned_abs()),
+        (None, None) => number.to_string().len(),
+    }
 }
 
 fn quoted_bytes(text: &str) -> usize {
@@ -55,12 +72,13 @@ fn within(value: &Value, limit: usize, levels: usize, quoted: impl Fn(&str) -> u
     // A character has at most four bytes: so much text is too large without being read.
     let text_cost = |text: &str| (text.len() / 4 <= limit).then(|| quoted(text));
     let mut cost = 0_usize;
-    let mut waiting = vec![(value, levels)];
+    let mut waiting = Vec::with_capacity(WAITING);
+    waiting.push((value, levels));
     while let Some((value, levels)) = waiting.pop() {
         cost += match value {
             Value::Null | Value::Bool(true) => 4,
             Value::Bool(false) => 5,
-            Value::Number(number) => number.to_string().len(),
+            Value::Number(number) => number_chars(number),
             Value::String(text) => text_cost(text)?,
             Value::Array(items) => 2 + items.len().saturating_sub(1),
             Value::Object(map) => 2 + (2 * map.len()).saturating_sub(1),

@@ -15,7 +15,7 @@ mod run;
 pub use entry::{Content, Conversation, ConversationId, Entry, Summary};
 pub use event::{CallNotice, NumberedEvent, RunEvent};
 pub use port::{
-    BeginRun, BeginRunError, ConversationFilter, Conversations, PastRequest, RunFilter, RunStep, Spent,
-    StepError, TakeRunError, UsageRow,
+    BeginRun, BeginRunError, ConversationFilter, Conversations, PastRequest, RunFilter, RunStep, Spending,
+    Spent, StepError, TakeRunError, UsageRow,
 };
 pub use run::{AgentId, Run, RunFailure, RunId, RunState};

@@ -115,9 +115,20 @@ pub struct RunFilter {
     pub limit: Option<u32>,
 }
 
+/// Knows what was spent.
+pub trait Spending: Send + Sync {
+    /// What was spent in a scope since then; of one conversation, if that is named.
+    fn spent<'a>(
+        &'a self,
+        scope: &'a Scope,
+        conversation: Option<&'a ConversationId>,
+        since: Option<Timestamp>,
+    ) -> BoxFuture<'a, Result<Spent, LedgerError>>;
+}
+
 /// Keeps conversations and runs. Writes are queued when the method is called, in the order of the calls; the future
 /// resolves once they are committed, so that they survive the death of the process.
-pub trait Conversations: Send + Sync {
+pub trait Conversations: Spending {
     /// Begins a run and takes it: until it ends, or this process dies, nobody else may. One run at a time is open in a
     /// conversation.
     fn begin_run(&self, begin: BeginRun) -> BoxFuture<'static, Result<(), BeginRunError>>;
@@ -175,14 +186,6 @@ pub trait Conversations: Send + Sync {
         run: &'a RunId,
         from: u64,
     ) -> BoxFuture<'a, Result<Vec<NumberedEvent>, LedgerError>>;
-
-    /// What was spent in a scope since then; of one conversation, if that is named.
-    fn spent<'a>(
-        &'a self,
-        scope: &'a Scope,
-        conversation: Option<&'a ConversationId>,
-        since: Option<Timestamp>,
-    ) -> BoxFuture<'a, Result<Spent, LedgerError>>;
 
     /// Requests of a project that led to tools, the newest of each tool first, at most `per_tool` of each.
     fn past_requests<'a>(

@@ -107,7 +107,8 @@ pub struct Promotion {
     pub at: Timestamp,
 }
 
-/// Keeps memories. Every method takes whose they are.
+/// Keeps memories. Every method takes whose they are, and sees nobody else's: a project's own memories are those that
+/// belong to no user, not those of all its users.
 pub trait Memories: Send + Sync {
     /// Remembers something; gives what is remembered now.
     fn remember<'a>(&'a self, scope: &'a Scope, what: Remember)

@@ -7,7 +7,7 @@ use super::facts::Case;
 use super::rule::MAX_REASON_CHARS;
 use super::tool_pattern::is_wildcard;
 use super::{Condition, ConditionError, Facts, Finding, RuleText, Ruling};
-use crate::ledger::StandingAnswer;
+use crate::ledger::{Answerer, StandingAnswer};
 
 /// The standing answers of a project.
 #[derive(Debug, Clone, Default)]
@@ -39,9 +39,10 @@ impl Answers {
         self.answers.iter().map(|read| &read.answer)
     }
 
-    /// The answer that lifts a question which is asked outside the policy, by the tool itself.
+    /// The answer that lifts a question which is asked outside the policy, by the tool itself, and which `by` has to
+    /// answer.
     #[must_use]
-    pub fn lifting(&self, rule: &str, facts: &Facts<'_>) -> Option<&StandingAnswer> {
+    pub fn lifting(&self, rule: &str, by: Answerer, facts: &Facts<'_>) -> Option<&StandingAnswer> {
         // Whatever was said, wherever its tool was not known: of this one every call is asked about.
         if facts.spec.single_answers {
             return None;
@@ -51,6 +52,7 @@ impl Answers {
             let answer = &read.answer;
             answer.effect == Ruling::Allow
                 && answer.lifts.as_deref() == Some(rule)
+                && answer.by.may_answer_for(by)
                 && read.elsewhere(facts).is_none()
                 && read.is_about_definition(facts)
                 && read.holds_in(&case) == Ok(true)

@@ -47,8 +47,22 @@ pub enum Judgement {
     Allow,
     /// A person should see it first, because…
     Ask(String),
+    /// The operator has to see it first, because…
+    AskOperator(String),
     /// Not like this, because…
     Deny(String),
+}
+
+impl Judgement {
+    /// Who has to answer, if it asks.
+    #[must_use]
+    pub const fn asks(&self) -> Option<Answerer> {
+        match self {
+            Self::Ask(_) => Some(Answerer::Caller),
+            Self::AskOperator(_) => Some(Answerer::Operator),
+            Self::Allow | Self::Deny(_) => None,
+        }
+    }
 }
 
 /// What was decided, by which rule, and why.
@@ -72,21 +86,27 @@ impl Verdict {
     }
 
     /// The stricter of this verdict and the tool's own judgement. A tool can never loosen a verdict; where both ask, the
-    /// person is told what both have to say.
+    /// person is told what both have to say, and the operator's question comes before the caller's.
     #[must_use]
     pub fn tightened(mut self, judgement: Judgement) -> Self {
+        let by = judgement.asks().unwrap_or(self.by);
         let (ruling, reason) = match judgement {
             Judgement::Allow => return self,
-            Judgement::Ask(reason) => (Ruling::Ask, reason),
+            Judgement::Ask(reason) | Judgement::AskOperator(reason) => (Ruling::Ask, reason),
             Judgement::Deny(reason) => (Ruling::Deny, reason),
         };
-        if ruling <= self.ruling {
-            if ruling == Ruling::Ask && self.ruling == Ruling::Ask {
-                self.reason = format!("{}; {reason}", self.reason);
+        let own = |reason| Self { ruling, rule: Cow::Borrowed(JUDGE_RULE), reason, by };
+        match (self.ruling, ruling) {
+            (Ruling::Ask, Ruling::Ask) if !self.by.may_answer_for(by) => {
+                own(format!("{reason}; {}", self.reason))
             }
-            return self;
+            (Ruling::Ask, Ruling::Ask) => {
+                self.reason = format!("{}; {reason}", self.reason);
+                self
+            }
+            (policy, tool) if tool <= policy => self,
+            _ => own(reason),
         }
-        Self { ruling, rule: Cow::Borrowed(JUDGE_RULE), reason, by: self.by }
     }
 }
 
@@ -97,7 +117,12 @@ mod tests {
     #[test]
     fn a_tool_can_only_tighten_a_verdict() {
         let verdict = |ruling| Verdict { ruling, ..Verdict::allow("x") };
-        let judgements = [Judgement::Allow, Judgement::Ask("why".into()), Judgement::Deny("why".into())];
+        let judgements = [
+            Judgement::Allow,
+            Judgement::Ask("why".into()),
+            Judgement::AskOperator("why".into()),
+            Judgement::Deny("why".into()),
+        ];
         for ruling in [Ruling::Allow, Ruling::Ask, Ruling::Deny] {
             for judgement in judgements.clone() {
                 let after = verdict(ruling).tightened(judgement.clone());
@@ -108,5 +133,20 @@ mod tests {
         let both = Verdict { reason: "a rule".into(), ..verdict(Ruling::Ask) };
         let both = both.tightened(Judgement::Ask("this empties the disk".into()));
         assert_eq!((&*both.rule, both.reason.as_str()), ("x", "a rule; this empties the disk"));
+    }
+
+    #[test]
+    fn whoever_asks_the_operator_is_answered_by_the_operator() {
+        let ask = |by| Verdict { ruling: Ruling::Ask, reason: "a rule".into(), by, ..Verdict::allow("x") };
+        let seen = |verdict: Verdict| (verdict.rule.into_owned(), verdict.reason, verdict.by);
+        let tool = |reason: &str| Judgement::AskOperator(reason.into());
+        let judged = ("tool.judge".to_owned(), "why".to_owned(), Answerer::Operator);
+        assert_eq!(seen(Verdict::allow("x").tightened(tool("why"))), judged);
+        let judged = ("tool.judge".to_owned(), "why; a rule".to_owned(), Answerer::Operator);
+        assert_eq!(seen(ask(Answerer::Caller).tightened(tool("why"))), judged);
+        let ruled = ("x".to_owned(), "a rule; why".to_owned(), Answerer::Operator);
+        assert_eq!(seen(ask(Answerer::Operator).tightened(tool("why"))), ruled);
+        let ruled = ask(Answerer::Operator).tightened(Judgement::Ask("why".into()));
+        assert_eq!(ruled.by, Answerer::Operator, "a tool's own question takes nothing from a rule's");
     }
 }

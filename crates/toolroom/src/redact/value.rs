@@ -12,13 +12,17 @@ use super::redactor::{MIN_TEXT, Redactor};
 const SMALLEST_NUMBER: u64 = 1_000_000;
 const _: () = assert!(MIN_TEXT == 8);
 
+/// Room for the values of most objects, so that it is asked for once.
+const OPEN: usize = 32;
+
 impl Redactor {
     /// Hides secrets in every string, in the names of objects and in numbers. A number that has to be hidden becomes
     /// a string; names stay different from each other. A string that stands under a name like `password` is judged
     /// as it would be in the text of the JSON.
     pub fn redact_value(&self, value: &mut Value) {
         // Values may be nested deeper than the stack.
-        let mut open = vec![value];
+        let mut open = Vec::with_capacity(OPEN);
+        open.push(value);
         while let Some(value) = open.pop() {
             match value {
                 Value::String(text) => self.redact_string(text),

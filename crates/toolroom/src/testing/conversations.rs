@@ -7,8 +7,8 @@ use crate::BoxFuture;
 use crate::clock::Timestamp;
 use crate::conversation::{
     BeginRun, BeginRunError, Conversation, ConversationFilter, ConversationId, Conversations, Entry,
-    NumberedEvent, PastRequest, Run, RunFilter, RunId, RunState, RunStep, Spent, StepError, TakeRunError,
-    UsageRow,
+    NumberedEvent, PastRequest, Run, RunFilter, RunId, RunState, RunStep, Spending, Spent, StepError,
+    TakeRunError, UsageRow,
 };
 use crate::ledger::LedgerError;
 use crate::scope::Scope;
@@ -156,6 +156,31 @@ fn at_most<T>(items: impl Iterator<Item = T>, limit: Option<u32>) -> Vec<T> {
     items.take(usize::try_from(limit.unwrap_or(100)).unwrap_or(usize::MAX)).collect()
 }
 
+impl Spending for MemoryConversations {
+    fn spent<'a>(
+        &'a self,
+        scope: &'a Scope,
+        conversation: Option<&'a ConversationId>,
+        since: Option<Timestamp>,
+    ) -> BoxFuture<'a, Result<Spent, LedgerError>> {
+        let kept = self.kept();
+        let rows = (kept.usage.iter())
+            .filter(|row| scope.covers(&row.scope))
+            .filter(|row| conversation.is_none_or(|id| row.conversation == *id))
+            .filter(|row| since.is_none_or(|since| row.at >= since));
+        let mut spent = Spent::default();
+        let mut runs: HashMap<&RunId, ()> = HashMap::new();
+        for row in rows {
+            spent.usage += row.usage;
+            spent.cost += row.cost.unwrap_or_default();
+            spent.answers += 1;
+            runs.insert(&row.run, ());
+        }
+        spent.runs = u64::try_from(runs.len()).unwrap_or(u64::MAX);
+        ready(Ok(spent))
+    }
+}
+
 impl Conversations for MemoryConversations {
     fn begin_run(&self, begin: BeginRun) -> BoxFuture<'static, Result<(), BeginRunError>> {
         ready(self.kept().begin(begin))
@@ -249,29 +274,6 @@ impl Conversations for MemoryConversations {
         let found = kept.runs.get(run).filter(|kept| scope.covers(&kept.run.scope));
         let events = found.map_or(&[][..], |kept| &kept.events);
         ready(Ok(events.iter().filter(|event| event.seq >= from).cloned().collect()))
-    }
-
-    fn spent<'a>(
-        &'a self,
-        scope: &'a Scope,
-        conversation: Option<&'a ConversationId>,
-        since: Option<Timestamp>,
-    ) -> BoxFuture<'a, Result<Spent, LedgerError>> {
-        let kept = self.kept();
-        let rows = (kept.usage.iter())
-            .filter(|row| scope.covers(&row.scope))
-            .filter(|row| conversation.is_none_or(|id| row.conversation == *id))
-            .filter(|row| since.is_none_or(|since| row.at >= since));
-        let mut spent = Spent::default();
-        let mut runs: HashMap<&RunId, ()> = HashMap::new();
-        for row in rows {
-            spent.usage += row.usage;
-            spent.cost += row.cost.unwrap_or_default();
-            spent.answers += 1;
-            runs.insert(&row.run, ());
-        }
-        spent.runs = u64::try_from(runs.len()).unwrap_or(u64::MAX);
-        ready(Ok(spent))
     }
 
     fn past_requests<'a>(

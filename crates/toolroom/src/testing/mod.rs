@@ -1,12 +1,12 @@
-//! For tests, ours and yours: a ledger in memory, a clock you set, and a bench for one tool.
+//! For tests, ours and yours: a ledger and memories that live in memory, a clock you set, and a bench for one tool.
 //!
 //! Nothing here is a mock of the call path: a [`Bench`] makes real calls through every station.
 
 mod bench;
-mod calls;
 mod clock;
 mod conversations;
 mod ledger;
+mod remembered;
 mod seal;
 mod unguarded;
 
@@ -14,5 +14,6 @@ pub use bench::Bench;
 pub use clock::ManualClock;
 pub use conversations::MemoryConversations;
 pub use ledger::MemoryLedger;
+pub use remembered::Remembered;
 pub use seal::NoSeal;
 pub use unguarded::unguarded;

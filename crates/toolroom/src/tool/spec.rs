@@ -263,6 +263,21 @@ impl ToolSpec {
         self
     }
 
+    /// Hangs it on a feature, whose switch is the only one it has.
+    #[must_use]
+    pub fn only_with(mut self, feature: &str) -> Self {
+        self.enablement.feature = Some(feature.to_owned());
+        self.enablement.feature_only = true;
+        self
+    }
+
+    /// Runs its calls of one model response one after another.
+    #[must_use]
+    pub fn serial(mut self) -> Self {
+        self.serial = true;
+        self
+    }
+
     /// Leaves it off until somebody switches it on.
     #[must_use]
     pub fn off_by_default(mut self) -> Self {

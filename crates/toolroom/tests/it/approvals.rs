@@ -310,6 +310,51 @@ async fn what_the_tool_itself_asks_can_be_answered_for_good_too() {
 }
 
 #[tokio::test]
+async fn what_a_tool_asks_the_operator_only_the_operator_answers() {
+    // A rule that allows everything, and one that asks the caller, change nothing about that.
+    for rules in [
+        Vec::new(),
+        vec![rule("free", Ruling::Allow, None, None)],
+        vec![rule("ask", Ruling::Ask, None, Some(Answerer::Caller))],
+    ] {
+        let desk = Desk::with(note(Effect::OnceOnlyWrite), rules);
+        let mut tool = scripted(note(Effect::OnceOnlyWrite), |_context, _arguments| async {
+            Ok(ToolOutput::new("done"))
+        });
+        tool.judge = |_| Judgement::AskOperator("for good".into());
+        desk.room.catalog().replace(None, "app", vec![Arc::new(tool)]).unwrap();
+        let call = desk.parked().await;
+        for answer in [Answer::Once, Answer::Always] {
+            let refused = desk.answer(&call, answer).await;
+            assert!(matches!(refused, Err(AnswerError::Decide(DecideError::NotYours))), "{refused:?}");
+        }
+        assert_eq!(desk.state(&call).await, QuestionState::Waiting);
+        desk.answer_as(&call, Answer::Once, Answerer::Operator).await.unwrap();
+        assert!(matches!(desk.resume(&call).await.unwrap().outcome, Outcome::Done(_)));
+    }
+}
+
+#[tokio::test]
+async fn a_callers_earlier_yes_does_not_answer_for_the_operator() {
+    let desk = Desk::with(note(Effect::OnceOnlyWrite).risk(Risk::Low), Vec::new());
+    let judged = |judge: fn(&Arguments) -> Judgement| {
+        let spec = note(Effect::OnceOnlyWrite).risk(Risk::Low);
+        let mut tool = scripted(spec, |_context, _arguments| async { Ok(ToolOutput::new("done")) });
+        tool.judge = judge;
+        desk.room.catalog().replace(None, "app", vec![Arc::new(tool)]).unwrap();
+    };
+    judged(|_| Judgement::Ask("sure?".into()));
+    let call = desk.parked().await;
+    desk.answer(&call, Answer::Always).await.unwrap();
+    assert!(matches!(desk.room.call(request()).await.outcome, Outcome::Done(_)));
+    // The same definition; the tool only judges otherwise now.
+    judged(|_| Judgement::AskOperator("for good".into()));
+    let call = desk.parked().await;
+    desk.answer_as(&call, Answer::Always, Answerer::Operator).await.unwrap();
+    assert!(matches!(desk.room.call(request()).await.outcome, Outcome::Done(_)));
+}
+
+#[tokio::test]
 async fn a_session_answer_holds_in_its_conversation_only() {
     let desk = Desk::new();
     let call = desk.park(request().conversation("thread_1", Some("run_1"))).await;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolroom::agent::{clean_input, recover};
+use toolroom::agent::{clean_input, recover_calls};
 use toolroom::catalog::WireNames;
 use toolroom::expression::Expression;
 use toolroom::model::Offered;
@@ -12,6 +12,7 @@ use toolroom::policy::{Answers, Facts, Policy, Preset, Provenance, Rule, RuleTex
 use toolroom::redact::{Patterns, Redactor, Secret, Stream};
 use toolroom::schema::{PatternRule, Schema, parse_object};
 use toolroom::scope::Scope;
+use toolroom::selector::{Selector, ToolCard};
 use toolroom::tool::{Effect, ToolId, ToolSpec};
 
 use crate::mutation::fuzz;
@@ -116,7 +117,7 @@ fn redact() {
         let (first, second) = text.split_at(text.floor_char_boundary(text.len() / 2));
         let mut stream = Stream::new(Arc::clone(&redactor));
         let chunks = stream.push(first) + &stream.push(second) + &stream.finish();
-        assert_eq!(chunks, redacted, "chunks make no difference");
+        assert_eq!(chunks, redacted, "chunks make no difference: {text:?}");
         if let Ok(mut value) = serde_json::from_str::<Value>(text) {
             redactor.redact_value(&mut value);
             assert!(!value.to_string().contains("geheim/wort"), "{value}");
@@ -158,11 +159,37 @@ fn inline_calls() {
     fuzz("inline_calls", |text| {
         let cleaned = clean_input(text);
         assert_eq!(clean_input(&cleaned), cleaned, "what is clean stays as it is");
-        let Some(recovered) = recover(text, &tools, &names) else { return };
+        let Some(recovered) = recover_calls(text, &tools, &names) else { return };
         assert!(recovered.text.len() < text.len());
         assert!(!recovered.calls.is_empty());
         for call in recovered.calls {
             assert!(names.id(&call.name).is_some(), "only tools on offer are called: {}", call.name);
         }
+    });
+}
+
+#[test]
+fn select() {
+    fuzz("select", |text| {
+        let (message, tools) = text.split_once('\n').unwrap_or((text, text));
+        let card = |line: &str| {
+            let (name, description) = line.split_once(':').unwrap_or((line, line));
+            let id = name.to_owned();
+            let requests = description.split('.').map(str::to_owned).collect();
+            ToolCard {
+                name: id.clone(),
+                id,
+                description: description.to_owned(),
+                requests,
+                ..ToolCard::default()
+            }
+        };
+        let cards: Vec<ToolCard> = tools.lines().map(card).collect();
+        let ranking = Selector::new(cards.clone()).rank(message, 3);
+        assert_eq!(ranking.abstained, ranking.tools.is_empty());
+        assert!(ranking.tools.len() <= 3 && ranking.tools.iter().all(|ranked| ranked.score.is_finite()));
+        assert!(ranking.tools.is_sorted_by(|a, b| a.score >= b.score));
+        let turned = Selector::new(cards.into_iter().rev());
+        assert_eq!(turned.rank(message, 3), ranking, "the order of cards makes no difference");
     });
 }

@@ -146,3 +146,18 @@ async fn nothing_runs_and_nothing_is_kept_while_secrets_cannot_be_read() {
     let unknown = room.call(CallRequest::new("nothing").argument("text", SECRET)).await;
     assert!(all_of(&unknown).contains("unknown tool `nothing`"), "{unknown:?}");
 }
+
+#[tokio::test]
+async fn what_a_tool_keeps_for_later_it_can_hide_itself() {
+    let ledger = Arc::new(MemoryLedger::new());
+    let room = room(&ledger, hiding());
+    let tool = scripted(spec(Effect::Pure), |context: CallContext, _arguments| async move {
+        let hidden = context.without_secrets(&format!("the code is {SECRET}")).into_owned();
+        let plain = context.without_secrets("nothing to see");
+        Ok(ToolOutput::new(json!([hidden == "the code is [secret DOOR_CODE]", plain])))
+    });
+    let name = spec(Effect::Pure).id.to_string();
+    room.catalog().register(tool).unwrap();
+    let report = room.call(CallRequest::new(name)).await;
+    assert_eq!(report.for_model().unwrap(), json!([true, "nothing to see"]));
+}

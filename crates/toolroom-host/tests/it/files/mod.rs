@@ -7,6 +7,7 @@ mod reading;
 mod roots;
 mod special;
 mod traversal;
+mod ways_out;
 mod writing;
 
 use std::collections::BTreeSet;
@@ -16,11 +17,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use toolroom_host::files::Workspace;
 
-/// Is in files outside only.
-pub(crate) const CANARY: &str = "CANARY-7f3a";
-
-/// The name of a file that is outside only.
-pub(crate) const MARK: &str = "only-outside.mark";
+pub(crate) use self::ways_out::{CANARY, MARK};
 
 /// A workspace, and beside it a folder that must stay as it is.
 pub(crate) struct Ground {

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use toolroom_host::process::{Cause, Limit, Status};
 
-use super::{BOUND, Bench, descriptors, until, zombies};
-use crate::scale::scaled;
+use super::{BOUND, Bench, descriptors, rounds, until, zombies};
 
 /// Each with the number of processes that are alive once it is under way.
 const NASTY: [(&str, &str, usize); 12] = [
@@ -31,7 +30,7 @@ async fn whatever_is_cancelled_is_gone() {
     first.run(first.shell("true")).await.unwrap();
     let before = descriptors();
     let mut slowest = Duration::ZERO;
-    for round in 0..scaled(40) as usize {
+    for round in 0..rounds(40) as usize {
         let (name, script, count) = NASTY[round % NASTY.len()];
         let bench = Bench::new();
         let cancel = CancellationToken::new();
@@ -56,7 +55,7 @@ async fn whatever_is_cancelled_is_gone() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_runs_out_of_time_is_gone_and_its_output_is_told() {
-    for round in 0..scaled(40) as usize {
+    for round in 0..rounds(40) as usize {
         let (name, script, _) = NASTY[round % NASTY.len()];
         let bench = Bench::new();
         let mut order = bench.shell(&format!("echo before; {script}"));
@@ -85,10 +84,13 @@ async fn whatever_is_dropped_is_gone() {
 
 #[tokio::test]
 async fn a_start_that_is_given_up_leaves_nothing() {
-    for round in 0..scaled(20) {
+    let rounds = rounds(20);
+    for round in 0..rounds {
         let bench = Bench::new();
         let start = bench.supervisor.start(bench.shell("sleep 600 & sleep 600"));
-        let given_up = tokio::time::timeout(Duration::from_micros(u64::from(round) * 300), start).await;
+        // However many there are, they are spread over the time a start takes.
+        let moment = Duration::from_millis(6) * round / rounds;
+        let given_up = tokio::time::timeout(moment, start).await;
         drop(given_up);
         until(BOUND, || bench.alive().is_empty()).await;
     }

@@ -14,8 +14,15 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use toolroom_host::process::{Ended, Order, ProcessError, Supervisor};
 
+use crate::scale::scaled;
+
 /// What must happen at all happens in this time, however slow the machine.
 const BOUND: Duration = Duration::from_secs(10);
+
+/// How often something is ended at one moment or another; five hundred times in `make test-long`.
+fn rounds(base: u32) -> u32 {
+    scaled(base).min(500)
+}
 
 /// A folder, and a mark in the environment of everything that is started there.
 struct Bench {

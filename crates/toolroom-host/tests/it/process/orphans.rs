@@ -2,8 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use super::{BOUND, Bench, helper, until};
-use crate::scale::scaled;
+use super::{BOUND, Bench, helper, rounds, until};
 
 const SCRIPT: &str = "setsid sh -c 'trap \"\" TERM HUP; sleep 600 & sleep 600' & (sleep 600 &); sleep 600";
 
@@ -30,7 +29,7 @@ async fn a_killed_parent_takes_everything_along() {
 
 #[tokio::test]
 async fn a_parent_killed_at_any_moment_leaves_nothing() {
-    for round in 0..scaled(40) {
+    for round in 0..rounds(40) {
         let bench = Bench::new();
         let mut parent = parent(&bench, SCRIPT);
         // A little later each round: looking takes about as long as a step of the start.

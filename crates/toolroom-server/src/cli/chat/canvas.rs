@@ -61,6 +61,8 @@ pub(super) struct Canvas {
     cards: Vec<Card>,
     /// The model that is asked first.
     first: Option<String>,
+    /// The model that is asked now.
+    asked: String,
     /// Whether anything of the present answer was shown.
     has_shown: bool,
     /// Nobody reads any more.
@@ -88,6 +90,7 @@ impl Canvas {
             words: Words { secrets: None, markdown, is_open: false },
             cards: Vec::new(),
             first: None,
+            asked: String::new(),
             has_shown: false,
             broken: None,
         }
@@ -131,6 +134,7 @@ impl Canvas {
         self.status.take(event);
         match event {
             RunEvent::Asking { model, .. } => {
+                self.asked = model.to_string();
                 self.first.get_or_insert_with(|| model.to_string());
                 self.has_shown = false;
             }
@@ -141,7 +145,8 @@ impl Canvas {
             }
             RunEvent::Void { reason, next, .. } => {
                 let what = if self.has_shown { "the answer broke off" } else { "no answer" };
-                let then = next.as_ref().map_or("asking again".to_owned(), |next| format!("asking {next}"));
+                let other = next.as_deref().filter(|next| *next != self.asked);
+                let then = other.map_or("asking again".to_owned(), |next| format!("asking {next}"));
                 self.say(&format!("{what}: {reason}; {then}"))?;
                 self.has_shown = false;
             }

@@ -4,13 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use toolroom::policy::Ruling;
-use toolroom_host::text_file;
 
-use crate::cli::call::read_stdin;
 use crate::cli::config::layers;
-use crate::cli::exit::{Missing, Usage};
+use crate::cli::file_text::text_of;
 use crate::cli::output::Output;
-use crate::config::{ConfigError, ConfigRule, Layer, Loaded, MAX_FILE_BYTES, Origin, load};
+use crate::config::{ConfigError, ConfigRule, Layer, Loaded, Origin, load};
 
 /// Loads a file as if it were the user's, or else everything that counts here. The inner error is about what the
 /// files say, the outer one about reading them.
@@ -27,14 +25,6 @@ pub(super) async fn loaded(
         None => layers(settings, output).await?,
     };
     Ok(load(&layers))
-}
-
-fn text_of(path: &Path) -> anyhow::Result<String> {
-    if path == Path::new("-") {
-        return read_stdin().map_err(|error| Usage(format!("standard input cannot be read: {error}")).into());
-    }
-    let read = text_file::read_bounded(path, MAX_FILE_BYTES).map_err(|error| Usage(error.to_string()))?;
-    Ok(read.ok_or_else(|| Missing(format!("there is no file `{}`", path.display())))?)
 }
 
 /// What a rule counts for.

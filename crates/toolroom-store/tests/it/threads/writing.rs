@@ -5,7 +5,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Row};
 use toolroom::clock::Clock;
 use toolroom::conversation::{
-    BeginRunError, Conversations, RunEvent, RunFailure, RunId, RunState, RunStep, StepError,
+    BeginRunError, Conversations, RunEvent, RunFailure, RunId, RunState, RunStep, Spending, StepError,
 };
 use toolroom::ledger::Ledger;
 use toolroom::model::Usage;

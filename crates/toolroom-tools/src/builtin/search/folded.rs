@@ -5,14 +5,14 @@ use std::iter;
 /// Lower case, without separators: `get-local-time`, `get_local_time` and `GetLocalTime` are all `getlocaltime`.
 /// Where words start is remembered beside it.
 #[derive(Debug, Default)]
-pub(super) struct Folded {
+pub(in crate::builtin) struct Folded {
     text: String,
     /// Byte positions in `text`, ascending.
     starts: Vec<usize>,
 }
 
 impl Folded {
-    pub(super) fn of(text: &str) -> Self {
+    pub(in crate::builtin) fn of(text: &str) -> Self {
         let mut folded = Self::default();
         folded.add(text);
         folded
@@ -56,7 +56,7 @@ impl Folded {
         }
     }
 
-    pub(super) fn text(&self) -> &str {
+    pub(in crate::builtin) fn text(&self) -> &str {
         &self.text
     }
 
@@ -70,7 +70,7 @@ impl Folded {
         self.starts.iter().copied().zip(ends)
     }
 
-    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+    pub(in crate::builtin) fn words(&self) -> impl Iterator<Item = &str> {
         self.spans().filter_map(|(start, end)| self.text.get(start..end))
     }
 
@@ -81,7 +81,7 @@ impl Folded {
 
     /// How much of a word that begins with `wanted` it is, per mille; 1,000 for the whole word. A word beyond ASCII
     /// may stand anywhere, since not every script puts spaces between words.
-    pub(super) fn share_of_word(&self, wanted: &str) -> Option<usize> {
+    pub(in crate::builtin) fn share_of_word(&self, wanted: &str) -> Option<usize> {
         let found = self.spans().filter(|(start, _)| self.starts_at(*start, wanted));
         let shares = found.map(|(start, end)| per_mille(wanted.len(), end.saturating_sub(start)));
         let anywhere = || (!wanted.is_ascii() && self.text.contains(wanted)).then_some(0);
@@ -112,6 +112,13 @@ fn is_letter(character: char) -> bool {
 
 fn is_capital(character: char) -> bool {
     if character.is_ascii() { character.is_ascii_uppercase() } else { character.is_uppercase() }
+}
+
+/// A text in which case does not count, with everything else as it is.
+pub(in crate::builtin) fn fold_case(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    text.chars().for_each(|character| push_folded(&mut folded, character));
+    folded
 }
 
 fn push_folded(text: &mut String, character: char) {

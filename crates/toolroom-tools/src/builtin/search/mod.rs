@@ -13,6 +13,7 @@ mod query;
 mod rank;
 mod tool;
 
+pub(super) use folded::{Folded, fold_case};
 pub use frecency::Frecency;
 pub use query::Query;
 pub use rank::{Candidate, Kind, Ranked, Tier, rank};

@@ -5,15 +5,14 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolroom::call::CallContext;
-use toolroom::tool::{IdError, Timeout, Tool, ToolError, ToolId, tool_fn};
+use toolroom::tool::{IdError, Timeout, Tool, ToolError, tool_fn};
 use toolroom_host::net::{Method, Request};
 
-use super::clients::{Web, limits};
+use super::clients::Web;
 use super::error::told;
-use super::exchange::{Arrived, computed, exchange};
+use super::exchange::{Arrived, Errand, computed};
 use super::media::{self, Media};
-use super::sending::{ReadsOrSends, in_doubt, method, problems, sends};
+use super::sending::{ReadsOrSends, method, problems, sends};
 use crate::readable::plain;
 
 const ID: &str = "builtin:fetch_url";
@@ -59,11 +58,8 @@ struct Fetched {
 }
 
 pub(super) fn tool(web: Arc<Web>) -> Result<Arc<dyn Tool>, IdError> {
-    let id = ToolId::parse(ID)?;
-    let tool = tool_fn(ID, DESCRIPTION, move |context, wanted: Wanted| {
-        let (web, id) = (Arc::clone(&web), id.clone());
-        async move { fetch(&web, &id, &context, wanted).await }
-    })?;
+    let errand = Errand::of(web, ID, LIMIT)?;
+    let tool = tool_fn(ID, DESCRIPTION, move |context, wanted| fetch(errand(context), wanted))?;
     let tool = tool.check(|arguments| problems(arguments, &METHODS)).with(|spec| {
         super::reading(spec, false)
             .title("Fetch Link")
@@ -75,20 +71,17 @@ pub(super) fn tool(web: Arc<Web>) -> Result<Arc<dyn Tool>, IdError> {
     Ok(Arc::new(ReadsOrSends::new(tool)))
 }
 
-async fn fetch(web: &Web, id: &ToolId, context: &CallContext, wanted: Wanted) -> Result<Fetched, ToolError> {
+async fn fetch(errand: Errand, wanted: Wanted) -> Result<Fetched, ToolError> {
     let method = method(&wanted.method).unwrap_or(Method::GET);
-    let sends = sends(&method);
-    let client = web.client(context, id, if sends { 0 } else { 3 }, limits(LIMIT));
-    let mut request = Request::new(method, &wanted.url);
-    if sends {
+    let mut request = Request::new(method, wanted.url);
+    if sends(request.method()) {
         let body = wanted.body.unwrap_or_default();
         request = request
             .body(body)
             .header("content-type", &wanted.content_type)
             .map_err(|error| told(error, None))?;
     }
-    let exchanged = exchange(&client, &wanted.url, request).await;
-    let arrived = exchanged.map_err(|error| if sends { in_doubt(error) } else { error })?;
+    let arrived = errand.run(request).await?;
     computed(move || fetched(&arrived)).await
 }
 

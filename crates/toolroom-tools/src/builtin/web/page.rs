@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolroom::call::CallContext;
-use toolroom::tool::{IdError, Timeout, Tool, ToolError, ToolId, tool_fn};
+use toolroom::tool::{IdError, Timeout, Tool, ToolError, tool_fn};
 use toolroom_host::net::Request;
 
-use super::clients::{Web, limits};
+use super::clients::Web;
 use super::error::told;
-use super::exchange::{Arrived, computed, exchange};
+use super::exchange::{Arrived, Errand, computed};
 use super::media::{self, Media};
 use crate::readable::{Page, markdown, pretty};
 
@@ -64,11 +63,8 @@ struct Found {
 }
 
 pub(super) fn tool(web: Arc<Web>) -> Result<Arc<dyn Tool>, IdError> {
-    let id = ToolId::parse(ID)?;
-    let tool = tool_fn(ID, DESCRIPTION, move |context, wanted: Wanted| {
-        let (web, id) = (Arc::clone(&web), id.clone());
-        async move { fetch(&web, &id, &context, wanted).await }
-    })?;
+    let errand = Errand::of(web, ID, LIMIT)?;
+    let tool = tool_fn(ID, DESCRIPTION, move |context, wanted| fetch(errand(context), wanted))?;
     Ok(Arc::new(tool.with(|spec| {
         super::reading(spec, true)
             .title("Read Web Page")
@@ -81,10 +77,9 @@ pub(super) fn tool(web: Arc<Web>) -> Result<Arc<dyn Tool>, IdError> {
     })))
 }
 
-async fn fetch(web: &Web, id: &ToolId, context: &CallContext, wanted: Wanted) -> Result<Found, ToolError> {
-    let client = web.client(context, id, 3, limits(LIMIT));
+async fn fetch(errand: Errand, wanted: Wanted) -> Result<Found, ToolError> {
     let request = Request::get(&wanted.url).header("accept", ACCEPT).map_err(|error| told(error, None))?;
-    let arrived = exchange(&client, &wanted.url, request).await?;
+    let arrived = errand.run(request).await?;
     let media = Media::of(&arrived);
     if media == Media::Binary {
         let (status, named) = (arrived.status.as_u16(), media::named(&arrived));

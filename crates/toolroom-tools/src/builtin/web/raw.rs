@@ -7,15 +7,14 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use toolroom::call::CallContext;
-use toolroom::tool::{ErrorKind, IdError, Timeout, Tool, ToolError, ToolId, tool_fn};
+use toolroom::tool::{IdError, Timeout, Tool, ToolError, tool_fn};
 use toolroom_host::net::{HeaderMap, Method, Request};
 
-use super::clients::{Web, limits};
+use super::clients::Web;
 use super::error::told;
-use super::exchange::{Arrived, computed, exchange};
+use super::exchange::{Arrived, Errand, computed};
 use super::media::{self, Media};
-use super::sending::{ReadsOrSends, in_doubt, method, problems, sends};
+use super::sending::{ReadsOrSends, method, problems};
 
 const ID: &str = "builtin:web-fetch";
 
@@ -66,11 +65,8 @@ struct Response {
 }
 
 pub(super) fn tool(web: Arc<Web>) -> Result<Arc<dyn Tool>, IdError> {
-    let id = ToolId::parse(ID)?;
-    let tool = tool_fn(ID, DESCRIPTION, move |context, wanted: Wanted| {
-        let (web, id) = (Arc::clone(&web), id.clone());
-        async move { fetch(&web, &id, &context, wanted).await }
-    })?;
+    let errand = Errand::of(web, ID, MAX_TIMEOUT)?;
+    let tool = tool_fn(ID, DESCRIPTION, move |context, wanted| fetch(errand(context), wanted))?;
     let tool = tool.check(|arguments| problems(arguments, &METHODS)).with(|spec| {
         super::reading(spec, false)
             .title("Fetch URL")
@@ -82,23 +78,15 @@ pub(super) fn tool(web: Arc<Web>) -> Result<Arc<dyn Tool>, IdError> {
     Ok(Arc::new(ReadsOrSends::new(tool)))
 }
 
-async fn fetch(web: &Web, id: &ToolId, context: &CallContext, wanted: Wanted) -> Result<Response, ToolError> {
+async fn fetch(errand: Errand, wanted: Wanted) -> Result<Response, ToolError> {
     let method = method(&wanted.method).unwrap_or(Method::GET);
-    let sends = sends(&method);
-    let client = web.client(context, id, if sends { 0 } else { 3 }, limits(MAX_TIMEOUT));
-    let mut request = Request::new(method, &wanted.url).body(wanted.body.unwrap_or_default());
+    let mut request = Request::new(method, wanted.url).body(wanted.body.unwrap_or_default());
     for (name, value) in &wanted.headers {
         request = request.header(name, value).map_err(|error| told(error, None))?;
     }
     let limit =
         Duration::try_from_secs_f64(wanted.timeout_ms / 1_000.0).unwrap_or(MAX_TIMEOUT).min(MAX_TIMEOUT);
-    let late = |_| {
-        let text = format!("there was no complete response within {} ms", limit.as_millis());
-        Err(ToolError::new(ErrorKind::Timeout, text))
-    };
-    let exchanged = tokio::time::timeout(limit, exchange(&client, &wanted.url, request)).await;
-    let arrived =
-        exchanged.unwrap_or_else(late).map_err(|error| if sends { in_doubt(error) } else { error })?;
+    let arrived = errand.within(limit).run(request).await?;
     computed(move || response(&arrived)).await
 }
 

@@ -88,23 +88,39 @@ pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
 
 /// What `value` is, when it is given to `name` in an object and looks like a secret.
 pub(in crate::redact) fn named_value(name: &str, value: &str) -> Option<Kind> {
+    // Most names are none of these, and most values are no secrets.
+    if !may_be_called(name.as_bytes()) {
+        return None;
+    }
+    let value = value.as_bytes();
+    if value.len() < MIN_VALUE || value.iter().any(u8::is_ascii_whitespace) || is_no_secret(name.as_bytes()) {
+        return None;
+    }
     let text = Text::new(name.as_bytes(), End::Final);
     let ends_name = |at: usize| {
         let mut cursor = Cursor::new(&text, at);
         name_end(&mut cursor).ok().filter(|_| cursor.at == name.len())
     };
-    let value = value.as_bytes();
-    // Every such name ends with one of these letters.
-    let may_end = |byte: u8| b"DENTYdenty".contains(&byte);
-    if !name.bytes().next_back().is_some_and(may_end) {
-        return None;
-    }
-    if value.len() < MIN_VALUE || value.iter().any(u8::is_ascii_whitespace) || is_no_secret(name.as_bytes()) {
-        return None;
-    }
     let kind = (0..name.len()).find_map(ends_name)?;
     let is_secret = looks_secret(kind, value) || is_capital(name.as_bytes());
     (is_secret && !is_placeholder(value)).then_some(kind)
+}
+
+/// Whether a name ends like one whose value may be a secret: with a keyword, or with what may follow one.
+fn may_be_called(name: &[u8]) -> bool {
+    let endings: &[&[u8]] = match name.last().map(u8::to_ascii_lowercase) {
+        Some(b'd') => &[b"password", b"passwd"],
+        Some(b'e') => &[b"passphrase"],
+        Some(b'n') => &[b"token"],
+        Some(b't') => &[b"secret"],
+        Some(b'y') => &[b"key"],
+        _ => &[],
+    };
+    let ends_with = |ending: &&[u8]| {
+        let start = name.len().checked_sub(ending.len());
+        start.and_then(|start| name.get(start..)).is_some_and(|end| end.eq_ignore_ascii_case(ending))
+    };
+    endings.iter().any(ends_with)
 }
 
 /// Reads a keyword and what belongs to it, up to the end of the name.
@@ -255,4 +271,19 @@ pub(super) fn looks_secret(kind: Kind, value: &[u8]) -> bool {
 fn is_location(value: &[u8]) -> bool {
     matches!(value, [b'/', ..] | [b'.' | b'~', b'/', ..] | [b'.', b'.', b'/', ..])
         || value.windows(3).any(|part| part == b"://")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_keyword_and_what_may_follow_it_is_known_by_its_end() {
+        let endings = KEYWORDS.iter().map(|(word, _)| *word).chain(SUFFIXES.iter().map(|(word, _)| *word));
+        for ending in endings {
+            assert!(may_be_called(ending.as_bytes()), "{ending}");
+            assert!(may_be_called(format!("MY_{}", ending.to_ascii_uppercase()).as_bytes()), "{ending}");
+        }
+        assert!(!may_be_called(b"city") && !may_be_called(b"y") && !may_be_called(b""));
+    }
 }

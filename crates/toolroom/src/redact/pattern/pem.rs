@@ -106,7 +106,11 @@ pub(super) fn reach(text: &Text<'_>, from: usize) -> Reach {
     let mut are_narrow = false;
     loop {
         let next = match next_piece(text, end) {
-            Piece::Line(next) => next,
+            Piece::Line(next) => {
+                // The same as for whoever begins to read here.
+                are_narrow = false;
+                next
+            }
             Piece::Footer(next) => return Reach { end: next, goes_on: false },
             Piece::Undecided => return Reach { end, goes_on: true },
             // Whatever comes behind narrow lines is no more of them.

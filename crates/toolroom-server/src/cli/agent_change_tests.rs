@@ -1,0 +1,86 @@
+use super::*;
+
+fn agent() -> AgentRecord {
+    AgentRecord { id: AgentId::new("cook"), name: "Cook".into(), ..AgentRecord::default() }
+}
+
+fn words(list: &[&str]) -> Vec<String> {
+    list.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[test]
+fn what_is_not_named_stays_as_it_is() {
+    let first = Flags {
+        prompt: Some("You cook.".into()),
+        model: words(&["openai/gpt-4o", "ollama/llama3:8b"]),
+        allow: words(&["web_*", "builtin:calculator"]),
+        budget: Some("1.5".into()),
+        max_tokens: Some("900".into()),
+        on_disconnect: Some("cancel".into()),
+        ..Flags::default()
+    };
+    let cook = changed(agent(), &first).unwrap();
+    assert_eq!((cook.name.as_str(), cook.prompt.as_str()), ("Cook", "You cook."));
+    assert_eq!((cook.models.len(), cook.allow.len(), cook.limits.daily_budget_usd), (2, 2, Some(1.5)));
+    assert_eq!(cook.on_disconnect, OnDisconnect::Cancel);
+    assert_eq!(changed(cook.clone(), &Flags::default()).unwrap(), cook);
+    let second = Flags {
+        allow: words(&[""]),
+        budget: Some("none".into()),
+        max_tokens: Some("none".into()),
+        iterations: Some(3),
+        ..Flags::default()
+    };
+    let after = changed(cook.clone(), &second).unwrap();
+    assert!(after.allow.is_empty() && after.limits.daily_budget_usd.is_none());
+    assert_eq!((after.limits.iterations, after.limits.max_tokens), (3, None));
+    assert_eq!(after.models, cook.models);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_words() {
+    let check = |flags: Flags, says: &str| {
+        let error = changed(agent(), &flags).unwrap_err();
+        assert!(error.contains(says), "{flags:?}: {error}");
+    };
+    let flags = Flags::default;
+    check(Flags { name: Some(" ".into()), ..flags() }, "one line");
+    check(Flags { name: Some("a\nb".into()), ..flags() }, "one line");
+    check(Flags { prompt: Some("x".repeat(20_001)), ..flags() }, "20000");
+    check(Flags { model: words(&["gpt-4o"]), ..flags() }, "vendor/model");
+    check(Flags { model: words(&["openai/"]), ..flags() }, "vendor/model");
+    check(Flags { model: words(&["open ai/x"]), ..flags() }, "vendor/model");
+    check(Flags { allow: vec!["x".into(); 101], ..flags() }, "100 allowed tools");
+    check(Flags { deny: words(&["a\tb"]), ..flags() }, "fits no tool");
+    check(Flags { iterations: Some(0), ..flags() }, "from 1 to 1000");
+    check(Flags { parallel: Some(0), ..flags() }, "from 1 to 100");
+    check(Flags { tool_tokens: Some(1), ..flags() }, "from 500");
+    for budget in ["-1", "NaN", "inf"] {
+        check(Flags { budget: Some(budget.into()), ..flags() }, "0 or more");
+    }
+    check(Flags { budget: Some("much".into()), ..flags() }, "`none`");
+    check(Flags { max_tokens: Some("0".into()), ..flags() }, "from 1");
+    for id in ["", "a b", "ä", &"x".repeat(65)] {
+        let odd = AgentRecord { id: AgentId::new(id), ..agent() };
+        assert!(changed(odd, &flags()).unwrap_err().contains("id"), "{id}");
+    }
+}
+
+#[test]
+fn a_file_is_json_or_toml_and_about_the_agent_that_is_named() {
+    let toml = "prompt = 'You cook.'\nmodels = ['openai/gpt-4o']\n[limits]\ndaily_budget_usd = 2.0\n";
+    let json = r#"{"id": "cook", "prompt": "You cook.", "models": ["openai/gpt-4o"], "limits": {"daily_budget_usd": 2}}"#;
+    let record = read_record("cook", toml).unwrap();
+    assert_eq!(record, read_record("cook", json).unwrap());
+    assert_eq!((record.id.as_str(), record.name.as_str()), ("cook", "cook"));
+    assert_eq!((record.limits.daily_budget_usd, record.limits.iterations), (Some(2.0), 15));
+    let check = |text: &str, says: &str| {
+        let error = read_record("cook", text).unwrap_err();
+        assert!(error.contains(says), "{text}: {error}");
+    };
+    check("{", "no JSON");
+    check("prompt = ", "no TOML");
+    check("id = 'baker'", "`cook`");
+    check("promt = 'x'", "promt");
+    check("limits = 7", "no agent");
+}

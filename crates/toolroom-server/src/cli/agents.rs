@@ -1,0 +1,223 @@
+//! `toolroom agents`: who answers, with which models and tools.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use toolroom::agent::{AgentRecord, DEFAULT_AGENT, OnDisconnect};
+use toolroom::conversation::AgentId;
+use toolroom::nearest::nearest_one;
+use toolroom::policy::ToolPattern;
+use toolroom::redact::Redactions;
+use toolroom::scope::Scope;
+
+use super::agent_change::{Flags, changed, read_record};
+use super::exit::{Exit, Missing, Usage};
+use super::file_text::text_of;
+use super::output::{BOLD, DIM, Output, one_line, table, visible};
+use crate::app::App;
+
+/// Room for a list beside the other columns.
+const LIST_CHARS: usize = 40;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolroom agents set cook --prompt 'You are a cook.' --model openai/gpt-4o --allow 'web_*'
+  toolroom agents set cook --deny '' --budget none     a list is replaced as a whole, '' empties it
+  toolroom agents set cook --file cook.toml            takes everything from a file, TOML or JSON";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct AgentsArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List agents
+    List,
+    /// Show all about one
+    Show {
+        /// Its id
+        #[arg(default_value = DEFAULT_AGENT)]
+        id: String,
+    },
+    /// Make an agent, or change one: what is not named stays as it is
+    Set {
+        /// Its id: letters, digits, `_`, `-` and `.`
+        id: String,
+        /// Take everything from this file, TOML or JSON (- for stdin); flags come on top
+        #[arg(long, value_name = "FILE")]
+        file: Option<PathBuf>,
+        #[command(flatten)]
+        flags: Box<Flags>,
+    },
+    /// Remove an agent; `default` goes back to what it was in the beginning
+    #[command(visible_alias = "rm")]
+    Remove {
+        /// Its id
+        id: String,
+    },
+}
+
+pub(super) async fn run(app: &App, scope: Scope, args: AgentsArgs, output: &Output) -> anyhow::Result<Exit> {
+    match args.action {
+        None | Some(Action::List) => list(&all(app, &scope).await?, *output),
+        Some(Action::Show { id }) => show(app, &scope, &known(app, &scope, &id).await?, *output),
+        Some(Action::Set { id, file, flags }) => set(app, &scope, &id, file, &flags, *output).await,
+        Some(Action::Remove { id }) => remove(app, &scope, &id, *output).await,
+    }
+}
+
+/// Every agent by id, `default` among them whether somebody changed it or not.
+async fn all(app: &App, scope: &Scope) -> anyhow::Result<Vec<AgentRecord>> {
+    let mut agents = app.agents().agents(&scope.project).await?;
+    if !agents.iter().any(|agent| agent.id.as_str() == DEFAULT_AGENT) {
+        agents.push(AgentRecord::default());
+    }
+    agents.sort_by(|left, right| left.id.cmp(&right.id));
+    Ok(agents)
+}
+
+async fn known(app: &App, scope: &Scope, id: &str) -> anyhow::Result<AgentRecord> {
+    let agents = all(app, scope).await?;
+    let meant = nearest_one(id, agents.iter().map(|agent| agent.id.as_str())).map(str::to_owned);
+    agents.into_iter().find(|agent| agent.id.as_str() == id).ok_or_else(|| {
+        let hint = match meant {
+            Some(meant) => format!("did you mean `{}`?", visible(&meant)),
+            None => "see `toolroom agents`".to_owned(),
+        };
+        Missing(format!("there is no agent `{}`; {hint}", visible(id))).into()
+    })
+}
+
+fn list(agents: &[AgentRecord], output: Output) -> anyhow::Result<Exit> {
+    if output.is_json() {
+        output.document(&agents)?;
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<Vec<String>> = agents
+        .iter()
+        .map(|agent| {
+            vec![
+                format!("{BOLD}{}{BOLD:#}", visible(agent.id.as_str())),
+                one_line(&agent.name, LIST_CHARS),
+                one_line(&models(agent), LIST_CHARS),
+                one_line(&tools(agent), LIST_CHARS),
+            ]
+        })
+        .collect();
+    output.data(&table(&rows))?;
+    Ok(Exit::Done)
+}
+
+fn models(agent: &AgentRecord) -> String {
+    if agent.models.is_empty() { "the configured models".to_owned() } else { agent.models.join(", ") }
+}
+
+fn tools(agent: &AgentRecord) -> String {
+    let allowed = if agent.allow.is_empty() { "all tools".to_owned() } else { agent.allow.join(", ") };
+    if agent.deny.is_empty() { allowed } else { format!("{allowed}, but not {}", agent.deny.join(", ")) }
+}
+
+fn show(app: &App, scope: &Scope, agent: &AgentRecord, output: Output) -> anyhow::Result<Exit> {
+    if output.is_json() {
+        output.document(agent)?;
+        return Ok(Exit::Done);
+    }
+    let mut text = String::new();
+    let mut line =
+        |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<12}{DIM:#}{}\n", visible(value)));
+    let bound = |limit: Option<String>| limit.unwrap_or_else(|| "no bound".to_owned());
+    let limits = &agent.limits;
+    line("agent", agent.id.as_str());
+    line("name", &agent.name);
+    line("models", &models(agent));
+    line("tools", &tools(agent));
+    line("budget", &bound(limits.daily_budget_usd.map(|usd| format!("{usd} US dollars a day"))));
+    line("iterations", &limits.iterations.to_string());
+    line("parallel", &limits.parallel.to_string());
+    line("max tokens", &bound(limits.max_tokens.map(|tokens| tokens.to_string())));
+    line("tool tokens", &limits.tool_tokens.to_string());
+    line(
+        "disconnect",
+        match agent.on_disconnect {
+            OnDisconnect::Continue => "continue",
+            OnDisconnect::Cancel => "cancel",
+        },
+    );
+    line("prompt", if agent.prompt.is_empty() { "that of a plain assistant" } else { &agent.prompt });
+    output.data(text.trim_end())?;
+    tell_unknown(app, scope, agent, output);
+    Ok(Exit::Done)
+}
+
+async fn set(
+    app: &App,
+    scope: &Scope,
+    id: &str,
+    file: Option<PathBuf>,
+    flags: &Flags,
+    output: Output,
+) -> anyhow::Result<Exit> {
+    let agents = all(app, scope).await?;
+    let existing = agents.into_iter().find(|agent| agent.id.as_str() == id);
+    let is_new = existing.is_none();
+    let base = match file {
+        Some(path) => read_record(id, &text_of(&path)?).map_err(Usage)?,
+        None => existing.unwrap_or_else(|| AgentRecord {
+            id: AgentId::new(id),
+            name: id.to_owned(),
+            ..AgentRecord::default()
+        }),
+    };
+    let agent = changed(base, flags).map_err(Usage)?;
+    refuse_secrets(app, scope, &agent).await?;
+    app.agents().set_agent(&scope.project, &agent).await?;
+    if output.is_json() {
+        output.document(&agent)?;
+    } else {
+        let verb = if is_new { "made" } else { "changed" };
+        output.talk(format_args!("{verb} the agent `{}`", agent.id));
+    }
+    tell_unknown(app, scope, &agent, output);
+    Ok(Exit::Done)
+}
+
+/// A prompt is what every model reads first.
+async fn refuse_secrets(app: &App, scope: &Scope, agent: &AgentRecord) -> anyhow::Result<()> {
+    let revision = app.room.switchboard().standing(&scope.project).await?.revision;
+    let redactor = app.vault.redactor(&scope.project, revision).await?;
+    let holds = |text: &String| redactor.redact_text(text) != text.as_str();
+    if [&agent.name, &agent.prompt].into_iter().any(holds) {
+        let text = "the name or the prompt holds a secret, and models would read it; nothing was changed";
+        return Err(Usage(text.to_owned()).into());
+    }
+    Ok(())
+}
+
+/// Patterns that fit no tool there is: they may be about one that comes later, or be mistyped.
+fn tell_unknown(app: &App, scope: &Scope, agent: &AgentRecord, output: Output) {
+    let tools = app.room.catalog().list(&scope.project);
+    for pattern in agent.allow.iter().chain(&agent.deny) {
+        let fits = ToolPattern::parse(pattern)
+            .is_ok_and(|pattern| tools.iter().any(|entry| pattern.matches(entry.spec())));
+        if !fits {
+            output.warning(&format!("no tool here fits `{pattern}`"));
+        }
+    }
+}
+
+async fn remove(app: &App, scope: &Scope, id: &str, output: Output) -> anyhow::Result<Exit> {
+    let agent = known(app, scope, id).await?;
+    let removed = app.agents().remove_agent(&scope.project, &agent.id).await?;
+    if output.is_json() {
+        output.document(&json!({"agent": agent.id, "removed": removed}))?;
+    } else if id == DEFAULT_AGENT {
+        output.talk("`default` is what it was in the beginning");
+    } else {
+        output.talk(format_args!("removed the agent `{}`", agent.id));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,279 @@
+//! `toolroom memory`: what is remembered, and what of it became part of an agent's instructions.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use toolroom::agent::DEFAULT_AGENT;
+use toolroom::conversation::AgentId;
+use toolroom::memory::{Memories, Memory, Promotion};
+use toolroom::nearest::nearest_one;
+use toolroom::scope::{Scope, UserId};
+use toolroom_host::environment;
+
+use super::exit::{Exit, Missing, Usage};
+use super::log::time;
+use super::memory_export::markdown;
+use super::output::{BOLD, DIM, Output, one_line, table, visible};
+use crate::app::App;
+
+/// Room for what is remembered beside the other columns.
+const SUMMARY_CHARS: usize = 60;
+
+/// When something was, where seconds do not matter.
+const MINUTES: &str = "%Y-%m-%d %H:%M";
+
+const EXAMPLES: &str = "\
+Examples:
+  toolroom memory                                what is remembered, the newest first
+  toolroom memory export > MEMORY.md             everything, as Markdown; with --json as JSON
+  toolroom memory undo prefers_euros             takes a lesson out of the agent's instructions";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct MemoryArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Whose memories; your own when left out
+    #[arg(long, global = true, value_name = "USER")]
+    user: Option<String>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List what is remembered
+    List,
+    /// Show one memory
+    Show {
+        /// Its key
+        key: String,
+    },
+    /// Forget memories
+    #[command(visible_alias = "rm")]
+    Forget {
+        /// Their keys
+        #[arg(required = true)]
+        keys: Vec<String>,
+    },
+    /// Print everything that is remembered as Markdown, or with --json as JSON
+    Export,
+    /// List what became part of an agent's instructions
+    Promotions {
+        /// Only this agent's
+        #[arg(long, value_name = "AGENT")]
+        agent: Option<String>,
+    },
+    /// Take a lesson out of an agent's instructions and remember it again
+    Undo {
+        /// The key it was remembered under
+        key: String,
+        /// The agent, if several have it
+        #[arg(long, value_name = "AGENT")]
+        agent: Option<String>,
+    },
+}
+
+pub(super) async fn run(app: &App, owner: Scope, args: MemoryArgs, output: &Output) -> anyhow::Result<Exit> {
+    let scope = Scope { user: args.user.as_deref().map(UserId::new).or(owner.user), ..owner };
+    let memories = app.memories();
+    match args.action {
+        None | Some(Action::List) => list(&memories.memories(&scope).await?, *output),
+        Some(Action::Show { key }) => show(&known(memories, &scope, &key).await?, *output),
+        Some(Action::Forget { keys }) => forget(memories, &scope, &keys, *output).await,
+        Some(Action::Export) => export(&memories.memories(&scope).await?, *output),
+        Some(Action::Promotions { agent }) => {
+            promotions(&promoted(app, &scope, agent.as_deref()).await?, *output)
+        }
+        Some(Action::Undo { key, agent }) => undo(app, &scope, &key, agent.as_deref(), *output).await,
+    }
+}
+
+fn list(memories: &[Memory], output: Output) -> anyhow::Result<Exit> {
+    if output.is_json() {
+        output.document(&memories)?;
+        return Ok(Exit::Done);
+    }
+    if memories.is_empty() {
+        output.talk("nothing is remembered");
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<Vec<String>> = memories
+        .iter()
+        .map(|memory| {
+            vec![
+                format!("{BOLD}{}{BOLD:#}", visible(&memory.key)),
+                memory.category.to_string(),
+                format!("{}×", memory.hits),
+                one_line(&memory.content, SUMMARY_CHARS),
+            ]
+        })
+        .collect();
+    output.data(&table(&rows))?;
+    Ok(Exit::Done)
+}
+
+/// The memory of that key, which has to exist.
+async fn known(memories: &dyn Memories, scope: &Scope, key: &str) -> anyhow::Result<Memory> {
+    match memories.memory(scope, key).await? {
+        Some(memory) => Ok(memory),
+        None => {
+            let known = memories.memories(scope).await?;
+            Err(missing(key, known.iter().map(|memory| memory.key.as_str())).into())
+        }
+    }
+}
+
+fn missing<'a>(key: &str, known: impl Iterator<Item = &'a str>) -> Missing {
+    let hint = match nearest_one(key, known) {
+        Some(meant) => format!("did you mean `{}`?", visible(meant)),
+        None => "see `toolroom memory`".to_owned(),
+    };
+    Missing(format!("nothing is remembered under `{}`; {hint}", visible(key)))
+}
+
+fn show(memory: &Memory, output: Output) -> anyhow::Result<Exit> {
+    if output.is_json() {
+        output.document(memory)?;
+        return Ok(Exit::Done);
+    }
+    let zone = environment::time_zone();
+    let mut text = String::new();
+    let mut line =
+        |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<10}{DIM:#}{}\n", visible(value)));
+    line("key", &memory.key);
+    line("category", memory.category.as_str());
+    line("count", &memory.hits.to_string());
+    if let Some(source) = &memory.source {
+        line("source", source);
+    }
+    line("since", &time(memory.created_at, &zone, MINUTES));
+    line("changed", &time(memory.updated_at, &zone, MINUTES));
+    line("content", &memory.content);
+    output.data(text.trim_end())?;
+    Ok(Exit::Done)
+}
+
+async fn forget(
+    memories: &dyn Memories,
+    scope: &Scope,
+    keys: &[String],
+    output: Output,
+) -> anyhow::Result<Exit> {
+    // All of them are looked for first: a mistyped key forgets nothing.
+    for key in keys {
+        known(memories, scope, key).await?;
+    }
+    for key in keys {
+        memories.forget(scope, key).await?;
+        if !output.is_json() {
+            output.talk(format_args!("forgot `{}`", visible(key)));
+        }
+    }
+    if output.is_json() {
+        output.document(&json!({"forgotten": keys}))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn export(memories: &[Memory], output: Output) -> anyhow::Result<Exit> {
+    match output.is_json() {
+        true => output.document(&json!({"memories": memories}))?,
+        false => output.result(&markdown(memories).into())?,
+    }
+    Ok(Exit::Done)
+}
+
+/// What became part of the instructions of one agent, or of all that there are.
+async fn promoted(app: &App, scope: &Scope, agent: Option<&str>) -> anyhow::Result<Vec<Promotion>> {
+    let agents = match agent {
+        Some(agent) => vec![AgentId::new(agent)],
+        None => {
+            let made = app.agents().agents(&scope.project).await?;
+            let mut agents: Vec<AgentId> = made.into_iter().map(|agent| agent.id).collect();
+            agents.push(AgentId::new(DEFAULT_AGENT));
+            agents.sort_unstable();
+            agents.dedup();
+            agents
+        }
+    };
+    let mut promoted = Vec::new();
+    for agent in &agents {
+        promoted.extend(app.memories().promotions(scope, agent).await?);
+    }
+    Ok(promoted)
+}
+
+fn promotions(promoted: &[Promotion], output: Output) -> anyhow::Result<Exit> {
+    if output.is_json() {
+        output.document(&promoted)?;
+        return Ok(Exit::Done);
+    }
+    if promoted.is_empty() {
+        output.talk("nothing that was remembered is part of an agent's instructions");
+        return Ok(Exit::Done);
+    }
+    let zone = environment::time_zone();
+    let rows: Vec<Vec<String>> = promoted
+        .iter()
+        .map(|promotion| {
+            vec![
+                format!("{BOLD}{}{BOLD:#}", visible(&promotion.memory.key)),
+                visible(promotion.agent.as_str()),
+                time(promotion.at, &zone, MINUTES),
+                one_line(&promotion.addition, SUMMARY_CHARS),
+            ]
+        })
+        .collect();
+    output.data(&table(&rows))?;
+    Ok(Exit::Done)
+}
+
+async fn undo(
+    app: &App,
+    scope: &Scope,
+    key: &str,
+    agent: Option<&str>,
+    output: Output,
+) -> anyhow::Result<Exit> {
+    let promoted = promoted(app, scope, agent).await?;
+    let mut agents: Vec<&AgentId> = promoted
+        .iter()
+        .filter(|promotion| promotion.memory.key == key)
+        .map(|promotion| &promotion.agent)
+        .collect();
+    agents.dedup();
+    let agent = match agents.as_slice() {
+        [agent] => *agent,
+        [] => {
+            let text = format!(
+                "nothing that was remembered under `{}` is part of an agent's instructions",
+                visible(key)
+            );
+            return Err(Missing(format!("{text}; see `toolroom memory promotions`")).into());
+        }
+        several => {
+            let names: Vec<&str> = several.iter().map(|agent| agent.as_str()).collect();
+            return Err(Usage(format!("say which agent is meant with --agent: {}", names.join(", "))).into());
+        }
+    };
+    let Some(undone) = app.memories().demote(scope, key, agent).await? else {
+        return Err(Missing(format!("somebody else has undone `{}` meanwhile", visible(key))).into());
+    };
+    // Something else may be remembered under the key by now, which stays.
+    let restored = app.memories().memory(scope, key).await? == Some(undone.memory.clone());
+    if output.is_json() {
+        output.document(&json!({"undone": undone, "remembered_again": restored}))?;
+    } else {
+        let key = visible(key);
+        output.talk(format_args!(
+            "`{}` is no longer told: {}",
+            undone.agent,
+            one_line(&undone.addition, SUMMARY_CHARS)
+        ));
+        match restored {
+            true => output.talk(format_args!("`{key}` is remembered again")),
+            false => {
+                output.talk(format_args!("something else is remembered under `{key}` by now, and stays"));
+            }
+        }
+    }
+    Ok(Exit::Done)
+}

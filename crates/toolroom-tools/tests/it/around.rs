@@ -1,0 +1,25 @@
+//! What built-in tools find around them in tests: a ledger in memory, and nothing outside.
+
+use std::sync::{Arc, Weak};
+
+use toolroom::catalog::Catalog;
+use toolroom::testing::MemoryLedger;
+use toolroom_host::process::Supervisor;
+use toolroom_tools::builtin::Surroundings;
+use toolroom_tools::builtin::web::Web;
+
+pub(crate) fn surroundings(ledger: &Arc<MemoryLedger>) -> Surroundings {
+    Surroundings {
+        artifacts: Arc::clone(ledger) as _,
+        catalog: Weak::<Catalog>::new(),
+        checkup: None,
+        files: None,
+        journal: Arc::clone(ledger) as _,
+        memories: None,
+        spending: None,
+        supervisor: Supervisor::new("/nowhere"),
+        switchboard: Arc::clone(ledger) as _,
+        time_zone: jiff::tz::TimeZone::UTC,
+        web: Arc::new(Web::new(|_, _| Vec::new())),
+    }
+}
