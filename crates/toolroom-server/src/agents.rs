@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolroom::agent::{Agent, AgentRecord, Agents, Candidate, DEFAULT_AGENT, LocalTime};
+use toolroom::agent::{Agent, AgentRecord, Candidate, DEFAULT_AGENT, LocalTime};
 use toolroom::clock::Timestamp;
 use toolroom::conversation::Conversations;
 use toolroom::ledger::LedgerError;
@@ -41,12 +41,12 @@ pub struct Opened {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenAgentError {
     /// There is none of that id.
-    #[error("there is no agent `{id}`{near}; see `toolroom agents list`")]
+    #[error("there is no agent `{id}`; {hint}")]
     NotFound {
         /// The id.
         id: String,
-        /// One that is written alike.
-        near: String,
+        /// What may be meant, or where to look.
+        hint: String,
     },
     /// A model of its record has no name of a model.
     #[error("the agent `{agent}` names a model that is none")]
@@ -82,7 +82,7 @@ pub fn conversations(app: &App) -> Arc<dyn Conversations> {
 /// # Errors
 /// When there is no such agent, or one of its models is not set up.
 pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, OpenAgentError> {
-    let record = record(app, scope, choice.agent.as_deref()).await?;
+    let record = record(app, scope, choice.agent.as_deref().unwrap_or(DEFAULT_AGENT)).await?;
     let known =
         directory(&app.config.config, &app.vault, &scope.project).await.map_err(OpenAgentError::Keys)?;
     let names = names(app, &record, choice, &known)?;
@@ -96,18 +96,33 @@ pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, O
     Ok(Opened { agent, models })
 }
 
-async fn record(app: &App, scope: &Scope, id: Option<&str>) -> Result<AgentRecord, OpenAgentError> {
-    let id = id.unwrap_or(DEFAULT_AGENT);
-    let records = app.store.agents(&scope.project).await?;
-    if let Some(record) = records.iter().find(|record| record.id.as_str() == id) {
-        return Ok(record.clone());
+/// Every agent by id, `default` among them whether somebody changed it or not.
+///
+/// # Errors
+/// When they cannot be read.
+pub async fn records(app: &App, scope: &Scope) -> Result<Vec<AgentRecord>, LedgerError> {
+    let mut agents = app.agents().agents(&scope.project).await?;
+    if !agents.iter().any(|agent| agent.id.as_str() == DEFAULT_AGENT) {
+        agents.push(AgentRecord::default());
     }
-    if id == DEFAULT_AGENT {
-        return Ok(AgentRecord::default());
-    }
-    let names = records.iter().map(|record| record.id.as_str()).chain([DEFAULT_AGENT]);
-    let near = nearest_one(id, names).map(|near| format!(" (did you mean `{near}`?)"));
-    Err(OpenAgentError::NotFound { id: id.to_owned(), near: near.unwrap_or_default() })
+    agents.sort_by(|left, right| left.id.cmp(&right.id));
+    Ok(agents)
+}
+
+/// The agent of that id.
+///
+/// # Errors
+/// When there is none, or they cannot be read.
+pub async fn record(app: &App, scope: &Scope, id: &str) -> Result<AgentRecord, OpenAgentError> {
+    let agents = records(app, scope).await?;
+    let meant = nearest_one(id, agents.iter().map(|agent| agent.id.as_str())).map(str::to_owned);
+    agents.into_iter().find(|agent| agent.id.as_str() == id).ok_or_else(|| {
+        let hint = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "see `toolroom agents`".to_owned(),
+        };
+        OpenAgentError::NotFound { id: id.to_owned(), hint }
+    })
 }
 
 fn names(

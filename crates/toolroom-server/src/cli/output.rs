@@ -76,8 +76,10 @@ impl Output {
 
     /// A question that is answered on its own line.
     pub(super) fn ask(self, text: impl Display) {
+        // In one piece: what is typed is shown behind it, not in the middle.
+        let question = format!("{} ", shown(&text.to_string()));
         let mut screen = anstream::stderr().lock();
-        let _unread = write!(screen, "{} ", shown(&text.to_string())).and_then(|()| screen.flush());
+        let _unread = screen.write_all(question.as_bytes()).and_then(|()| screen.flush());
     }
 
     pub(super) fn error(self, text: &str) {

@@ -59,7 +59,7 @@ fn people_talk_use_tools_and_leave() {
     sitting.sees("782, of course.");
     prompted(&mut sitting);
     sitting.types("/status\r");
-    sitting.sees("3 in 2 runs");
+    sitting.sees("3 to 2 messages");
     sitting.sees("300 read, 60 written");
     prompted(&mut sitting);
     sitting.types("/hlep\r");
@@ -135,6 +135,27 @@ fn what_is_the_operators_is_said_and_the_talk_goes_on() {
     prompted(&mut sitting);
     desk.run(&["approvals", "approve", &desk.newest()]).ended(0);
     sitting.types("well?\r");
+    sitting.sees("so be it");
+    sitting.sees("and on");
+    prompted(&mut sitting);
+    assert_eq!(desk.effects(), ["hello"]);
+    sitting.types("\u{4}");
+    sitting.leaves().ended(0);
+}
+
+#[test]
+fn a_question_that_was_left_is_asked_again_when_the_talk_goes_on() {
+    let (desk, _model) = publishing("", "so be it");
+    desk.run(&["chat", "publish hello"]).ended(4);
+    let mut sitting = sits_down(&desk.home.own_tools(&["chat", "--continue"]));
+    sitting.types("well?\r");
+    sitting.is_asked();
+    sitting.types("\u{1b}");
+    sitting.sees("say anything once that is answered");
+    prompted(&mut sitting);
+    sitting.types("well?\r");
+    sitting.is_asked();
+    sitting.types("y");
     sitting.sees("so be it");
     sitting.sees("and on");
     prompted(&mut sitting);

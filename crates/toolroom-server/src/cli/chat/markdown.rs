@@ -104,8 +104,12 @@ impl Markdown {
             }
             Place::Start(begun) => {
                 let begun = std::mem::take(begun);
+                let was_code = self.fence.is_some();
                 self.line_of(&begun);
-                self.end_line();
+                // A fence is a mark, and no line of the text.
+                if was_code == self.fence.is_some() {
+                    self.end_line();
+                }
             }
             Place::Language(language) if c == '\n' => {
                 let language = std::mem::take(language);

@@ -26,7 +26,7 @@ fn marks_become_styles() {
     check("`x * y`", "\u{1b}[36mx * y\u{1b}[0m");
     check("``a`b``", "\u{1b}[36ma`b\u{1b}[0m");
     check("## Title\ntext", "\u{1b}[1mTitle\u{1b}[0m\ntext");
-    check("```\nlet x = 1;\n```\nend", "\n\u{1b}[36mlet x = 1;\u{1b}[0m\n\nend");
+    check("```\nlet x = 1;\n```\nend", "\u{1b}[36mlet x = 1;\u{1b}[0m\nend");
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn blocks_are_shown_as_blocks() {
     assert_eq!(plain("- one\n  - two\n* three"), "• one\n  • two\n• three");
     assert_eq!(plain("> said **so**\nend"), "│ said so\nend");
     assert_eq!(plain("above\n\n---\nbelow"), format!("above\n\n{RULE}\nbelow"));
-    assert_eq!(plain("```rust\nfn **x**() {}\n``\n```\n**y**"), "rust\nfn **x**() {}\n``\n\ny");
+    assert_eq!(plain("```rust\nfn **x**() {}\n``\n```\n**y**"), "rust\nfn **x**() {}\n``\ny");
     assert_eq!(plain("**bold\nover** lines"), "bold\nover lines");
     assert_eq!(plain("**never closed\n\nnext"), "never closed\n\nnext");
 }

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use toolroom::agent::RunReport;
 use toolroom::catalog::Audience;
-use toolroom::conversation::{ConversationId, NumberedEvent, RunEvent, RunId, RunState};
+use toolroom::conversation::{ConversationId, NumberedEvent, RunEvent, RunFilter, RunId, RunState};
 use toolroom::ledger::CallId;
 use toolroom::policy::ToolChoice;
 use toolroom::redact::Redactions;
+use toolroom::scope::Scope;
 use toolroom_host::environment;
 use toolroom_host::terminal::{Editor, Terminal, Written};
 
@@ -21,6 +22,7 @@ use super::message::message;
 use super::slash::{self, COMMANDS, Slash};
 use super::turn::Turn;
 use crate::agents::{self, Choice, Opened};
+use crate::app::App;
 
 const PROMPT: &str = "› ";
 
@@ -57,7 +59,11 @@ impl<'a> Session<'a> {
         let redactor = turn.app.vault.redactor(project, revision).await?;
         let history = History::new(turn.app.folders.clone(), redactor);
         let editor = Editor::new(history.read());
-        Ok(Self { turn, choice, opened, conversation, images, history, editor, last: None, waiting: None })
+        let waiting = match &conversation {
+            Some(conversation) => waiting(turn.app, turn.scope, conversation).await?,
+            None => None,
+        };
+        Ok(Self { turn, choice, opened, conversation, images, history, editor, last: None, waiting })
     }
 
     /// Talks until somebody leaves.
@@ -174,7 +180,7 @@ impl<'a> Session<'a> {
     /// Brings a run that waits to its end first; says whether nothing is in the way any more.
     async fn go_on(&mut self) -> anyhow::Result<bool> {
         let Some((run, calls)) = self.waiting.clone() else { return Ok(true) };
-        if !self.turn.is_answered(&calls).await? {
+        if !self.turn.can_go_on(&calls).await? {
             let calls = calls.iter().map(CallId::as_str).collect::<Vec<_>>().join(", ");
             self.output().hint(&format!(
                 "the last answer still waits for {calls}: answer it with `toolroom approvals`, end it with /stop, or begin \
@@ -302,7 +308,7 @@ impl<'a> Session<'a> {
         };
         let rows = [
             ("conversation", conversation.to_string()),
-            ("answers", format!("{} in {} runs", spent.answers, spent.runs)),
+            ("answers", format!("{} to {} messages", spent.answers, spent.runs)),
             ("tokens", format!("{} read, {} written", spent.usage.input, spent.usage.output)),
             ("cost", format!("${:.4}", spent.cost)),
             ("filled", full),
@@ -311,4 +317,21 @@ impl<'a> Session<'a> {
         self.output().talk(table(&rows));
         Ok(())
     }
+}
+
+/// The run of a conversation that waits, and for which calls.
+async fn waiting(
+    app: &App,
+    scope: &Scope,
+    conversation: &ConversationId,
+) -> anyhow::Result<Option<(RunId, Vec<CallId>)>> {
+    let port = agents::conversations(app);
+    let state = Some(RunState::Waiting);
+    let filter = RunFilter { conversation: Some(conversation.clone()), state, ..RunFilter::default() };
+    let Some(run) = port.runs(scope, filter).await?.into_iter().next() else { return Ok(None) };
+    let calls = port.events(scope, &run.id, 0).await?.into_iter().rev().find_map(|told| match told.event {
+        RunEvent::Waiting { calls } => Some(calls),
+        _ => None,
+    });
+    Ok(Some((run.id, calls.unwrap_or_default())))
 }

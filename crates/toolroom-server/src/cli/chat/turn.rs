@@ -130,10 +130,12 @@ impl Turn<'_> {
         ));
     }
 
-    /// Whether every one of these calls has its answer by now.
-    pub(super) async fn is_answered(&self, waiting: &[CallId]) -> anyhow::Result<bool> {
+    /// Whether every one of these calls has its answer by now, or can be asked about here.
+    pub(super) async fn can_go_on(&self, waiting: &[CallId]) -> anyhow::Result<bool> {
         for call in waiting {
-            if matches!(stage(self.app, self.scope, call).await?, Stage::Waiting) {
+            let question = self.app.room.approvals().question(self.scope, call).await?;
+            let is_operators = question.is_some_and(|asked| asked.approval.by == Answerer::Operator);
+            if is_operators && matches!(stage(self.app, self.scope, call).await?, Stage::Waiting) {
                 return Ok(false);
             }
         }
