@@ -120,17 +120,24 @@ fn what_makes_no_sense_is_told_and_nothing_is_sent() {
 }
 
 #[test]
-fn without_a_model_it_is_said_how_to_get_one_and_a_refusal_is_told() {
-    let alone = Home::new();
-    let mut command = alone.command(&["chat", "hi"]);
+fn without_a_model_it_is_said_how_to_get_one() {
+    let home = Home::new();
+    let mut command = home.command(&["chat", "hi"]);
     for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OLLAMA_HOST"] {
         command.env_remove(name);
     }
-    let (home, _model) = home([Line::Refuses(400)]);
+    let ran = ran(command.output().unwrap()).ended(2);
+    assert!(ran.err.contains("no model is set up: set a key such as OPENAI_API_KEY"), "{ran:?}");
+}
+
+#[test]
+fn a_refusal_is_told_as_what_it_is() {
+    let (home, _model) = home([Line::Refuses(400), Line::Refuses(400)]);
     let failed = home.run(&["chat", "hi", "--json"]).ended(1).json();
     assert_eq!((&failed["state"], &failed["text"]), (&json!("failed"), &json!("")));
     assert!(failed["failure"]["message"].as_str().unwrap().contains("the script says no"), "{failed}");
-    drop(ran(command.output().unwrap()));
+    let told = home.run(&["chat", "hi"]).ended(1);
+    assert!(told.out.is_empty() && told.err.contains("error: lab/m: "), "{told:?}");
 }
 
 #[test]
@@ -146,20 +153,11 @@ fn a_picture_is_shown_to_the_model() {
     );
 }
 
-fn desk(config: &str, script: impl IntoIterator<Item = Line>) -> (Desk, ScriptedModel) {
-    let (desk, model) = (Desk::new(), ScriptedModel::starts(script));
-    model.is_set_up_in(desk.home.path(), config);
-    (desk, model)
-}
-
-fn publishes(desk_path: &std::path::Path) -> Line {
-    Line::Calls("publish_note", json!({"path": desk_path, "text": "hello"}))
-}
-
 /// A desk whose model wants to publish something and then says that it has.
 fn publishing(config: &str) -> (Desk, ScriptedModel) {
-    let (desk, _) = desk("", []);
-    let model = ScriptedModel::starts([publishes(&desk.notes), Line::says("published")]);
+    let desk = Desk::new();
+    let call = Line::Calls("publish_note", json!({"path": desk.notes, "text": "hello"}));
+    let model = ScriptedModel::starts([call, Line::says("published")]);
     model.is_set_up_in(desk.home.path(), config);
     (desk, model)
 }

@@ -1,4 +1,5 @@
-//! What was said before, for the arrow keys. Secrets are hidden before anything is written.
+//! What was said before, for the arrow keys: one JSON text a line, oldest first. Secrets are hidden before anything is
+//! written.
 
 use std::sync::Arc;
 
@@ -6,8 +7,7 @@ use toolroom::redact::Redactor;
 use toolroom_host::folders::Folders;
 use toolroom_host::text_file;
 
-/// In the data folder: one JSON text a line, oldest first.
-const FILE: &str = "chat_history";
+use crate::app::CHAT_HISTORY;
 
 /// More nobody looks for.
 const MAX_TEXTS: usize = 500;
@@ -30,7 +30,7 @@ impl History {
 
     /// What was said, oldest first. What cannot be read is not worth a conversation.
     pub(super) fn read(&self) -> Vec<String> {
-        let text = text_file::read_bounded(&self.folders.data.join(FILE), MAX_FILE_BYTES);
+        let text = text_file::read_bounded(&self.folders.data.join(CHAT_HISTORY), MAX_FILE_BYTES);
         let text = text.ok().flatten().unwrap_or_default();
         let all: Vec<String> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         let surplus = all.len().saturating_sub(MAX_TEXTS);
@@ -51,7 +51,7 @@ impl History {
         let surplus = all.len().saturating_sub(MAX_TEXTS);
         let lines = all.iter().skip(surplus).filter_map(|text| serde_json::to_string(text).ok());
         let text = lines.map(|line| line + "\n").collect::<String>();
-        let written = self.folders.private_file(FILE).map_err(anyhow::Error::from);
+        let written = self.folders.private_file(CHAT_HISTORY).map_err(anyhow::Error::from);
         if let Err(error) = written.and_then(|path| Ok(text_file::replace(&path, &text)?)) {
             tracing::warn!("what was said is not remembered for the arrow keys: {error:#}");
         }

@@ -5,6 +5,7 @@ mod card;
 mod command;
 mod hand;
 mod history;
+mod line_start;
 mod markdown;
 mod message;
 mod painter;
