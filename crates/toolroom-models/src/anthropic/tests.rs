@@ -22,9 +22,9 @@ fn claude() -> Terms {
     terms("anthropic", "claude-sonnet-4-5")
 }
 
-fn again(terms: &Terms, messages: Vec<Message>) -> Value {
+fn again(terms: &Terms, messages: Vec<impl Into<Arc<Message>>>) -> Value {
     let mut request = request();
-    request.messages = messages.into_iter().map(Arc::new).collect();
+    request.messages = messages.into_iter().map(Into::into).collect();
     Anthropic.encode(&request, terms)["messages"].take()
 }
 

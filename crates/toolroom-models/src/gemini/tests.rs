@@ -25,9 +25,9 @@ fn gemini() -> Terms {
     terms("google", "gemini-3-pro")
 }
 
-fn again(terms: &Terms, messages: Vec<Message>) -> Value {
+fn again(terms: &Terms, messages: Vec<impl Into<Arc<Message>>>) -> Value {
     let mut request = request();
-    request.messages = messages.into_iter().map(Arc::new).collect();
+    request.messages = messages.into_iter().map(Into::into).collect();
     Gemini.encode(&request, terms)["contents"].take()
 }
 

@@ -9,6 +9,7 @@ use super::hygiene::clean_input;
 use super::prompt::{LocalTime, PromptParts, system_prompt};
 use super::record::AgentRecord;
 use super::request::{ResumeRun, RunError, RunReport, SendRequest};
+use super::selection::Selection;
 use super::teller::Teller;
 use super::thread::Thread;
 use super::title::title_of;
@@ -40,6 +41,7 @@ pub struct Agent {
     pub(super) wall: Option<Wall>,
     /// How far off the estimates of tokens are, as learned from what models report.
     pub(super) estimator: Arc<Mutex<Estimator>>,
+    pub(super) selection: Arc<Selection>,
 }
 
 /// The clock on the user's wall: an instant in the words of the place where the user is. The kernel knows no time zones.
@@ -66,6 +68,7 @@ impl Agent {
             chain: chain.into_iter().collect(),
             wall: None,
             estimator: Arc::default(),
+            selection: Arc::default(),
         })
     }
 
@@ -225,9 +228,14 @@ impl Agent {
         let project = &run.scope.project;
         let offer =
             self.room.catalog.offer(project, &standing.switches, &run.context, audience, &self.choice);
-        let tools = Tools::new(offer);
+        let mut tools = Tools::new(offer);
+        self.select(&mut tools, &run, &messages).await?;
+        let (system, remembers) = self.system_prompt(&run, &tools, &redactor).await?;
+        // What is remembered of a user is private, and the model reads it from the start.
+        let mut run = run;
+        run.provenance.private |= remembers;
         let request = ModelRequest {
-            system: self.system_prompt(&run, &tools, &redactor).await?,
+            system,
             messages,
             tools: Arc::clone(&tools.shown),
             tool_use: ToolUse::Free,
@@ -237,12 +245,13 @@ impl Agent {
         Ok(Begun { run, request, thread, tools, redactor, teller, cancellation, next_entry })
     }
 
+    /// The prompt, and whether it holds memories.
     async fn system_prompt(
         &self,
         run: &Run,
         tools: &Tools,
         redactor: &Redactor,
-    ) -> Result<SystemPrompt, RunError> {
+    ) -> Result<(SystemPrompt, bool), RunError> {
         let (mut memories, mut promotions) = (Vec::new(), Vec::new());
         if let Some(kept) = &self.memories {
             memories = kept.memories(&run.scope).await?;
@@ -254,7 +263,7 @@ impl Agent {
         let learnings: Vec<&str> = promotions.iter().map(|promotion| promotion.addition.as_str()).collect();
         let first = self.chain.first();
         let time = self.wall.as_ref().map(|wall| wall(self.room.clock.now()));
-        Ok(system_prompt(&PromptParts {
+        let prompt = system_prompt(&PromptParts {
             identity: &self.record.prompt,
             learnings: &learnings,
             tools: &tools.for_prompt(),
@@ -263,7 +272,8 @@ impl Agent {
             time: time.as_ref(),
             model: first.map_or("", |first| first.model.name()),
             on_device: first.is_some_and(|first| first.facts.on_device),
-        }))
+        });
+        Ok((prompt, !memories.is_empty()))
     }
 
     async fn thread(

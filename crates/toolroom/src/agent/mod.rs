@@ -22,6 +22,7 @@ mod record;
 mod repair;
 mod request;
 mod run_facts;
+mod selection;
 mod settle;
 mod shrink;
 mod status;

@@ -1,11 +1,13 @@
 //! The tools of one run.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::prompt::PromptTool;
 use super::tokens;
 use crate::catalog::{Entry, Offer, WireNames};
 use crate::model::Offered;
+use crate::selector::Weighed;
 use crate::tool::Risk;
 
 /// What may be called in a run, and what of it the model is shown.
@@ -40,6 +42,27 @@ impl Tools {
         named.next().filter(|_| named.next().is_none())
     }
 
+    /// Shows only these, by their ids. The others can still be called.
+    pub(super) fn narrow(&mut self, chosen: &HashSet<String>) {
+        let is_chosen =
+            |tool: &&Offered| self.offer.names.id(&tool.name).is_some_and(|id| chosen.contains(id));
+        self.shown = self.shown.iter().filter(is_chosen).cloned().collect();
+        self.tokens = self.shown.iter().map(tokens::offered).sum();
+    }
+
+    /// What is shown, and how large it is.
+    pub(super) fn weighed(&self) -> impl Iterator<Item = Weighed<'_>> {
+        let id = |tool: &Offered| self.offer.names.id(&tool.name);
+        self.shown
+            .iter()
+            .filter_map(move |tool| Some(Weighed { id: id(tool)?, tokens: tokens::offered(tool) }))
+    }
+
+    /// All that the agent may use.
+    pub(super) fn entries(&self) -> &[Arc<Entry>] {
+        &self.offer.tools
+    }
+
     /// The estimate of what is shown.
     pub(super) const fn tokens(&self) -> u64 {
         self.tokens
@@ -52,10 +75,10 @@ impl Tools {
 
     /// What the prompt says about them.
     pub(super) fn for_prompt(&self) -> Vec<PromptTool<'_>> {
-        let tools = self.offer.tools.iter().filter_map(|entry| {
-            let spec = entry.spec();
+        let tools = self.shown.iter().filter_map(|tool| {
+            let spec = self.find(&tool.name)?.spec();
             Some(PromptTool {
-                name: self.offer.names.wire(spec.id.as_str())?,
+                name: &tool.name,
                 bare: spec.id.bare(),
                 high_risk: spec.risk == Risk::High,
                 asks: spec.requires_confirmation,

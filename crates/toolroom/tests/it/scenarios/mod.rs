@@ -273,5 +273,6 @@ scenarios! {
     the_call_that_completes_the_three_asks,
     the_next_model_goes_on_where_the_first_one_stopped,
     the_same_calls_three_times_end_the_loop,
+    too_many_tools_are_narrowed_to_those_that_fit,
     without_a_summary_the_oldest_are_dropped,
 }

@@ -1,0 +1,115 @@
+//! Picking the tools a model is shown, when there are too many to show them all.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::agent::Agent;
+use super::tools::Tools;
+use crate::catalog::Entry;
+use crate::clock::Timestamp;
+use crate::conversation::Run;
+use crate::ledger::LedgerError;
+use crate::model::{Block, Message, Role};
+use crate::scope::ProjectId;
+use crate::selector::{REQUESTS, Selector, ToolCard, Weighed, fit, offered};
+
+/// How long an index is used before what was learned meanwhile is read.
+const FRESH: Duration = Duration::from_secs(10 * 60);
+
+/// How many tools are ranked; more never fit.
+const RANKED: usize = 200;
+
+/// The tool with which a model finds the others.
+const FINDER: &str = "builtin:search";
+
+/// The index over the tools that were offered last. Shared by all clones of an agent.
+#[derive(Default)]
+pub(super) struct Selection {
+    index: Mutex<Option<Arc<Index>>>,
+}
+
+struct Index {
+    project: ProjectId,
+    tools: Vec<Arc<Entry>>,
+    made_at: Timestamp,
+    selector: Selector,
+}
+
+impl Index {
+    fn is_over(&self, project: &ProjectId, tools: &[Arc<Entry>]) -> bool {
+        self.project == *project
+            && self.tools.len() == tools.len()
+            && self.tools.iter().zip(tools).all(|(one, other)| Arc::ptr_eq(one, other))
+    }
+}
+
+impl Agent {
+    /// Leaves of the tools those that fit what was said, if all of them together are too long. What the conversation has
+    /// used stays, and so does the tool that finds others.
+    pub(super) async fn select(
+        &self,
+        tools: &mut Tools,
+        run: &Run,
+        messages: &[Arc<Message>],
+    ) -> Result<(), LedgerError> {
+        let budget = self.record.limits.tool_tokens;
+        let weighed: Vec<Weighed<'_>> = tools.weighed().collect();
+        if fit(&weighed, budget) {
+            return Ok(());
+        }
+        let index = self.index(tools.entries(), run).await?;
+        let message = last_words(messages);
+        let used = used(messages);
+        let mut chosen: HashSet<String> = offered(&weighed, budget, || index.selector.rank(&message, RANKED))
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let kept = used.into_iter().chain([FINDER]).filter_map(|name| tools.find(name));
+        chosen.extend(kept.map(|entry| entry.spec().id.to_string()));
+        tools.narrow(&chosen);
+        Ok(())
+    }
+
+    async fn index(&self, tools: &[Arc<Entry>], run: &Run) -> Result<Arc<Index>, LedgerError> {
+        let project = &run.scope.project;
+        let now = self.room.clock.now();
+        let known = self.selection.index.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = known.filter(|known| now.since(known.made_at) < FRESH && known.is_over(project, tools));
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let most = u32::try_from(REQUESTS).unwrap_or(u32::MAX);
+        let mut requests: HashMap<Arc<str>, Vec<String>> = HashMap::new();
+        for request in self.conversations.past_requests(&run.scope, most).await? {
+            requests.entry(request.tool).or_default().push(request.message.to_string());
+        }
+        let cards = tools.iter().map(|entry| {
+            let spec = entry.spec();
+            ToolCard::of(spec).with_requests(requests.remove(spec.id.as_str()).unwrap_or_default())
+        });
+        let selector = Selector::new(cards);
+        let index = Index { project: project.clone(), tools: tools.to_vec(), made_at: now, selector };
+        let index = Arc::new(index);
+        let mut kept = self.selection.index.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some(Arc::clone(&index));
+        Ok(index)
+    }
+}
+
+/// What the person said last.
+fn last_words(messages: &[Arc<Message>]) -> String {
+    let of_person = |message: &&Arc<Message>| {
+        message.role == Role::User && message.blocks.iter().any(|block| matches!(block, Block::Text { .. }))
+    };
+    messages.iter().rev().find(of_person).map(|message| message.text()).unwrap_or_default()
+}
+
+/// The names of tools that were called in the conversation.
+fn used(messages: &[Arc<Message>]) -> HashSet<&str> {
+    let calls = messages.iter().flat_map(|message| &message.blocks).filter_map(|block| match block {
+        Block::Call { name, .. } => Some(name.as_str()),
+        _ => None,
+    });
+    calls.collect()
+}
