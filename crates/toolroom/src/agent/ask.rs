@@ -48,7 +48,7 @@ impl Working<'_> {
             let model = candidate.model.name();
             self.teller.tell(RunEvent::Asking { model: model.into(), iteration: self.run.iterations + 1 });
             let size = kept.as_ref().map_or(self.thread.total(), |kept| measure(kept));
-            let estimate = self.fixed() + size;
+            let estimate = self.fixed + size;
             match self.put(candidate, kept, bare).await {
                 Ok(answer) => {
                     self.estimator().learn(model, estimate, answer.usage.input);
@@ -59,7 +59,7 @@ impl Working<'_> {
                     // The window may be smaller than anybody said, so that no correction of estimates helps.
                     most = size.saturating_mul(LESS_PERCENT) / 100;
                     if let Some(window) = error.window {
-                        let told = self.estimator().estimate_for(model, window).saturating_sub(self.fixed());
+                        let told = self.estimator().estimate_for(model, window).saturating_sub(self.fixed);
                         most = most.min(told);
                     }
                     self.estimator().refused(model, estimate, candidate.facts.window);

@@ -163,7 +163,7 @@ impl Working<'_> {
     fn facts(&self) -> RunFacts {
         let window = self.agent.chain.get(self.candidate).map(|candidate| candidate.facts.window);
         let model = self.run.model.as_deref().unwrap_or_default();
-        let tokens = self.fixed() + self.thread.total();
+        let tokens = self.fixed + self.thread.total();
         RunFacts {
             agent: Some(self.run.agent.clone()),
             context_tokens: Some(self.estimator().corrected(model, tokens)),

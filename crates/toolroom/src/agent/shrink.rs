@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::candidate::Candidate;
 use super::compact::{self, Compaction};
-use super::tokens;
 use super::trim::trim;
 use super::working::{Stop, Working};
 use crate::conversation::{Content, RunEvent, UsageRow};
@@ -20,11 +19,11 @@ impl Working<'_> {
         let Some(candidate) = self.agent.chain.get(self.candidate).cloned() else { return Ok(()) };
         let model = candidate.model.name();
         let window = candidate.facts.window;
-        let before = self.fixed() + self.thread.total();
+        let before = self.fixed + self.thread.total();
         if !compact::is_due(self.estimator().corrected(model, before), window) {
             return Ok(());
         }
-        let room = self.estimator().estimate_for(model, window).saturating_sub(self.fixed());
+        let room = self.estimator().estimate_for(model, window).saturating_sub(self.fixed);
         let heading = self.thread.heading();
         let said = self.request.messages.get(heading..).unwrap_or_default();
         let sizes = self.thread.sizes().get(heading..).unwrap_or_default();
@@ -34,7 +33,7 @@ impl Working<'_> {
         let covers = self.thread.place_of(cut.first);
         let text = summarised.as_deref();
         let mut summary = cut.summary(text, self.thread.summary(), covers, before);
-        summary.after += self.fixed();
+        summary.after += self.fixed;
         if summary.after >= before {
             return Ok(());
         }
@@ -104,7 +103,7 @@ impl Working<'_> {
         let answer = (window.saturating_mul(ANSWER_PERCENT) / 100).min(longest);
         let estimator = self.estimator();
         let room = estimator.estimate_for(candidate.model.name(), window.saturating_sub(answer));
-        let room = room.saturating_sub(self.fixed()).min(most);
+        let room = room.saturating_sub(self.fixed).min(most);
         if self.thread.total() <= room {
             return Ok(None);
         }
@@ -117,11 +116,5 @@ impl Working<'_> {
             return Err(ModelError::new(ModelErrorKind::ContextOverflow, message));
         }
         Ok(Some(trimmed.sent(messages)))
-    }
-
-    /// The estimate of what is sent beside the conversation.
-    pub(super) fn fixed(&self) -> u64 {
-        let system = &self.request.system;
-        tokens::text(&system.lasting) + tokens::text(&system.changing) + self.tools.tokens()
     }
 }

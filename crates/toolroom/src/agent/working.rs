@@ -8,7 +8,7 @@ use super::agent::Agent;
 use super::request::{RunError, RunReport};
 use super::teller::Teller;
 use super::thread::Thread;
-use super::tokens::Estimator;
+use super::tokens::{self, Estimator};
 use super::tools::Tools;
 use crate::clock::Timestamp;
 use crate::conversation::{
@@ -37,6 +37,8 @@ pub(super) struct Working<'a> {
     /// Whether open calls may have left something in the journal.
     pub(super) resumed: bool,
     pub(super) thread: Thread,
+    /// The estimate of what is sent beside the conversation.
+    pub(super) fixed: u64,
     /// Tokens of the last request, as the vendor counted them.
     pub(super) last_prompt: Option<u64>,
     next_entry: u64,
@@ -102,7 +104,10 @@ pub(super) struct Begun {
 
 impl<'a> Working<'a> {
     pub(super) fn new(agent: &'a Agent, begun: Begun) -> Self {
+        let system = &begun.request.system;
+        let prompt = tokens::text(&system.lasting) + tokens::text(&system.changing);
         Self {
+            fixed: prompt + begun.tools.tokens(),
             agent,
             run: begun.run,
             request: begun.request,

@@ -1,0 +1,104 @@
+//! What the agent loop costs by itself: a model that answers at once, a tool that returns what it is given, and
+//! conversations in memory. Encoding for a vendor is measured in `toolroom-models`.
+
+#![expect(clippy::disallowed_methods, reason = "a bench looks at the clock and at its arguments")]
+
+#[expect(dead_code, reason = "a run has many iterations, so its time is divided here")]
+mod measure;
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+use measure::{Bar, Measure, median, report};
+use serde_json::Value;
+use tokio::runtime::Builder;
+use toolroom::agent::{Agent, AgentLimits, AgentRecord, Candidate, SendRequest};
+use toolroom::call::CancellationToken;
+use toolroom::conversation::{Conversations, RunState};
+use toolroom::model::{
+    Answer, Block, Model, ModelCallId, ModelError, ModelEvent, ModelFacts, ModelRequest, StopReason, Usage,
+};
+use toolroom::testing::MemoryConversations;
+use toolroom::tool::{Effect, ToolError, tool_fn};
+use toolroom::{BoxFuture, Toolroom};
+
+/// Runs of each kind; the median counts.
+const RUNS: usize = 400;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let measure = Measure::from_arguments();
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    for (turns, calls) in [(1, 1), (10, 1), (50, 1), (10, 10)] {
+        let case = format!("iteration_of_{turns}_with_{calls}_calls");
+        if !measure.wants("agent_loop", &case) {
+            continue;
+        }
+        let room = Toolroom::in_memory();
+        room.catalog().register(
+            tool_fn(
+                "app:echo",
+                "Says what it is told",
+                |_, args: Value| async move { Ok::<_, ToolError>(args) },
+            )?
+            .with(|spec| spec.effect(Effect::Pure)),
+        )?;
+        let conversations = MemoryConversations::new();
+        let model = Arc::new(Scripted { turns, calls, asked: AtomicU32::new(0) });
+        let facts = ModelFacts { window: 10_000_000, ..ModelFacts::UNKNOWN };
+        let limits = AgentLimits { iterations: turns + 1, ..AgentLimits::default() };
+        let record = AgentRecord { limits, ..AgentRecord::default() };
+        let kept: Arc<dyn Conversations> = Arc::new(conversations.clone());
+        let agent = Agent::new(room, kept, record, [Candidate::new(model).facts(facts)])?;
+        let mut times = Vec::with_capacity(RUNS);
+        for _ in 0..RUNS {
+            let request = SendRequest::new("say it");
+            let scope = request.scope.clone();
+            let began = Instant::now();
+            let run = runtime.block_on(agent.send(request))?.run;
+            times.push(began.elapsed().as_secs_f64() * 1e6 / f64::from(turns + 1));
+            assert_eq!((run.state, run.iterations), (RunState::Done, turns + 1));
+            runtime.block_on(conversations.delete_conversation(&scope, &run.conversation))?;
+        }
+        let bar = if calls == 1 { Bar::floor_and_aim(53.0, 10.0) } else { Bar::floor_and_aim(101.0, 50.0) };
+        report("agent_loop", &case, median(&mut times), "us", bar, RUNS);
+    }
+    Ok(())
+}
+
+/// Calls the tool so many times, and then answers.
+struct Scripted {
+    turns: u32,
+    calls: u32,
+    asked: AtomicU32,
+}
+
+impl Model for Scripted {
+    fn name(&self) -> &str {
+        "bench/instant"
+    }
+
+    fn ask<'a>(
+        &'a self,
+        _request: &'a ModelRequest,
+        _told: &'a mut (dyn FnMut(ModelEvent) + Send),
+        _cancellation: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        let turn = asked % (self.turns + 1);
+        let blocks = if turn == self.turns {
+            vec![Block::text("said")]
+        } else {
+            let call = |number: u32| Block::Call {
+                id: ModelCallId::new(&format!("call_{turn}_{number}")),
+                name: "app__echo".to_owned(),
+                arguments: format!(r#"{{"text": "hello", "turn": {turn}, "number": {number}}}"#).into(),
+                opaque: None,
+            };
+            (0..self.calls).map(call).collect()
+        };
+        let usage = Usage { input: 100, output: 10, ..Usage::default() };
+        Box::pin(std::future::ready(Ok(Answer { blocks, stop: StopReason::Done, usage, model: None })))
+    }
+}
