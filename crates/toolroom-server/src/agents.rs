@@ -33,7 +33,7 @@ pub struct Choice {
 pub struct Opened {
     /// The agent.
     pub agent: Agent,
-    /// Its models, the first one first, with the tokens each can take. Empty where none is set up.
+    /// Its models, the first one first, with the tokens each can take. Empty where what is set up has none to begin with.
     pub models: Vec<(String, u64)>,
 }
 
@@ -77,7 +77,7 @@ pub fn conversations(app: &App) -> Arc<dyn Conversations> {
 }
 
 /// Opens an agent. Its models are those of the choice, else its own, else those of the configuration, else the first
-/// one that the environment offers. Nothing is sent.
+/// one that the environment offers, else the offline model. Nothing is sent.
 ///
 /// # Errors
 /// When there is no such agent, or one of its models is not set up.

@@ -272,3 +272,22 @@ fn a_terminal_that_draws_nothing_is_enough() {
     assert!(!left.screen.contains('\u{1b}'), "{:?}", left.screen);
     assert!(model.asked()[0].to_string().contains("one\\ntwo"));
 }
+
+#[test]
+fn a_newcomer_needs_no_key() {
+    let home = Home::new();
+    let mut command = home.command(&[]);
+    for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OLLAMA_HOST"] {
+        command.env_remove(name);
+    }
+    let mut sitting = Seat::new(100).starts(&command, Stdout::Terminal);
+    sitting.sees("no model is connected");
+    sitting.sees("OPENAI_API_KEY");
+    prompted(&mut sitting);
+    sitting.types("what is 17*23?\r");
+    sitting.sees("● Calculator");
+    sitting.sees("391");
+    prompted(&mut sitting);
+    sitting.types("\u{4}");
+    sitting.leaves().ended(0);
+}

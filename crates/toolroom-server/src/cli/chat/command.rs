@@ -194,9 +194,13 @@ fn nothing_said() -> Usage {
 
 /// What to do about having nobody to ask.
 pub(super) fn no_model() -> String {
-    "no model is set up: set a key such as OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or OLLAMA_HOST for one on \
-     this machine; `toolroom models list --all` says what else there is"
-        .to_owned()
+    format!("no model can be asked: {}", how_to_connect())
+}
+
+/// How a model is connected.
+pub(super) const fn how_to_connect() -> &'static str {
+    "set a key such as OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or OLLAMA_HOST for one on this machine; \
+     `toolroom models list --all` says what else there is"
 }
 
 pub(in crate::cli) async fn open(app: &App, scope: &Scope, choice: &Choice) -> anyhow::Result<Opened> {

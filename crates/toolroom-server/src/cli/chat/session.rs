@@ -11,12 +11,13 @@ use toolroom::redact::Redactions;
 use toolroom::scope::Scope;
 use toolroom_host::environment;
 use toolroom_host::terminal::{Editor, Terminal, Written};
+use toolroom_models::offline;
 
 use super::super::conversations;
 use super::super::exit::{Exit, Usage, is_broken_pipe};
 use super::super::output::{BOLD, DIM, Output, table, visible};
 use super::card::Card;
-use super::command::{no_model, open, tell_end, titled};
+use super::command::{how_to_connect, no_model, open, tell_end, titled};
 use super::history::History;
 use super::message::message;
 use super::slash::{self, COMMANDS, Slash};
@@ -106,6 +107,12 @@ impl<'a> Session<'a> {
     async fn greet(&self) -> anyhow::Result<()> {
         let output = self.output();
         match self.opened.models.first() {
+            Some((model, _)) if model == offline::NAME => {
+                output.talk(format_args!(
+                    "{BOLD}Toolroom{BOLD:#} · no model is connected: simple rules answer, and call tools"
+                ));
+                output.talk(format_args!("{DIM}to connect one, {}{DIM:#}", how_to_connect()));
+            }
             Some((model, _)) => {
                 output.talk(format_args!("{BOLD}Toolroom{BOLD:#} · {} answers", visible(model)));
             }
