@@ -16,6 +16,7 @@ use toolroom::redact::Secret;
 use toolroom_host::net::Client;
 
 use crate::client::{Endpoint, Remote, reach};
+use crate::offline;
 use crate::vendor::{BaseUrl, BaseUrlError, ModelFacts, ModelName, Preset, WireKind, preset, presets};
 use crate::wire::{Quirks, Terms};
 
@@ -163,6 +164,12 @@ pub enum OpenError {
         /// What to do.
         why: String,
     },
+    /// There is one offline model only.
+    #[error("there is no model `{name}`; the offline one is `{}`", offline::NAME)]
+    NoOffline {
+        /// The name.
+        name: String,
+    },
 }
 
 /// A vendor, as an operator has it.
@@ -216,9 +223,13 @@ impl Directory {
         self.vendors.iter().filter(|vendor| vendor.is_set)
     }
 
-    /// The model to begin with where nobody named one: that of the first vendor that is set up and in order.
+    /// The model to begin with where nobody named one: that of the first vendor that is set up and in order, or the
+    /// offline model if none is set up at all.
     #[must_use]
     pub fn usual(&self) -> Option<ModelName> {
+        if self.configured().next().is_none() {
+            return offline::NAME.parse().ok();
+        }
         self.configured().filter(|vendor| vendor.problem().is_none()).find_map(Vendor::usual)
     }
 
@@ -228,7 +239,7 @@ impl Directory {
     /// When its vendor is unknown or not set up: the error says what to set.
     pub fn open(&self, name: &ModelName) -> Result<OpenedModel, OpenError> {
         let Some(vendor) = self.vendors.iter().find(|vendor| vendor.name == name.vendor()) else {
-            return Err(self.no_vendor(name.vendor()));
+            return offline::open(name).unwrap_or_else(|| Err(self.no_vendor(name.vendor())));
         };
         let preset = vendor.preset()?;
         let endpoint = vendor.endpoint()?;
@@ -242,7 +253,7 @@ impl Directory {
     }
 
     fn no_vendor(&self, name: &str) -> OpenError {
-        let names = || self.vendors.iter().map(|vendor| vendor.name.as_str());
+        let names = || self.vendors.iter().map(|vendor| vendor.name.as_str()).chain([offline::VENDOR]);
         let near = nearest_one(name, names()).map(|near| format!(" (did you mean `{near}`?)"));
         let known = names().collect::<Vec<_>>().join(", ");
         OpenError::NoVendor { name: name.to_owned(), near: near.unwrap_or_default(), known }

@@ -2,7 +2,8 @@
 //! offline model.
 //!
 //! A wire is a folder that translates: [`wire::Wire`] from the kernel's words to a body and from a stream of events to an
-//! answer. It is pure; sending is done by one client for all of them. It never runs a tool.
+//! answer. It is pure; sending is done by one client for all of them. The offline model answers by rules and sends
+//! nothing. None of them ever runs a tool.
 
 pub mod anthropic;
 mod arguments;
@@ -10,6 +11,7 @@ pub mod client;
 pub mod directory;
 mod field;
 pub mod gemini;
+pub mod offline;
 pub mod openai_chat;
 pub mod openai_responses;
 mod refusal;

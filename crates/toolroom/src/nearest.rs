@@ -1,6 +1,6 @@
 //! Finds the known names that a mistyped one was probably meant to be: of tools, functions, parameters, values.
 //!
-//! It only suggests: nothing is ever done because a name was near.
+//! It only suggests: nothing in the kernel is ever done because a name was near.
 
 use std::cmp::Reverse;
 
@@ -29,7 +29,8 @@ const LETTERS: usize = 128;
 ///
 /// Case and the choice of separator do not count. Both the whole id and the bare name after its last colon are
 /// compared.
-pub(crate) fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+#[must_use]
+pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     if wanted.chars().nth(MAX_WANTED_CHARS).is_some() {
         return Vec::new();
     }

@@ -13,6 +13,8 @@
 //! read, or names anything else, stays visible as it is: it may be an example. What opens and never closes ends with the
 //! text. Each form is looked for once from front to back, so the time grows with the text and no faster.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::inline_values::{coerced, json_calls, marked_calls};
@@ -95,6 +97,24 @@ pub fn recover_calls(text: &str, tools: &[Offered], names: &WireNames) -> Option
     }
     kept.push_str(rest);
     (!calls.is_empty()).then(|| Recovered { text: kept.trim().to_owned(), calls })
+}
+
+/// The text with a blank inside whatever would open a call, so that [`recover_calls`] finds none in it. For a model that
+/// repeats word for word what a tool has read: whoever wrote that must not be able to call anything.
+#[must_use]
+pub fn without_calls(text: &str) -> Cow<'_, str> {
+    let mut safe = String::new();
+    let mut rest = text;
+    while let Some((before, form, body)) = next_form(rest) {
+        let (first, others) = form.opens.split_at(1);
+        safe.extend([before, first, " ", others]);
+        rest = body;
+    }
+    if rest.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    safe.push_str(rest);
+    Cow::Owned(safe)
 }
 
 /// The next place where calls may begin: what stands before it, and what behind.

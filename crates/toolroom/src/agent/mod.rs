@@ -37,7 +37,7 @@ mod working;
 pub use agent::{Agent, Wall};
 pub use candidate::Candidate;
 pub use hygiene::clean_input;
-pub use inline::{InlineCall, Recovered, recover_calls};
+pub use inline::{InlineCall, Recovered, recover_calls, without_calls};
 pub use prompt::LocalTime;
 pub use record::{AgentLimits, AgentRecord, Agents, DEFAULT_AGENT, OnDisconnect};
 pub use request::{ResumeRun, RunError, RunReport, SendRequest, Watcher};

@@ -61,6 +61,13 @@ impl WireNames {
         self.by_wire.get(wire).map(String::as_str)
     }
 
+    /// The id that a wire name stands for where it can be read from the name alone; of a name that holds a hash,
+    /// something like it.
+    #[must_use]
+    pub fn read(wire: &str) -> String {
+        decode(wire)
+    }
+
     /// All pairs of id and wire name, sorted by id.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.by_id.iter().map(|(id, wire)| (id.as_str(), wire.as_str()))

@@ -17,6 +17,7 @@
 //! | nesting beyond 64 levels, more than 4 MiB | refused |
 
 mod argument_text;
+mod argument_words;
 mod check;
 mod cost;
 mod error;
@@ -33,6 +34,7 @@ mod wellformed;
 mod tests;
 
 pub use argument_text::{ArgumentTextError, MAX_DEPTH, MAX_TEXT_BYTES, bounds, parse_object, parse_value};
+pub use argument_words::{ArgumentWordError, ArgumentWords, argument_pair, choices, parameter_allows, plain};
 pub use check::{PatternRule, Schema};
 pub use error::SchemaError;
 pub use message::{MAX_PROBLEMS, Problem};

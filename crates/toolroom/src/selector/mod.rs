@@ -10,6 +10,7 @@
 
 mod budget;
 mod card;
+mod fit;
 mod index;
 mod lexicon;
 mod near;
@@ -24,5 +25,6 @@ mod words;
 
 pub use budget::{Weighed, fit, offered};
 pub use card::{REQUESTS, ToolCard};
+pub use fit::Fit;
 pub use index::Selector;
 pub use ranking::{Ranked, Ranking};

@@ -44,6 +44,20 @@ fn a_request_finds_its_tool_by_words_endings_and_concepts() {
 }
 
 #[test]
+fn a_fit_says_which_words_a_tool_has_nothing_to_do_with() {
+    let selector = Selector::new(room());
+    let fit = |id: &str, message: &str| {
+        let Fit { met, strange } = selector.fit(id, message);
+        (met, strange.join(" "))
+    };
+    assert_eq!(fit("app:get_local_time", "What is the current time?"), (2, String::new()));
+    assert_eq!(fit("app:get_local_time", "What time is it in Springfield?"), (1, "springfield".to_owned()));
+    assert_eq!(fit("app:file_read", "read the files, write a file"), (2, "write".to_owned()));
+    assert_eq!(fit("app:nobody", "current time"), (0, "current time".to_owned()));
+    assert_eq!(fit("app:file_read", "please could you"), (0, String::new()));
+}
+
+#[test]
 fn slips_and_other_languages_are_found_by_their_letters() {
     for (message, id) in [
         ("calculater", "app:calculator"),
