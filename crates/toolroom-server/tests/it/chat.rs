@@ -41,12 +41,21 @@ fn a_message_gets_an_answer_and_nothing_else_on_standard_output() {
 #[test]
 fn what_is_piped_in_belongs_to_the_message() {
     let (home, model) = home([Line::says("one"), Line::says("two"), Line::says("three")]);
-    home.run_with_stdin(&["chat", "what changes here?"], "-a\n+b\n").ended(0);
+    home.run_with_stdin(&["chat", "what changes here?", "-"], "-a\n+b\n").ended(0);
     home.run_with_stdin(&["chat"], "all of it").ended(0);
     home.run_with_stdin(&["chat", "-"], "with a dash").ended(0);
     let asked = model.asked();
     let all: Vec<&str> = asked.iter().map(said).collect();
     assert_eq!(all, ["what changes here?\n\n-a\n+b", "all of it", "with a dash"]);
+}
+
+#[test]
+fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
+    let (home, model) = home([Line::says("one")]);
+    let mut child = home.command(&["chat", "hello"]).stdin(Stdio::piped()).spawn().unwrap();
+    let _open_to_the_end = child.stdin.take().unwrap();
+    assert_eq!(finished(child).ended(0).out, "one\n");
+    assert_eq!(said(&model.asked()[0]), "hello");
 }
 
 #[test]
@@ -96,6 +105,7 @@ fn what_makes_no_sense_is_told_and_nothing_is_sent() {
     };
     check(&["chat"], 2, "say something");
     check(&["chat", ""], 2, "say something");
+    check(&["chat", "how", "are", "you?"], 2, "put it in quotes");
     check(&["chat", "hi", "--model", "nonsense"], 2, "--model:");
     check(&["chat", "hi", "--model", "nobody/knows"], 2, "no vendor is called `nobody`");
     check(&["chat", "hi", "--agent", "nobody"], 5, "there is no agent `nobody`");

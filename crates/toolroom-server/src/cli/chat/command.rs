@@ -16,7 +16,7 @@ use super::super::settle::Beforehand;
 use super::super::words::context;
 use super::canvas::Look;
 use super::hand::Hand;
-use super::message::{message, words};
+use super::message::{is_unread, message, words};
 use super::report::Document;
 use super::session::Session;
 use super::turn::{Turn, exit_of};
@@ -25,19 +25,21 @@ use crate::app::App;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom chat                                  talk at the terminal; /help says what else is possible there
-  toolroom chat 'what is 17*23?'                 one answer
-  git diff | toolroom chat 'what changes here?'  what is piped in belongs to the message
-  toolroom chat --continue 'and times 2?'        goes on in the last conversation
+  toolroom chat                                    talk at the terminal; /help says what else is possible there
+  toolroom chat 'what is 17*23?'                   one answer
+  git diff | toolroom chat 'what changes here?' -  what is piped in is added where a dash asks for it
+  git log -5 | toolroom chat                       what is piped in is the message
+  toolroom chat --continue 'and times 2?'          goes on in the last conversation
   toolroom chat --model ollama/qwen3 'hi' --json
 
-Exit codes: 0 answered, 1 no answer, 2 wrong usage, 4 a call needs approval, 5 not found, 130 stopped";
+Exit codes: 0 answered, 1 no answer, 2 wrong usage, 3 refused, 4 a call needs approval, 5 not found, 130 stopped, by a
+signal or by whoever answered a question with \"stop\"";
 
 #[derive(Args, Default)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct ChatArgs {
-    /// What to say; - for standard input. Without it, a conversation at the terminal
-    message: Option<String>,
+    /// What to say; - adds standard input. Without it, a conversation at the terminal, or all of standard input
+    message: Vec<String>,
     /// The model to ask, as vendor/model (repeatable: the next one is asked when one fails)
     #[arg(long, value_name = "MODEL")]
     model: Vec<String>,
@@ -110,12 +112,15 @@ pub(in crate::cli) async fn run(
 ) -> anyhow::Result<Exit> {
     let choice = args.choice()?;
     let watching = args.watching;
-    let is_talk = args.message.is_none()
+    let is_talk = args.message.is_empty()
         && !watching.jsonl
         && !watching.asked.no_input
         && !output.is_json()
         && Terminal::open().is_some();
-    let said = if is_talk { None } else { Some(words(args.message.as_deref())?.ok_or_else(nothing_said)?) };
+    let said = if is_talk { None } else { Some(words(&args.message)?.ok_or_else(nothing_said)?) };
+    if said.is_some() && is_unread(&args.message) {
+        output.hint("standard input was not read; a dash behind the message adds it");
+    }
     let context = context(&args.context)?;
     let first = said.map(|said| message(said, &args.image)).transpose()?;
     let opened = open(app, &scope, &choice).await?;

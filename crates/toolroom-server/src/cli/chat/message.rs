@@ -11,14 +11,23 @@ use super::picture;
 /// More than any model reads at once.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// The words of a command line and what is piped in behind them; `None` if that is nothing.
-pub(super) fn words(said: Option<&str>) -> anyhow::Result<Option<String>> {
-    let wants_stdin = said == Some("-");
-    let said = said.filter(|_| !wants_stdin).map(str::trim).filter(|said| !said.is_empty());
-    let piped = match wants_stdin || !io::stdin().is_terminal() {
-        true => piped()?,
-        false => String::new(),
-    };
+/// Stands for standard input.
+const DASH: &str = "-";
+
+/// The words of a command line, and standard input behind them where it is asked for; `None` if that is nothing.
+///
+/// Next to words, standard input is read only for a dash: programs that start others often leave a pipe open that nobody
+/// ever writes to, and its end would be waited for.
+pub(super) fn words(arguments: &[String]) -> anyhow::Result<Option<String>> {
+    let mut texts = arguments.iter().map(String::as_str).filter(|word| *word != DASH);
+    let said = texts.next();
+    if texts.next().is_some() {
+        return Err(Usage("one message at a time: put it in quotes".to_owned()).into());
+    }
+    let wants_stdin =
+        arguments.iter().any(|word| word == DASH) || said.is_none() && !io::stdin().is_terminal();
+    let said = said.map(str::trim).filter(|said| !said.is_empty());
+    let piped = if wants_stdin { piped()? } else { String::new() };
     let piped = piped.trim_end();
     let words = match (said, piped.is_empty()) {
         (Some(said), true) => said.to_owned(),
@@ -30,6 +39,12 @@ pub(super) fn words(said: Option<&str>) -> anyhow::Result<Option<String>> {
         true => Err(too_long().into()),
         false => Ok(Some(words)),
     }
+}
+
+/// Whether a person at the terminal has piped in what nobody reads.
+pub(super) fn is_unread(arguments: &[String]) -> bool {
+    let is_asked_for = arguments.is_empty() || arguments.iter().any(|word| word == DASH);
+    !is_asked_for && !io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 fn piped() -> Result<String, Usage> {
