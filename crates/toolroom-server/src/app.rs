@@ -29,6 +29,7 @@ use toolroom_tools::builtin::{self, Surroundings};
 
 use crate::config::{Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, Sources, Trust};
 use crate::examination::Examination;
+use crate::models::keys_of_variables;
 use crate::vault::{Hides, Vault};
 
 /// The database inside the data folder.
@@ -193,14 +194,14 @@ pub(crate) fn presence() -> anyhow::Result<toolroom_store::Presence> {
 
 fn hides(config: &Loaded) -> Hides {
     let keys = &config.config.redaction;
-    let values = match keys.environment {
+    let variables = match keys.environment {
         true => environment::secret_variables(),
         false => Vec::new(),
     };
-    Hides {
-        patterns: if keys.patterns { Patterns::Keys } else { Patterns::None },
-        values: values.into_iter().map(|(name, value)| Secret::new(format!("${name}"), value)).collect(),
-    }
+    // A key that is sent to a vendor is a secret, whatever its variable is called.
+    let mut values = keys_of_variables(&config.config);
+    values.extend(variables.into_iter().map(|(name, value)| Secret::new(format!("${name}"), value)));
+    Hides { patterns: if keys.patterns { Patterns::Keys } else { Patterns::None }, values }
 }
 
 /// The workspaces of all projects. Opens nothing.

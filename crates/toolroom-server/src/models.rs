@@ -8,7 +8,7 @@ use toolroom::clock::SystemClock;
 use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
 use toolroom_host::environment;
-use toolroom_models::directory::{Directory, Given, KeySetting, VendorSettings, from_variables};
+use toolroom_models::directory::{Directory, Given, KeySetting, Vendor, VendorSettings, from_variables};
 
 use crate::config::{Config, KeyPlace, Span, VendorKeys};
 use crate::vault::Vault;
@@ -25,6 +25,13 @@ pub async fn directory(config: &Config, vault: &Vault, project: &ProjectId) -> a
         false => Vec::new(),
     };
     Ok(joined(config, &secrets, environment::variable))
+}
+
+/// The vendors' keys that variables hold, to be hidden wherever they might be shown, whatever the variables are called.
+#[must_use]
+pub fn keys_of_variables(config: &Config) -> Vec<Secret> {
+    // Without stored secrets only variables give keys.
+    joined(config, &[], environment::variable).vendors().iter().filter_map(Vendor::key).cloned().collect()
 }
 
 fn joined(config: &Config, secrets: &[Secret], look: impl Fn(&str) -> Option<String>) -> Directory {

@@ -59,6 +59,7 @@ use toolroom_host::terminal::Terminal;
 use toolroom_host::{environment, interrupt, machine};
 
 use crate::app::App;
+use crate::models::keys_of_variables;
 use exit::Exit;
 use output::{Output, visible};
 
@@ -277,7 +278,9 @@ fn owner() -> Scope {
 async fn open(settings: &[String], output: Output, register: &Register) -> anyhow::Result<App> {
     let app = App::open(settings, |catalog| register(catalog)).await?;
     match app.vault.secrets(&owner().project).await {
-        Ok(stored) => screen::hide(stored),
+        Ok(stored) => {
+            screen::hide(stored.into_iter().chain(keys_of_variables(&app.config.config)).collect());
+        }
         // Calls are refused until it is mended; everything else still works.
         Err(error) => tracing::warn!("secrets cannot be opened: {error:#}; see `toolroom doctor`"),
     }
