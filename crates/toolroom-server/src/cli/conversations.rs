@@ -21,7 +21,15 @@ const DEFAULT_LINES: u32 = 20;
 /// Room for a title.
 const TITLE_CHARS: usize = 60;
 
+const EXAMPLES: &str = "\
+Examples:
+  toolroom conversations                                 the one last spoken in first
+  toolroom conversations show last                       reads it
+  toolroom conversations export last > conversation.md   keeps it elsewhere; with --json as JSON
+  toolroom chat --continue                               goes on in the last one";
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ConversationsArgs {
     #[command(subcommand)]
     action: Option<Action>,
