@@ -108,6 +108,7 @@ async fn what_asking_again_cannot_mend_is_told_at_once() {
         ModelErrorKind::ContentFilter,
         ModelErrorKind::BadRequest,
         ModelErrorKind::NotFound,
+        ModelErrorKind::Endless,
         ModelErrorKind::Cancelled,
     ] {
         let outcome = asked(vec![failed(kind)]).await;

@@ -7,14 +7,13 @@ use toolroom::clock::Timestamp;
 use toolroom::conversation::Conversations;
 use toolroom::ledger::LedgerError;
 use toolroom::memory::Memories;
-use toolroom::model::{ModelFacts, Price};
 use toolroom::nearest::nearest_one;
 use toolroom::policy::PatternError;
 use toolroom::scope::Scope;
 use toolroom_host::environment;
 use toolroom_models::directory::{Directory, OpenError, OpenedModel};
 use toolroom_models::retry::Patient;
-use toolroom_models::vendor::{self, ModelName, ModelNameError};
+use toolroom_models::vendor::{ModelName, ModelNameError};
 
 use crate::app::App;
 use crate::models::directory;
@@ -144,23 +143,8 @@ fn names(
     }
 }
 
-fn candidate(OpenedModel { model, facts }: OpenedModel) -> Candidate {
-    let vendor::ModelFacts { window, max_output, price, tools, images, .. } = facts;
-    let price = price.map(price_of);
-    let model = Arc::new(Patient::new(model));
-    Candidate::new(model).facts(ModelFacts { window, max_output, price, tools, images, on_device: false })
-}
-
-/// The tables count thousandths of a dollar.
-fn price_of(price: vendor::Price) -> Price {
-    #[expect(clippy::cast_precision_loss, reason = "no price has 2^53 thousandths")]
-    let dollars = |thousandths: u64| thousandths as f64 / 1e3;
-    Price {
-        input: dollars(price.input),
-        output: dollars(price.output),
-        cache_read: Some(dollars(price.cache_read)),
-        cache_write: Some(dollars(price.cache_write)),
-    }
+fn candidate(OpenedModel { model, known }: OpenedModel) -> Candidate {
+    Candidate::new(Arc::new(Patient::new(model))).facts(known.facts)
 }
 
 fn wall(at: Timestamp) -> LocalTime {

@@ -38,8 +38,8 @@ const fn kind(error: &NetError) -> ModelErrorKind {
         NetError::BadHeader { .. } => ModelErrorKind::Auth,
         // Nothing of this passes by itself.
         NetError::BadUrl(_) | NetError::BadMethod(_) | NetError::Refused { .. } => ModelErrorKind::NotFound,
-        NetError::TooLarge { .. }
-        | NetError::BadLength { .. }
+        NetError::TooLarge { .. } => ModelErrorKind::Endless,
+        NetError::BadLength { .. }
         | NetError::TooManyHeaders { .. }
         | NetError::Encoding { .. }
         | NetError::Protocol { .. } => ModelErrorKind::Protocol,

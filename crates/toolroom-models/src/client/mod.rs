@@ -113,7 +113,7 @@ impl Remote {
         let mut events = Vec::new();
         while let Some(piece) = self.piece(&mut body).await? {
             reader.push(&piece, |event| events.push(event)).map_err(|_| {
-                ModelError::new(ModelErrorKind::Protocol, "the answer holds an event without end")
+                ModelError::new(ModelErrorKind::Endless, "the answer holds an event without end")
             })?;
             for event in events.drain(..) {
                 decoder.event(&event, &mut |event| told(event))?;

@@ -26,12 +26,12 @@ use tokio_util::sync::CancellationToken;
 use toolroom::BoxFuture;
 use toolroom::agent::without_calls;
 use toolroom::model::{
-    Answer, Block, Message, Model, ModelCallId, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Role,
-    StopReason, ToolUse, Usage,
+    Answer, Block, Message, Model, ModelCallId, ModelError, ModelErrorKind, ModelEvent, ModelFacts,
+    ModelRequest, Price, Role, StopReason, ToolUse, Usage,
 };
 
 use crate::directory::{OpenError, OpenedModel};
-use crate::vendor::{ModelFacts, ModelName, Price};
+use crate::vendor::{Known, ModelName};
 use on_offer::OnOffer;
 
 /// The vendor's part of its name.
@@ -65,14 +65,9 @@ enum Reply {
 impl Offline {
     /// What is known about it: it calls tools, and it is free.
     #[must_use]
-    pub const fn facts() -> ModelFacts {
-        let free = Price { input: 0, output: 0, cache_read: 0, cache_write: 0 };
-        ModelFacts {
-            window: WINDOW,
-            max_output: None,
-            price: Some(free),
-            tools: true,
-            images: false,
+    pub const fn known() -> Known {
+        Known {
+            facts: ModelFacts { window: WINDOW, price: Some(Price::FREE), ..ModelFacts::UNKNOWN },
             reasoning: false,
             no_temperature: false,
             assumed: false,
@@ -83,7 +78,7 @@ impl Offline {
 /// The model of this name, if it is one of this vendor.
 pub(crate) fn open(name: &ModelName) -> Option<Result<OpenedModel, OpenError>> {
     (name.vendor() == VENDOR).then(|| match name.as_str() {
-        NAME => Ok(OpenedModel { model: Arc::new(Offline), facts: Offline::facts() }),
+        NAME => Ok(OpenedModel { model: Arc::new(Offline), known: Offline::known() }),
         other => Err(OpenError::NoOffline { name: other.to_owned() }),
     })
 }

@@ -3,16 +3,13 @@
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+use toolroom::model::{ModelFacts, Price};
 
 use super::preset::{Preset, presets};
-use super::price::Price;
 
 const FILE: &str = include_str!("models.toml");
 
-/// The window of a model nobody knows. Too small a guess costs a compaction, too large a one a refused request.
-const UNKNOWN_WINDOW: u64 = 32_000;
-
-/// The same where the model runs on somebody's own machine: servers there cut off silently what is longer.
+/// The window of a model nobody knows that runs on somebody's own machine: servers there cut off silently what is longer.
 const UNKNOWN_LOCAL_WINDOW: u64 = 8_000;
 
 static MODELS: LazyLock<Vec<KnownModel>> = LazyLock::new(|| read(FILE).unwrap_or_default());
@@ -23,23 +20,11 @@ pub fn known_models() -> &'static [KnownModel] {
     &MODELS
 }
 
-/// What a conversation has to know about a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a fact about a model, and none follows from another"
-)]
-pub struct ModelFacts {
-    /// How many tokens it reads and writes together.
-    pub window: u64,
-    /// How many of them it writes at most.
-    pub max_output: Option<u32>,
-    /// What it costs; unknown if absent, zero if it is free.
-    pub price: Option<Price>,
-    /// Calls tools.
-    pub tools: bool,
-    /// Looks at pictures.
-    pub images: bool,
+/// What is known about a model: what a conversation has to know, and what its wire has to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Known {
+    /// What a conversation has to know.
+    pub facts: ModelFacts,
     /// Thinks before it speaks.
     pub reasoning: bool,
     /// Refuses a temperature.
@@ -67,7 +52,7 @@ pub struct KnownModel {
     #[serde(default)]
     pub max_output: Option<u32>,
     #[serde(default)]
-    price: Option<Dollars>,
+    price: Option<Price>,
     #[serde(default = "yes")]
     tools: bool,
     #[serde(default)]
@@ -76,17 +61,6 @@ pub struct KnownModel {
     reasoning: bool,
     #[serde(default)]
     no_temperature: bool,
-}
-
-/// Dollars per million tokens, as vendors print them.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Dollars {
-    input: f64,
-    output: f64,
-    /// As dear as other input if absent.
-    cache_read: Option<f64>,
-    cache_write: Option<f64>,
 }
 
 const fn yes() -> bool {
@@ -102,35 +76,30 @@ fn read(text: &str) -> Result<Vec<KnownModel>, toml::de::Error> {
     toml::from_str::<File>(text).map(|file| file.model)
 }
 
-impl ModelFacts {
+impl Known {
     /// What is known about a model of this vendor.
     #[must_use]
     pub fn of(preset: &Preset, model: &str) -> Self {
         if preset.local {
-            return Self {
-                price: Some(FREE),
-                ..Self::assumed(preset.window.unwrap_or(UNKNOWN_LOCAL_WINDOW))
-            };
+            let mut local = Self::assumed(preset.window.unwrap_or(UNKNOWN_LOCAL_WINDOW));
+            local.facts.price = Some(Price::FREE);
+            return local;
         }
-        let known = find(&preset.name, model).or_else(|| made_elsewhere(model));
-        let mut facts = match known {
-            Some(known) => known.facts(),
-            None => Self::assumed(preset.window.unwrap_or(UNKNOWN_WINDOW)),
+        let listed = find(&preset.name, model).or_else(|| made_elsewhere(model));
+        let mut known = match listed {
+            Some(listed) => listed.known(),
+            None => Self::assumed(preset.window.unwrap_or(ModelFacts::UNKNOWN.window)),
         };
         // Routers mark what they give away.
         if model.ends_with(":free") {
-            facts.price = Some(FREE);
+            known.facts.price = Some(Price::FREE);
         }
-        facts
+        known
     }
 
     fn assumed(window: u64) -> Self {
         Self {
-            window,
-            max_output: None,
-            price: None,
-            tools: true,
-            images: true,
+            facts: ModelFacts { window, images: true, ..ModelFacts::UNKNOWN },
             reasoning: false,
             no_temperature: false,
             assumed: true,
@@ -138,18 +107,19 @@ impl ModelFacts {
     }
 }
 
-const FREE: Price = Price { input: 0, output: 0, cache_read: 0, cache_write: 0 };
-
 impl KnownModel {
     /// What is known about it.
     #[must_use]
-    pub fn facts(&self) -> ModelFacts {
-        ModelFacts {
-            window: self.window,
-            max_output: self.max_output,
-            price: self.price.map(Dollars::price),
-            tools: self.tools,
-            images: self.images,
+    pub fn known(&self) -> Known {
+        Known {
+            facts: ModelFacts {
+                window: self.window,
+                max_output: self.max_output,
+                price: self.price,
+                tools: self.tools,
+                images: self.images,
+                on_device: false,
+            },
             reasoning: self.reasoning,
             no_temperature: self.no_temperature,
             assumed: false,
@@ -159,26 +129,6 @@ impl KnownModel {
     fn is(&self, vendor: &str, model: &str) -> bool {
         self.vendor == vendor && spelt(model).strip_prefix(&spelt(&self.name)).is_some_and(is_variant)
     }
-}
-
-impl Dollars {
-    fn price(self) -> Price {
-        Price {
-            input: thousandths(self.input),
-            output: thousandths(self.output),
-            cache_read: thousandths(self.cache_read.unwrap_or(self.input)),
-            cache_write: thousandths(self.cache_write.unwrap_or(self.input)),
-        }
-    }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a test sees to it that prices are small, positive and whole thousandths"
-)]
-fn thousandths(dollars: f64) -> u64 {
-    (dollars * 1_000.0).round() as u64
 }
 
 fn find(vendor: &str, model: &str) -> Option<&'static KnownModel> {
@@ -213,8 +163,16 @@ mod tests {
     use super::*;
     use crate::vendor::preset;
 
+    fn known(vendor: &str, model: &str) -> Known {
+        Known::of(preset(vendor).unwrap(), model)
+    }
+
     fn facts(vendor: &str, model: &str) -> ModelFacts {
-        ModelFacts::of(preset(vendor).unwrap(), model)
+        known(vendor, model).facts
+    }
+
+    fn input_price(vendor: &str, model: &str) -> String {
+        facts(vendor, model).price.unwrap().input.to_string()
     }
 
     #[test]
@@ -228,14 +186,13 @@ mod tests {
             assert!(model.max_output.is_none_or(|most| u64::from(most) <= model.window), "{name}");
             let twice = |other: &KnownModel| other.vendor == model.vendor && other.name == model.name;
             assert!(!models[..at].iter().any(twice), "{name} is there twice");
-            let Some(dollars) = model.price else { continue };
-            for price in [Some(dollars.input), Some(dollars.output), dollars.cache_read, dollars.cache_write]
-            {
-                let Some(price) = price else { continue };
-                assert!((0.0..1_000.0).contains(&price), "{name}: {price}");
-                assert!((price * 1_000.0 - (price * 1_000.0).round()).abs() < 1e-6, "{name}: {price}");
+            let Some(price) = model.price else { continue };
+            for part in [Some(price.input), Some(price.output), price.cache_read, price.cache_write] {
+                let Some(part) = part else { continue };
+                assert!((0.0..1_000.0).contains(&part), "{name}: {part}");
+                assert!((part * 1_000.0 - (part * 1_000.0).round()).abs() < 1e-6, "{name}: {part}");
             }
-            assert!(dollars.cache_read.is_none_or(|read| read <= dollars.input), "{name}");
+            assert!(price.cache_read.is_none_or(|read| read <= price.input), "{name}");
         }
     }
 
@@ -244,7 +201,7 @@ mod tests {
         for preset in presets() {
             if let Some(model) = &preset.model {
                 let routed = preset.name == "openrouter";
-                assert!(routed || !ModelFacts::of(preset, model).assumed, "{}/{model}", preset.name);
+                assert!(routed || !Known::of(preset, model).assumed, "{}/{model}", preset.name);
             }
         }
     }
@@ -252,10 +209,10 @@ mod tests {
     #[test]
     fn a_date_or_a_word_is_the_same_model_and_another_version_is_not() {
         assert_eq!(facts("openai", "gpt-5-2025-08-07").window, 400_000);
-        assert_eq!(facts("openai", "gpt-4o-mini").price.unwrap().input, 150);
-        assert_eq!(facts("openai", "gpt-4o-2024-11-20").price.unwrap().input, 2_500);
-        assert!(facts("openai", "gpt-5.99").assumed);
-        assert!(facts("openai", "gpt-50").assumed);
+        assert_eq!(input_price("openai", "gpt-4o-mini"), "0.15");
+        assert_eq!(input_price("openai", "gpt-4o-2024-11-20"), "2.5");
+        assert!(known("openai", "gpt-5.99").assumed);
+        assert!(known("openai", "gpt-50").assumed);
         assert_eq!(facts("anthropic", "claude-sonnet-4-20250514").window, 200_000);
         assert_eq!(facts("anthropic", "claude-sonnet-4-6").window, 1_000_000);
     }
@@ -263,19 +220,20 @@ mod tests {
     #[test]
     fn a_router_knows_what_the_maker_knows() {
         let (direct, routed) =
-            (facts("anthropic", "claude-haiku-4-5"), facts("openrouter", "anthropic/claude-haiku-4.5"));
+            (known("anthropic", "claude-haiku-4-5"), known("openrouter", "anthropic/claude-haiku-4.5"));
         assert_eq!(direct, routed);
         assert!(!routed.assumed);
-        assert_eq!(facts("openrouter", "openai/gpt-4o-mini:free").price, Some(FREE));
+        assert_eq!(facts("openrouter", "openai/gpt-4o-mini:free").price, Some(Price::FREE));
     }
 
     #[test]
     fn of_a_model_nobody_knows_little_is_assumed() {
         assert_eq!(facts("together", "who/knows").window, 32_000);
         assert_eq!(facts("ollama", "qwen3:4b").window, 8_000);
-        assert_eq!(facts("ollama", "qwen3:4b").price, Some(FREE));
+        assert_eq!(facts("ollama", "qwen3:4b").price, Some(Price::FREE));
         assert_eq!(facts("anthropic", "claude-next-9").window, 200_000);
-        let unknown = facts("groq", "new");
-        assert!(unknown.assumed && unknown.tools && unknown.images && unknown.price.is_none());
+        let unknown = known("groq", "new");
+        assert!(unknown.assumed && unknown.facts.tools && unknown.facts.images);
+        assert_eq!(unknown.facts.price, None);
     }
 }

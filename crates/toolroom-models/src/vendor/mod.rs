@@ -7,10 +7,8 @@ mod base_url;
 mod facts;
 mod name;
 mod preset;
-mod price;
 
 pub use base_url::{BaseUrl, BaseUrlError};
-pub use facts::{KnownModel, ModelFacts, known_models};
+pub use facts::{Known, KnownModel, known_models};
 pub use name::{ModelName, ModelNameError};
 pub use preset::{Auth, Preset, WireKind, preset, presets};
-pub use price::{Cost, Price};

@@ -211,7 +211,8 @@ async fn a_stream_without_end_is_given_up() {
     let server = StandIn::start(vec![stream_and(CUT, endless)]);
     let (_, answered) = chat(&server).await;
     let error = answered.unwrap_err();
-    assert_eq!(error.kind, ModelErrorKind::Protocol);
+    assert_eq!(error.kind, ModelErrorKind::Endless);
+    assert!(!error.kind.is_transient(), "it would be paid for three times");
     assert!(error.message.contains("does not end"), "{error}");
 }
 

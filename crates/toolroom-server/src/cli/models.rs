@@ -9,11 +9,12 @@ use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolroom::model::{
-    Answer, Block, Message, ModelError, ModelErrorKind, ModelRequest, Offered, SystemPrompt, ToolUse, Usage,
+    Answer, Block, Dollars, Message, ModelError, ModelErrorKind, ModelFacts, ModelRequest, Offered, Price,
+    SystemPrompt, ToolUse, Usage,
 };
 use toolroom::scope::Scope;
 use toolroom_models::directory::{Directory, OpenedModel, Vendor};
-use toolroom_models::vendor::{KnownModel, ModelFacts, ModelName, Price, WireKind, known_models};
+use toolroom_models::vendor::{Known, KnownModel, ModelName, WireKind, known_models};
 
 use super::exit::{Exit, Usage as WrongUsage};
 use super::output::{BOLD, DIM, GREEN, Output, YELLOW, one_line, table, visible};
@@ -84,34 +85,10 @@ struct ListedModel<'a> {
     name: &'a str,
     window: u64,
     max_output: Option<u32>,
-    price: Option<Dollars>,
+    price: Option<Price>,
     tools: bool,
     images: bool,
     reasoning: bool,
-}
-
-#[derive(Serialize)]
-struct Dollars {
-    input: f64,
-    output: f64,
-    cache_read: f64,
-    cache_write: f64,
-}
-
-impl From<Price> for Dollars {
-    fn from(price: Price) -> Self {
-        Self {
-            input: dollars(price.input),
-            output: dollars(price.output),
-            cache_read: dollars(price.cache_read),
-            cache_write: dollars(price.cache_write),
-        }
-    }
-}
-
-/// From thousandths, which are few enough for a float.
-fn dollars(thousandths: u64) -> f64 {
-    f64::from(u32::try_from(thousandths).unwrap_or(u32::MAX)) / 1_000.0
 }
 
 impl<'a> Listed<'a> {
@@ -134,8 +111,9 @@ impl<'a> Listed<'a> {
 
 impl<'a> ListedModel<'a> {
     fn of(known: &'a KnownModel) -> Self {
-        let ModelFacts { window, max_output, price, tools, images, reasoning, .. } = known.facts();
-        Self { name: &known.name, window, max_output, price: price.map(Into::into), tools, images, reasoning }
+        let Known { facts, reasoning, .. } = known.known();
+        let ModelFacts { window, max_output, price, tools, images, .. } = facts;
+        Self { name: &known.name, window, max_output, price, tools, images, reasoning }
     }
 }
 
@@ -210,7 +188,8 @@ struct Trial {
 }
 
 async fn test(directory: &Directory, name: &ModelName, output: Output) -> anyhow::Result<Exit> {
-    let OpenedModel { model, facts } = directory.open(name)?;
+    let OpenedModel { model, known } =
+        directory.open(name).map_err(|error| WrongUsage(format!("{:#}", anyhow::Error::from(error))))?;
     let began = Instant::now();
     let mut first = None;
     let mut pieces = 0_usize;
@@ -227,7 +206,6 @@ async fn test(directory: &Directory, name: &ModelName, output: Output) -> anyhow
         Ok(answer) => answer,
         Err(error) => return failed(&error, name, output),
     };
-    let cost = facts.price.map(|price| price.cost(&answer.usage));
     let trial = Trial {
         model: name.clone(),
         answered_by: answer.model.clone(),
@@ -237,19 +215,19 @@ async fn test(directory: &Directory, name: &ModelName, output: Output) -> anyhow
         called_tool: answer.blocks.iter().any(|block| matches!(block, Block::Call { .. })),
         text: text(&answer),
         usage: answer.usage,
-        cost_usd: cost.map(|cost| dollars(cost.0 / 1_000) / 1_000.0),
-        window: facts.window,
-        window_assumed: facts.assumed,
+        cost_usd: known.facts.price.map(|price| price.of(&answer.usage)),
+        window: known.facts.window,
+        window_assumed: known.assumed,
     };
     if output.is_json() {
         output.document(&trial)?;
         return Ok(Exit::Done);
     }
-    output.data(&table(&report(&trial, cost.map(|cost| cost.to_string()))))?;
+    output.data(&table(&report(&trial)))?;
     Ok(Exit::Done)
 }
 
-fn report(trial: &Trial, cost: Option<String>) -> Vec<Vec<String>> {
+fn report(trial: &Trial) -> Vec<Vec<String>> {
     let line = |name: &str, value: String| vec![format!("{DIM}{name}{DIM:#}"), value];
     let assumed = if trial.window_assumed { ", assumed" } else { "" };
     let calls =
@@ -271,7 +249,7 @@ fn report(trial: &Trial, cost: Option<String>) -> Vec<Vec<String>> {
         line("tools", calls.to_owned()),
         line("said", said),
         line("tokens", format!("{} read, {} written", trial.usage.input, trial.usage.output)),
-        line("cost", cost.unwrap_or_else(|| "unknown".to_owned())),
+        line("cost", trial.cost_usd.map_or("unknown".to_owned(), |cost| Dollars(cost).to_string())),
         line("window", format!("{} tokens{assumed}", trial.window)),
     ]
 }
@@ -316,6 +294,7 @@ fn remedy(error: &ModelError, name: &ModelName) -> String {
         ModelErrorKind::ContextOverflow | ModelErrorKind::ContentFilter | ModelErrorKind::BadRequest => {
             "the model does not take even a short question: try another one".to_owned()
         }
+        ModelErrorKind::Endless => "it does not stop talking: try another model".to_owned(),
         ModelErrorKind::Cancelled => "nothing is to be done".to_owned(),
     }
 }

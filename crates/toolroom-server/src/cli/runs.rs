@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, json};
 use toolroom::agent::RunReport;
 use toolroom::conversation::{Run, RunFilter, RunId, RunState};
+use toolroom::model::Dollars;
 use toolroom::scope::Scope;
 use toolroom_host::environment;
 
@@ -23,7 +24,15 @@ const DEFAULT_LINES: u32 = 20;
 /// Room for what a column says.
 const CHARS: usize = 60;
 
+const EXAMPLES: &str = "\
+Examples:
+  toolroom runs                          what was asked, the newest first
+  toolroom runs list --state waiting     what waits for an answer
+  toolroom runs show last                what the last one called, and what it cost
+  toolroom runs resume last              goes on with it";
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct RunsArgs {
     #[command(subcommand)]
     action: Option<Action>,
@@ -184,7 +193,7 @@ async fn show(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::R
         "tokens",
         &format!("{} read, {} written, asked {} times", run.usage.input, run.usage.output, run.iterations),
     );
-    line("cost", &format!("${:.4}", run.cost));
+    line("cost", &Dollars(run.cost).to_string());
     if let Some(failure) = &run.failure {
         line("why", &format!("{} ({})", failure.message, failure.kind));
     }

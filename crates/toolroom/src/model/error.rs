@@ -35,6 +35,8 @@ pub enum ModelErrorKind {
     Server,
     /// What arrived cannot be understood.
     Protocol,
+    /// The answer is longer than any that is taken, or has no end.
+    Endless,
     /// The caller stopped it.
     Cancelled,
 }
@@ -56,6 +58,8 @@ impl ModelErrorKind {
             | Self::ContentFilter
             | Self::NotFound
             | Self::BadRequest
+            // The same would come again, and be paid for again.
+            | Self::Endless
             | Self::Cancelled => false,
         }
     }
@@ -76,6 +80,7 @@ impl ModelErrorKind {
             Self::BadRequest => "bad_request",
             Self::Server => "server",
             Self::Protocol => "protocol",
+            Self::Endless => "endless",
             Self::Cancelled => "cancelled",
         }
     }
@@ -131,6 +136,7 @@ mod tests {
             ModelErrorKind::Auth,
             ModelErrorKind::Billing,
             ModelErrorKind::ContextOverflow,
+            ModelErrorKind::Endless,
             ModelErrorKind::Cancelled,
         ] {
             assert!(!kind.is_transient(), "{kind}");

@@ -11,10 +11,12 @@ mod answer;
 mod error;
 mod facts;
 mod message;
+mod price;
 mod request;
 
 pub use answer::{Answer, Model, ModelEvent, StopReason, Usage};
 pub use error::{ModelError, ModelErrorKind};
-pub use facts::{ModelFacts, Price};
+pub use facts::ModelFacts;
 pub use message::{Block, Image, Message, ModelCallId, Opaque, Role};
+pub use price::{Dollars, Price};
 pub use request::{ModelRequest, Offered, SystemPrompt, ToolUse};

@@ -6,6 +6,7 @@ use toolroom::agent::RunReport;
 use toolroom::catalog::Audience;
 use toolroom::conversation::{ConversationId, NumberedEvent, RunEvent, RunFilter, RunId, RunState};
 use toolroom::ledger::CallId;
+use toolroom::model::Dollars;
 use toolroom::policy::ToolChoice;
 use toolroom::redact::Redactions;
 use toolroom::scope::Scope;
@@ -317,7 +318,7 @@ impl<'a> Session<'a> {
             ("conversation", conversation.to_string()),
             ("answers", format!("{} to {} messages", spent.answers, spent.runs)),
             ("tokens", format!("{} read, {} written", spent.usage.input, spent.usage.output)),
-            ("cost", format!("${:.4}", spent.cost)),
+            ("cost", Dollars(spent.cost).to_string()),
             ("filled", full),
         ];
         let rows = rows.map(|(name, value)| vec![format!("{DIM}{name}{DIM:#}"), visible(&value)]);

@@ -1,6 +1,7 @@
 use toolroom::clock::SystemClock;
 
 use super::*;
+use crate::vendor::WireKind;
 
 fn directory(variables: &[(&str, &str)], configured: Vec<(&str, VendorSettings)>) -> Directory {
     let look =
@@ -63,7 +64,7 @@ fn vendors_are_found_by_the_usual_variables() {
     assert!(!format!("{directory:?}").contains("secret-"));
     assert_eq!(directory.usual(), Some(name("openai/gpt-5.6-terra")));
     let opened = directory.open(&name("openai/gpt-4o")).unwrap();
-    assert_eq!((opened.model.name(), opened.facts.window), ("openai/gpt-4o", 128_000));
+    assert_eq!((opened.model.name(), opened.known.facts.window), ("openai/gpt-4o", 128_000));
 }
 
 #[test]
@@ -152,5 +153,5 @@ fn what_is_configured_goes_before_what_variables_say() {
         (Some(WireKind::OpenaiResponses), Some("$OPENAI_API_KEY"))
     );
     assert_eq!(directory.usual(), Some(name("openai/m")));
-    assert_eq!(directory.open(&name("openai/m")).unwrap().facts.window, 9_000);
+    assert_eq!(directory.open(&name("openai/m")).unwrap().known.facts.window, 9_000);
 }

@@ -1,0 +1,86 @@
+//! What an operator has set about vendors, and what the usual variables say.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use toolroom::redact::Secret;
+
+use crate::vendor::{Preset, WireKind, presets};
+
+/// A value, and where it was found, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given<T> {
+    /// The value.
+    pub value: T,
+    /// Where it was found: `$OPENAI_API_KEY`, a file.
+    pub from: String,
+}
+
+/// A vendor's key.
+#[derive(Debug, Clone)]
+pub enum KeySetting {
+    /// It is there.
+    Given(Given<Secret>),
+    /// It was to be found somewhere, and is not: what to do.
+    Missing(String),
+}
+
+/// What an operator has set about a vendor.
+#[derive(Debug, Clone, Default)]
+pub struct VendorSettings {
+    /// The preset it follows, for a vendor that has none of its own name; `custom` if absent.
+    pub like: Option<String>,
+    /// Where it is.
+    pub base_url: Option<Given<String>>,
+    /// Its key.
+    pub key: Option<KeySetting>,
+    /// The model to begin with.
+    pub model: Option<String>,
+    /// What it speaks.
+    pub wire: Option<WireKind>,
+    /// The version of its API.
+    pub api_version: Option<String>,
+    /// How long it may be silent.
+    pub idle: Option<Duration>,
+    /// The window of its models.
+    pub window: Option<u64>,
+}
+
+impl VendorSettings {
+    /// These, and what they leave open from `weaker`.
+    #[must_use]
+    pub fn over(self, weaker: Self) -> Self {
+        Self {
+            like: self.like.or(weaker.like),
+            base_url: self.base_url.or(weaker.base_url),
+            key: self.key.or(weaker.key),
+            model: self.model.or(weaker.model),
+            wire: self.wire.or(weaker.wire),
+            api_version: self.api_version.or(weaker.api_version),
+            idle: self.idle.or(weaker.idle),
+            window: self.window.or(weaker.window),
+        }
+    }
+}
+
+/// What the usual variables say, by vendor. `look` gives a variable's value.
+#[must_use]
+pub fn from_variables(look: impl Fn(&str) -> Option<String>) -> BTreeMap<String, VendorSettings> {
+    let find = |names: &[String]| {
+        let found = |name: &String| Some(Given { value: look(name)?, from: format!("${name}") });
+        names.iter().find_map(found)
+    };
+    let settings = |preset: &Preset| {
+        let key = find(&preset.key_variables).map(|Given { value, from }| {
+            KeySetting::Given(Given { value: Secret::new(from.clone(), value), from })
+        });
+        let base_url = find(&preset.url_variables);
+        if key.is_none() && base_url.is_none() {
+            return None;
+        }
+        let api_version = find(&preset.version_variables).map(|version| version.value);
+        let settings = VendorSettings { base_url, key, api_version, ..VendorSettings::default() };
+        Some((preset.name.clone(), settings))
+    };
+    presets().iter().filter_map(settings).collect()
+}

@@ -1,0 +1,225 @@
+//! A vendor of an operator: a preset with what was set about it.
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use toolroom::redact::Secret;
+use toolroom_host::net::{Client, Opening};
+
+use super::error::OpenError;
+use super::settings::{KeySetting, VendorSettings};
+use crate::client::{Endpoint, reach};
+use crate::vendor::{BaseUrl, Known, ModelName, Preset, WireKind};
+use crate::wire::{Quirks, Terms};
+
+/// Anthropic wants a bound with each request. More than this is rarely wanted and never by accident.
+const MOST_BY_DEFAULT: u32 = 32_000;
+
+/// A vendor, as an operator has it.
+pub struct Vendor {
+    name: String,
+    preset: Option<&'static Preset>,
+    settings: VendorSettings,
+    is_set: bool,
+    client: OnceLock<Client>,
+}
+
+impl Vendor {
+    pub(super) fn new(name: &str, preset: Option<&'static Preset>, settings: Option<VendorSettings>) -> Self {
+        let is_set = settings.is_some();
+        let settings = settings.unwrap_or_default();
+        Self { name: name.to_owned(), preset, settings, is_set, client: OnceLock::new() }
+    }
+
+    /// Its name in `vendor/model`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        match self.preset {
+            Some(preset) if preset.name == self.name => &preset.title,
+            _ => &self.name,
+        }
+    }
+
+    /// Whether it runs on the operator's own machine, or might.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        self.preset.is_some_and(|preset| preset.local)
+    }
+
+    /// Whether somebody has set it up.
+    #[must_use]
+    pub fn is_configured(&self) -> bool {
+        self.is_set
+    }
+
+    /// Where it is, if that is known and in order.
+    #[must_use]
+    pub fn base_url(&self) -> Option<BaseUrl> {
+        self.base(self.preset?).ok()
+    }
+
+    /// What it speaks.
+    #[must_use]
+    pub fn wire(&self) -> Option<WireKind> {
+        let preset = self.preset?;
+        Some(self.wire_at(preset, &self.base(preset).ok()?))
+    }
+
+    /// Where its key was found.
+    #[must_use]
+    pub fn key_from(&self) -> Option<&str> {
+        match &self.settings.key {
+            Some(KeySetting::Given(key)) => Some(&key.from),
+            Some(KeySetting::Missing(_)) | None => None,
+        }
+    }
+
+    /// Its key, to be hidden wherever it might be shown.
+    #[must_use]
+    pub fn key(&self) -> Option<&Secret> {
+        match &self.settings.key {
+            Some(KeySetting::Given(key)) => Some(&key.value),
+            Some(KeySetting::Missing(_)) | None => None,
+        }
+    }
+
+    /// Its model to begin with.
+    #[must_use]
+    pub fn usual(&self) -> Option<ModelName> {
+        let own =
+            self.preset.filter(|preset| preset.name == self.name).and_then(|preset| preset.model.as_deref());
+        ModelName::new(&self.name, self.settings.model.as_deref().or(own)?).ok()
+    }
+
+    /// What keeps its models from being opened.
+    #[must_use]
+    pub fn problem(&self) -> Option<OpenError> {
+        self.endpoint().err()
+    }
+
+    pub(super) fn preset(&self) -> Result<&'static Preset, OpenError> {
+        self.preset.ok_or_else(|| OpenError::NoPreset {
+            name: self.name.clone(),
+            like: self.settings.like.clone().unwrap_or_default(),
+        })
+    }
+
+    fn base(&self, preset: &Preset) -> Result<BaseUrl, OpenError> {
+        let title = || self.title().to_owned();
+        let wire = self.settings.wire.unwrap_or(preset.wire);
+        // An added vendor is somewhere else than what it is like, and must not send its key there.
+        let own = preset.base_url.as_deref().filter(|_| preset.name == self.name);
+        let (text, from) = match (&self.settings.base_url, own) {
+            (Some(given), _) => (given.value.as_str(), given.from.as_str()),
+            (None, Some(own)) => (own, "the presets"),
+            (None, None) => {
+                let known = preset.url_variables.first().filter(|_| preset.name == self.name);
+                let variables = known.map(|variable| format!("{variable}, or ")).unwrap_or_default();
+                return Err(OpenError::NoAddress { name: self.name.clone(), title: title(), variables });
+            }
+        };
+        BaseUrl::read(text, preset, wire).map_err(|source| OpenError::Address {
+            title: title(),
+            from: from.to_owned(),
+            source,
+        })
+    }
+
+    /// Whether it is somewhere else than its preset says.
+    fn is_elsewhere(preset: &Preset, base: &BaseUrl) -> bool {
+        let own = preset.base_url.as_deref().and_then(|own| BaseUrl::read(own, preset, preset.wire).ok());
+        own.is_none_or(|own| !own.is_same_origin(base))
+    }
+
+    fn wire_at(&self, preset: &Preset, base: &BaseUrl) -> WireKind {
+        let elsewhere = preset.wire_elsewhere.filter(|_| Self::is_elsewhere(preset, base));
+        self.settings.wire.or(elsewhere).unwrap_or(preset.wire)
+    }
+
+    pub(super) fn endpoint(&self) -> Result<Endpoint, OpenError> {
+        let preset = self.preset()?;
+        let base = self.base(preset)?;
+        let key = match &self.settings.key {
+            Some(KeySetting::Given(key)) => Some(key.value.clone()),
+            Some(KeySetting::Missing(why)) => {
+                return Err(OpenError::KeyMissing { title: self.title().to_owned(), why: why.clone() });
+            }
+            None if preset.local => None,
+            None => {
+                let own = preset.key_variables.first().filter(|_| preset.name == self.name);
+                return Err(OpenError::NoKey {
+                    name: self.name.clone(),
+                    title: self.title().to_owned(),
+                    variable: own.cloned().unwrap_or_else(|| "its `key`".to_owned()),
+                });
+            }
+        };
+        Ok(Endpoint {
+            title: self.title().to_owned(),
+            wire: self.wire_at(preset, &base),
+            base,
+            auth: preset.auth,
+            key,
+            api_version: self.settings.api_version.clone().or_else(|| preset.api_version.clone()),
+            hint: preset.hint.clone(),
+        })
+    }
+
+    /// How long its models may be silent.
+    pub(super) fn idle(&self, preset: &Preset, known: &Known) -> Duration {
+        self.settings.idle.unwrap_or_else(|| preset.idle(known.reasoning))
+    }
+
+    /// The connections to it, which all its models share.
+    pub(super) fn client(&self, preset: &Preset, endpoint: &Endpoint) -> Client {
+        self.client.get_or_init(|| Client::new(reach(self.opening(preset, endpoint)))).clone()
+    }
+
+    /// What is opened: nothing for a vendor that is where it always is, which is public.
+    fn opening<'e>(&self, preset: &Preset, endpoint: &'e Endpoint) -> Option<&'e Opening> {
+        let is_own = self.settings.base_url.is_some() || preset.local;
+        endpoint.base.opening().filter(|_| is_own)
+    }
+
+    pub(super) fn known(&self, preset: &Preset, model: &str) -> Known {
+        let mut known = Known::of(preset, model);
+        known.facts.window = self.settings.window.unwrap_or(known.facts.window);
+        known
+    }
+
+    pub(super) fn terms(&self, preset: &Preset, endpoint: &Endpoint, known: &Known, model: &str) -> Terms {
+        let elsewhere =
+            preset.quirks_elsewhere.as_ref().filter(|_| Self::is_elsewhere(preset, &endpoint.base));
+        let quirks = elsewhere.unwrap_or(&preset.quirks).clone();
+        let most = known.facts.max_output.map(|most| most.min(MOST_BY_DEFAULT));
+        let quirks = Quirks {
+            no_temperature: quirks.no_temperature || known.no_temperature,
+            no_encrypted_reasoning: quirks.no_encrypted_reasoning || !known.reasoning,
+            default_max_tokens: quirks.default_max_tokens.or(most),
+            ..quirks
+        };
+        // What came over one format is of no use in another.
+        let owner = match endpoint.wire == preset.wire {
+            true => self.name.clone(),
+            false => format!("{}:{}", self.name, endpoint.wire.as_str()),
+        };
+        Terms { model: model.to_owned(), owner: owner.into(), quirks }
+    }
+}
+
+impl fmt::Debug for Vendor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Vendor")
+            .field("name", &self.name)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
