@@ -17,9 +17,6 @@ const NAMED: usize = 3;
 /// A tool is near if it fits at least so well, measured by the best one.
 const NEAR: f32 = 0.5;
 
-/// Words between a piece of evidence and what is wanted of it that the selector does not take for words of asking.
-const ASKING: [&str; 4] = ["say", "says", "current", "currently"];
-
 /// Calls the tool a sentence asks for, or says what could be called.
 pub(super) fn read(text: &str, tools: &OnOffer<'_>) -> Reply {
     let evidence = Evidence::of(text);
@@ -52,7 +49,7 @@ fn call(tool: &Tool<'_>, evidence: &Evidence) -> Option<Reply> {
 /// Whether the sentence says little that the tool has nothing to do with. A page or a file alone says nothing else.
 fn is_clear(selector: &Selector, tool: &Tool<'_>, evidence: &Evidence) -> bool {
     let fit = selector.fit(&tool.offered.name, &evidence.rest);
-    let strange = fit.strange.iter().filter(|word| !ASKING.contains(&word.as_str())).count();
+    let strange = fit.strange.len();
     let is_alone = strange == 0 && !(evidence.urls.is_empty() && evidence.paths.is_empty());
     (fit.met > 0 || is_alone) && strange * 2 <= fit.met
 }

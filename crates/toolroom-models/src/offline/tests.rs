@@ -271,7 +271,11 @@ fn wrong_calls_are_explained_and_not_made() {
         let words = to(text);
         assert!(words.contains(said), "{text}: {words}");
     }
-    assert!(to("/etc/hosts is what?").contains("`/read_file path=…`"));
+    assert_eq!(
+        to("/etc/hosts"),
+        r#"builtin__read_file {"path":"/etc/hosts"}"#,
+        "a path is no name of a tool"
+    );
 }
 
 #[test]

@@ -5,10 +5,11 @@ use super::lexicon::Weight;
 use super::vocabulary::{Kind, Met};
 use super::words;
 
-/// What the words of a message have to do with a tool. Words of the asking, and those that fit any request, are left out.
+/// What the words of a message have to do with a tool. Words of the asking are left out, and words that fit any request
+/// where the tool does not have them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fit {
-    /// Different words that the tool has, or words that mean the like.
+    /// Words that the tool has, or that mean the like; each way to write one counts once.
     pub met: usize,
     /// Different words it has nothing to do with, in lower case and in their order.
     pub strange: Vec<String>,
@@ -29,13 +30,22 @@ impl Selector {
         words::each(message, |word| {
             let (says, fits) = match self.vocabulary.meet(word, &mut bare) {
                 Met::Nothing => (false, false),
-                Met::Unknown => (true, false),
-                Met::Meant(concepts) => (true, concepts.iter().any(|concept| has(*concept))),
+                Met::Unknown => (!self.vocabulary.is_weak(&bare), false),
+                Met::Meant(concepts) => {
+                    let fits = concepts.iter().any(|concept| has(*concept));
+                    (fits || !self.vocabulary.is_weak(&bare), fits)
+                }
                 Met::Known(number) => {
                     let term = self.vocabulary.term(number);
-                    let says = term.is_some_and(|term| term.kind == Kind::Word(Weight::Full));
+                    let kind = term.map_or(Kind::Word(Weight::Stop), |term| term.kind);
                     let concepts = term.map_or(&[][..], |term| term.concepts);
-                    (says, has(number) || concepts.iter().any(|concept| has(*concept)))
+                    let fits = has(number) || concepts.iter().any(|concept| has(*concept));
+                    let says = match kind {
+                        Kind::Word(Weight::Stop) => false,
+                        Kind::Word(Weight::Weak) => fits,
+                        Kind::Word(Weight::Full) | Kind::Concept => true,
+                    };
+                    (says, fits)
                 }
             };
             let list = if fits { &mut met } else { &mut strange };
