@@ -16,27 +16,35 @@ pub const INTERRUPTED: u8 = 130;
 pub struct Interrupts {
     /// Nothing is left to be stopped in order: the next signal ends the process.
     impatient: Arc<AtomicBool>,
+    /// Somebody else than the person at the keyboard wants the process to end.
+    told_to_end: Arc<AtomicBool>,
 }
 
 impl Interrupts {
     /// The first signal calls `stop`, the next one ends the process.
     pub fn watch(stop: impl Fn() + Send + 'static) -> io::Result<Self> {
         let impatient = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&impatient);
+        let told_to_end = Arc::new(AtomicBool::new(false));
+        let (flag, ending) = (Arc::clone(&impatient), Arc::clone(&told_to_end));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let entered = runtime.enter();
         // Registered before this function returns: from here on no signal is missed.
         let ignored = ignored_signals();
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
         let heeded = kinds.into_iter().filter(|kind| ignored & (1 << (kind.as_raw_value() - 1)) == 0);
-        let mut signals = heeded.map(signal).collect::<io::Result<Vec<Signal>>>()?;
+        let registered = heeded.map(|kind| Ok((kind, signal(kind)?)));
+        let mut signals = registered.collect::<io::Result<Vec<(SignalKind, Signal)>>>()?;
         drop(entered);
         let listen = move || {
             loop {
-                runtime.block_on(std::future::poll_fn(|task| {
-                    let heard = signals.iter_mut().any(|signal| signal.poll_recv(task).is_ready());
-                    if heard { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+                let heard = runtime.block_on(std::future::poll_fn(|task| {
+                    let ready = |(kind, signal): &mut (SignalKind, Signal)| {
+                        signal.poll_recv(task).is_ready().then_some(*kind)
+                    };
+                    let heard = signals.iter_mut().find_map(ready);
+                    heard.map_or(std::task::Poll::Pending, std::task::Poll::Ready)
                 }));
+                ending.fetch_or(heard != SignalKind::interrupt(), Ordering::SeqCst);
                 if flag.swap(true, Ordering::SeqCst) {
                     end();
                 }
@@ -44,7 +52,18 @@ impl Interrupts {
             }
         };
         std::thread::Builder::new().name("interrupts".to_owned()).spawn(listen)?;
-        Ok(Self { impatient })
+        Ok(Self { impatient, told_to_end })
+    }
+
+    /// What was stopped is over and something else begins: the next signal calls `stop` again.
+    pub fn start_over(&self) {
+        self.impatient.store(false, Ordering::SeqCst);
+    }
+
+    /// Whether one of the signals was not Ctrl-C, but a request to end.
+    #[must_use]
+    pub fn is_told_to_end(&self) -> bool {
+        self.told_to_end.load(Ordering::SeqCst)
     }
 
     /// From now on one signal is enough to end the process.

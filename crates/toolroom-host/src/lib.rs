@@ -13,6 +13,7 @@ pub mod interrupt;
 pub mod machine;
 pub mod net;
 pub mod occupancy;
+pub mod picture_file;
 pub mod presence;
 pub mod process;
 mod regular_file;

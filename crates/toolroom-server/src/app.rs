@@ -34,6 +34,9 @@ use crate::vault::{Hides, Vault};
 /// The database inside the data folder.
 pub(crate) const DATABASE: &str = "toolroom.db";
 
+/// What was said at the terminal, inside the data folder.
+pub(crate) const CHAT_HISTORY: &str = "chat_history";
+
 /// A running toolroom: its calls, and what is behind them.
 pub struct App {
     /// The one door to every tool.
@@ -202,7 +205,7 @@ fn hides(config: &Loaded) -> Hides {
 
 /// The workspaces of all projects. Opens nothing.
 pub(crate) fn projects(folders: &Folders, config: &Config) -> anyhow::Result<Projects> {
-    let own = [DATABASE, FILE_NAME, KEY_FILE].map(|name| folders.data.join(name));
+    let own = [DATABASE, FILE_NAME, KEY_FILE, CHAT_HISTORY].map(|name| folders.data.join(name));
     let beside = ["-wal", "-shm"].map(|end| folders.data.join(format!("{DATABASE}{end}")));
     let files = own.into_iter().chain(beside).chain([folders.config.join(FILE_NAME)]).collect();
     let home = environment::path_variable("HOME");

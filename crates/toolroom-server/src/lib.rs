@@ -3,6 +3,7 @@
 //! HTTP, MCP, AG-UI and the dashboard are planned rooms of this crate; all of them will talk to [`app::App`],
 //! never to each other.
 
+pub mod agents;
 pub mod app;
 mod backup;
 mod cli;

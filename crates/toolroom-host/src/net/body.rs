@@ -105,11 +105,12 @@ impl Body {
             _ => (Measure::Decoded, most),
         };
         let host = Arc::clone(&self.host);
-        let too_large = || NetError::TooLarge { host: host.to_string(), what, limit };
-        if self.announced() > limit {
-            return Err(too_large());
+        let too_large = |announced| NetError::TooLarge { host: host.to_string(), what, limit, announced };
+        let announced = self.announced();
+        if announced > limit {
+            return Err(too_large(Some(announced)));
         }
-        self.whole(most).await?.ok_or_else(too_large)
+        self.whole(most).await?.ok_or_else(|| too_large(None))
     }
 
     /// All of it, within the limits of the client.
@@ -178,7 +179,8 @@ impl Body {
         if self.decoded <= self.limit {
             return Ok(piece);
         }
-        Err(NetError::TooLarge { host: self.host.to_string(), what: Measure::Decoded, limit: self.limit })
+        let (host, limit) = (self.host.to_string(), self.limit);
+        Err(NetError::TooLarge { host, what: Measure::Decoded, limit, announced: None })
     }
 }
 

@@ -150,12 +150,11 @@ impl Client {
                 answer = &mut sent => answer,
                 allowance = connected(&mut connection) => {
                     let Limits { idle: limit, header_bytes, .. } = self.reach.limits;
-                    if let Some(allowance) = &allowance {
-                        allowance.bound(u64::from(header_bytes).saturating_mul(BEFORE_HEAD));
-                    }
+                    let before_head = u64::from(header_bytes).saturating_mul(BEFORE_HEAD);
+                    allowance.iter().for_each(|allowance| allowance.begin(before_head));
                     let silent = |_| NetError::Timeout { host: host(), wait: Wait::Idle, limit };
                     let answer = timeout(limit, sent).await.map_err(silent)?;
-                    allowance.iter().for_each(Allowance::lift);
+                    allowance.iter().for_each(|allowance| allowance.end(before_head));
                     answer
                 }
             };
@@ -224,7 +223,7 @@ impl Http for Client {
     }
 }
 
-/// Waits until a connection has been made or found, and gives its allowance, if it has one.
+/// Waits until a connection has been made or found, and gives its allowance.
 async fn connected(connection: &mut CaptureConnection) -> Option<Allowance> {
     let mut extras = Extensions::new();
     if let Some(connected) = &*connection.wait_for_connection_metadata().await {

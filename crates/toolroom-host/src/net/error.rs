@@ -77,7 +77,7 @@ pub enum NetError {
         limit: Duration,
     },
     /// A limit was reached.
-    #[error("the response of `{host}` is too large: {what} is limited to {limit}")]
+    #[error("the response of `{host}` {}", too_large_text(.announced, .what, .limit))]
     TooLarge {
         /// Its host.
         host: String,
@@ -85,6 +85,17 @@ pub enum NetError {
         what: Measure,
         /// How much there may be.
         limit: u64,
+        /// How much there would be, if the server said so and nothing of it was received.
+        announced: Option<u64>,
+    },
+    /// The length it announces is none.
+    #[error(
+        "the response of `{host}` is refused: the length it announces is no number of bytes, or larger than \
+         anything that could be received"
+    )]
+    BadLength {
+        /// Its host.
+        host: String,
     },
     /// There are more headers than are taken, or larger ones.
     #[error(
@@ -152,7 +163,20 @@ impl NetError {
         if is_incomplete || inside(&error).is_some_and(is_cut) {
             return Self::Truncated { host };
         }
+        // There is no other way to tell: which header it was stands in the text only.
+        let is_length =
+            |error: &hyper::Error| error.is_parse() && error.to_string().contains("content-length");
+        if inside(&error).is_some_and(is_length) {
+            return Self::BadLength { host };
+        }
         Self::Protocol { host, source: Arc::new(error) }
+    }
+}
+
+fn too_large_text(announced: &Option<u64>, what: &Measure, limit: &u64) -> String {
+    match announced {
+        Some(announced) => format!("announces {announced} bytes, more than the {limit} allowed"),
+        None => format!("is too large: {what} is limited to {limit}"),
     }
 }
 

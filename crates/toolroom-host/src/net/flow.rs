@@ -97,7 +97,7 @@ impl Flow {
             return Ok(bytes);
         }
         let host = self.host.to_string();
-        Err(NetError::TooLarge { host, what: Measure::Wire, limit: self.limit })
+        Err(NetError::TooLarge { host, what: Measure::Wire, limit: self.limit, announced: None })
     }
 
     fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<NetError> {

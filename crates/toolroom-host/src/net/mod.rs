@@ -20,6 +20,7 @@ mod body;
 mod client;
 mod error;
 mod flow;
+mod frames;
 mod gate;
 mod interfaces;
 mod opening;

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-use super::allowance::Allowance;
+use super::allowance::{Allowance, Meter};
 
 /// Who is at the other end; goes along with every response of the connection.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ pub(super) struct Peer(pub(super) SocketAddr);
 
 pub(super) struct Wire {
     peer: Peer,
-    allowance: Allowance,
+    meter: Meter,
     stream: Stream,
 }
 
@@ -29,27 +29,26 @@ enum Stream {
 
 impl Wire {
     pub(super) fn plain(peer: SocketAddr, stream: TcpStream) -> Self {
-        Self::new(peer, Stream::Plain(stream))
+        Self { peer: Peer(peer), meter: Allowance::for_one().meter(), stream: Stream::Plain(stream) }
     }
 
     pub(super) fn encrypted(peer: SocketAddr, stream: TlsStream<TcpStream>) -> Self {
-        Self::new(peer, Stream::Tls(Box::new(stream)))
+        let allowance = if is_two(&stream) { Allowance::for_several() } else { Allowance::for_one() };
+        Self { peer: Peer(peer), meter: allowance.meter(), stream: Stream::Tls(Box::new(stream)) }
     }
+}
 
-    fn new(peer: SocketAddr, stream: Stream) -> Self {
-        Self { peer: Peer(peer), allowance: Allowance::without_bound(), stream }
-    }
+/// Whether HTTP/2 was agreed on.
+fn is_two(stream: &TlsStream<TcpStream>) -> bool {
+    stream.get_ref().1.alpn_protocol() == Some(b"h2")
 }
 
 impl Connection for Wire {
     fn connected(&self) -> Connected {
-        let connected = Connected::new().extra(self.peer);
+        let connected = Connected::new().extra(self.peer).extra(self.meter.allowance().clone());
         match &self.stream {
-            Stream::Tls(stream) if stream.get_ref().1.alpn_protocol() == Some(b"h2") => {
-                connected.negotiated_h2()
-            }
-            // Of several responses at once nobody knows whose head is missing.
-            Stream::Tls(_) | Stream::Plain(_) => connected.extra(self.allowance.clone()),
+            Stream::Tls(stream) if is_two(stream) => connected.negotiated_h2(),
+            Stream::Tls(_) | Stream::Plain(_) => connected,
         }
     }
 }
@@ -67,7 +66,7 @@ impl AsyncRead for Wire {
             Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
         };
         if let Poll::Ready(Ok(())) = read {
-            wire.allowance.spend(buffer.filled().len() - before)?;
+            wire.meter.take(buffer.filled().get(before..).unwrap_or_default())?;
         }
         read
     }

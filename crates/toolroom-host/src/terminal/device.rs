@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 use super::key::{Byte, Key, Paste, Patience, next_key};
 use super::quiet::Quiet;
+use super::stroke::{Stroke, next_stroke};
 
 /// How long the rest of a key's sequence may take, over a slow line too. Nobody notices it after Escape.
 const SEQUENCE: Duration = Duration::from_millis(100);
@@ -71,6 +72,11 @@ impl Terminal {
     /// Keeps keys unseen between two looks for one, too: for whoever has something to do meanwhile.
     pub fn quiet(&mut self) -> io::Result<Quiet> {
         Quiet::begin(self.input.as_fd())
+    }
+
+    /// Keeps what is typed from being shown between lines of ours, and Ctrl-C a signal.
+    pub fn unechoed(&mut self) -> io::Result<Quiet> {
+        Quiet::begin_stoppable(self.input.as_fd())
     }
 
     /// The next key, without showing it; `None` when none was pressed in time. What a terminal says is pasted is no key.
@@ -156,6 +162,29 @@ impl Terminal {
             Patience::Machine => self.byte_until(now().checked_add(SEQUENCE)),
             Patience::Paste => self.byte_until(now().checked_add(PASTE)),
         })
+    }
+
+    /// The next thing somebody does who writes a text; `None` when that was nothing in time. Only in a quiet mode.
+    pub(super) fn stroke(&self, timeout: Duration) -> io::Result<Option<Stroke>> {
+        let deadline = now().checked_add(timeout);
+        next_stroke(|patience| match patience {
+            Patience::Person => self.byte_until(deadline),
+            Patience::Machine => self.byte_until(now().checked_add(SEQUENCE)),
+            Patience::Paste => self.byte_until(now().checked_add(PASTE)),
+        })
+    }
+
+    /// Writes to the screen.
+    pub(super) fn draw(&self, text: &str) -> io::Result<()> {
+        let mut left = text.as_bytes();
+        while !left.is_empty() {
+            match rustix::io::write(&self.screen, left) {
+                Ok(written) => left = left.get(written..).unwrap_or_default(),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
     }
 
     fn byte_until(&self, deadline: Option<Instant>) -> io::Result<Byte> {

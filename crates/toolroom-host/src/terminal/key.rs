@@ -63,9 +63,15 @@ pub(super) trait Bytes {
 }
 
 /// Bytes from a function, and the one that was put back.
-struct Input<F> {
+pub(super) struct Input<F> {
     read: F,
     again: Option<u8>,
+}
+
+impl<F> Input<F> {
+    pub(super) fn new(read: F) -> Self {
+        Self { read, again: None }
+    }
 }
 
 impl<F: FnMut(Patience) -> io::Result<Byte>> Bytes for Input<F> {
@@ -83,40 +89,56 @@ pub(super) fn next_key(
     paste: Paste,
     read: impl FnMut(Patience) -> io::Result<Byte>,
 ) -> io::Result<Option<Key>> {
-    // Only what was no key puts a byte back, so none is left here when there is one.
-    let mut bytes = Input { read, again: None };
+    let mut bytes = Input::new(read);
     loop {
-        let first = match bytes.next(Patience::Person)? {
-            Byte::Got(first) => first,
-            Byte::Nothing => return Ok(None),
-            Byte::End => return Ok(Some(Key::EndOfInput)),
-        };
-        let sequence = match first {
-            b'\r' | b'\n' => return Ok(Some(Key::Enter)),
-            b'\t' => return Ok(Some(Key::Char('\t'))),
-            0x08 | 0x7f => return Ok(Some(Key::Backspace)),
-            0x03 | 0x1c => return Ok(Some(Key::Interrupt)),
-            0x04 => return Ok(Some(Key::EndOfInput)),
-            ESCAPE => escaped(&mut bytes)?,
-            0x00..0x20 => return Ok(Some(Key::Control(char::from(first | 0x60)))),
-            0x20..0x7f => return Ok(Some(Key::Char(char::from(first)))),
-            0x80..0xa0 => eight_bit(first, &mut bytes)?,
-            0xa0.. => match character(first, &mut bytes)? {
-                // The same controls as above, in UTF-8.
-                Some(control @ '\u{80}'..'\u{a0}') => match u8::try_from(control) {
-                    Ok(control) => eight_bit(control, &mut bytes)?,
-                    Err(_) => Sequence::Other,
-                },
-                Some(character) => return Ok(Some(Key::Char(character))),
-                None => Sequence::Other,
-            },
-        };
-        match (sequence, paste) {
-            (Sequence::Escape, _) => return Ok(Some(Key::Escape)),
-            (Sequence::Paste, Paste::Swallowed) => skip_paste(&mut bytes)?,
-            (Sequence::Paste, Paste::Taken) | (Sequence::Other, _) => {}
+        match (next_typed(&mut bytes)?, paste) {
+            (Typed::Nothing, _) => return Ok(None),
+            (Typed::Gone, _) => return Ok(Some(Key::EndOfInput)),
+            (Typed::Key(key), _) => return Ok(Some(key)),
+            (Typed::Sequence(Sequence::Escape), _) => return Ok(Some(Key::Escape)),
+            (Typed::Sequence(Sequence::Paste), Paste::Swallowed) => skip_paste(&mut bytes)?,
+            (Typed::Sequence(_), _) => {}
         }
     }
+}
+
+/// What one press of a key amounts to.
+pub(super) enum Typed {
+    Key(Key),
+    Sequence(Sequence),
+    /// Nothing, in the time there was.
+    Nothing,
+    /// The terminal went away.
+    Gone,
+}
+
+/// What comes next. Only what is no key puts a byte back, so none is left here when there is one.
+pub(super) fn next_typed(bytes: &mut impl Bytes) -> io::Result<Typed> {
+    let first = match bytes.next(Patience::Person)? {
+        Byte::Got(first) => first,
+        Byte::Nothing => return Ok(Typed::Nothing),
+        Byte::End => return Ok(Typed::Gone),
+    };
+    Ok(match first {
+        b'\r' | b'\n' => Typed::Key(Key::Enter),
+        b'\t' => Typed::Key(Key::Char('\t')),
+        0x08 | 0x7f => Typed::Key(Key::Backspace),
+        0x03 | 0x1c => Typed::Key(Key::Interrupt),
+        0x04 => Typed::Key(Key::EndOfInput),
+        ESCAPE => Typed::Sequence(escaped(bytes)?),
+        0x00..0x20 => Typed::Key(Key::Control(char::from(first | 0x60))),
+        0x20..0x7f => Typed::Key(Key::Char(char::from(first))),
+        0x80..0xa0 => Typed::Sequence(eight_bit(first, bytes)?),
+        0xa0.. => match character(first, bytes)? {
+            // The same controls as above, in UTF-8.
+            Some(control @ '\u{80}'..'\u{a0}') => Typed::Sequence(match u8::try_from(control) {
+                Ok(control) => eight_bit(control, bytes)?,
+                Err(_) => Sequence::Other,
+            }),
+            Some(character) => Typed::Key(Key::Char(character)),
+            None => Typed::Sequence(Sequence::Other),
+        },
+    })
 }
 
 /// The character that begins with this byte; nothing if it is none.

@@ -4,7 +4,9 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+};
 
 /// Terminals in a changed mode, for an end of the process that runs no destructors.
 static CHANGED: Mutex<Vec<Arc<Changed>>> = Mutex::new(Vec::new());
@@ -22,16 +24,23 @@ pub struct Quiet(Arc<Changed>);
 
 impl Quiet {
     pub(super) fn begin(terminal: BorrowedFd<'_>) -> io::Result<Self> {
+        // Without signals from the keyboard nothing can stop or end the process while the mode is changed.
+        Self::without(terminal, LocalModes::ISIG)
+    }
+
+    /// The same, and Ctrl-C stays a signal: for whoever works and does not look at keys.
+    pub(super) fn begin_stoppable(terminal: BorrowedFd<'_>) -> io::Result<Self> {
+        Self::without(terminal, LocalModes::empty())
+    }
+
+    fn without(terminal: BorrowedFd<'_>, more: LocalModes) -> io::Result<Self> {
         let before = tcgetattr(terminal)?;
         let mut quiet = before.clone();
-        // Without signals from the keyboard nothing can stop or end the process while the mode is changed.
-        quiet.local_modes.remove(
-            LocalModes::ICANON
-                | LocalModes::ECHO
-                | LocalModes::ECHONL
-                | LocalModes::ISIG
-                | LocalModes::IEXTEN,
-        );
+        quiet
+            .local_modes
+            .remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ECHONL | LocalModes::IEXTEN | more);
+        // Otherwise nobody could tell the two characters of a pasted line end from two line ends.
+        quiet.input_modes.remove(InputModes::ICRNL);
         quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
         quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
         let changed = Arc::new(Changed { terminal: terminal.try_clone_to_owned()?, before });

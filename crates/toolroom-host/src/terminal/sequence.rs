@@ -1,4 +1,5 @@
-//! Sequences: what arrows, a mouse, a paste and the terminal itself send. They are read to their end and mean nothing.
+//! Sequences: what arrows, a mouse, a paste and the terminal itself send. They are read to their end. To a question they
+//! mean nothing; who writes a text moves with some of them.
 //!
 //! The grammar is that of ECMA-48 and xterm. Where an end cannot be told, everything counts as part of the sequence
 //! until it is silent: what is swallowed by mistake can be typed again, what answers by mistake cannot be taken back.
@@ -23,15 +24,37 @@ const PASTE_ENDS: [u8; 6] = *b"\x1b[201~";
 pub(super) enum Sequence {
     /// Nothing: the key was pressed alone.
     Escape,
-    /// What follows is pasted, up to [`skip_paste`].
+    /// What follows is pasted, up to [`skip_paste`] or [`read_paste`].
     Paste,
+    /// A key that moves.
+    Move(Move),
     /// Anything else. It is read.
     Other,
+}
+
+/// What keys without a character do in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Move {
+    Up,
+    Down,
+    Left,
+    Right,
+    WordLeft,
+    WordRight,
+    LineStart,
+    LineEnd,
+    /// Takes the character under the cursor away.
+    Delete,
+    /// Takes the word before the cursor away.
+    EraseWord,
+    /// Return together with Alt.
+    NewLine,
 }
 
 /// How a part of a sequence ended.
 enum End {
     Whole,
+    Move(Move),
     Paste,
     /// With an Escape, which begins another one.
     Escape,
@@ -48,6 +71,7 @@ pub(super) fn escaped(bytes: &mut impl Bytes) -> io::Result<Sequence> {
         };
         match end {
             End::Whole => return Ok(Sequence::Other),
+            End::Move(key) => return Ok(Sequence::Move(key)),
             End::Paste => return Ok(Sequence::Paste),
             End::Escape => {}
         }
@@ -58,6 +82,7 @@ pub(super) fn escaped(bytes: &mut impl Bytes) -> io::Result<Sequence> {
 pub(super) fn eight_bit(control: u8, bytes: &mut impl Bytes) -> io::Result<Sequence> {
     match behind(control.saturating_sub(EIGHT_BIT), bytes)? {
         End::Whole => Ok(Sequence::Other),
+        End::Move(key) => Ok(Sequence::Move(key)),
         End::Paste => Ok(Sequence::Paste),
         End::Escape => escaped(bytes),
     }
@@ -74,19 +99,72 @@ pub(super) fn skip_paste(bytes: &mut impl Bytes) -> io::Result<()> {
     Ok(())
 }
 
+/// Reads a paste to its end, at most so many bytes of it; the rest is thrown away.
+pub(super) fn read_paste(bytes: &mut impl Bytes, most: usize) -> io::Result<Vec<u8>> {
+    let mut pasted = Vec::new();
+    while let Byte::Got(byte) = bytes.next(Patience::Paste)? {
+        if pasted.len() == most + PASTE_ENDS.len() {
+            pasted.truncate(most);
+            skip_paste(bytes)?;
+            return Ok(pasted);
+        }
+        pasted.push(byte);
+        if pasted.ends_with(&PASTE_ENDS) {
+            pasted.truncate(pasted.len() - PASTE_ENDS.len());
+            break;
+        }
+    }
+    pasted.truncate(most);
+    Ok(pasted)
+}
+
 /// Reads the sequence whose kind this byte says.
 fn behind(kind: u8, bytes: &mut impl Bytes) -> io::Result<End> {
     match kind {
         b'[' => control(bytes),
         // Keys of the keypad, some with a number for Shift and Ctrl before the letter.
-        b'N' | b'O' => skip_until(bytes, |byte| !(0x30..0x40).contains(&byte)),
+        b'N' | b'O' => keypad(bytes),
         // Answers of the terminal to questions of a program; they end with a bell, or Escape and a backslash.
         b'P' | b'X' | b']' | b'^' | b'_' => skip_until(bytes, |byte| byte == BELL),
         0x20..0x30 => skip_until(bytes, |byte| (0x30..0x7f).contains(&byte)),
         // A character together with Alt.
         0x80.. => skip_characters(1, Some(kind), bytes),
+        b'\r' | b'\n' => Ok(End::Move(Move::NewLine)),
+        0x08 | 0x7f => Ok(End::Move(Move::EraseWord)),
+        b'b' => Ok(End::Move(Move::WordLeft)),
+        b'f' => Ok(End::Move(Move::WordRight)),
         _ => Ok(End::Whole),
     }
+}
+
+fn keypad(bytes: &mut impl Bytes) -> io::Result<End> {
+    loop {
+        return match bytes.next(Patience::Machine)? {
+            Byte::Got(ESCAPE) => Ok(End::Escape),
+            Byte::Got(0x30..0x40) => continue,
+            Byte::Got(letter) => Ok(key(letter, &[])),
+            Byte::Nothing | Byte::End => Ok(End::Whole),
+        };
+    }
+}
+
+/// What a key does, by the last byte of what it sends and the parameters before it.
+fn key(last: u8, parameters: &[u8]) -> End {
+    // Behind a semicolon stands what else was pressed: one more than Alt (2) or Ctrl (4).
+    let is_far = matches!(parameters, [.., b';', b'3' | b'5' | b'7']);
+    let number = parameters.split(|byte| *byte == b';').next().unwrap_or_default();
+    End::Move(match (last, number) {
+        (b'A', _) => Move::Up,
+        (b'B', _) => Move::Down,
+        (b'C', _) if is_far => Move::WordRight,
+        (b'C', _) => Move::Right,
+        (b'D', _) if is_far => Move::WordLeft,
+        (b'D', _) => Move::Left,
+        (b'H', _) | (b'~', b"1" | b"7") => Move::LineStart,
+        (b'F', _) | (b'~', b"4" | b"8") => Move::LineEnd,
+        (b'~', b"3") => Move::Delete,
+        _ => return End::Whole,
+    })
 }
 
 fn control(bytes: &mut impl Bytes) -> io::Result<End> {
@@ -102,7 +180,8 @@ fn control(bytes: &mut impl Bytes) -> io::Result<End> {
             (Byte::Got(b'M'), []) => skip_characters(3, None, bytes),
             (Byte::Got(b'T'), []) => skip_characters(6, None, bytes),
             (Byte::Got(b'~'), PASTE_BEGINS) => Ok(End::Paste),
-            (Byte::Got(0x40..0x7f) | Byte::Nothing | Byte::End, _) => Ok(End::Whole),
+            (Byte::Got(last @ 0x40..0x7f), parameters) => Ok(key(last, parameters)),
+            (Byte::Nothing | Byte::End, _) => Ok(End::Whole),
             (Byte::Got(byte), _) => {
                 // One more than is compared with is enough.
                 if parameters.len() <= PASTE_BEGINS.len() {

@@ -149,15 +149,15 @@ proptest! {
 }
 
 /// A terminal, and the end of it where the person sits.
-struct Pair {
-    person: OwnedFd,
-    terminal: Terminal,
+pub(super) struct Pair {
+    pub(super) person: OwnedFd,
+    pub(super) terminal: Terminal,
     /// To look at the mode while the terminal is used.
-    witness: OwnedFd,
+    pub(super) witness: OwnedFd,
 }
 
 impl Pair {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
         let person = openpt(flags).unwrap();
         grantpt(&person).unwrap();
@@ -177,13 +177,13 @@ impl Pair {
         String::from_utf8(seen[..length].to_vec()).unwrap()
     }
 
-    fn mode(&self) -> String {
+    pub(super) fn mode(&self) -> String {
         format!("{:?}", tcgetattr(&self.witness).unwrap())
     }
 }
 
 /// Types once the mode is changed: what comes before, the terminal itself shows and takes for signals.
-fn type_quietly(person: &OwnedFd, witness: &OwnedFd, text: &str) {
+pub(super) fn type_quietly(person: &OwnedFd, witness: &OwnedFd, text: &str) {
     while tcgetattr(witness).unwrap().local_modes.contains(LocalModes::ECHO) {
         std::thread::yield_now();
     }

@@ -159,6 +159,21 @@ fn a_body_that_is_announced_as_too_large_is_not_waited_for() {
     assert!(matches!(found, Err(NetError::TooLarge { limit: 100, .. })), "{found:?}");
 }
 
+#[test]
+fn a_length_that_is_absurd_is_told() {
+    for (length, words) in [
+        ("2000001", "announces 2000001 bytes, more than the 2000000 allowed"),
+        ("1000000000000000000", "announces 1000000000000000000 bytes, more than the 2000000 allowed"),
+        ("99999999999999999999", "the length it announces is no number of bytes, or larger than anything"),
+        ("-1", "the length it announces is no number of bytes"),
+        ("1, 2", "the length it announces is no number of bytes"),
+    ] {
+        let reply = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\nhello");
+        let error = fetch(limits(), say(reply)).unwrap_err();
+        assert!(error.to_string().contains(words), "{length}: {error}");
+    }
+}
+
 /// Waits until the client goes away, saying one more byte whenever it has waited for a moment.
 fn drip(mut stream: TcpStream, every: Option<Duration>) {
     stream.set_read_timeout(every).unwrap();

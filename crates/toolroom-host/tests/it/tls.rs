@@ -12,9 +12,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::ServerConfig;
 use rustls_pki_types::PrivateKeyDer;
-use tokio::io::AsyncReadExt;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 use toolroom_host::net::{Client, Method, NetError, Reach, Request, Wait};
 
 /// Somebody who says who others are.
@@ -33,6 +34,20 @@ impl Authority {
 
     /// A server on loopback with a certificate of this authority.
     async fn serve(&self, protocol: &str, change: impl FnOnce(&mut CertificateParams)) -> SocketAddr {
+        self.serve_with(protocol, change, |stream| async {
+            let is_two = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+            answer(TokioIo::new(stream), is_two).await;
+        })
+        .await
+    }
+
+    /// One that does as it likes with a connection.
+    async fn serve_with<F: Future<Output = ()> + Send + 'static>(
+        &self,
+        protocol: &str,
+        change: impl FnOnce(&mut CertificateParams),
+        act: impl Fn(TlsStream<TcpStream>) -> F + Clone + Send + 'static,
+    ) -> SocketAddr {
         let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
         let mut params = CertificateParams::new(names).unwrap();
         change(&mut params);
@@ -52,11 +67,10 @@ impl Authority {
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let acceptor = acceptor.clone();
+                let (acceptor, act) = (acceptor.clone(), act.clone());
                 tokio::spawn(async move {
                     if let Ok(stream) = acceptor.accept(stream).await {
-                        let is_two = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                        answer(TokioIo::new(stream), is_two).await;
+                        act(stream).await;
                     }
                 });
             }
@@ -67,7 +81,7 @@ impl Authority {
 
 /// `/N/M` answers with N headers of M bytes each; HEAD with those of a large, compressed body, and 304 to what is
 /// known already.
-async fn answer(io: TokioIo<tokio_rustls::server::TlsStream<tokio::net::TcpStream>>, is_two: bool) {
+async fn answer(io: TokioIo<TlsStream<TcpStream>>, is_two: bool) {
     let service = service_fn(|request: http::Request<hyper::body::Incoming>| async move {
         let mut response = http::Response::new(Full::new(Bytes::from(format!("{:?}", request.version()))));
         let is_known = request.headers().contains_key("if-none-match");
@@ -148,7 +162,7 @@ async fn who_does_not_speak_tls_is_refused_and_who_says_nothing_is_left() {
     let plain = tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         stream.read_u8().await.unwrap();
-        tokio::io::AsyncWriteExt::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
         // The second one is heard and never answered.
         listener.accept().await.unwrap().0.read_to_end(&mut Vec::new()).await.unwrap();
     });
@@ -180,6 +194,66 @@ async fn headers_are_bounded_over_http_2_too() {
         );
     }
     ask("/1/1").await.unwrap();
+}
+
+/// A frame of the first stream.
+fn frame(kind: u8, flags: u8, payload: &[u8]) -> Vec<u8> {
+    let mut frame = u32::try_from(payload.len()).unwrap().to_be_bytes()[1..].to_vec();
+    frame.extend([kind, flags, 0, 0, 0, 1]);
+    frame.extend(payload);
+    frame
+}
+
+/// Says nothing that matters over HTTP/2, and waits for a request.
+async fn hear(stream: &mut TlsStream<TcpStream>) -> std::io::Result<()> {
+    stream.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await?;
+    stream.read_exact(&mut [0; "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".len()]).await?;
+    loop {
+        let mut header = [0; 9];
+        stream.read_exact(&mut header).await?;
+        let length = u32::from_be_bytes([0, header[0], header[1], header[2]]);
+        stream.read_exact(&mut vec![0; length as usize]).await?;
+        if header[3] == 1 {
+            return Ok(());
+        }
+    }
+}
+
+#[tokio::test]
+async fn interim_responses_have_an_end_over_http_2_too() {
+    let authority = Authority::new();
+    let mut reach = reach().trust_pem(&authority.pem()).unwrap();
+    // Nothing but the number of heads ends it.
+    (reach.limits.idle, reach.limits.total) = (Duration::MAX, None);
+    let client = Client::new(reach);
+    let ask = |server: SocketAddr| get(&client, format!("https://localhost:{}/", server.port()));
+    // `:status: 103`, alone and with a header that takes as much as one may.
+    let early = b"\x08\x03103".to_vec();
+    let large = [early.as_slice(), b"\x00\x01x\x7f\x81\x7c", &[b'y'; 16_000]].concat();
+    for interim in [early.clone(), large] {
+        let interim = frame(1, 4, &interim);
+        let endless = move |mut stream: TlsStream<TcpStream>| {
+            let interim = interim.clone();
+            async move {
+                hear(&mut stream).await.unwrap();
+                while stream.write_all(&interim).await.is_ok() {}
+            }
+        };
+        let server = authority.serve_with("h2", |_| {}, endless).await;
+        let error = ask(server).await.unwrap_err();
+        assert!(matches!(error, NetError::TooManyHeaders { .. }), "{error:?}");
+    }
+    let some = move |mut stream: TlsStream<TcpStream>| {
+        let interim = frame(1, 4, &early).repeat(100);
+        async move {
+            hear(&mut stream).await.unwrap();
+            // `:status: 200`, and a body.
+            let reply = [interim, frame(1, 4, b"\x88"), frame(0, 1, b"hello")].concat();
+            stream.write_all(&reply).await.unwrap();
+            drop(stream.read_to_end(&mut Vec::new()).await);
+        }
+    };
+    assert_eq!(ask(authority.serve_with("h2", |_| {}, some).await).await.unwrap(), "hello");
 }
 
 #[tokio::test]

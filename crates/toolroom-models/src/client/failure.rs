@@ -39,6 +39,7 @@ const fn kind(error: &NetError) -> ModelErrorKind {
         // Nothing of this passes by itself.
         NetError::BadUrl(_) | NetError::BadMethod(_) | NetError::Refused { .. } => ModelErrorKind::NotFound,
         NetError::TooLarge { .. }
+        | NetError::BadLength { .. }
         | NetError::TooManyHeaders { .. }
         | NetError::Encoding { .. }
         | NetError::Protocol { .. } => ModelErrorKind::Protocol,

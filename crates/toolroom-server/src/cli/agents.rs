@@ -6,7 +6,6 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use toolroom::agent::{AgentRecord, DEFAULT_AGENT, OnDisconnect};
 use toolroom::conversation::AgentId;
-use toolroom::nearest::nearest_one;
 use toolroom::policy::ToolPattern;
 use toolroom::redact::Redactions;
 use toolroom::scope::Scope;
@@ -15,6 +14,7 @@ use super::agent_change::{Flags, changed, read_record};
 use super::exit::{Exit, Missing, Usage};
 use super::file_text::text_of;
 use super::output::{BOLD, DIM, Output, one_line, table, visible};
+use crate::agents::{self, OpenAgentError};
 use crate::app::App;
 
 /// Room for a list beside the other columns.
@@ -63,32 +63,17 @@ enum Action {
 
 pub(super) async fn run(app: &App, scope: Scope, args: AgentsArgs, output: &Output) -> anyhow::Result<Exit> {
     match args.action {
-        None | Some(Action::List) => list(&all(app, &scope).await?, *output),
+        None | Some(Action::List) => list(&agents::records(app, &scope).await?, *output),
         Some(Action::Show { id }) => show(app, &scope, &known(app, &scope, &id).await?, *output),
         Some(Action::Set { id, file, flags }) => set(app, &scope, &id, file, &flags, *output).await,
         Some(Action::Remove { id }) => remove(app, &scope, &id, *output).await,
     }
 }
 
-/// Every agent by id, `default` among them whether somebody changed it or not.
-async fn all(app: &App, scope: &Scope) -> anyhow::Result<Vec<AgentRecord>> {
-    let mut agents = app.agents().agents(&scope.project).await?;
-    if !agents.iter().any(|agent| agent.id.as_str() == DEFAULT_AGENT) {
-        agents.push(AgentRecord::default());
-    }
-    agents.sort_by(|left, right| left.id.cmp(&right.id));
-    Ok(agents)
-}
-
 async fn known(app: &App, scope: &Scope, id: &str) -> anyhow::Result<AgentRecord> {
-    let agents = all(app, scope).await?;
-    let meant = nearest_one(id, agents.iter().map(|agent| agent.id.as_str())).map(str::to_owned);
-    agents.into_iter().find(|agent| agent.id.as_str() == id).ok_or_else(|| {
-        let hint = match meant {
-            Some(meant) => format!("did you mean `{}`?", visible(&meant)),
-            None => "see `toolroom agents`".to_owned(),
-        };
-        Missing(format!("there is no agent `{}`; {hint}", visible(id))).into()
+    agents::record(app, scope, id).await.map_err(|error| match error {
+        OpenAgentError::NotFound { .. } => Missing(error.to_string()).into(),
+        error => error.into(),
     })
 }
 
@@ -161,7 +146,7 @@ async fn set(
     flags: &Flags,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    let agents = all(app, scope).await?;
+    let agents = agents::records(app, scope).await?;
     let existing = agents.into_iter().find(|agent| agent.id.as_str() == id);
     let is_new = existing.is_none();
     let base = match file {

@@ -167,7 +167,7 @@ pub(super) async fn run(
 async fn settled(settler: &Settler<'_>, mut report: CallReport, hand: &Hand) -> anyhow::Result<CallReport> {
     let go_on = |call| resume::run(settler.app, hand.resume(call, settler.scope), settler.output);
     while let Outcome::Pending(pending) = &report.outcome {
-        match settler.settle(&report.call_id, pending).await? {
+        match settler.settle(&report.call_id, pending.by).await? {
             Settled::Answered(call) => report = go_on(call).await?,
             Settled::Parked(call) if call == report.call_id => break,
             // What is told is how the call stands that took its place.

@@ -164,8 +164,15 @@ pub(super) fn short(id: &impl Display) -> String {
 }
 
 fn took(record: &CallRecord) -> String {
-    match record.duration_us {
-        _ if record.ended_at.is_none() => String::new(),
+    match record.ended_at {
+        None => String::new(),
+        Some(_) => lasted(record.duration_us),
+    }
+}
+
+/// A span in the unit that says most.
+pub(super) fn lasted(micros: u64) -> String {
+    match micros {
         micros @ 0..1_000 => format!("{micros} µs"),
         micros @ 1_000..1_000_000 => format!("{} ms", micros / 1_000),
         micros => format!("{}.{} s", micros / 1_000_000, micros / 100_000 % 10),

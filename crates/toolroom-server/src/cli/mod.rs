@@ -7,8 +7,11 @@ mod approvals;
 mod backup;
 mod backup_report;
 mod call;
+mod chat;
 mod complete;
 mod config;
+mod conversation_text;
+mod conversations;
 mod doctor;
 mod exit;
 mod file_text;
@@ -27,6 +30,7 @@ mod question;
 mod report;
 mod resume;
 mod risk;
+mod runs;
 mod screen;
 mod secret_value;
 mod secrets;
@@ -42,6 +46,7 @@ mod trust;
 mod watch;
 mod words;
 
+use std::io::{self, IsTerminal};
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -50,6 +55,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::scope::Scope;
 use toolroom_host::process::{SUBCOMMAND, helper_main};
+use toolroom_host::terminal::Terminal;
 use toolroom_host::{environment, interrupt, machine};
 
 use crate::app::App;
@@ -70,6 +76,7 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  toolroom chat 'what is 17*23?'
   toolroom call calculator expression='2 + 2 * 3'
   toolroom tools show calculator
   toolroom log --since 1h
@@ -98,6 +105,12 @@ struct Overrides {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Talk: one message, or a conversation at the terminal
+    Chat(Box<chat::ChatArgs>),
+    /// List conversations, read one, take one out or away
+    Conversations(conversations::ConversationsArgs),
+    /// List runs, look at one, go on with it or end it
+    Runs(runs::RunsArgs),
     /// Call a tool
     Call(call::CallArgs),
     /// List tools, look at one, switch it on or off
@@ -193,7 +206,7 @@ fn supervise() -> Option<ExitCode> {
 type Register = Arc<dyn Fn(&Catalog) -> Result<(), RegisterError> + Send + Sync>;
 
 /// One thread is enough for one call, and starts faster.
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
@@ -204,6 +217,7 @@ async fn dispatch(
     register: &Register,
 ) -> anyhow::Result<Exit> {
     let command = match command {
+        None if is_talk(*output) => Command::Chat(Box::default()),
         None => {
             output.data(&Cli::command().render_help().ansi().to_string())?;
             return Ok(Exit::Done);
@@ -224,6 +238,9 @@ async fn dispatch(
     let _kept_to_the_end = ManuallyDrop::new(app.room.clone());
     let scope = owner();
     let result = match command {
+        Command::Chat(args) => Box::pin(chat::run(&app, scope, *args, output)).await,
+        Command::Conversations(args) => conversations::run(&app, scope, args, output).await,
+        Command::Runs(args) => Box::pin(runs::run(&app, scope, args, output)).await,
         Command::Call(args) => call::run(&app, scope, args, output).await,
         Command::Tools(args) => tools::run(&app, scope, args, output).await,
         Command::Switch(args) => switch::run(&app, scope, args, output).await,
@@ -244,6 +261,11 @@ async fn dispatch(
     };
     close(app).await;
     result
+}
+
+/// Whether somebody sits there who wants to talk: without a command, and without a pipe.
+fn is_talk(output: Output) -> bool {
+    !output.is_json() && io::stdout().is_terminal() && Terminal::open().is_some()
 }
 
 /// The owner of the data folder speaks for the whole local project.

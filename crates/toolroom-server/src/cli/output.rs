@@ -2,14 +2,19 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use serde::Serialize;
 use serde_json::Value;
 use toolroom::ledger::CallStatus;
+use toolroom_host::environment;
 
 use super::screen::shown;
+
+/// Whether the last line on standard error is to be taken back.
+static SHOWS_PROGRESS: AtomicBool = AtomicBool::new(false);
 
 /// The two streams of this process.
 #[derive(Debug, Clone, Copy)]
@@ -71,8 +76,10 @@ impl Output {
 
     /// A question that is answered on its own line.
     pub(super) fn ask(self, text: impl Display) {
+        // In one piece: what is typed is shown behind it, not in the middle.
+        let question = format!("{} ", shown(&text.to_string()));
         let mut screen = anstream::stderr().lock();
-        let _unread = write!(screen, "{} ", shown(&text.to_string())).and_then(|()| screen.flush());
+        let _unread = screen.write_all(question.as_bytes()).and_then(|()| screen.flush());
     }
 
     pub(super) fn error(self, text: &str) {
@@ -103,17 +110,24 @@ impl Output {
 
     /// Shows the latest word of a running tool on one line, where somebody is watching.
     pub(super) fn progress(self, text: &str) {
-        if io::stderr().is_terminal() {
-            let _unread =
-                write!(anstream::stderr().lock(), "\r\x1b[2K{DIM}{}{DIM:#}", harmless(&shown(text)));
+        if can_erase() {
+            self.end_progress();
+            SHOWS_PROGRESS.store(true, Ordering::SeqCst);
+            let _unread = write!(anstream::stderr().lock(), "{DIM}{}{DIM:#}", harmless(&shown(text)));
         }
     }
 
     pub(super) fn end_progress(self) {
-        if io::stderr().is_terminal() {
-            let _unread = write!(anstream::stderr().lock(), "\r\x1b[2K");
+        if SHOWS_PROGRESS.swap(false, Ordering::SeqCst) {
+            // Not a colour: whoever wants none wants the line gone all the same.
+            let _unread = write!(io::stderr().lock(), "\r\x1b[2K");
         }
     }
+}
+
+/// Whether a line on standard error can be taken back.
+pub(super) fn can_erase() -> bool {
+    io::stderr().is_terminal() && environment::variable("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
 /// The colour a status is shown in.
@@ -126,7 +140,7 @@ pub(super) const fn style_of(status: CallStatus) -> Style {
 }
 
 /// Whether a terminal would obey a character, or show the text around it in another order.
-fn is_nasty(c: char) -> bool {
+pub(super) fn is_nasty(c: char) -> bool {
     let reorders =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     reorders || (c.is_control() && c != '\n' && c != '\t')
@@ -150,7 +164,7 @@ fn escaped(json: &str) -> String {
 
 /// A tool's own text on a terminal. It must not move the cursor, ring, or rename the window; joiners and odd spaces are
 /// part of it.
-fn harmless(text: &str) -> String {
+pub(super) fn harmless(text: &str) -> String {
     spelled_out(text, is_nasty)
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::panic::PanicHookInfo;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use toolroom::redact::{Patterns, Redactor, Secret};
+use toolroom::redact::{Patterns, Redactor, Secret, Stream};
 use toolroom_host::environment;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -45,6 +45,11 @@ pub(super) fn shown(text: &str) -> Cow<'_, str> {
         Some(hidden) => Cow::Owned(hidden.screen.redact_text(text).into_owned()),
         None => Cow::Borrowed(text),
     }
+}
+
+/// A text that arrives in pieces, as a person may see it.
+pub(super) fn stream() -> Stream {
+    Stream::new(hidden().map_or_else(Arc::default, |hidden| hidden.screen))
 }
 
 /// What goes wrong behind a call's back is told to the operator, who is the person at the terminal.

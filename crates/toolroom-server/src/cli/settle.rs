@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use toolroom::approval::{AnswerError, AnswerRequest};
-use toolroom::call::{CancellationToken, Pending};
+use toolroom::call::CancellationToken;
 use toolroom::ledger::{Answer, Answerer, CallId, DecideError, QuestionState};
 use toolroom::scope::Scope;
 
@@ -68,11 +68,11 @@ pub(super) enum Settled {
 
 impl Settler<'_> {
     /// Gets an answer, if anybody gives one.
-    pub(super) async fn settle(&self, call: &CallId, pending: &Pending) -> anyhow::Result<Settled> {
+    pub(super) async fn settle(&self, call: &CallId, by: Answerer) -> anyhow::Result<Settled> {
         if self.stop.is_cancelled() {
             return Ok(Settled::Parked(call.clone()));
         }
-        match (self.beforehand, pending.by) {
+        match (self.beforehand, by) {
             (Beforehand::Yes, Answerer::Caller) => return self.say_yes(call).await,
             (Beforehand::Yes, Answerer::Operator) => {
                 self.output

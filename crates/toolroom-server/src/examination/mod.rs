@@ -6,7 +6,6 @@
 mod facts;
 mod gather;
 mod judge;
-mod judge_files;
 mod look;
 mod opened;
 mod secrets;

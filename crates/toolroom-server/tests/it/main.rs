@@ -18,8 +18,11 @@ mod backup;
 mod call;
 mod canaries;
 mod canary;
+mod chat;
+mod chat_talk;
 mod complete;
 mod config;
+mod conversations;
 mod crash;
 mod crash_approvals;
 mod docs;
@@ -46,6 +49,7 @@ mod rotation;
 #[expect(dead_code, reason = "the properties are tested beside the code")]
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;
+mod scripted_model;
 mod seat;
 mod secrets;
 mod select;

@@ -553,6 +553,7 @@ fn the_risk_report_tells_what_becomes_of_risky_calls() {
     assert!(!home.run_own(&["tools", "--risk"]).ended(0).out.contains("erase_notes"));
     assert!(home.run_own(&["tools", "--risk", "--all"]).ended(0).out.contains("erase_notes"));
     home.run(&["tools", "disable", "write_file"]).ended(0);
+    home.run(&["switch", "off", "memory"]).ended(0);
     let builtin = home.run(&["tools", "--risk"]).ended(0);
     assert!(builtin.out.is_empty() && builtin.err.contains("no tool of medium or high risk"), "{builtin:?}");
 }

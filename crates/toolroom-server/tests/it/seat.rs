@@ -82,8 +82,9 @@ impl Seat {
         format!("{:?}", tcgetattr(&self.witness).unwrap())
     }
 
+    /// Whether keys are read: a command that only works shows none either, but lets Ctrl-C be a signal.
     fn is_quiet(&self) -> bool {
-        !tcgetattr(&self.witness).unwrap().local_modes.contains(LocalModes::ECHO)
+        !tcgetattr(&self.witness).unwrap().local_modes.intersects(LocalModes::ECHO | LocalModes::ISIG)
     }
 
     /// Starts a command here. `setsid` makes this its terminal, so that signals come from it.

@@ -39,6 +39,9 @@ pub(super) fn tool(home: TimeZone) -> Result<Arc<dyn Tool>, IdError> {
             .capabilities(&[])
             .when_to_use("the answer depends on today's date, the weekday or the time of day")
             .category("time", &["time", "date", "clock", "timezone"])
+            .usage_example("what time is it?")
+            .usage_example("which day is it today?")
+            .usage_example("what time is it in Tokyo right now?")
     })))
 }
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::find::Found;
-use super::pattern::{Extent, LOOK_BACK};
+use super::find::{Found, What};
+use super::pattern::{Extent, Kind, LOOK_BACK};
 use super::redactor::{Redactor, between};
 use super::text::{End, Text};
 
@@ -78,6 +78,8 @@ struct Held {
     floor: usize,
     /// Secrets that were hidden and go on, and how far they are known.
     open: Vec<(Extent, usize)>,
+    /// Private keys that begin before are inside of one that is hidden.
+    known_key: usize,
     has_hidden: bool,
 }
 
@@ -86,20 +88,20 @@ impl Held {
         self.text.push_str(chunk);
         let text = Text::new(self.text.as_bytes(), end);
         let mut found = Found::new(self.floor);
-        let (mut done, mut known_key) = (self.done, 0);
+        let mut done = self.done;
         let mut open = Vec::new();
         for (extent, at) in self.open.drain(..) {
             let reach = extent.reach(&text, at);
             done = done.max(reach.end);
-            if extent == Extent::PrivateKey {
-                known_key = reach.end;
+            if matches!(extent, Extent::PrivateKey(_)) {
+                self.known_key = self.known_key.max(reach.end);
             }
-            if reach.goes_on {
+            if let Some(extent) = reach.goes_on {
                 found.wait(reach.end);
                 open.push((extent, reach.end));
             }
         }
-        redactor.find(&text, known_key, &mut found);
+        redactor.find(&text, self.known_key, &mut found);
         let undecided = found.undecided.min(self.text.len());
         for (range, what) in found.merged() {
             if range.start >= undecided && range.start >= done {
@@ -120,9 +122,11 @@ impl Held {
             shown.push_str(between(&self.text, done, undecided));
             done = undecided;
         }
-        for find in &found.finds {
+        for find in found.finds.iter().filter(|find| find.range.start < done) {
+            if find.what == What::Kind(Kind::PrivateKey) {
+                self.known_key = self.known_key.max(find.range.end);
+            }
             if let Some(extent) = find.extent
-                && find.range.start < done
                 && !open.contains(&(extent, find.range.end))
             {
                 open.push((extent, find.range.end));
@@ -143,6 +147,7 @@ impl Held {
         self.text.drain(..cut);
         self.done -= cut;
         self.floor -= cut;
+        self.known_key = self.known_key.saturating_sub(cut);
         for (_, at) in &mut self.open {
             *at -= cut;
         }

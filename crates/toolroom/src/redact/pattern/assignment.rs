@@ -71,7 +71,7 @@ pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
     let class = if is_query { Class::Query } else { Class::Value };
     let extent = separator.quote.map_or(Extent::Run(class), Extent::Quoted);
     let reach = extent.reach(text, start);
-    if reach.goes_on && reach.end < start + DECIDED {
+    if reach.goes_on.is_some() && reach.end < start + DECIDED {
         return Err(Miss::Undecided(at));
     }
     let value = text.slice(start, reach.end.min(start + DECIDED));

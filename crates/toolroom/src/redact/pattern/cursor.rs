@@ -121,7 +121,7 @@ impl<'a, 't> Cursor<'a, 't> {
     /// Hides from `start` to the end of `extent`, which has begun here.
     pub(super) fn hide(self, kind: Kind, start: usize, extent: Extent) -> Hit {
         let reach = extent.reach(self.text, self.at);
-        Hit { start, end: reach.end, kind, extent: reach.goes_on.then_some(extent) }
+        Hit { start, end: reach.end, kind, extent: reach.goes_on }
     }
 
     /// Hides from `start` up to here.

@@ -2,7 +2,7 @@
 
 use super::super::text::Text;
 use super::class::Class;
-use super::pem;
+use super::pem::{self, Lines};
 
 /// What belongs to a secret once it is known to be one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,16 +11,16 @@ pub(in crate::redact) enum Extent {
     Run(Class),
     /// Up to white space or the quote that this byte is.
     Quoted(u8),
-    /// To the end of a private key.
-    PrivateKey,
+    /// To the end of a private key, from lines like these on.
+    PrivateKey(Lines),
 }
 
 /// The end of what has to be hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::redact) struct Reach {
     pub(in crate::redact) end: usize,
-    /// Whether text that has not arrived yet may belong to it.
-    pub(in crate::redact) goes_on: bool,
+    /// How text that has not arrived yet may belong to it.
+    pub(in crate::redact) goes_on: Option<Extent>,
 }
 
 impl Extent {
@@ -29,26 +29,30 @@ impl Extent {
         match self {
             Self::Run(class) => {
                 let end = text.run(class, from);
-                Reach { end, goes_on: text.is_cut(end) }
+                Reach { end, goes_on: text.is_cut(end).then_some(self) }
             }
-            Self::Quoted(quote) => quoted(text, quote, from),
-            Self::PrivateKey => pem::reach(text, from),
+            Self::Quoted(quote) => {
+                let (end, goes_on) = quoted(text, quote, from);
+                Reach { end, goes_on: goes_on.then_some(self) }
+            }
+            Self::PrivateKey(lines) => pem::reach(text, from, lines),
         }
     }
 }
 
-fn quoted(text: &Text<'_>, quote: u8, from: usize) -> Reach {
+/// The end of what is quoted, and whether more of it may arrive.
+fn quoted(text: &Text<'_>, quote: u8, from: usize) -> (usize, bool) {
     let mut end = from;
     while let Some(byte) = text.byte(end) {
         if byte == quote || byte.is_ascii_whitespace() {
-            return Reach { end, goes_on: false };
+            return (end, false);
         }
         // An escaped quote is no end.
         match (byte, text.byte(end + 1)) {
             (b'\\', Some(b'"' | b'\'' | b'`' | b'\\')) => end += 2,
-            (b'\\', None) if text.is_cut(end + 1) => return Reach { end, goes_on: true },
+            (b'\\', None) if text.is_cut(end + 1) => return (end, true),
             _ => end += 1,
         }
     }
-    Reach { end, goes_on: text.is_cut(end) }
+    (end, text.is_cut(end))
 }

@@ -33,26 +33,29 @@ const MIN_FOOTED: usize = END.len() + PRIVATE_KEY.len() + DASHES.len() + 12;
 /// As many bytes tell whether a run is a line of a key.
 const DECIDED: usize = 64;
 
+// A short line is never judged before all of it has arrived.
+const _: () = assert!("\r\n".len() + DECIDED < GAP);
+
 pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
     let mut cursor = Cursor::new(text, at);
     cursor.literal(BEGIN)?;
     label(&mut cursor)?;
     // Without a line the key is only mentioned.
     match first_line(cursor) {
-        Ok(cursor) => return Ok(cursor.hide(Kind::PrivateKey, at, Extent::PrivateKey)),
+        Ok(cursor) => return Ok(cursor.hide(Kind::PrivateKey, at, Extent::PrivateKey(Lines::Wide))),
         Err(Miss::Other) => {}
         Err(undecided) => return Err(undecided),
     }
-    match next_piece(text, cursor.at) {
+    match next_piece(text, cursor.at, cursor.at + GAP) {
         Piece::Line(end) => cursor.at = end,
         Piece::Footer(end) if end - cursor.at >= MIN_FOOTED => {
             cursor.at = end;
             return Ok(cursor.hide_to_here(Kind::PrivateKey, at));
         }
-        Piece::Footer(_) | Piece::None => return Err(Miss::Other),
+        Piece::Footer(_) | Piece::None(_) => return Err(Miss::Other),
         Piece::Undecided => return Err(Miss::Undecided(at)),
     }
-    Ok(cursor.hide(Kind::PrivateKey, at, Extent::PrivateKey))
+    Ok(cursor.hide(Kind::PrivateKey, at, Extent::PrivateKey(Lines::Wide)))
 }
 
 /// A line right below the frame, which need not be long; or several that are all as short as each other.
@@ -100,32 +103,49 @@ fn label(cursor: &mut Cursor<'_, '_>) -> Result<(), Miss> {
     cursor.literal(DASHES)
 }
 
-/// How far the key goes of which a line ends, or goes on, at `from`.
-pub(super) fn reach(text: &Text<'_>, from: usize) -> Reach {
-    let mut end = text.run(Class::Base64, from);
-    let mut are_narrow = false;
-    loop {
-        let next = match next_piece(text, end) {
-            Piece::Line(next) => {
-                // The same as for whoever begins to read here.
-                are_narrow = false;
-                next
-            }
-            Piece::Footer(next) => return Reach { end: next, goes_on: false },
-            Piece::Undecided => return Reach { end, goes_on: true },
-            // Whatever comes behind narrow lines is no more of them.
-            Piece::None if are_narrow => end,
-            Piece::None => {
-                are_narrow = true;
-                short_lines(text, end)
-            }
-        };
-        if next == end {
-            return Reach { end, goes_on: false };
+/// What the last line of a key was, as far as it matters for the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::redact) enum Lines {
+    /// Wide enough to be known as a line by itself.
+    Wide,
+    /// One or several short ones below each other, all of this width.
+    Narrow { width: usize, are_several: bool },
+    /// A shorter one below several short ones: no short one follows.
+    Last,
+}
+
+impl Lines {
+    /// What they are with a line of this width below them; `None` when that is no more of the key.
+    fn with(self, below: usize) -> Option<Self> {
+        match self {
+            Self::Wide => Some(Self::Narrow { width: below, are_several: false }),
+            Self::Narrow { width, are_several } => match below.cmp(&width) {
+                Ordering::Equal => Some(Self::Narrow { width, are_several: true }),
+                Ordering::Less if are_several => Some(Self::Last),
+                Ordering::Less | Ordering::Greater => None,
+            },
+            Self::Last => None,
         }
-        end = next;
-        if text.is_cut(end) {
-            return Reach { end, goes_on: true };
+    }
+}
+
+/// How far the key goes of which a line ends, or a wide one goes on, at `from`. Each step is taken when all the text
+/// is there that it may depend on, so that a key ends at the same place however its text arrives.
+pub(super) fn reach(text: &Text<'_>, from: usize, lines: Lines) -> Reach {
+    let (mut end, mut lines) = (text.run(Class::Base64, from), lines);
+    let mut looked = end;
+    loop {
+        match next_piece(text, looked, end + GAP) {
+            Piece::Line(next) => (end, lines, looked) = (next, Lines::Wide, next),
+            Piece::Footer(next) => return Reach { end: next, goes_on: None },
+            Piece::Undecided => return Reach { end, goes_on: Some(Extent::PrivateKey(lines)) },
+            Piece::None(to) => {
+                // A key in narrow lines, or the last line of one that was cut off.
+                let below =
+                    short_line(text, end).and_then(|(start, next)| Some((next, lines.with(next - start)?)));
+                let Some((next, with)) = below else { return Reach { end, goes_on: None } };
+                (end, lines, looked) = (next, with, to);
+            }
         }
     }
 }
@@ -135,15 +155,17 @@ enum Piece {
     Line(usize),
     /// The last line of the frame, up to here.
     Footer(usize),
-    None,
+    /// Neither, up to here.
+    None(usize),
     Undecided,
 }
 
-fn next_piece(text: &Text<'_>, from: usize) -> Piece {
+/// What begins between `from`, which is not inside a run, and `limit`.
+fn next_piece(text: &Text<'_>, from: usize, limit: usize) -> Piece {
     let mut at = from;
-    while at < from + GAP {
+    while at < limit {
         let Some(byte) = text.byte(at) else {
-            return if text.is_cut(at) { Piece::Undecided } else { Piece::None };
+            return if text.is_cut(at) { Piece::Undecided } else { Piece::None(at) };
         };
         if byte == b'-' {
             let mut cursor = Cursor::new(text, at);
@@ -165,7 +187,7 @@ fn next_piece(text: &Text<'_>, from: usize) -> Piece {
             at += 1;
         }
     }
-    Piece::None
+    Piece::None(at)
 }
 
 fn is_line(run: &[u8]) -> bool {
@@ -174,24 +196,6 @@ fn is_line(run: &[u8]) -> bool {
         && some(u8::is_ascii_lowercase)
         && some(u8::is_ascii_uppercase)
         && some(u8::is_ascii_digit)
-}
-
-/// The end of short lines, one right below the other and all alike, and of a shorter one below those: a key in narrow
-/// lines, or the last line of one that was cut off.
-fn short_lines(text: &Text<'_>, from: usize) -> usize {
-    let (mut end, mut width, mut count) = (from, None, 0_u32);
-    while let Some((start, next)) = short_line(text, end) {
-        let is_last = match width.map(|width| (next - start).cmp(&width)) {
-            None | Some(Ordering::Equal) => false,
-            Some(Ordering::Less) if count > 1 => true,
-            Some(Ordering::Less | Ordering::Greater) => return end,
-        };
-        (end, width, count) = (next, Some(next - start), count + 1);
-        if is_last {
-            return end;
-        }
-    }
-    end
 }
 
 /// A short line right below another one, from here to there.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use proptest::collection::vec;
-use proptest::prelude::{Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
+use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::sample::{Index, select};
 use toolroom::redact::{Patterns, Redactor, Secret, Stream};
 
@@ -134,19 +134,72 @@ fn text() -> impl Strategy<Value = String> {
         .prop_map(|pieces| pieces.concat())
 }
 
+/// A private key, or what looks a little like one: blocks of lines of any width, with or without an end.
+fn key() -> impl Strategy<Value = String> {
+    let line =
+        prop_oneof![Just("k7RqpQ5t"), Just("k7Rq2ZxW9mB4vTn1LcY8sHd3JfG6pQ5t"), Just("abc"), Just("A/+=")];
+    let width = prop_oneof![3 => 1..12_usize, 1 => 12..90_usize];
+    let count = prop_oneof![3 => 1..4_usize, 1 => 4..40_usize];
+    let lines = (line, width, count, select(vec!["\n", "\n", "\n", "\r\n", "\\n", "\n> "])).prop_map(
+        |(line, width, count, before)| {
+            let line: String = line.chars().cycle().take(width).collect();
+            format!("{before}{line}").repeat(count)
+        },
+    );
+    let other = select(vec![
+        "\n-----END PRIVATE KEY-----",
+        "\n-----BEGIN PRIVATE KEY-----",
+        "\n-----END",
+        "\n\n",
+        "\n; and so on, with ordinary words.\n",
+        "\nProc-Type: 4,ENCRYPTED\n",
+        " ",
+    ])
+    .prop_map(str::to_owned);
+    vec(prop_oneof![4 => lines, 1 => other], 0..8)
+        .prop_map(|pieces| format!("-----BEGIN PRIVATE KEY-----{}", pieces.concat()))
+}
+
+/// A text cut at these places.
+fn chunks<'t>(text: &'t str, cuts: &[Index]) -> Vec<&'t str> {
+    let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    let mut cuts: Vec<usize> = cuts.iter().map(|cut| places[cut.index(places.len())]).collect();
+    cuts.sort_unstable();
+    let starts = [0].into_iter().chain(cuts.iter().copied());
+    let ends = cuts.iter().copied().chain([text.len()]);
+    starts.zip(ends).map(|(start, end)| text.get(start..end).unwrap()).collect()
+}
+
+#[test]
+fn a_key_in_narrow_lines_is_hidden_to_its_end_wherever_it_is_cut() {
+    let wide = "k7Rq2ZxW9mB4vTn1LcY8sHd3JfG6pQ5tk7Rq2ZxW9mB4vTn1LcY8sHd3JfG6pQ5t";
+    for narrow in [
+        format!("{}{}\nk7R", "\nk7Rq2pQ5t".repeat(24), "\nk7RqpQ5t".repeat(60)),
+        format!("{}\nk7R", "\nk7RqpQ5t".repeat(60)),
+        format!("{}\nk7R", "\\nk7RqpQ5t".repeat(60)),
+    ] {
+        let text = format!("-----BEGIN PRIVATE KEY-----\n{wide}{narrow}\n\n; and so on");
+        let whole = REDACTOR.redact_text(&text);
+        for cut in 0..=text.len() {
+            let (first, second) = text.split_at(cut);
+            assert_eq!(streamed(&REDACTOR, [first, second]), whole, "cut at {cut}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(cases(600))]
 
     #[test]
     fn chunks_make_no_difference(text in text(), cuts in vec(any::<Index>(), 0..12)) {
-        let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-        let mut cuts: Vec<usize> = cuts.iter().map(|cut| places[cut.index(places.len())]).collect();
-        cuts.sort_unstable();
-        let starts = [0].into_iter().chain(cuts.iter().copied());
-        let ends = cuts.iter().copied().chain([text.len()]);
-        let chunks = starts.zip(ends).map(|(start, end)| text.get(start..end).unwrap());
         let whole = REDACTOR.redact_text(&text);
-        prop_assert_eq!(streamed(&REDACTOR, chunks), whole.as_ref());
+        prop_assert_eq!(streamed(&REDACTOR, chunks(&text, &cuts)), whole.as_ref());
+    }
+
+    #[test]
+    fn chunks_make_no_difference_to_a_key(key in key(), cuts in vec(any::<Index>(), 0..12)) {
+        let whole = REDACTOR.redact_text(&key);
+        prop_assert_eq!(streamed(&REDACTOR, chunks(&key, &cuts)), whole.as_ref());
     }
 
     #[test]

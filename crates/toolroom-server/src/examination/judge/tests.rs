@@ -2,13 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use toolroom_host::machine::{Space, TreeSize};
-use toolroom_store::InstanceSeen;
-use toolroom_tools::builtin::doctor::Gravity;
+use toolroom::clock::Timestamp;
+use toolroom::ledger::CallStatus;
+use toolroom_host::machine::{Extent, Machine, Space, TreeSize, UserNamespaces};
+use toolroom_store::{InstanceSeen, StoreHealth};
+use toolroom_tools::builtin::doctor::{Gravity, Report};
 
-use super::super::facts::{FolderFacts, FolderState, FolderTrouble, Oddity, ProjectFacts};
-use super::*;
+use super::super::facts::{
+    AnswerFacts, ConfigFacts, ConfigTrouble, Damage, DiskFacts, Facts, FolderFacts, FolderState,
+    FolderTrouble, KeyChange, KeyFacts, KeyTrouble, Oddity, OpenStore, PolicyFacts, ProjectFacts,
+    SealedFacts, StoreFacts, StoreState, StoreTrouble, Unwritable, Vanished,
+};
+use super::judge;
+use super::machine::{CLOCK_SLACK, FULL_BYTES, LOW_BYTES};
+use super::wording::{GB, MB, size};
 
 const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 

@@ -2,8 +2,9 @@
 
 use toolroom_tools::builtin::doctor::{Check, Finding};
 
-use super::facts::{FolderFacts, FolderState, FolderTrouble};
-use super::judge::{counted, one, quoted, unexamined};
+use super::super::facts::{FolderFacts, FolderState, FolderTrouble};
+use super::wording::{counted, quoted};
+use super::{one, unexamined};
 
 /// Where somebody sees which folders are opened, and who said so.
 const SHOW: &str = "toolroom config show --origin";

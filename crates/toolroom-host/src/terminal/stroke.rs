@@ -1,0 +1,35 @@
+//! What somebody does who writes a text.
+
+use std::io;
+
+use super::key::{Byte, Input, Key, Patience, Typed, next_typed};
+use super::sequence::{Move, Sequence, read_paste};
+use super::text::MAX_BYTES;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Stroke {
+    Key(Key),
+    Move(Move),
+    Pasted(String),
+    /// The terminal went away.
+    Gone,
+}
+
+/// The next stroke; `None` when the person's time is up.
+pub(super) fn next_stroke(read: impl FnMut(Patience) -> io::Result<Byte>) -> io::Result<Option<Stroke>> {
+    let mut bytes = Input::new(read);
+    loop {
+        return Ok(Some(match next_typed(&mut bytes)? {
+            Typed::Nothing => return Ok(None),
+            Typed::Gone => Stroke::Gone,
+            Typed::Key(key) => Stroke::Key(key),
+            Typed::Sequence(Sequence::Escape) => Stroke::Key(Key::Escape),
+            Typed::Sequence(Sequence::Move(key)) => Stroke::Move(key),
+            Typed::Sequence(Sequence::Paste) => {
+                let pasted = read_paste(&mut bytes, MAX_BYTES)?;
+                Stroke::Pasted(String::from_utf8_lossy(&pasted).into_owned())
+            }
+            Typed::Sequence(Sequence::Other) => continue,
+        }));
+    }
+}

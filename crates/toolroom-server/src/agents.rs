@@ -1,0 +1,171 @@
+//! Agents, ready to be asked: a record, the models that answer for it, and the toolroom they use.
+
+use std::sync::Arc;
+
+use toolroom::agent::{Agent, AgentRecord, Candidate, DEFAULT_AGENT, LocalTime};
+use toolroom::clock::Timestamp;
+use toolroom::conversation::Conversations;
+use toolroom::ledger::LedgerError;
+use toolroom::memory::Memories;
+use toolroom::model::{ModelFacts, Price};
+use toolroom::nearest::nearest_one;
+use toolroom::policy::PatternError;
+use toolroom::scope::Scope;
+use toolroom_host::environment;
+use toolroom_models::directory::{Directory, OpenError, OpenedModel};
+use toolroom_models::retry::Patient;
+use toolroom_models::vendor::{self, ModelName, ModelNameError};
+
+use crate::app::App;
+use crate::models::directory;
+
+/// Who is to answer.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// The agent's id; the default one, if absent.
+    pub agent: Option<String>,
+    /// Models to be asked instead of the agent's own, the first one first.
+    pub models: Vec<ModelName>,
+}
+
+/// An agent that can be asked.
+#[derive(Clone)]
+pub struct Opened {
+    /// The agent.
+    pub agent: Agent,
+    /// Its models, the first one first, with the tokens each can take. Empty where what is set up has none to begin with.
+    pub models: Vec<(String, u64)>,
+}
+
+/// Why an agent cannot be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenAgentError {
+    /// There is none of that id.
+    #[error("there is no agent `{id}`; {hint}")]
+    NotFound {
+        /// The id.
+        id: String,
+        /// What may be meant, or where to look.
+        hint: String,
+    },
+    /// A model of its record has no name of a model.
+    #[error("the agent `{agent}` names a model that is none")]
+    Name {
+        /// The agent.
+        agent: String,
+        /// Why not.
+        source: ModelNameError,
+    },
+    /// A model cannot be asked.
+    #[error(transparent)]
+    Model(#[from] OpenError),
+    /// One of its patterns of tools is none.
+    #[error("the agent's tools cannot be chosen")]
+    Pattern(#[from] PatternError),
+    /// The record could not be read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// Keys of vendors could not be read.
+    #[error("the vendors' keys cannot be read")]
+    Keys(#[source] anyhow::Error),
+}
+
+/// Where conversations are kept.
+#[must_use]
+pub fn conversations(app: &App) -> Arc<dyn Conversations> {
+    Arc::new(app.store.clone())
+}
+
+/// Opens an agent. Its models are those of the choice, else its own, else those of the configuration, else the first
+/// one that the environment offers, else the offline model. Nothing is sent.
+///
+/// # Errors
+/// When there is no such agent, or one of its models is not set up.
+pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, OpenAgentError> {
+    let record = record(app, scope, choice.agent.as_deref().unwrap_or(DEFAULT_AGENT)).await?;
+    let known =
+        directory(&app.config.config, &app.vault, &scope.project).await.map_err(OpenAgentError::Keys)?;
+    let names = names(app, &record, choice, &known)?;
+    let opened = names.iter().map(|name| known.open(name)).collect::<Result<Vec<_>, _>>()?;
+    let chain: Vec<Candidate> = opened.into_iter().map(candidate).collect();
+    let models = chain.iter().map(|one| (one.model.name().to_owned(), one.facts.window)).collect();
+    let memories: Arc<dyn Memories> = Arc::new(app.store.clone());
+    let agent = Agent::new(app.room.clone(), conversations(app), record, chain)?
+        .memories(memories)
+        .wall(Arc::new(wall));
+    Ok(Opened { agent, models })
+}
+
+/// Every agent by id, `default` among them whether somebody changed it or not.
+///
+/// # Errors
+/// When they cannot be read.
+pub async fn records(app: &App, scope: &Scope) -> Result<Vec<AgentRecord>, LedgerError> {
+    let mut agents = app.agents().agents(&scope.project).await?;
+    if !agents.iter().any(|agent| agent.id.as_str() == DEFAULT_AGENT) {
+        agents.push(AgentRecord::default());
+    }
+    agents.sort_by(|left, right| left.id.cmp(&right.id));
+    Ok(agents)
+}
+
+/// The agent of that id.
+///
+/// # Errors
+/// When there is none, or they cannot be read.
+pub async fn record(app: &App, scope: &Scope, id: &str) -> Result<AgentRecord, OpenAgentError> {
+    let agents = records(app, scope).await?;
+    let meant = nearest_one(id, agents.iter().map(|agent| agent.id.as_str())).map(str::to_owned);
+    agents.into_iter().find(|agent| agent.id.as_str() == id).ok_or_else(|| {
+        let hint = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "see `toolroom agents`".to_owned(),
+        };
+        OpenAgentError::NotFound { id: id.to_owned(), hint }
+    })
+}
+
+fn names(
+    app: &App,
+    record: &AgentRecord,
+    choice: &Choice,
+    known: &Directory,
+) -> Result<Vec<ModelName>, OpenAgentError> {
+    if !choice.models.is_empty() {
+        return Ok(choice.models.clone());
+    }
+    if !record.models.is_empty() {
+        let names = record.models.iter().map(|name| name.parse()).collect::<Result<_, _>>();
+        return names.map_err(|source| OpenAgentError::Name { agent: record.id.to_string(), source });
+    }
+    match &app.config.config.model {
+        Some(chain) if !chain.0.is_empty() => Ok(chain.0.clone()),
+        Some(_) | None => Ok(known.usual().into_iter().collect()),
+    }
+}
+
+fn candidate(OpenedModel { model, facts }: OpenedModel) -> Candidate {
+    let vendor::ModelFacts { window, max_output, price, tools, images, .. } = facts;
+    let price = price.map(price_of);
+    let model = Arc::new(Patient::new(model));
+    Candidate::new(model).facts(ModelFacts { window, max_output, price, tools, images, on_device: false })
+}
+
+/// The tables count thousandths of a dollar.
+fn price_of(price: vendor::Price) -> Price {
+    #[expect(clippy::cast_precision_loss, reason = "no price has 2^53 thousandths")]
+    let dollars = |thousandths: u64| thousandths as f64 / 1e3;
+    Price {
+        input: dollars(price.input),
+        output: dollars(price.output),
+        cache_read: Some(dollars(price.cache_read)),
+        cache_write: Some(dollars(price.cache_write)),
+    }
+}
+
+fn wall(at: Timestamp) -> LocalTime {
+    let zone = environment::time_zone();
+    let name = zone.iana_name().unwrap_or("UTC").to_owned();
+    let time = jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or_default();
+    LocalTime { time: time.to_zoned(zone).strftime("%Y-%m-%dT%H:%M%:z").to_string(), zone: name }
+}

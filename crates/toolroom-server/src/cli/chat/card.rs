@@ -1,0 +1,180 @@
+//! A tool that was called, in one line, or unfolded.
+
+use anstyle::Style;
+use serde_json::Value;
+use toolroom::conversation::{CallNotice, NumberedEvent, RunEvent};
+
+use super::super::log::lasted;
+use super::super::output::{BOLD, DIM, GREEN, RED, YELLOW, one_line, visible};
+use super::super::words::plain;
+
+/// Room for arguments beside the rest of the line.
+const ARGUMENT_CHARS: usize = 48;
+
+/// What is longer is found in the log.
+const RESULT_CHARS: usize = 4_000;
+
+/// A call, and what came of it.
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct Card {
+    notice: CallNotice,
+    end: Option<End>,
+}
+
+#[derive(Debug, Clone)]
+struct End {
+    outcome: String,
+    result: String,
+    duration_us: u64,
+}
+
+impl Card {
+    pub(super) fn begun(notice: &CallNotice) -> Self {
+        Self { notice: notice.clone(), end: None }
+    }
+
+    /// Takes in the event that ends it; says whether this was one.
+    pub(super) fn take(&mut self, event: &RunEvent) -> bool {
+        match event {
+            RunEvent::CallEnded { id, outcome, result, duration_us, .. } if *id == self.notice.id => {
+                let (outcome, result) = (outcome.clone(), plain(result));
+                self.end = Some(End { outcome, result, duration_us: *duration_us });
+                true
+            }
+            RunEvent::Asks { id, .. } if *id == self.notice.id => {
+                self.end = Some(End { outcome: "pending".to_owned(), result: String::new(), duration_us: 0 });
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// All calls of a run, as its events tell them.
+    pub(in crate::cli) fn all(events: &[NumberedEvent]) -> Vec<Self> {
+        let mut cards: Vec<Self> = Vec::new();
+        for NumberedEvent { event, .. } in events {
+            match event {
+                RunEvent::CallBegan(notice) => {
+                    // After somebody was asked, a call begins once more.
+                    cards.retain(|card| card.notice.id != notice.id);
+                    cards.push(Self::begun(notice));
+                }
+                event => drop(cards.iter_mut().any(|card| card.take(event))),
+            }
+        }
+        cards
+    }
+
+    /// One line: how it stands, the tool, its arguments, how long it took and how much came back.
+    pub(in crate::cli) fn line(&self) -> String {
+        let (dot, end) = match &self.end {
+            None => (YELLOW, "not ended".to_owned()),
+            Some(end) => (style_of(&end.outcome), end.told()),
+        };
+        let title = one_line(&self.notice.title, ARGUMENT_CHARS);
+        let arguments = one_line(&in_short(&self.notice.arguments), ARGUMENT_CHARS);
+        format!("{dot}●{dot:#} {BOLD}{title}{BOLD:#}  {arguments}  {DIM}{end}{DIM:#}")
+    }
+
+    /// The line, the arguments and the result.
+    pub(in crate::cli) fn unfolded(&self) -> String {
+        let arguments = serde_json::to_string_pretty(&self.notice.arguments).unwrap_or_default();
+        let result = self.end.as_ref().map(|end| end.result.as_str()).unwrap_or_default();
+        let shown: String = result.chars().take(RESULT_CHARS).collect();
+        let more = if shown.len() < result.len() { "\n…" } else { "" };
+        let part = |name: &str, text: &str| format!("{DIM}{name:<10}{DIM:#}{}", indented(text));
+        let (arguments, result) = (part("arguments", &arguments), part("result", &format!("{shown}{more}")));
+        format!("{}\n  {arguments}\n  {result}", self.line())
+    }
+}
+
+impl End {
+    fn told(&self) -> String {
+        match self.outcome.as_str() {
+            "done" => format!("{} · {}", lasted(self.duration_us), size(self.result.len())),
+            "pending" => "waits for an answer".to_owned(),
+            outcome => format!("{outcome} · {}", lasted(self.duration_us)),
+        }
+    }
+}
+
+fn style_of(outcome: &str) -> Style {
+    match outcome {
+        "done" => GREEN,
+        "pending" | "cancelled" => YELLOW,
+        _ => RED,
+    }
+}
+
+/// `key=value`, one after the other.
+fn in_short(arguments: &Value) -> String {
+    match arguments {
+        Value::Object(arguments) => {
+            let pairs = arguments.iter().map(|(name, value)| format!("{name}={}", plain(value)));
+            pairs.collect::<Vec<_>>().join(" ")
+        }
+        other => plain(other),
+    }
+}
+
+/// Rows of somebody else's, none of which begins like ours.
+fn indented(text: &str) -> String {
+    visible(text).replace('\n', &format!("\n{}", " ".repeat(12)))
+}
+
+fn size(bytes: usize) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
+        bytes => format!("{} MB", bytes / 1_000_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+    use toolroom::ledger::CallId;
+    use toolroom::model::ModelCallId;
+
+    use super::*;
+
+    fn shown(outcome: &str, result: Value) -> (String, String) {
+        let id = ModelCallId::new("c1");
+        let notice = CallNotice {
+            id: id.clone(),
+            tool: "builtin:calculator".into(),
+            title: "Calculator\u{1b}[2J".to_owned(),
+            arguments: Arc::new(json!({"expression": "17*23"})),
+        };
+        let mut card = Card::begun(&notice);
+        let ended = RunEvent::CallEnded {
+            id,
+            call: CallId::new("call_1"),
+            tool: "builtin:calculator".into(),
+            outcome: outcome.to_owned(),
+            result: Arc::new(result),
+            artifact: None,
+            duration_us: 2_500,
+        };
+        assert!(card.take(&ended));
+        let strip = |text: String| anstream::adapter::strip_str(&text).to_string();
+        (strip(card.line()), strip(card.unfolded()))
+    }
+
+    #[test]
+    fn a_card_is_one_line_until_it_is_unfolded() {
+        let (line, unfolded) = shown("done", json!(391));
+        assert_eq!(line, "● Calculator\\u{1b}[2J  expression=17*23  2 ms · 3 B");
+        assert!(unfolded.ends_with("  result    391"), "{unfolded}");
+        assert!(unfolded.contains("\"expression\": \"17*23\""), "{unfolded}");
+    }
+
+    #[test]
+    fn a_result_cannot_look_like_a_line_of_ours() {
+        let (line, unfolded) = shown("failed", json!("one\n● Calculator  done\u{1b}[1A"));
+        assert!(line.ends_with("failed · 2 ms"), "{line}");
+        assert!(unfolded.contains("\n            ● Calculator  done\\u{1b}[1A"), "{unfolded}");
+    }
+}

@@ -1,0 +1,87 @@
+//! What programs are told of a run.
+
+use serde::Serialize;
+use toolroom::agent::RunReport;
+use toolroom::conversation::{
+    CallNotice, ConversationId, NumberedEvent, Run, RunEvent, RunFailure, RunId, RunState,
+};
+use toolroom::ledger::CallId;
+use toolroom::model::Usage;
+
+/// The one document of `--json`.
+#[derive(Serialize)]
+pub(in crate::cli) struct Document<'a> {
+    conversation: &'a ConversationId,
+    run: &'a RunId,
+    state: RunState,
+    /// The answer; empty if there is none.
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    calls: Vec<Call<'a>>,
+    /// The calls that have to be answered before it goes on.
+    waiting: &'a [CallId],
+    usage: Usage,
+    cost: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<&'a RunFailure>,
+}
+
+/// A call of the run.
+#[derive(Serialize)]
+struct Call<'a> {
+    #[serde(flatten)]
+    notice: &'a CallNotice,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<&'a CallId>,
+    /// `pending` while somebody is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_us: Option<u64>,
+}
+
+impl<'a> Document<'a> {
+    pub(in crate::cli) fn of(report: &'a RunReport, events: &'a [NumberedEvent]) -> Self {
+        let RunReport { run, text, waiting } = report;
+        let Run { id, conversation, state, model, usage, cost, failure, .. } = run;
+        Self {
+            conversation,
+            run: id,
+            state: *state,
+            text,
+            model: model.as_deref(),
+            calls: calls(events),
+            waiting,
+            usage: *usage,
+            cost: *cost,
+            failure: failure.as_ref(),
+        }
+    }
+}
+
+fn calls(events: &[NumberedEvent]) -> Vec<Call<'_>> {
+    let mut calls: Vec<Call<'_>> = Vec::new();
+    for NumberedEvent { event, .. } in events {
+        let (id, call, outcome, result, duration_us) = match event {
+            RunEvent::CallBegan(notice) => {
+                // After somebody was asked, a call begins once more.
+                calls.retain(|known| known.notice.id != notice.id);
+                calls.push(Call { notice, call: None, outcome: None, result: None, duration_us: None });
+                continue;
+            }
+            RunEvent::CallEnded { id, call, outcome, result, duration_us, .. } => {
+                (id, call, outcome.as_str(), Some(result.as_ref()), Some(*duration_us))
+            }
+            RunEvent::Asks { id, call, .. } => (id, call, "pending", None, None),
+            _ => continue,
+        };
+        if let Some(known) = calls.iter_mut().find(|known| known.notice.id == *id) {
+            (known.call, known.outcome, known.result, known.duration_us) =
+                (Some(call), Some(outcome), result, duration_us);
+        }
+    }
+    calls
+}

@@ -1,0 +1,168 @@
+//! A model on loopback that says what a test wrote down, in the words of an OpenAI-compatible endpoint.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// Long for a machine, and only waited for when a test fails.
+const LONG: Duration = Duration::from_secs(60);
+
+/// What the model does when it is asked.
+#[derive(Clone)]
+pub(crate) enum Line {
+    /// Says this, in pieces.
+    Says(Vec<String>),
+    /// Wants this tool to be called, after some words.
+    Calls(&'static str, Value),
+    /// Says this, and nothing more for as long as the other side listens.
+    Stalls(&'static str),
+    /// Says this, and hangs up.
+    BreaksOff(&'static str),
+    /// Refuses with this status.
+    Refuses(u16),
+}
+
+impl Line {
+    pub(crate) fn says(text: &str) -> Self {
+        Self::Says(text.split_inclusive(' ').map(str::to_owned).collect())
+    }
+}
+
+/// The model at work. What is left of the script when it ends does not matter.
+pub(crate) struct ScriptedModel {
+    address: String,
+    asked: Arc<Asked>,
+}
+
+#[derive(Default)]
+struct Asked {
+    bodies: Mutex<Vec<Value>>,
+    more: Condvar,
+}
+
+impl ScriptedModel {
+    pub(crate) fn starts(script: impl IntoIterator<Item = Line>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let asked = Arc::new(Asked::default());
+        let heard = Arc::clone(&asked);
+        let script: Vec<Line> = script.into_iter().collect();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (stream, heard, script) = (stream.unwrap(), Arc::clone(&heard), script.clone());
+                std::thread::spawn(move || answer(stream, &heard, &script));
+            }
+        });
+        Self { address, asked }
+    }
+
+    /// Configures this model in a data folder, as the one that answers. `more` is the rest of the file.
+    pub(crate) fn is_set_up_in(&self, home: &Path, more: &str) {
+        let config =
+            format!("model = \"lab/m\"\n[vendor.lab]\nbase_url = \"http://{}/v1\"\n{more}", self.address);
+        std::fs::write(home.join("toolroom.toml"), config).unwrap();
+    }
+
+    /// What it was asked, in order.
+    pub(crate) fn asked(&self) -> Vec<Value> {
+        self.asked.bodies.lock().unwrap().clone()
+    }
+
+    /// Waits until it was asked so often.
+    #[track_caller]
+    pub(crate) fn is_asked(&self, times: usize) {
+        let bodies = self.asked.bodies.lock().unwrap();
+        let (bodies, waited) =
+            self.asked.more.wait_timeout_while(bodies, LONG, |bodies| bodies.len() < times).unwrap();
+        assert!(!waited.timed_out(), "asked {} times only", bodies.len());
+    }
+}
+
+fn answer(stream: TcpStream, asked: &Asked, script: &[Line]) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let Some(body) = request(&mut reader) else { return };
+    let place = {
+        let mut bodies = asked.bodies.lock().unwrap();
+        bodies.push(body);
+        asked.more.notify_all();
+        bodies.len() - 1
+    };
+    let line = script.get(place).cloned().unwrap_or_else(|| Line::says("the script is at its end"));
+    // Whoever hangs up does not want to hear more.
+    drop(play(stream, reader, line));
+}
+
+fn request(reader: &mut impl BufRead) -> Option<Value> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().ok()?;
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    serde_json::from_slice(&body).ok()
+}
+
+fn play(mut stream: TcpStream, mut reader: impl Read, line: Line) -> std::io::Result<()> {
+    if let Line::Refuses(status) = line {
+        let body =
+            json!({"error": {"message": "the script says no", "type": "invalid_request_error"}}).to_string();
+        return write!(
+            stream,
+            "HTTP/1.1 {status} No\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        );
+    }
+    write!(stream, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")?;
+    let mut piece = |delta: Value, finish: Option<&str>| {
+        let chunk = json!({
+            "id": "c1", "object": "chat.completion.chunk", "model": "m",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+        });
+        write!(stream, "data: {chunk}\n\n").and_then(|()| stream.flush())
+    };
+    let end = match line {
+        Line::Says(pieces) => {
+            for text in pieces {
+                piece(json!({"content": text}), None)?;
+            }
+            "stop"
+        }
+        Line::Calls(name, arguments) => {
+            let call = json!({
+                "index": 0, "id": format!("call_{name}"), "type": "function",
+                "function": {"name": name, "arguments": arguments.to_string()},
+            });
+            piece(json!({"tool_calls": [call]}), None)?;
+            "tool_calls"
+        }
+        Line::Stalls(text) => {
+            piece(json!({"content": text}), None)?;
+            // Returns when the other side hangs up.
+            reader.read_to_end(&mut Vec::new())?;
+            return Ok(());
+        }
+        Line::BreaksOff(text) => return piece(json!({"content": text}), None),
+        Line::Refuses(_) => return Ok(()),
+    };
+    piece(json!({}), Some(end))?;
+    let usage = json!({
+        "id": "c1", "object": "chat.completion.chunk", "model": "m", "choices": [],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+    });
+    write!(stream, "data: {usage}\n\ndata: [DONE]\n\n")
+}
