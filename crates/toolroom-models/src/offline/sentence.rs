@@ -8,9 +8,6 @@ use super::fill;
 use super::on_offer::{OnOffer, Tool};
 use super::speech;
 
-/// Tools that are tried, best first.
-const TRIED: usize = 5;
-
 /// Tools that are named where nothing is clear.
 const NAMED: usize = 3;
 
@@ -27,16 +24,18 @@ pub(super) fn read(text: &str, tools: &OnOffer<'_>) -> Reply {
         return call;
     }
     let selector = Selector::new(tools.iter().map(card));
-    let ranking = selector.rank(&format!("{} {}", evidence.rest, evidence.hints()), TRIED);
-    if !evidence.is_too_much() {
-        let ranked = ranking.tools.iter().filter_map(|ranked| tools.on_wire(&ranked.id));
-        let clear = ranked.filter(|tool| is_clear(&selector, tool, &evidence));
-        if let Some(call) = clear.into_iter().find_map(|tool| call(tool, &evidence)) {
-            return call;
-        }
+    let ranking = selector.rank(&format!("{} {}", evidence.rest, evidence.hints()), NAMED);
+    // Only the best one: the next may do the opposite of what is wanted, and have what it requires.
+    let first = ranking.tools.first().and_then(|ranked| tools.on_wire(&ranked.id));
+    if let Some(tool) = first
+        && !evidence.is_too_much()
+        && is_clear(&selector, tool, &evidence)
+        && let Some(call) = call(tool, &evidence)
+    {
+        return call;
     }
     let best = ranking.tools.first().map_or(0.0, |best| best.score);
-    let near = ranking.tools.iter().take_while(|ranked| ranked.score >= best * NEAR).take(NAMED);
+    let near = ranking.tools.iter().take_while(|ranked| ranked.score >= best * NEAR);
     let near: Vec<&Tool<'_>> = near.filter_map(|ranked| tools.on_wire(&ranked.id)).collect();
     Reply::Words(speech::unclear(&near, tools))
 }

@@ -5,8 +5,7 @@ use super::lexicon::Weight;
 use super::vocabulary::{Kind, Met};
 use super::words;
 
-/// What the words of a message have to do with a tool. Words of the asking are left out, and words that fit any request
-/// where the tool does not have them.
+/// What the words of a message have to do with a tool. Words of the asking, and those that fit any request, are left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fit {
     /// Words that the tool has, or that mean the like; each way to write one counts once.
@@ -30,22 +29,16 @@ impl Selector {
         words::each(message, |word| {
             let (says, fits) = match self.vocabulary.meet(word, &mut bare) {
                 Met::Nothing => (false, false),
-                Met::Unknown => (!self.vocabulary.is_weak(&bare), false),
+                // The letter behind an apostrophe is one.
+                Met::Unknown => (word.chars().nth(1).is_some() && !self.vocabulary.is_weak(&bare), false),
                 Met::Meant(concepts) => {
-                    let fits = concepts.iter().any(|concept| has(*concept));
-                    (fits || !self.vocabulary.is_weak(&bare), fits)
+                    (!self.vocabulary.is_weak(&bare), concepts.iter().any(|concept| has(*concept)))
                 }
                 Met::Known(number) => {
                     let term = self.vocabulary.term(number);
-                    let kind = term.map_or(Kind::Word(Weight::Stop), |term| term.kind);
+                    let says = term.is_some_and(|term| term.kind == Kind::Word(Weight::Full));
                     let concepts = term.map_or(&[][..], |term| term.concepts);
-                    let fits = has(number) || concepts.iter().any(|concept| has(*concept));
-                    let says = match kind {
-                        Kind::Word(Weight::Stop) => false,
-                        Kind::Word(Weight::Weak) => fits,
-                        Kind::Word(Weight::Full) | Kind::Concept => true,
-                    };
-                    (says, fits)
+                    (says, has(number) || concepts.iter().any(|concept| has(*concept)))
                 }
             };
             let list = if fits { &mut met } else { &mut strange };
