@@ -76,6 +76,19 @@ fn at_its_own_address_openai_speaks_responses() {
 }
 
 #[test]
+fn where_nothing_is_set_up_the_offline_model_answers() {
+    let directory = directory(&[], Vec::new());
+    let usual = directory.usual().unwrap();
+    assert_eq!(usual, name("offline/toolroom"));
+    let opened = directory.open(&usual).unwrap();
+    assert_eq!(opened.model.name(), "offline/toolroom");
+    let free = opened.facts.price.map(|price| (price.input, price.output));
+    assert_eq!((opened.facts.tools, free), (true, Some((0, 0))));
+    let error = directory.open(&name("offline/gpt")).err().unwrap().to_string();
+    assert_eq!(error, "there is no model `offline/gpt`; the offline one is `offline/toolroom`");
+}
+
+#[test]
 fn what_is_missing_is_named() {
     let directory = directory(
         &[],

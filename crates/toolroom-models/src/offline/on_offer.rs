@@ -145,7 +145,10 @@ impl Tool<'_> {
     pub(super) fn gist(&self) -> String {
         const MOST: usize = 90;
         let line = self.offered.description.lines().next().unwrap_or_default().trim();
-        let sentence = line.split_once(". ").map_or(line, |(first, _)| first).trim_end_matches('.');
+        let ends = [". ", ": ", "; "].into_iter().filter_map(|end| line.split_once(end));
+        // What stands in brackets belongs to what is before them.
+        let whole = ends.map(|(first, _)| first).filter(|first| !first.contains('('));
+        let sentence = whole.min_by_key(|first| first.len()).unwrap_or(line).trim_end_matches('.');
         match sentence.char_indices().nth(MOST) {
             Some((end, _)) => format!("{}…", sentence.get(..end).unwrap_or_default().trim_end()),
             None => sentence.to_owned(),

@@ -8,17 +8,11 @@ use super::fill;
 use super::on_offer::{OnOffer, Tool};
 use super::speech;
 
-/// Tools that are tried, best first.
-const TRIED: usize = 5;
-
 /// Tools that are named where nothing is clear.
 const NAMED: usize = 3;
 
 /// A tool is near if it fits at least so well, measured by the best one.
 const NEAR: f32 = 0.5;
-
-/// Words between a piece of evidence and what is wanted of it that the selector does not take for words of asking.
-const ASKING: [&str; 4] = ["say", "says", "current", "currently"];
 
 /// Calls the tool a sentence asks for, or says what could be called.
 pub(super) fn read(text: &str, tools: &OnOffer<'_>) -> Reply {
@@ -30,16 +24,18 @@ pub(super) fn read(text: &str, tools: &OnOffer<'_>) -> Reply {
         return call;
     }
     let selector = Selector::new(tools.iter().map(card));
-    let ranking = selector.rank(&format!("{} {}", evidence.rest, evidence.hints()), TRIED);
-    if !evidence.is_too_much() {
-        let ranked = ranking.tools.iter().filter_map(|ranked| tools.on_wire(&ranked.id));
-        let clear = ranked.filter(|tool| is_clear(&selector, tool, &evidence));
-        if let Some(call) = clear.into_iter().find_map(|tool| call(tool, &evidence)) {
-            return call;
-        }
+    let ranking = selector.rank(&format!("{} {}", evidence.rest, evidence.hints()), NAMED);
+    // Only the best one: the next may do the opposite of what is wanted, and have what it requires.
+    let first = ranking.tools.first().and_then(|ranked| tools.on_wire(&ranked.id));
+    if let Some(tool) = first
+        && !evidence.is_too_much()
+        && is_clear(&selector, tool, &evidence)
+        && let Some(call) = call(tool, &evidence)
+    {
+        return call;
     }
     let best = ranking.tools.first().map_or(0.0, |best| best.score);
-    let near = ranking.tools.iter().take_while(|ranked| ranked.score >= best * NEAR).take(NAMED);
+    let near = ranking.tools.iter().take_while(|ranked| ranked.score >= best * NEAR);
     let near: Vec<&Tool<'_>> = near.filter_map(|ranked| tools.on_wire(&ranked.id)).collect();
     Reply::Words(speech::unclear(&near, tools))
 }
@@ -52,7 +48,7 @@ fn call(tool: &Tool<'_>, evidence: &Evidence) -> Option<Reply> {
 /// Whether the sentence says little that the tool has nothing to do with. A page or a file alone says nothing else.
 fn is_clear(selector: &Selector, tool: &Tool<'_>, evidence: &Evidence) -> bool {
     let fit = selector.fit(&tool.offered.name, &evidence.rest);
-    let strange = fit.strange.iter().filter(|word| !ASKING.contains(&word.as_str())).count();
+    let strange = fit.strange.len();
     let is_alone = strange == 0 && !(evidence.urls.is_empty() && evidence.paths.is_empty());
     (fit.met > 0 || is_alone) && strange * 2 <= fit.met
 }

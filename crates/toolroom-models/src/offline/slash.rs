@@ -74,7 +74,7 @@ fn pairs(rest: &str, tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
         let Some((key, is_json, behind)) = pair(rest) else {
             return Err(format!("`{rest}` is no pair of key and value; a value with blanks may be quoted"));
         };
-        let (value, behind) = value(behind);
+        let (value, behind) = value(behind, is_json);
         let added = match is_json {
             true => words.word(&format!("{key}:={value}")),
             false => words.text(key, &value),
@@ -96,12 +96,12 @@ fn pair(text: &str) -> Option<(&str, bool, &str)> {
 }
 
 /// A value and what follows it: quoted, a JSON list or object, or all up to the next pair.
-fn value(text: &str) -> (String, &str) {
+fn value(text: &str, is_json: bool) -> (String, &str) {
     let is_end = |rest: &str| rest.chars().next().is_none_or(char::is_whitespace);
-    if let Some((inside, rest)) = quoted(text).filter(|(_, rest)| is_end(rest)) {
+    if let Some((inside, rest)) = quoted(text).filter(|(_, rest)| !is_json && is_end(rest)) {
         return (inside, rest);
     }
-    if text.starts_with(['[', '{']) {
+    if is_json || text.starts_with(['[', '{']) {
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
         let is_whole = values.next().is_some_and(|value| value.is_ok());
         if let Some((json, rest)) = text.split_at_checked(values.byte_offset()).filter(|_| is_whole)

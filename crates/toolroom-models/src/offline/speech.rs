@@ -44,7 +44,7 @@ pub(super) fn introduction(tools: &OnOffer<'_>) -> String {
     }
     let left = tools.iter().count().saturating_sub(EXAMPLES);
     if left > 0 {
-        let _ = write!(text, "\n`/tools` lists {left} more.");
+        let _ = write!(text, "\n\n`/tools` lists {left} more.");
     }
     let _ = write!(text, "\n\n{CONNECT}");
     text

@@ -161,6 +161,7 @@ fn sentences_call_the_tool_they_ask_for() {
         ("the square root of 2", r#"builtin__calculator {"expression":"sqrt(2)"}"#),
         ("what time is it?", "builtin__get_local_time {}"),
         ("What's the current date?", "builtin__get_local_time {}"),
+        ("what's the date today", "builtin__get_local_time {}"),
         ("what time is it in Tokyo?", r#"builtin__get_local_time {"timezone":"Asia/Tokyo"}"#),
         ("local time in New York please", r#"builtin__get_local_time {"timezone":"America/New_York"}"#),
         ("read notes.txt", r#"builtin__read_file {"path":"notes.txt"}"#),
@@ -170,7 +171,7 @@ fn sentences_call_the_tool_they_ask_for() {
         ("get the web page example.com", r#"builtin__web_fetch {"url":"https://example.com"}"#),
         ("what does https://example.com/a say?", r#"builtin__web_fetch {"url":"https://example.com/a"}"#),
         ("list the files", "builtin__list_files {}"),
-        ("which files are here?", "builtin__list_files {}"),
+        ("which files and folders are here?", "builtin__list_files {}"),
         ("list files in src/", r#"builtin__list_files {"path":"src/"}"#),
         ("search memory for 'birthday'", r#"builtin__memory_search {"query":"birthday"}"#),
         ("switch the lamp off", r#"mcp__lamps__set_lamp {"state":"off"}"#),
@@ -191,6 +192,9 @@ fn what_is_unclear_is_answered_with_tools_that_are_near_and_a_way_to_a_real_mode
         ("remember that my name is Bob", "/memory_store key=… content=…"),
         ("fetch https://example.com and write it to notes.txt", "/web_fetch url=…"),
         ("switch the lamp", "/set_lamp state=on|off|dim"),
+        ("remember 'my name is Bob'", "/memory_store key=… content=…"),
+        ("make a list", ""),
+        ("which files are here?", "/list_files [path=…]"),
     ] {
         let words = to(text);
         assert!(words.contains("OPENAI_API_KEY") && words.contains("no AI"), "{text}: {words}");
@@ -271,7 +275,11 @@ fn wrong_calls_are_explained_and_not_made() {
         let words = to(text);
         assert!(words.contains(said), "{text}: {words}");
     }
-    assert!(to("/etc/hosts is what?").contains("`/read_file path=…`"));
+    assert_eq!(
+        to("/etc/hosts"),
+        r#"builtin__read_file {"path":"/etc/hosts"}"#,
+        "a path is no name of a tool"
+    );
 }
 
 #[test]

@@ -1,8 +1,13 @@
-//! Fuzz targets of what vendors send.
+//! Fuzz targets of what vendors send, and of what people say to the offline model.
 
 use std::sync::Arc;
 
-use toolroom::model::{Message, ModelRequest, SystemPrompt, ToolUse};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use toolroom::model::{
+    Block, Message, Model, ModelCallId, ModelEvent, ModelRequest, Offered, Role, SystemPrompt, ToolUse,
+};
+use toolroom_models::offline::Offline;
 use toolroom_models::sse::{Event, Reader};
 use toolroom_models::vendor::WireKind;
 use toolroom_models::wire::{Quirks, Terms};
@@ -82,4 +87,62 @@ fn anthropic() {
 #[test]
 fn gemini() {
     decoder("gemini", WireKind::Gemini);
+}
+
+/// Whatever people say and tools give back: words, or a call of a tool on offer with an object of arguments.
+#[test]
+fn offline() {
+    let text = json!({"type": "string"});
+    let tool = |name: &str, properties: Value, required: Value| Offered {
+        name: name.to_owned(),
+        description: name.replace('_', " "),
+        parameters: Arc::new(json!({"type": "object", "properties": properties, "required": required})),
+    };
+    let tools: Arc<[Offered]> = [
+        tool("builtin__calculator", json!({"expression": text, "digits": {"type": "integer"}}), json!(["expression"])),
+        tool("builtin__read_file", json!({"path": text}), json!(["path"])),
+        tool("builtin__web_fetch", json!({"url": text}), json!(["url"])),
+        tool("builtin__get_local_time", json!({"timezone": {"type": ["string", "null"]}}), json!([])),
+        tool(
+            "mcp__lamps__set_lamp",
+            json!({"state": {"enum": ["on", "off", "dim"]}, "brightness": {"type": "number"}, "rooms": {"type": "array"}}),
+            json!(["state"]),
+        ),
+    ]
+    .into();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let ask = |message: Message| {
+        let request = ModelRequest {
+            system: SystemPrompt::default(),
+            messages: vec![Arc::new(message)],
+            tools: Arc::clone(&tools),
+            tool_use: ToolUse::Free,
+            max_tokens: None,
+            temperature: None,
+        };
+        let mut said = String::new();
+        let mut told = |event| {
+            if let ModelEvent::Text(text) = event {
+                said.push_str(&text);
+            }
+        };
+        let answer = runtime.block_on(Offline.ask(&request, &mut told, &CancellationToken::new())).unwrap();
+        (answer.blocks, said)
+    };
+    fuzz("offline", |text| {
+        let (blocks, said) = ask(Message::user(text));
+        match blocks.as_slice() {
+            [Block::Text { text, .. }] => assert!(!text.is_empty() && *text == said),
+            [Block::Call { name, arguments, .. }] => {
+                assert!(tools.iter().any(|tool| tool.name == *name), "{name}");
+                assert!(serde_json::from_str::<Value>(arguments).unwrap().is_object());
+            }
+            other => panic!("{other:?}"),
+        }
+        let content = serde_json::from_str(text).unwrap_or_else(|_| json!({"content": text, "n": 1}));
+        let (id, name) = (ModelCallId::new("c"), "builtin__read_file".to_owned());
+        let result = Block::Result { id, name, content: Arc::new(content), is_error: text.len() % 2 == 0 };
+        let (blocks, said) = ask(Message { role: Role::User, blocks: vec![result] });
+        assert_eq!(blocks, [Block::text(said)]);
+    });
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolroom::approval::{AnswerError, AnswerRequest, EditError, EditRequest};
-use toolroom::ledger::{Answer, Answerer, CallId, DecideError, QuestionState, StandingAnswer};
+use toolroom::ledger::{Answer, Answerer, CallId, CallRecord, DecideError, QuestionState, StandingAnswer};
 use toolroom::schema::parse_object;
 use toolroom::scope::Scope;
 
@@ -62,7 +62,7 @@ pub(super) async fn give(
             json!({"call_id": call, "answer": answer, "standing": kept, "reach": reach, "still_asks": next});
         output.document(&document)?;
     } else {
-        tell(&call, &question.record.tool, answer, kept.as_ref(), output);
+        tell(&question.record, answer, kept.as_ref(), output);
         if let Some(kept) = &kept {
             standing_answer::tell_next(app, scope, kept, output).await?;
         }
@@ -70,13 +70,21 @@ pub(super) async fn give(
     Ok(Exit::Done)
 }
 
-fn tell(call: &CallId, tool: &str, answer: Answer, kept: Option<&StandingAnswer>, output: Output) {
-    let (said, tool) = (answer.as_str(), visible(tool));
+/// How a parked call goes on once it is granted: with the run it belongs to, or by itself.
+fn next_step(record: &CallRecord, call: &CallId) -> String {
+    match &record.run {
+        Some(run) => format!("`toolroom runs resume {}` goes on with it", visible(run)),
+        None => format!("run it with `toolroom call --resume {call}`"),
+    }
+}
+
+fn tell(record: &CallRecord, answer: Answer, kept: Option<&StandingAnswer>, output: Output) {
+    let (said, tool) = (answer.as_str(), visible(&record.tool));
     if answer == Answer::Session && kept.is_none() {
         output.talk("it belongs to no conversation, so the answer is for this call alone");
     }
     output.talk(match answer.is_yes() {
-        true => format!("said {said} to {tool}; run it with `toolroom call --resume {call}`"),
+        true => format!("said {said} to {tool}; {}", next_step(record, &record.id)),
         false => format!("said {said} to {tool}; it will not run"),
     });
     if let Some(kept) = kept {
@@ -102,7 +110,8 @@ pub(super) async fn edit(
     if state(&question, now) != QuestionState::Waiting {
         return Err(Refused(standing(&question, now)).into());
     }
-    let call = question.record.id;
+    let record = question.record;
+    let call = record.id.clone();
     let request = EditRequest { call: call.clone(), scope: scope.clone(), by: Answerer::Operator, arguments };
     let edited = match app.room.edit(request).await {
         Ok(edited) => edited,
@@ -119,7 +128,7 @@ pub(super) async fn edit(
         output.document(&document)?;
     } else {
         let by = &edited.call;
-        output.talk(format_args!("{by} takes its place; run it with `toolroom call --resume {by}`"));
+        output.talk(format_args!("{by} takes its place; {}", next_step(&record, by)));
     }
     Ok(Exit::Done)
 }

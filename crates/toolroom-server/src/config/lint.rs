@@ -3,12 +3,16 @@
 use toolroom::nearest::nearest_one;
 use toolroom::policy::ToolPattern;
 use toolroom::tool::ToolSpec;
+use toolroom_host::environment;
+use toolroom_host::files::Judge;
 
+use super::place::Folder;
 use super::problem::{Problem, shown};
 use super::toml_text::joined;
 use super::{Loaded, Origin};
 
-/// Rules that show no example, and rules and limits that are about none of the tools there are.
+/// Rules that show no example, rules and limits that are about none of the tools there are, and folders that are
+/// never opened.
 #[must_use]
 pub fn lint(loaded: &Loaded, tools: &[ToolSpec]) -> Vec<Problem> {
     let mut warnings = Vec::new();
@@ -30,7 +34,22 @@ pub fn lint(loaded: &Loaded, tools: &[ToolSpec]) -> Vec<Problem> {
             warn(&section.origin, section.line, &joined("tool", &section.tool), message);
         }
     }
+    let judge = Judge::new(environment::path_variable("HOME"));
+    let files = &loaded.config.files;
+    for (key, folders) in [("files.read", &files.read), ("files.write", &files.write)] {
+        for message in folders.iter().filter_map(|folder| never_opened(folder, &judge)) {
+            warn(loaded.origin(key), None, key, message);
+        }
+    }
     warnings
+}
+
+/// Says so if no tool will ever get into a folder, as far as its name tells. Where links lead is for an examination
+/// to find out.
+fn never_opened(folder: &Folder, judge: &Judge) -> Option<String> {
+    let refusal = judge.root(&folder.path()?).err()?;
+    let folder = shown(&folder.to_string());
+    Some(format!("names `{folder}`, which {refusal}; name a folder of your own, such as `~/notes`"))
 }
 
 /// Says so if a pattern fits no tool. Tools may come and go, so this is no mistake.
@@ -64,6 +83,34 @@ mod tests {
                 "t.toml:1: `tool.lotery` is about `lotery`, which no tool here is called; \
                  did you mean `app:lottery`?",
                 "t.toml:4: `tool.\"zz?\"` is about `zz?`, which no tool here is called",
+            ]
+        );
+    }
+
+    #[test]
+    fn folders_that_are_never_opened_are_told_with_what_to_do() {
+        let text =
+            "[files]\nread = ['/srv/data', '/proc/self', '/home/ann/.ssh']\nwrite = ['/', '/etc/', '/srv']";
+        let loaded = load(&[Layer::User { path: "t.toml".into(), text: text.to_owned() }]).unwrap();
+        let told: Vec<String> = lint(&loaded, &[]).iter().map(ToString::to_string).collect();
+        let never = "which is never opened for tools";
+        let own = "name a folder of your own, such as `~/notes`";
+        assert_eq!(
+            told,
+            [
+                format!(
+                    "t.toml: `files.read` names `/proc/self`, which lies in the system folder `/proc`, {never}; {own}"
+                ),
+                format!(
+                    "t.toml: `files.read` names `/home/ann/.ssh`, which is a place of credentials, {never}; \
+                     keep what a tool needs under `toolroom secrets`; {own}"
+                ),
+                format!(
+                    "t.toml: `files.write` names `/`, which lies in the system folder `/`, {never}; {own}"
+                ),
+                format!(
+                    "t.toml: `files.write` names `/etc/`, which lies in the system folder `/etc`, {never}; {own}"
+                ),
             ]
         );
     }

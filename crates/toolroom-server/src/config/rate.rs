@@ -143,7 +143,7 @@ impl JsonSchema for Rates {
         let rate = json!({
             "type": "string",
             "format": "rate",
-            "pattern": "^[0-9]+/(s|min|h|day)( +(user|project))?$"
+            "pattern": "^\\s*[0-9]+/(s|min|h|day)(\\s+(user|project))?\\s*$"
         });
         json_schema!({ "anyOf": [rate, { "type": "array", "items": rate, "maxItems": MAX_RATES }] })
     }

@@ -176,6 +176,21 @@ fn a_check_warns_of_what_is_probably_not_meant() {
 }
 
 #[test]
+fn a_check_warns_of_folders_that_are_never_opened() {
+    let home = Home::new();
+    let write = ["config", "check", "--set", "files.write=[\"/\", \"/etc\", \"/srv\"]"];
+    let ran = home.run(&write).ended(0);
+    for folder in ["/", "/etc"] {
+        let says = format!(
+            "`files.write` names `{folder}`, which lies in the system folder `{folder}`, which is never opened \
+             for tools; name a folder of your own"
+        );
+        assert!(ran.err.contains(&says), "{ran:?}");
+    }
+    assert!(!ran.err.contains("/srv"), "{ran:?}");
+}
+
+#[test]
 fn the_schema_is_printed_for_editors() {
     let schema = Home::new().run(&["config", "schema"]).ended(0).json();
     assert_eq!(schema["title"], "toolroom.toml");

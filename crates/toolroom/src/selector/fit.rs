@@ -8,7 +8,7 @@ use super::words;
 /// What the words of a message have to do with a tool. Words of the asking, and those that fit any request, are left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fit {
-    /// Different words that the tool has, or words that mean the like.
+    /// Words that the tool has, or that mean the like; each way to write one counts once.
     pub met: usize,
     /// Different words it has nothing to do with, in lower case and in their order.
     pub strange: Vec<String>,
@@ -29,8 +29,11 @@ impl Selector {
         words::each(message, |word| {
             let (says, fits) = match self.vocabulary.meet(word, &mut bare) {
                 Met::Nothing => (false, false),
-                Met::Unknown => (true, false),
-                Met::Meant(concepts) => (true, concepts.iter().any(|concept| has(*concept))),
+                // The letter behind an apostrophe is one.
+                Met::Unknown => (word.chars().nth(1).is_some() && !self.vocabulary.is_weak(&bare), false),
+                Met::Meant(concepts) => {
+                    (!self.vocabulary.is_weak(&bare), concepts.iter().any(|concept| has(*concept)))
+                }
                 Met::Known(number) => {
                     let term = self.vocabulary.term(number);
                     let says = term.is_some_and(|term| term.kind == Kind::Word(Weight::Full));

@@ -50,10 +50,10 @@ fn a_fit_says_which_words_a_tool_has_nothing_to_do_with() {
         let Fit { met, strange } = selector.fit(id, message);
         (met, strange.join(" "))
     };
-    assert_eq!(fit("app:get_local_time", "What is the current time?"), (2, String::new()));
+    assert_eq!(fit("app:get_local_time", "What's the current time?"), (1, String::new()));
     assert_eq!(fit("app:get_local_time", "What time is it in Springfield?"), (1, "springfield".to_owned()));
-    assert_eq!(fit("app:file_read", "read the files, write a file"), (2, "write".to_owned()));
-    assert_eq!(fit("app:nobody", "current time"), (0, "current time".to_owned()));
+    assert_eq!(fit("app:file_read", "read the file, write a file"), (2, "write".to_owned()));
+    assert_eq!(fit("app:nobody", "current time"), (0, "time".to_owned()));
     assert_eq!(fit("app:file_read", "please could you"), (0, String::new()));
 }
 

@@ -104,6 +104,11 @@ impl Vocabulary {
         self.term(number).is_some_and(|term| term.kind == Kind::Word(Weight::Stop))
     }
 
+    /// Whether a word that no card has fits almost any request.
+    pub(super) fn is_weak(&self, bare: &str) -> bool {
+        self.lexicon.weight("", bare) == Weight::Weak
+    }
+
     /// The stems and their numbers, sorted by stem.
     pub(super) fn stems(&self) -> Vec<(&str, u32)> {
         let mut stems: Vec<(&str, u32)> =
