@@ -1,4 +1,5 @@
 use toolroom::clock::SystemClock;
+use toolroom::model::Price;
 
 use super::*;
 use crate::vendor::WireKind;
@@ -82,8 +83,8 @@ fn where_nothing_is_set_up_the_offline_model_answers() {
     assert_eq!(usual, name("offline/toolroom"));
     let opened = directory.open(&usual).unwrap();
     assert_eq!(opened.model.name(), "offline/toolroom");
-    let free = opened.facts.price.map(|price| (price.input, price.output));
-    assert_eq!((opened.facts.tools, free), (true, Some((0, 0))));
+    let facts = opened.known.facts;
+    assert_eq!((facts.tools, facts.price), (true, Some(Price::FREE)));
     let error = directory.open(&name("offline/gpt")).err().unwrap().to_string();
     assert_eq!(error, "there is no model `offline/gpt`; the offline one is `offline/toolroom`");
 }

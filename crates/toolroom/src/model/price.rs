@@ -49,7 +49,7 @@ pub struct Dollars(pub f64);
 impl fmt::Display for Dollars {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            none if none == 0.0 => formatter.write_str("$0"),
+            0.0 => formatter.write_str("$0"),
             // What was paid is never shown as nothing.
             little if little > 0.0 && little < 0.01 => write!(formatter, "${:.6}", little.max(1e-6)),
             amount => write!(formatter, "${amount:.4}"),
