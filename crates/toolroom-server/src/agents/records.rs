@@ -3,13 +3,15 @@
 //! The configuration goes before the database: an agent that a trusted layer describes is what the layers say and
 //! nothing else. What an untrusted file of a project says narrows any agent, wherever it is from.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use toolroom::agent::AgentRecord;
+use toolroom::catalog::Entry;
 use toolroom::ledger::LedgerError;
 use toolroom::nearest::nearest_one;
 use toolroom::policy::ToolPattern;
 use toolroom::scope::Scope;
-use toolroom::tool::ToolSpec;
 
 use super::OpenAgentError;
 use crate::app::App;
@@ -96,14 +98,9 @@ pub async fn stored(app: &App, scope: &Scope, id: &str) -> Result<Option<AgentRe
 }
 
 /// What an agent names that is not here: it may come later, or be mistyped.
-pub(crate) fn unknown_parts<'t>(
-    agent: &AgentRecord,
-    config: &Config,
-    tools: impl Iterator<Item = &'t ToolSpec> + Clone,
-) -> Vec<String> {
-    let patterns = agent.allow.iter().chain(&agent.deny);
-    let strange = patterns.filter(|pattern| {
-        let fits = |parsed: ToolPattern| tools.clone().any(|spec| parsed.matches(spec));
+pub(crate) fn unknown_parts(agent: &AgentRecord, config: &Config, tools: &[Arc<Entry>]) -> Vec<String> {
+    let strange = agent.allow.iter().chain(&agent.deny).filter(|pattern| {
+        let fits = |parsed: ToolPattern| tools.iter().any(|entry| parsed.matches(entry.spec()));
         !ToolPattern::parse(pattern).is_ok_and(fits)
     });
     let strange = strange.map(|pattern| format!("no tool here fits `{pattern}`"));

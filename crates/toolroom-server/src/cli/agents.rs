@@ -214,8 +214,7 @@ fn refuse_written(app: &App, id: &str) -> Result<(), Usage> {
 /// What an agent names that is not here: it may come later, or be mistyped.
 fn tell_unknown(app: &App, scope: &Scope, agent: &AgentRecord, output: Output) {
     let tools = app.room.catalog().list(&scope.project);
-    let specs = tools.iter().map(|entry| entry.spec());
-    for part in unknown_parts(agent, &app.config.config, specs) {
+    for part in unknown_parts(agent, &app.config.config, &tools) {
         output.warning(&part);
     }
 }

@@ -61,7 +61,7 @@ mod tests {
     fn what_is_probably_not_meant_is_told_with_its_place() {
         let text = "[tool.lotery]\nrate = '1/h'\n[tool.'app:*']\n[tool.'zz?']\n\
                     [[rule]]\nid = 'a'\neffect = 'ask'\ntool = 'lottery'\n\
-                    [agent.cook]\nallow = ['lottery', 'loterie']\ndeny = ['nothing']\n\
+                    [agent.cook]\nallow = ['lottery', 'lotery']\ndeny = ['nothing']\n\
                     [[rule]]\nid = 'b'\neffect = 'ask'\ntool = 'games'\nmatch = [{}]\n";
         let loaded = load(&[Layer::User { path: "t.toml".into(), text: text.to_owned() }]).unwrap();
         let tools = [ToolSpec::new("app:lottery", "").unwrap().family("games", true)];
@@ -73,7 +73,7 @@ mod tests {
                 "t.toml:1: `tool.lotery` is about `lotery`, which no tool here is called; \
                  did you mean `app:lottery`?",
                 "t.toml:4: `tool.\"zz?\"` is about `zz?`, which no tool here is called",
-                "t.toml:9: `agent.cook.allow` is about `loterie`, which no tool here is called; \
+                "t.toml:9: `agent.cook.allow` is about `lotery`, which no tool here is called; \
                  did you mean `app:lottery`?",
                 "t.toml:9: `agent.cook.deny` is about `nothing`, which no tool here is called",
             ]
