@@ -158,7 +158,7 @@ fn faults_of_configuration_and_policy() {
     let lines = || vec!["toolroom.toml:3: `polcy` is no key".to_owned(), "another".to_owned()];
     let odd = |about: About| Oddity { text: "odd".to_owned(), about };
     check(Warning, "config.odd", |facts| {
-        facts.config.as_mut().unwrap().odd = vec![odd(About::Variable("TOOLROOM_X".to_owned()))]
+        facts.config.as_mut().unwrap().odd = vec![odd(About::Variable("TOOLROOM_X".to_owned()))];
     });
     for about in [About::Settings, About::Agent("cook".to_owned())] {
         check(Warning, "config.odd", |facts| facts.config.as_mut().unwrap().odd = vec![odd(about)]);
