@@ -3,15 +3,8 @@
 use clap::Args;
 use serde_json::Value;
 use toolroom::agent::{AgentRecord, OnDisconnect};
-use toolroom::conversation::AgentId;
-use toolroom::policy::ToolPattern;
 
-/// Bounds of what is kept. A prompt is sent with every request.
-const ID_CHARS: usize = 64;
-const NAME_CHARS: usize = 100;
-const PROMPT_CHARS: usize = 20_000;
-const LIST_ITEMS: usize = 100;
-const MODEL_CHARS: usize = 200;
+use crate::agents::check;
 
 /// What a flag with an optional value is told to have none.
 const NONE: &str = "none";
@@ -63,6 +56,8 @@ pub(super) fn read_record(id: &str, text: &str) -> Result<AgentRecord, String> {
     let Some(fields) = value.as_object_mut() else {
         return Err("the file describes no agent: it is no table".to_owned());
     };
+    // `show` says where an agent is from; that is nothing one can set.
+    fields.remove("origin");
     match fields.get("id") {
         Some(other) if other != id => {
             return Err(format!("the file is about the agent {other}, not about `{id}`"));
@@ -119,57 +114,6 @@ fn number_or_none<N: std::str::FromStr>(flag: &str, text: &str) -> Result<Option
             text.parse().map(Some).map_err(|_| format!("{flag} takes a number or `{NONE}`, not `{text}`"))
         }
     }
-}
-
-/// The first thing that is wrong with an agent.
-fn check(agent: &AgentRecord) -> Result<(), String> {
-    check_id(&agent.id)?;
-    let AgentRecord { name, prompt, models, allow, deny, limits, .. } = agent;
-    let fits = |text: &str, most: usize| text.chars().nth(most).is_none();
-    let within = |what: &str, value: u64, least: u64, most: u64| match (least..=most).contains(&value) {
-        true => Ok(()),
-        false => Err(format!("{what} have to be from {least} to {most}, not {value}")),
-    };
-    if name.trim().is_empty() || name.chars().any(char::is_control) || !fits(name, NAME_CHARS) {
-        return Err(format!("the name has to be one line of up to {NAME_CHARS} characters"));
-    }
-    if !fits(prompt, PROMPT_CHARS) {
-        return Err(format!("the prompt may have up to {PROMPT_CHARS} characters"));
-    }
-    for (what, list) in [("models", models), ("allowed tools", allow), ("denied tools", deny)] {
-        if list.len() > LIST_ITEMS {
-            return Err(format!("there may be up to {LIST_ITEMS} {what}"));
-        }
-    }
-    if let Some(model) = models.iter().find(|model| !is_model(model) || !fits(model, MODEL_CHARS)) {
-        return Err(format!("`{model}` is no model; write vendor/model, e.g. openai/gpt-4o"));
-    }
-    for pattern in allow.iter().chain(deny) {
-        ToolPattern::parse(pattern).map_err(|error| format!("`{pattern}` fits no tool: {error}"))?;
-    }
-    if limits.daily_budget_usd.is_some_and(|usd| !usd.is_finite() || usd < 0.0) {
-        return Err("the budget has to be an amount of US dollars, 0 or more".to_owned());
-    }
-    within("iterations", limits.iterations.into(), 1, 1_000)?;
-    within("parallel calls", limits.parallel.into(), 1, 100)?;
-    within("tokens of definitions", limits.tool_tokens, 500, 1_000_000)?;
-    limits.max_tokens.map_or(Ok(()), |tokens| within("tokens of an answer", tokens.into(), 1, 1_000_000))
-}
-
-fn check_id(id: &AgentId) -> Result<(), String> {
-    let text = id.as_str();
-    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    match !text.is_empty() && text.len() <= ID_CHARS && text.chars().all(known) {
-        true => Ok(()),
-        false => Err(format!("an agent's id has up to {ID_CHARS} letters, digits, `_`, `-` and `.`")),
-    }
-}
-
-/// `vendor/model`; what stands behind the first slash is the vendor's own business.
-fn is_model(text: &str) -> bool {
-    let printable =
-        |part: &str| !part.is_empty() && !part.chars().any(|c| c.is_whitespace() || c.is_control());
-    text.split_once('/').is_some_and(|(vendor, model)| printable(vendor) && printable(model))
 }
 
 #[cfg(test)]

@@ -1,3 +1,5 @@
+use toolroom::conversation::AgentId;
+
 use super::*;
 
 fn agent() -> AgentRecord {
@@ -47,14 +49,16 @@ fn what_makes_no_sense_is_refused_in_words() {
     check(Flags { name: Some(" ".into()), ..flags() }, "one line");
     check(Flags { name: Some("a\nb".into()), ..flags() }, "one line");
     check(Flags { prompt: Some("x".repeat(20_001)), ..flags() }, "20000");
-    check(Flags { model: words(&["gpt-4o"]), ..flags() }, "vendor/model");
-    check(Flags { model: words(&["openai/"]), ..flags() }, "vendor/model");
-    check(Flags { model: words(&["open ai/x"]), ..flags() }, "vendor/model");
+    check(Flags { model: words(&["gpt-4o"]), ..flags() }, "vendor and model");
+    check(Flags { model: words(&["openai/"]), ..flags() }, "vendor and model");
+    check(Flags { model: words(&["open ai/x"]), ..flags() }, "no name of a vendor");
+    check(Flags { model: vec!["openai/x".into(); 9], ..flags() }, "8 models");
     check(Flags { allow: vec!["x".into(); 101], ..flags() }, "100 allowed tools");
     check(Flags { deny: words(&["a\tb"]), ..flags() }, "fits no tool");
     check(Flags { iterations: Some(0), ..flags() }, "from 1 to 1000");
-    check(Flags { parallel: Some(0), ..flags() }, "from 1 to 100");
-    check(Flags { tool_tokens: Some(1), ..flags() }, "from 500");
+    check(Flags { parallel: Some(0), ..flags() }, "from 1 to 64");
+    check(Flags { parallel: Some(65), ..flags() }, "from 1 to 64");
+    check(Flags { tool_tokens: Some(1_000_001), ..flags() }, "from 0");
     for budget in ["-1", "NaN", "inf"] {
         check(Flags { budget: Some(budget.into()), ..flags() }, "0 or more");
     }

@@ -6,7 +6,6 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use toolroom::agent::{AgentRecord, DEFAULT_AGENT, OnDisconnect};
 use toolroom::conversation::AgentId;
-use toolroom::policy::ToolPattern;
 use toolroom::redact::Redactions;
 use toolroom::scope::Scope;
 
@@ -14,7 +13,7 @@ use super::agent_change::{Flags, changed, read_record};
 use super::exit::{Exit, Missing, Usage};
 use super::file_text::text_of;
 use super::output::{BOLD, DIM, Output, one_line, table, visible};
-use crate::agents::{self, OpenAgentError};
+use crate::agents::{self, AgentOrigin, Known, OpenAgentError, unknown_parts};
 use crate::app::App;
 
 /// Room for a list beside the other columns.
@@ -70,31 +69,40 @@ pub(super) async fn run(app: &App, scope: Scope, args: AgentsArgs, output: &Outp
     }
 }
 
-async fn known(app: &App, scope: &Scope, id: &str) -> anyhow::Result<AgentRecord> {
+async fn known(app: &App, scope: &Scope, id: &str) -> anyhow::Result<Known> {
     agents::record(app, scope, id).await.map_err(|error| match error {
         OpenAgentError::NotFound { .. } => Missing(error.to_string()).into(),
         error => error.into(),
     })
 }
 
-fn list(agents: &[AgentRecord], output: Output) -> anyhow::Result<Exit> {
+fn list(agents: &[Known], output: Output) -> anyhow::Result<Exit> {
     if output.is_json() {
         output.document(&agents)?;
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = agents
         .iter()
-        .map(|agent| {
+        .map(|Known { record: agent, origin }| {
             vec![
                 format!("{BOLD}{}{BOLD:#}", visible(agent.id.as_str())),
                 one_line(&agent.name, LIST_CHARS),
                 one_line(&models(agent), LIST_CHARS),
                 one_line(&tools(agent), LIST_CHARS),
+                format!("{DIM}{}{DIM:#}", visible(kind(origin))),
             ]
         })
         .collect();
     output.data(&table(&rows))?;
     Ok(Exit::Done)
+}
+
+fn kind(origin: &AgentOrigin) -> &'static str {
+    match origin {
+        AgentOrigin::BuiltIn => "built in",
+        AgentOrigin::Database => "database",
+        AgentOrigin::Configuration { .. } => "configuration",
+    }
 }
 
 fn models(agent: &AgentRecord) -> String {
@@ -106,17 +114,26 @@ fn tools(agent: &AgentRecord) -> String {
     if agent.deny.is_empty() { allowed } else { format!("{allowed}, but not {}", agent.deny.join(", ")) }
 }
 
-fn show(app: &App, scope: &Scope, agent: &AgentRecord, output: Output) -> anyhow::Result<Exit> {
+fn show(app: &App, scope: &Scope, known: &Known, output: Output) -> anyhow::Result<Exit> {
     if output.is_json() {
-        output.document(agent)?;
+        output.document(known)?;
         return Ok(Exit::Done);
     }
+    let Known { record: agent, origin } = known;
     let mut text = String::new();
     let mut line =
         |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<12}{DIM:#}{}\n", visible(value)));
     let bound = |limit: Option<String>| limit.unwrap_or_else(|| "no bound".to_owned());
     let limits = &agent.limits;
     line("agent", agent.id.as_str());
+    line(
+        "kept in",
+        match origin {
+            AgentOrigin::BuiltIn => "nothing was changed",
+            AgentOrigin::Database => "the database",
+            AgentOrigin::Configuration { place } => place,
+        },
+    );
     line("name", &agent.name);
     line("models", &models(agent));
     line("tools", &tools(agent));
@@ -146,22 +163,22 @@ async fn set(
     flags: &Flags,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    let agents = agents::records(app, scope).await?;
-    let existing = agents.into_iter().find(|agent| agent.id.as_str() == id);
-    let is_new = existing.is_none();
+    refuse_written(app, id)?;
+    // What is kept, without what a project's file takes from it here.
+    let existing = agents::stored(app, scope, id).await?;
+    let is_new = existing.is_none() && id != DEFAULT_AGENT;
     let base = match file {
         Some(path) => read_record(id, &text_of(&path)?).map_err(Usage)?,
-        None => existing.unwrap_or_else(|| AgentRecord {
-            id: AgentId::new(id),
-            name: id.to_owned(),
-            ..AgentRecord::default()
+        None => existing.unwrap_or_else(|| match id {
+            DEFAULT_AGENT => AgentRecord::default(),
+            id => AgentRecord { id: AgentId::new(id), name: id.to_owned(), ..AgentRecord::default() },
         }),
     };
     let agent = changed(base, flags).map_err(Usage)?;
     refuse_secrets(app, scope, &agent).await?;
     app.agents().set_agent(&scope.project, &agent).await?;
     if output.is_json() {
-        output.document(&agent)?;
+        output.document(&Known { record: agent.clone(), origin: AgentOrigin::Database })?;
     } else {
         let verb = if is_new { "made" } else { "changed" };
         output.talk(format_args!("{verb} the agent `{}`", agent.id));
@@ -182,21 +199,32 @@ async fn refuse_secrets(app: &App, scope: &Scope, agent: &AgentRecord) -> anyhow
     Ok(())
 }
 
-/// Patterns that fit no tool there is: they may be about one that comes later, or be mistyped.
+/// What is written goes before what is kept, so keeping it would change nothing.
+fn refuse_written(app: &App, id: &str) -> Result<(), Usage> {
+    let written = app.config.config.agent_records();
+    match written.iter().find(|(record, _)| record.id.as_str() == id) {
+        None => Ok(()),
+        Some((_, place)) => Err(Usage(format!(
+            "the agent `{id}` is written in the configuration, which goes before the database; \
+             change it there: {place}"
+        ))),
+    }
+}
+
+/// What an agent names that is not here: it may come later, or be mistyped.
 fn tell_unknown(app: &App, scope: &Scope, agent: &AgentRecord, output: Output) {
     let tools = app.room.catalog().list(&scope.project);
-    for pattern in agent.allow.iter().chain(&agent.deny) {
-        let fits = ToolPattern::parse(pattern)
-            .is_ok_and(|pattern| tools.iter().any(|entry| pattern.matches(entry.spec())));
-        if !fits {
-            output.warning(&format!("no tool here fits `{pattern}`"));
-        }
+    for part in unknown_parts(agent, &app.config.config, &tools) {
+        output.warning(&part);
     }
 }
 
 async fn remove(app: &App, scope: &Scope, id: &str, output: Output) -> anyhow::Result<Exit> {
-    let agent = known(app, scope, id).await?;
+    let Known { record: agent, .. } = known(app, scope, id).await?;
     let removed = app.agents().remove_agent(&scope.project, &agent.id).await?;
+    if !removed {
+        refuse_written(app, id)?;
+    }
     if output.is_json() {
         output.document(&json!({"agent": agent.id, "removed": removed}))?;
     } else if id == DEFAULT_AGENT {

@@ -2,7 +2,6 @@
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use toolroom::agent::DEFAULT_AGENT;
 use toolroom::conversation::AgentId;
 use toolroom::memory::{Memories, Memory, Promotion};
 use toolroom::nearest::nearest_one;
@@ -13,6 +12,7 @@ use super::exit::{Exit, Missing, Usage};
 use super::log::time;
 use super::memory_export::markdown;
 use super::output::{BOLD, DIM, Output, one_line, table, visible};
+use crate::agents;
 use crate::app::App;
 
 /// Room for what is remembered beside the other columns.
@@ -186,12 +186,8 @@ async fn promoted(app: &App, scope: &Scope, agent: Option<&str>) -> anyhow::Resu
     let agents = match agent {
         Some(agent) => vec![AgentId::new(agent)],
         None => {
-            let made = app.agents().agents(&scope.project).await?;
-            let mut agents: Vec<AgentId> = made.into_iter().map(|agent| agent.id).collect();
-            agents.push(AgentId::new(DEFAULT_AGENT));
-            agents.sort_unstable();
-            agents.dedup();
-            agents
+            let known = agents::records(app, scope).await?;
+            known.into_iter().map(|known| known.record.id).collect()
         }
     };
     let mut promoted = Vec::new();

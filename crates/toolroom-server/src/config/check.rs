@@ -102,6 +102,11 @@ impl<'t> Check<'_, 't> {
                     self.wrong(shape, value, path, "");
                 }
             }
+            (Shape::Amount { least }, DeValue::Integer(_) | DeValue::Float(_)) => {
+                if !amount(value.get_ref()).is_some_and(|amount| amount >= *least) {
+                    self.wrong(shape, value, path, "");
+                }
+            }
             (Shape::Text, DeValue::String(_)) | (Shape::Switch, DeValue::Boolean(_)) => {}
             (Shape::Either(shapes), found) => match shapes.iter().find(|shape| shape.admits(found)) {
                 Some(shape) => self.value(shape, value, path),
@@ -166,6 +171,15 @@ impl<'t> Check<'_, 't> {
 
 fn whole(number: &DeInteger<'_>) -> Option<i64> {
     i64::from_str_radix(number.as_str(), number.radix()).ok()
+}
+
+fn amount(value: &DeValue<'_>) -> Option<f64> {
+    let amount: f64 = match value {
+        DeValue::Integer(number) => whole(number)?.to_string().parse().ok()?,
+        DeValue::Float(number) => number.as_str().parse().ok()?,
+        _ => return None,
+    };
+    Some(amount).filter(|amount| amount.is_finite())
 }
 
 fn found(value: &DeValue<'_>) -> String {

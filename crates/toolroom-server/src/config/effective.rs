@@ -6,7 +6,7 @@ use toolroom::catalog::LimitMode;
 
 use super::shape::Key;
 use super::toml_text::{joined, value_text};
-use super::{ConfigLimits, Ignored, Loaded, Origin, vendors};
+use super::{ConfigLimits, Ignored, Loaded, Origin, agents, vendors};
 
 /// A key with its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -38,7 +38,7 @@ impl Setting {
         }
     }
 
-    fn is_ignored(&self, ignored: &[Ignored]) -> bool {
+    pub(super) fn is_ignored(&self, ignored: &[Ignored]) -> bool {
         ignored.iter().any(|ignored| ignored.key == self.key && ignored.origin == self.origin)
     }
 }
@@ -50,8 +50,8 @@ impl Loaded {
         self.origins.get(key).unwrap_or(&Origin::Default)
     }
 
-    /// Every key in the order of the reference, then what is said of vendors, the limits of tools and the rules in the order in which they
-    /// apply. Left out are limits that a later section about the same name replaces, and what is ignored.
+    /// Every key in the order of the reference, then what is said of vendors and agents, the limits of tools and the
+    /// rules in the order in which they apply. Left out are limits that a later section about the same name replaces, and what is ignored.
     #[must_use]
     pub fn effective(&self) -> Vec<Setting> {
         let config = to_value(&self.config).ok();
@@ -69,7 +69,8 @@ impl Loaded {
             Some(Setting { key: joined("rule", &rule.text.id), value, origin: rule.origin.clone() })
         });
         let vendors = vendors::settings(&self.config.vendors);
-        let all = settings.chain(vendors).chain(limits).chain(rules);
+        let agents = agents::settings(&self.config.agents);
+        let all = settings.chain(vendors).chain(agents).chain(limits).chain(rules);
         all.filter(|setting| !setting.is_ignored(&self.ignored)).collect()
     }
 }

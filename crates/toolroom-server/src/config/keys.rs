@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use toolroom::catalog::{LimitMode, Limits};
 use toolroom::policy::{Preset, RuleText};
 
-use super::{ConfigVendor, Destination, Folder, ModelChain, Origin, Rates, Span, VendorKeys};
+use super::{
+    AgentKeys, ConfigAgent, ConfigVendor, Destination, Folder, ModelChain, Origin, Rates, Span, VendorKeys,
+};
 
 /// The settings of Toolroom.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -39,6 +41,10 @@ pub struct Config {
     #[serde(skip)]
     #[schemars(!skip, rename = "vendor", with = "BTreeMap<String, VendorKeys>", extend("maxProperties" = 100))]
     pub vendors: Vec<ConfigVendor>,
+    /// Agents, by id: letters, digits, `_`, `-` and `.`. What stands here goes before what `toolroom agents set` keeps.
+    #[serde(skip)]
+    #[schemars(!skip, rename = "agent", with = "BTreeMap<String, AgentKeys>", extend("maxProperties" = 100))]
+    pub agents: Vec<ConfigAgent>,
     /// Limits of tools, by id, bare name, family, or a pattern with `*` and `?` (in quotes). Sections apply in order:
     /// a later one counts where two are about the same tool.
     #[serde(skip)]

@@ -11,7 +11,7 @@ use super::problem::{Problem, shown};
 use super::toml_text::joined;
 use super::{Loaded, Origin};
 
-/// Rules that show no example, rules and limits that are about none of the tools there are, and folders that are
+/// Rules that show no example; rules, limits and agents that are about none of the tools there are; and folders that are
 /// never opened.
 #[must_use]
 pub fn lint(loaded: &Loaded, tools: &[ToolSpec]) -> Vec<Problem> {
@@ -39,6 +39,14 @@ pub fn lint(loaded: &Loaded, tools: &[ToolSpec]) -> Vec<Problem> {
     for (key, folders) in [("files.read", &files.read), ("files.write", &files.write)] {
         for message in folders.iter().filter_map(|folder| never_opened(folder, &judge)) {
             warn(loaded.origin(key), None, key, message);
+        }
+    }
+    for said in &loaded.config.agents {
+        let path = joined("agent", &said.agent);
+        for (name, patterns) in [("allow", &said.keys.allow), ("deny", &said.keys.deny)] {
+            for message in patterns.iter().flatten().filter_map(|pattern| about_nothing(pattern, tools)) {
+                warn(&said.origin, said.line, &joined(&path, name), message);
+            }
         }
     }
     warnings
@@ -72,6 +80,7 @@ mod tests {
     fn what_is_probably_not_meant_is_told_with_its_place() {
         let text = "[tool.lotery]\nrate = '1/h'\n[tool.'app:*']\n[tool.'zz?']\n\
                     [[rule]]\nid = 'a'\neffect = 'ask'\ntool = 'lottery'\n\
+                    [agent.cook]\nallow = ['lottery', 'lotery']\ndeny = ['nothing']\n\
                     [[rule]]\nid = 'b'\neffect = 'ask'\ntool = 'games'\nmatch = [{}]\n";
         let loaded = load(&[Layer::User { path: "t.toml".into(), text: text.to_owned() }]).unwrap();
         let tools = [ToolSpec::new("app:lottery", "").unwrap().family("games", true)];
@@ -83,6 +92,9 @@ mod tests {
                 "t.toml:1: `tool.lotery` is about `lotery`, which no tool here is called; \
                  did you mean `app:lottery`?",
                 "t.toml:4: `tool.\"zz?\"` is about `zz?`, which no tool here is called",
+                "t.toml:9: `agent.cook.allow` is about `lotery`, which no tool here is called; \
+                 did you mean `app:lottery`?",
+                "t.toml:9: `agent.cook.deny` is about `nothing`, which no tool here is called",
             ]
         );
     }

@@ -15,7 +15,8 @@ use super::problem::{Problem, Problems, escaped, shortened, shown};
 use super::shape::Key;
 use super::toml_text::{joined, value_text};
 use super::{
-    Config, ConfigError, ConfigLimits, ConfigRule, ConfigVendor, Layer, Origin, Rates, ToolKeys, VendorKeys,
+    AgentKeys, Config, ConfigAgent, ConfigError, ConfigLimits, ConfigRule, ConfigVendor, Layer, Origin,
+    Rates, ToolKeys, VendorKeys, agents,
 };
 
 /// The longest name a tool can have.
@@ -63,6 +64,7 @@ struct Merge {
     rules: Vec<ConfigRule>,
     tools: Vec<ConfigLimits>,
     vendors: Vec<ConfigVendor>,
+    agents: Vec<ConfigAgent>,
     ignored: Vec<Ignored>,
 }
 
@@ -85,6 +87,11 @@ impl Merge {
         if let Some(DeValue::Table(vendors)) = document.root.get("vendor").map(Spanned::get_ref) {
             for (vendor, section) in in_order(vendors) {
                 self.vendor(vendor.get_ref(), section, document, problems);
+            }
+        }
+        if let Some(DeValue::Table(agents)) = document.root.get("agent").map(Spanned::get_ref) {
+            for (agent, section) in in_order(agents) {
+                self.agent(agent.get_ref(), section, document, problems);
             }
         }
     }
@@ -146,7 +153,9 @@ impl Merge {
         let Some(mut keys) = typed::<ToolKeys>(section, &path, document, problems) else { return };
         let mode = if document.origin.is_trusted() { LimitMode::Replace } else { LimitMode::Narrow };
         if mode == LimitMode::Narrow {
-            self.narrow(tool, &path, section, document);
+            let holding = self.tools.iter().rev().filter(|other| other.tool == tool);
+            let holding: Vec<Value> = holding.filter_map(|other| to_value(&other.keys).ok()).collect();
+            self.narrow(["tool", tool], &holding.iter().collect::<Vec<_>>(), section, document);
             keys.rate = keys.rate.filter(|rates| *rates != Rates::default());
             keys.open = None;
         }
@@ -184,29 +193,72 @@ impl Merge {
         }));
     }
 
-    /// Tells which limits of an untrusted section cannot have been meant to make anything stricter.
-    fn narrow(&mut self, tool: &str, path: &str, section: &Spanned<DeValue<'_>>, document: &Document<'_>) {
-        let holding = self.tools.iter().rev().filter(|other| other.tool == tool);
-        let holding: Vec<Value> = holding.filter_map(|other| to_value(&other.keys).ok()).collect();
-        let Some(each) = Key::root().find(["tool", tool]) else { return };
+    fn agent(
+        &mut self,
+        agent: &str,
+        section: &Spanned<DeValue<'_>>,
+        document: &Document<'_>,
+        problems: &mut Problems,
+    ) {
+        let path = joined("agent", shortened(agent));
+        let Some(mut keys) = typed::<AgentKeys>(section, &path, document, problems) else { return };
+        if let Some(why) = ConfigAgent::wrong(agent, &keys) {
+            let message = format!("cannot be used: {}", escaped(&why));
+            problems.push(document.problem(&section.span(), &path, message));
+            return;
+        }
+        let mode = if document.origin.is_trusted() { LimitMode::Replace } else { LimitMode::Narrow };
+        if mode == LimitMode::Narrow {
+            let holding = self.agents.iter().rev().filter(|other| other.agent == agent);
+            let holding: Vec<Value> = holding.filter_map(|other| to_value(&other.keys).ok()).collect();
+            self.narrow(["agent", agent], &holding.iter().collect::<Vec<_>>(), section, document);
+            keys = keys.narrowing();
+        }
+        let (origin, line) = (document.origin.clone(), document.line(&section.span()));
+        self.agents.push(ConfigAgent { agent: agent.to_owned(), keys, mode, origin, line });
+    }
+
+    /// Tells which keys of an untrusted section cannot have been meant to make anything stricter. `holding` is what is
+    /// said about the same thing already, the strongest first.
+    fn narrow(
+        &mut self,
+        [table, name]: [&str; 2],
+        holding: &[&Value],
+        section: &Spanned<DeValue<'_>>,
+        document: &Document<'_>,
+    ) {
+        if let Some(each) = Key::root().find([table, name]) {
+            self.narrow_below(each, &joined(table, name), holding, section, document);
+        }
+    }
+
+    fn narrow_below(
+        &mut self,
+        each: &Key,
+        path: &str,
+        holding: &[&Value],
+        section: &Spanned<DeValue<'_>>,
+        document: &Document<'_>,
+    ) {
         let DeValue::Table(entries) = section.get_ref() else { return };
         for (name, value) in in_order(entries) {
-            let Some(key) = each.find([name.get_ref().as_ref()]) else { continue };
+            let name: &str = name.get_ref();
+            let Some(key) = each.find([name]) else { continue };
+            let holding: Vec<&Value> = holding.iter().filter_map(|keys| keys.get(name)).collect();
+            let path = joined(path, name);
+            if !key.keys().is_empty() {
+                self.narrow_below(key, &path, &holding, value, document);
+                continue;
+            }
             let Ok(wanted) = read::<Value>(value) else { continue };
-            let holds = holding.iter().find_map(|keys| keys.get(name.get_ref().as_ref()));
-            if let Step::Refused(why) = step(key, holds, &wanted) {
-                self.ignored.push(Ignored {
-                    origin: document.origin.clone(),
-                    line: document.line(&value.span()),
-                    key: joined(path, name.get_ref()),
-                    wanted: value_text(&wanted),
-                    why,
-                });
+            if let Step::Refused(why) = step(key, holding.first().copied(), &wanted) {
+                let (line, wanted) = (document.line(&value.span()), value_text(&wanted));
+                self.ignored.push(Ignored { origin: document.origin.clone(), line, key: path, wanted, why });
             }
         }
     }
 
-    fn finish(self, mut problems: Problems, warnings: Vec<Problem>) -> Result<Loaded, ConfigError> {
+    fn finish(self, mut problems: Problems, mut warnings: Vec<Problem>) -> Result<Loaded, ConfigError> {
         let mut settings = Map::new();
         let mut origins = BTreeMap::new();
         for (path, (value, origin)) in self.settings {
@@ -223,8 +275,10 @@ impl Merge {
             rules: self.rules,
             tools: self.tools,
             vendors: self.vendors,
+            agents: self.agents,
             ..config.unwrap_or_default()
         };
+        warnings.extend(agents::warnings(&config));
         Ok(Loaded { config, ignored: self.ignored, warnings, origins })
     }
 }

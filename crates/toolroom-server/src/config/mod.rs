@@ -10,6 +10,7 @@
 //!
 //! To add a key, add a field with a doc comment to `keys.rs`.
 
+mod agents;
 mod check;
 mod compile;
 mod document;
@@ -33,6 +34,7 @@ mod tests;
 mod toml_text;
 mod vendors;
 
+pub use agents::{AgentKeys, AgentLimitKeys, ConfigAgent};
 pub use compile::{Compiled, Openings};
 pub use document::MAX_FILE_BYTES;
 pub use effective::Setting;

@@ -8,12 +8,12 @@ use serde_json::Value;
 use toolroom::catalog::LimitMode;
 use toolroom::policy::Ruling;
 
-use super::effective::limits;
+use super::effective::{Setting, limits};
 use super::problem::escaped;
 use super::shape::{Key, Shape};
 use super::span::parse_span;
 use super::toml_text::{joined, value_text};
-use super::{ConfigRule, Loaded, Origin};
+use super::{ConfigAgent, ConfigRule, Loaded, Origin};
 
 /// Which of two values of a key is the stricter one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,7 @@ fn strictness(stricter: Stricter, key: &Key, wanted: &Value, holds: &Value) -> O
             let span = |value: &Value| parse_span(value.as_str()?).ok();
             Some(span(holds)?.cmp(&span(wanted)?))
         }
-        Stricter::Smaller => Some(holds.as_i64()?.cmp(&wanted.as_i64()?)),
+        Stricter::Smaller => holds.as_f64()?.partial_cmp(&wanted.as_f64()?),
         Stricter::On => Some(wanted.as_bool()?.cmp(&holds.as_bool()?)),
         Stricter::Beside => None,
     }
@@ -143,14 +143,19 @@ impl fmt::Display for Ignored {
 pub fn what_trust_would_allow(loaded: &Loaded) -> Vec<String> {
     let line = |key: &str, wanted: &str, why: &str| format!("{key} = {wanted} ({why})");
     let refused = loaded.ignored.iter().map(|ignored| line(&ignored.key, &ignored.wanted, &ignored.why));
+    let is_told = |setting: &Setting| setting.is_ignored(&loaded.ignored);
     // Whether a limit is looser than a tool's own is for the tool to know, so all of them are told.
     let narrowed = loaded.config.tools.iter().filter(|section| section.mode == LimitMode::Narrow);
     let replaced = narrowed.flat_map(limits).filter_map(|limit| {
-        let told = |ignored: &Ignored| ignored.key == limit.key && ignored.origin == limit.origin;
         let why = "in place of the limit there is, even if that is stricter";
-        (!loaded.ignored.iter().any(told)).then(|| line(&limit.key, &limit.toml(), why))
+        (!is_told(&limit)).then(|| line(&limit.key, &limit.toml(), why))
     });
-    refused.chain(replaced).collect()
+    let agents = loaded.config.agents.iter().filter(|said| said.mode == LimitMode::Narrow);
+    let agents = agents.flat_map(ConfigAgent::settings).filter(|setting| !is_told(setting));
+    let agents = agents.map(|setting| {
+        line(&setting.key, &setting.toml(), "in place of what the agent has, even if that is stricter")
+    });
+    refused.chain(replaced).chain(agents).collect()
 }
 
 #[cfg(test)]

@@ -103,6 +103,8 @@ pub(super) enum Shape {
     KeyPlace,
     /// A whole number between these.
     Whole { least: i64, most: i64 },
+    /// A number that is not below this one.
+    Amount { least: f64 },
     /// True or false.
     Switch,
     /// One of these shapes.
@@ -203,6 +205,9 @@ impl Shape {
                 least: schema.get("minimum").and_then(Value::as_i64).unwrap_or(i64::MIN),
                 most: schema.get("maximum").and_then(Value::as_i64).unwrap_or(i64::MAX),
             },
+            Some("number") => Self::Amount {
+                least: schema.get("minimum").and_then(Value::as_f64).unwrap_or(f64::NEG_INFINITY),
+            },
             Some("boolean") => Self::Switch,
             _ => Self::Anything,
         }
@@ -222,6 +227,7 @@ impl Shape {
             | Self::Model
             | Self::KeyPlace => value.is_str(),
             Self::Whole { .. } => value.is_integer(),
+            Self::Amount { .. } => value.is_integer() || value.is_float(),
             Self::Switch => value.is_bool(),
             Self::Either(shapes) => shapes.iter().any(|shape| shape.admits(value)),
             Self::Anything => true,
@@ -246,6 +252,7 @@ impl Shape {
             Self::KeyPlace => KeyPlace::EXPECTED.to_owned(),
             Self::Whole { least: i64::MIN, most: i64::MAX } => "a whole number".to_owned(),
             Self::Whole { least, most } => format!("a whole number from {least} to {most}"),
+            Self::Amount { least } => format!("a number, {least} or more"),
             Self::Switch => "true or false".to_owned(),
             Self::Either(shapes) => shapes.iter().map(Self::expected).collect::<Vec<_>>().join(", or "),
             Self::Anything => "any value".to_owned(),
@@ -265,6 +272,7 @@ impl Shape {
             Self::Model => "models".to_owned(),
             Self::KeyPlace => "places of keys".to_owned(),
             Self::Whole { .. } => "whole numbers".to_owned(),
+            Self::Amount { .. } => "numbers".to_owned(),
             Self::Switch | Self::Either(_) | Self::Anything => "values".to_owned(),
         }
     }

@@ -51,11 +51,22 @@ pub(super) struct ProjectFacts {
     pub(super) ignored: usize,
 }
 
-/// Something odd, and the variable it is about.
+/// Something odd, and what it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Oddity {
     pub(super) text: String,
-    pub(super) variable: Option<String>,
+    pub(super) about: About,
+}
+
+/// Where something odd is to be mended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum About {
+    /// In the files, or on the command line.
+    Settings,
+    /// In the variable of that name.
+    Variable(String),
+    /// In the database, at the agent of that id.
+    Agent(String),
 }
 
 /// Why there is no configuration.

@@ -1,6 +1,7 @@
 //! Configuration and policy, read anew: what holds for the next process that starts.
 
 use tokio::time::Instant;
+use toolroom::agent::Agents;
 use toolroom::ledger::Switchboard;
 use toolroom::policy::Condition;
 use toolroom::scope::ProjectId;
@@ -8,10 +9,11 @@ use toolroom_host::files::Projects;
 use toolroom_host::folders::Folders;
 use toolroom_store::Store;
 
-use super::facts::{AnswerFacts, ConfigFacts, ConfigTrouble, Oddity, PolicyFacts, ProjectFacts};
+use super::facts::{About, AnswerFacts, ConfigFacts, ConfigTrouble, Oddity, PolicyFacts, ProjectFacts};
 use super::gather::{told, within};
+use crate::agents::check;
 use crate::app::projects;
-use crate::config::{ConfigError, Layer, Loaded, Origin, Problem, Sources, Trust, load};
+use crate::config::{Config, ConfigError, Layer, Loaded, Origin, Problem, Sources, Trust, load};
 
 /// What the configuration says.
 pub(super) struct Read {
@@ -57,7 +59,11 @@ pub(super) async fn read(
                 examples: examples(&loaded),
             });
             let projects = projects(folders, &loaded.config).map_err(told);
-            Read { config: Ok(config(&layers, &loaded)), policy: Some(policy), projects: Some(projects) }
+            let mut config = config(&layers, &loaded);
+            if let Some(store) = store {
+                config.odd.extend(odd_agents(store, &loaded.config, deadline).await);
+            }
+            Read { config: Ok(config), policy: Some(policy), projects: Some(projects) }
         }
     }
 }
@@ -81,13 +87,28 @@ fn config(layers: &[Layer], loaded: &Loaded) -> ConfigFacts {
     let about_files = |warning: &&Problem| matches!(warning.origin, Origin::Project { .. });
     let oddities = loaded.warnings.iter().filter(|warning| !about_files(warning)).map(|warning| Oddity {
         text: warning.to_string(),
-        variable: match &warning.origin {
-            Origin::Environment(name) => Some(name.clone()),
-            Origin::Default | Origin::User(_) | Origin::Project { .. } | Origin::Flag => None,
+        about: match &warning.origin {
+            Origin::Environment(name) => About::Variable(name.clone()),
+            Origin::Default | Origin::User(_) | Origin::Project { .. } | Origin::Flag => About::Settings,
         },
     });
     facts.odd = oddities.collect();
     facts
+}
+
+/// The agents in the database that cannot be asked as they are. Those that are written were looked at with their file.
+async fn odd_agents(store: &Store, config: &Config, deadline: Instant) -> Vec<Oddity> {
+    let agents = within(deadline, store.agents(&ProjectId::default())).await;
+    let agents = agents.ok().and_then(Result::ok).unwrap_or_default();
+    let mut odd = Vec::new();
+    for agent in agents {
+        let wrong = check(&agent).err().into_iter().chain(config.unknown_vendors(&agent.models));
+        odd.extend(wrong.map(|why| Oddity {
+            text: format!("the agent `{}` cannot be asked: {why}", agent.id),
+            about: About::Agent(agent.id.to_string()),
+        }));
+    }
+    odd
 }
 
 fn examples(loaded: &Loaded) -> usize {

@@ -264,7 +264,7 @@ impl Agent {
         let first = self.chain.first();
         let time = self.wall.as_ref().map(|wall| wall(self.room.clock.now()));
         let prompt = system_prompt(&PromptParts {
-            identity: &self.record.prompt,
+            identity: &redactor.redact_text(&self.record.prompt),
             learnings: &learnings,
             tools: &tools.for_prompt(),
             memories: &memories,

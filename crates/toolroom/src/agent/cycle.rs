@@ -8,7 +8,7 @@ use super::inline::recover_calls;
 use super::request::{RunError, RunReport};
 use super::working::{Closing, End, Stop, Working};
 use crate::conversation::{CallNotice, RunEvent};
-use crate::model::{Answer, Block, Message, ModelCallId, Role, StopReason};
+use crate::model::{Answer, Block, Message, ModelCallId, Role, StopReason, Usage};
 use crate::policy::CalledWith;
 
 /// How often in a row an answer without words and calls is asked for again.
@@ -39,13 +39,17 @@ impl Working<'_> {
                     self.keep_answer(answer);
                     return Ok(End::Done(text));
                 }
-                Said::Nothing if answer.stop == StopReason::Filtered => {
-                    return Err(Stop::failed("content_filter", "the model's vendor withheld the answer"));
+                Said::Nothing => {
+                    // It is paid for all the same.
+                    self.pay_answer(answer.usage);
+                    if answer.stop == StopReason::Filtered {
+                        return Err(Stop::failed("content_filter", "the model's vendor withheld the answer"));
+                    }
+                    if empty == EMPTY_ANSWERS {
+                        return Err(Stop::failed("empty", "the model answered with nothing, more than once"));
+                    }
+                    empty += 1;
                 }
-                Said::Nothing if empty == EMPTY_ANSWERS => {
-                    return Err(Stop::failed("empty", "the model answered with nothing, more than once"));
-                }
-                Said::Nothing => empty += 1,
             }
         }
     }
@@ -63,14 +67,14 @@ impl Working<'_> {
     async fn check_budget(&self) -> Result<(), Stop> {
         let Some(budget) = self.agent.record.limits.daily_budget_usd else { return Ok(()) };
         let midnight = self.now().start_of_day();
-        let spent = self.agent.conversations.spent(&self.run.scope, None, Some(midnight)).await?;
+        let kept = self.agent.conversations.spent(&self.run.scope, None, Some(midnight)).await?;
         // What this run has cost and is not kept yet is counted, too.
-        if spent.cost < budget {
+        let spent = kept.cost + self.unkept_cost();
+        if spent < budget {
             return Ok(());
         }
         let message = format!(
-            "the budget of ${budget:.2} a day is used up (${:.2}); it is free again at midnight UTC, or an operator raises it",
-            spent.cost
+            "the budget of ${budget:.2} a day is used up (${spent:.2}); it is free again at midnight UTC, or an operator raises it"
         );
         Err(Stop::failed("budget", message))
     }
@@ -162,17 +166,22 @@ impl Working<'_> {
     }
 
     fn keep_answer(&mut self, answer: Answer) {
-        let candidate = self.agent.chain.get(self.candidate).cloned();
-        let model: Arc<str> = candidate.as_ref().map_or("", |candidate| candidate.model.name()).into();
+        let candidate = self.agent.chain.get(self.candidate);
+        let model: Arc<str> = candidate.map_or("", |candidate| candidate.model.name()).into();
         self.run.iterations += 1;
         self.last_prompt = Some(answer.usage.input).filter(|tokens| *tokens > 0);
         self.run.model = Some(Arc::clone(&model));
-        let cost = candidate.and_then(|candidate| self.pay(&candidate, "answer", answer.usage));
+        let cost = self.pay_answer(answer.usage);
         let calls = answer.blocks.iter().filter_map(|block| self.notice(block)).collect();
         let usage = answer.usage;
         let message = answer.into_message();
         self.teller.tell(RunEvent::Answered { model, text: message.text(), calls, usage, cost });
         self.say(message);
+    }
+
+    fn pay_answer(&mut self, usage: Usage) -> Option<f64> {
+        let candidate = self.agent.chain.get(self.candidate)?;
+        self.pay(candidate, "answer", usage)
     }
 
     fn notice(&self, block: &Block) -> Option<CallNotice> {

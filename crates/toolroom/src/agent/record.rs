@@ -1,5 +1,6 @@
 //! What an agent is.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::BoxFuture;
@@ -73,7 +74,7 @@ impl Default for AgentLimits {
 }
 
 /// What becomes of a run when nobody watches any more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDisconnect {
     /// It goes on.

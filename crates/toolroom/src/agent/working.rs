@@ -157,6 +157,11 @@ impl<'a> Working<'a> {
         self.step.usage.push(row);
     }
 
+    /// What was spent since the last step.
+    pub(super) fn unkept_cost(&self) -> f64 {
+        self.step.usage.iter().filter_map(|row| row.cost).sum()
+    }
+
     pub(super) fn learn(&mut self, request: PastRequest) {
         self.step.requests.push(request);
     }

@@ -4,11 +4,14 @@ use std::sync::LazyLock;
 
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::{collection, option, sample};
+use toolroom::agent::{AgentRecord, OnDisconnect};
 use toolroom::catalog::LimitMode;
 use toolroom::schema::{PatternRule, Schema};
 
 use super::{environment, flags, loaded, trusted, untrusted, user};
-use crate::config::{Compiled, Config, ConfigLimits, Layer, ToolKeys, load, what_trust_would_allow};
+use crate::config::{
+    AgentKeys, Compiled, Config, ConfigLimits, Layer, ToolKeys, load, what_trust_would_allow,
+};
 use crate::scale::cases;
 
 static SCHEMA: LazyLock<Schema> =
@@ -23,6 +26,8 @@ fn word() -> impl Strategy<Value = &'static str> {
         "tool",
         "rule",
         "rate",
+        "agent",
+        "limits",
         "match",
         "args",
         "[",
@@ -94,17 +99,81 @@ fn file(ids: &'static str) -> impl Strategy<Value = String> {
     );
     let sections = collection::btree_map(sample::select(vec!["x", "y", "'app:*'"]), section, 0..3);
     let rules = collection::btree_map(0..9_u8, one_of(&["allow", "ask", "deny"]), 0..4);
-    (policy, redaction, sections, rules).prop_map(move |(policy, redaction, sections, rules)| {
-        let mut text =
-            format!("[policy]\n{}{}[redaction]\n{}{}", policy.0, policy.1, redaction.0, redaction.1);
-        for (tool, (rate, concurrency, timeout, cap)) in sections {
-            text += &format!("[tool.{tool}]\n{rate}{concurrency}{timeout}{cap}");
-        }
-        for (id, effect) in rules {
-            text += &format!("[[rule]]\nid = '{ids}{id}'\neffect = '{effect}'\ntool = 'x'\n");
-        }
-        text
+    let agents = collection::btree_map(sample::select(vec!["cook", "default", "'a.b'"]), agent(), 0..3);
+    (policy, redaction, sections, agents, rules).prop_map(
+        move |(policy, redaction, sections, agents, rules)| {
+            let mut text =
+                format!("[policy]\n{}{}[redaction]\n{}{}", policy.0, policy.1, redaction.0, redaction.1);
+            for (tool, (rate, concurrency, timeout, cap)) in sections {
+                text += &format!("[tool.{tool}]\n{rate}{concurrency}{timeout}{cap}");
+            }
+            for (id, keys) in agents {
+                text += &format!("[agent.{id}]\n{keys}");
+            }
+            for (id, effect) in rules {
+                text += &format!("[[rule]]\nid = '{ids}{id}'\neffect = '{effect}'\ntool = 'x'\n");
+            }
+            text
+        },
+    )
+}
+
+/// What a file says about an agent.
+fn agent() -> impl Strategy<Value = String> {
+    let who = (
+        line("prompt", one_of(&["'You cook.'", "''"])),
+        line("models", one_of(&["'openai/gpt-5'", "['ollama/a', 'nobody/b']", "[]"])),
+    );
+    let tools = (
+        line("allow", one_of(&["['web_*']", "[]"])),
+        line("deny", one_of(&["['shell_exec', 'x']", "['y']", "[]"])),
+        line("on_disconnect", one_of(&["'continue'", "'cancel'"])),
+    );
+    let limits = (
+        line("limits.iterations", one_of(&["1", "15", "1000"])),
+        line("limits.parallel", one_of(&["1", "64"])),
+        line("limits.daily_budget_usd", one_of(&["0", "2", "0.5", "1e9"])),
+        line("limits.max_tokens", one_of(&["1", "900"])),
+        line("limits.tool_tokens", one_of(&["0", "12000", "99999"])),
+    );
+    (who, tools, limits).prop_map(|(who, tools, limits)| {
+        let limits = [limits.0, limits.1, limits.2, limits.3, limits.4].concat();
+        [who.0, who.1, tools.0, tools.1, tools.2, limits].concat()
     })
+}
+
+/// The agents that these settings make of one that somebody made, and of those that are written.
+fn agents(config: &Config) -> Vec<AgentRecord> {
+    let mut made = AgentRecord { deny: vec!["z".to_owned()], ..AgentRecord::default() };
+    made.limits.daily_budget_usd = Some(1.0);
+    config.apply_to(&mut made);
+    let written = config.agent_records().into_iter().map(|(record, _)| record);
+    std::iter::once(made).chain(written).collect()
+}
+
+/// Whether an agent may do no more than another one.
+fn is_within(narrow: &AgentRecord, wide: &AgentRecord) -> bool {
+    let (ours, theirs) = (&narrow.limits, &wide.limits);
+    let least = |ours: Option<f64>, theirs: Option<f64>| {
+        theirs.is_none_or(|theirs| ours.is_some_and(|ours| ours <= theirs))
+    };
+    let who = |agent: &AgentRecord| {
+        (
+            agent.id.clone(),
+            agent.name.clone(),
+            agent.prompt.clone(),
+            agent.models.clone(),
+            agent.allow.clone(),
+        )
+    };
+    who(narrow) == who(wide)
+        && wide.deny.iter().all(|pattern| narrow.deny.contains(pattern))
+        && ours.iterations <= theirs.iterations
+        && ours.parallel <= theirs.parallel
+        && ours.tool_tokens <= theirs.tool_tokens
+        && least(ours.daily_budget_usd, theirs.daily_budget_usd)
+        && least(ours.max_tokens.map(f64::from), theirs.max_tokens.map(f64::from))
+        && (narrow.on_disconnect == wide.on_disconnect || narrow.on_disconnect == OnDisconnect::Cancel)
 }
 
 /// A file that is nearly right: one piece of it is cut out or replaced.
@@ -159,13 +228,19 @@ proptest! {
 
         let (ours, theirs): (Vec<_>, Vec<_>) =
             with.config.rules.iter().cloned().partition(|rule| rule.origin.is_trusted());
-        prop_assert_eq!(ours, without.config.rules);
+        prop_assert_eq!(&ours, &without.config.rules);
         prop_assert_eq!(theirs.len(), text.matches("[[rule]]").count());
         let (ours, theirs): (Vec<_>, Vec<_>) =
             with.config.tools.iter().cloned().partition(|section| section.origin.is_trusted());
-        prop_assert_eq!(ours, without.config.tools);
+        prop_assert_eq!(&ours, &without.config.tools);
         prop_assert!(theirs.iter().all(|section| section.mode == LimitMode::Narrow));
         prop_assert!(theirs.iter().all(|section| section.keys.limits().rates != Some(vec![])));
+
+        let (narrow, wide) = (agents(&with.config), agents(&without.config));
+        prop_assert_eq!(narrow.len(), wide.len());
+        for (narrow, wide) in narrow.iter().zip(&wide) {
+            prop_assert!(is_within(narrow, wide), "{narrow:?} in place of {wide:?}");
+        }
     }
 
     #[test]
@@ -181,6 +256,8 @@ proptest! {
             let narrowed = narrow.config.tools.iter().filter(|section| section.mode == LimitMode::Narrow);
             prop_assert!(narrowed.into_iter().all(|section| section.keys == ToolKeys::default()));
             prop_assert!(!text.contains("'allow'"));
+            let narrowed = narrow.config.agents.iter().filter(|said| said.mode == LimitMode::Narrow);
+            prop_assert!(narrowed.into_iter().all(|said| said.keys == AgentKeys::default()));
         }
         prop_assert!(wide.ignored.is_empty());
     }
@@ -212,6 +289,10 @@ proptest! {
         let again = loaded(&[Layer::Flags(pairs)]);
         prop_assert_eq!(&again.config.policy, &first.config.policy);
         prop_assert_eq!(&again.config.redaction, &first.config.redaction);
+        for (agent, _) in again.config.agent_records() {
+            let same = first.config.agent_records().into_iter().find(|(first, _)| first.id == agent.id);
+            prop_assert_eq!(same.map(|(first, _)| first), Some(agent));
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use toolroom_host::text_file::{NoFile, PassedOver};
 use toolroom_tools::builtin::doctor::{Check, Finding};
 
-use super::super::facts::{AnswerFacts, ConfigFacts, ConfigTrouble, PolicyFacts};
+use super::super::facts::{About, AnswerFacts, ConfigFacts, ConfigTrouble, PolicyFacts};
 use super::wording::{LISTED, counted, first_of, quoted};
 use super::{one, unexamined};
 use crate::config::told;
@@ -23,8 +23,11 @@ pub(super) fn config(facts: &Result<ConfigFacts, ConfigTrouble>) -> Check {
     };
     let mut found = Vec::new();
     for odd in &facts.odd {
-        let remedy = odd.variable.as_ref().map(|name| format!("unset {name}"));
-        let remedy = remedy.unwrap_or_else(|| "toolroom config check".to_owned());
+        let remedy = match &odd.about {
+            About::Settings => "toolroom config check".to_owned(),
+            About::Variable(name) => format!("unset {name}"),
+            About::Agent(id) => format!("toolroom agents show {id}"),
+        };
         found.push(Finding::warning("config.odd", &odd.text, remedy));
     }
     found.extend(facts.passed_over.iter().map(passed_over));

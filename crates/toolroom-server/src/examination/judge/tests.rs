@@ -11,7 +11,7 @@ use toolroom_store::{InstanceSeen, StoreHealth};
 use toolroom_tools::builtin::doctor::{Gravity, Report};
 
 use super::super::facts::{
-    AnswerFacts, ConfigFacts, ConfigTrouble, Damage, DiskFacts, Facts, FolderFacts, FolderState,
+    About, AnswerFacts, ConfigFacts, ConfigTrouble, Damage, DiskFacts, Facts, FolderFacts, FolderState,
     FolderTrouble, KeyChange, KeyFacts, KeyTrouble, Oddity, OpenStore, PolicyFacts, ProjectFacts,
     SealedFacts, StoreFacts, StoreState, StoreTrouble, Unwritable, Vanished,
 };
@@ -156,10 +156,13 @@ fn check(gravity: Gravity, code: &'static str, spoil: impl FnOnce(&mut Facts)) -
 fn faults_of_configuration_and_policy() {
     use Gravity::{Error, Warning};
     let lines = || vec!["toolroom.toml:3: `polcy` is no key".to_owned(), "another".to_owned()];
-    let odd =
-        |variable: Option<&str>| Oddity { text: "odd".to_owned(), variable: variable.map(str::to_owned) };
-    check(Warning, "config.odd", |facts| facts.config.as_mut().unwrap().odd = vec![odd(Some("TOOLROOM_X"))]);
-    check(Warning, "config.odd", |facts| facts.config.as_mut().unwrap().odd = vec![odd(None)]);
+    let odd = |about: About| Oddity { text: "odd".to_owned(), about };
+    check(Warning, "config.odd", |facts| {
+        facts.config.as_mut().unwrap().odd = vec![odd(About::Variable("TOOLROOM_X".to_owned()))];
+    });
+    for about in [About::Settings, About::Agent("cook".to_owned())] {
+        check(Warning, "config.odd", |facts| facts.config.as_mut().unwrap().odd = vec![odd(about)]);
+    }
     check(Warning, "config.untrusted", |facts| {
         facts.config.as_mut().unwrap().project = Some(ProjectFacts { path: "/p".into(), ignored: 2 });
     });

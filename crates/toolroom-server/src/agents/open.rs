@@ -7,7 +7,6 @@ use toolroom::clock::Timestamp;
 use toolroom::conversation::Conversations;
 use toolroom::ledger::LedgerError;
 use toolroom::memory::Memories;
-use toolroom::nearest::nearest_one;
 use toolroom::policy::PatternError;
 use toolroom::scope::Scope;
 use toolroom_host::environment;
@@ -15,6 +14,7 @@ use toolroom_models::directory::{Directory, OpenError, OpenedModel};
 use toolroom_models::retry::Patient;
 use toolroom_models::vendor::{ModelName, ModelNameError};
 
+use super::records::{Known, record};
 use crate::app::App;
 use crate::models::directory;
 
@@ -81,7 +81,7 @@ pub fn conversations(app: &App) -> Arc<dyn Conversations> {
 /// # Errors
 /// When there is no such agent, or one of its models is not set up.
 pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, OpenAgentError> {
-    let record = record(app, scope, choice.agent.as_deref().unwrap_or(DEFAULT_AGENT)).await?;
+    let Known { record, .. } = record(app, scope, choice.agent.as_deref().unwrap_or(DEFAULT_AGENT)).await?;
     let known =
         directory(&app.config.config, &app.vault, &scope.project).await.map_err(OpenAgentError::Keys)?;
     let names = names(app, &record, choice, &known)?;
@@ -93,35 +93,6 @@ pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, O
         .memories(memories)
         .wall(Arc::new(wall));
     Ok(Opened { agent, models })
-}
-
-/// Every agent by id, `default` among them whether somebody changed it or not.
-///
-/// # Errors
-/// When they cannot be read.
-pub async fn records(app: &App, scope: &Scope) -> Result<Vec<AgentRecord>, LedgerError> {
-    let mut agents = app.agents().agents(&scope.project).await?;
-    if !agents.iter().any(|agent| agent.id.as_str() == DEFAULT_AGENT) {
-        agents.push(AgentRecord::default());
-    }
-    agents.sort_by(|left, right| left.id.cmp(&right.id));
-    Ok(agents)
-}
-
-/// The agent of that id.
-///
-/// # Errors
-/// When there is none, or they cannot be read.
-pub async fn record(app: &App, scope: &Scope, id: &str) -> Result<AgentRecord, OpenAgentError> {
-    let agents = records(app, scope).await?;
-    let meant = nearest_one(id, agents.iter().map(|agent| agent.id.as_str())).map(str::to_owned);
-    agents.into_iter().find(|agent| agent.id.as_str() == id).ok_or_else(|| {
-        let hint = match meant {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => "see `toolroom agents`".to_owned(),
-        };
-        OpenAgentError::NotFound { id: id.to_owned(), hint }
-    })
 }
 
 fn names(

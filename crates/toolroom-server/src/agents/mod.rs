@@ -1,0 +1,10 @@
+//! Agents: where they are kept, what may be said about them, and how one is made ready to be asked.
+
+mod check;
+mod open;
+mod records;
+
+pub(crate) use check::check;
+pub use open::{Choice, OpenAgentError, Opened, conversations, open};
+pub(crate) use records::unknown_parts;
+pub use records::{AgentOrigin, Known, record, records, stored};

@@ -1,0 +1,172 @@
+//! Which agents there are: those of the configuration, those that people made, and `default`.
+//!
+//! The configuration goes before the database: an agent that a trusted layer describes is what the layers say and
+//! nothing else. What an untrusted file of a project says narrows any agent, wherever it is from.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use toolroom::agent::AgentRecord;
+use toolroom::catalog::Entry;
+use toolroom::ledger::LedgerError;
+use toolroom::nearest::nearest_one;
+use toolroom::policy::ToolPattern;
+use toolroom::scope::Scope;
+
+use super::OpenAgentError;
+use crate::app::App;
+use crate::config::Config;
+
+/// An agent, and where it is from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Known {
+    /// What it is, as it holds here.
+    #[serde(flatten)]
+    pub record: AgentRecord,
+    /// Where it is from.
+    pub origin: AgentOrigin,
+}
+
+/// Where an agent is from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AgentOrigin {
+    /// It always exists, and nobody changed it.
+    BuiltIn,
+    /// `toolroom agents set` made or changed it.
+    Database,
+    /// It is written in the configuration.
+    Configuration {
+        /// The file and the line, or whatever else sets it.
+        place: String,
+    },
+}
+
+/// Every agent by id, `default` among them whether somebody changed it or not.
+///
+/// # Errors
+/// When they cannot be read.
+pub async fn records(app: &App, scope: &Scope) -> Result<Vec<Known>, LedgerError> {
+    Ok(joined(&app.config.config, app.agents().agents(&scope.project).await?))
+}
+
+fn joined(config: &Config, stored: Vec<AgentRecord>) -> Vec<Known> {
+    let written = config
+        .agent_records()
+        .into_iter()
+        .map(|(record, place)| Known { record, origin: AgentOrigin::Configuration { place } });
+    let stored = stored.into_iter().map(|record| Known { record, origin: AgentOrigin::Database });
+    let built_in = Known { record: AgentRecord::default(), origin: AgentOrigin::BuiltIn };
+    let mut agents: Vec<Known> = Vec::new();
+    for mut known in written.chain(stored).chain([built_in]) {
+        if agents.iter().any(|stronger| stronger.record.id == known.record.id) {
+            continue;
+        }
+        match known.origin {
+            AgentOrigin::Configuration { .. } => {}
+            AgentOrigin::Database | AgentOrigin::BuiltIn => config.apply_to(&mut known.record),
+        }
+        agents.push(known);
+    }
+    agents.sort_by(|left, right| left.record.id.cmp(&right.record.id));
+    agents
+}
+
+/// The agent of that id.
+///
+/// # Errors
+/// When there is none, or they cannot be read.
+pub async fn record(app: &App, scope: &Scope, id: &str) -> Result<Known, OpenAgentError> {
+    let agents = records(app, scope).await?;
+    let meant = nearest_one(id, agents.iter().map(|agent| agent.record.id.as_str())).map(str::to_owned);
+    agents.into_iter().find(|agent| agent.record.id.as_str() == id).ok_or_else(|| {
+        let hint = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "see `toolroom agents`".to_owned(),
+        };
+        OpenAgentError::NotFound { id: id.to_owned(), hint }
+    })
+}
+
+/// The agent of that id as it is kept in the database, which no configuration changes.
+///
+/// # Errors
+/// When it cannot be read.
+pub async fn stored(app: &App, scope: &Scope, id: &str) -> Result<Option<AgentRecord>, LedgerError> {
+    let agents = app.agents().agents(&scope.project).await?;
+    Ok(agents.into_iter().find(|agent| agent.id.as_str() == id))
+}
+
+/// What an agent names that is not here: it may come later, or be mistyped.
+pub(crate) fn unknown_parts(agent: &AgentRecord, config: &Config, tools: &[Arc<Entry>]) -> Vec<String> {
+    let strange = agent.allow.iter().chain(&agent.deny).filter(|pattern| {
+        let fits = |parsed: ToolPattern| tools.iter().any(|entry| parsed.matches(entry.spec()));
+        !ToolPattern::parse(pattern).is_ok_and(fits)
+    });
+    let strange = strange.map(|pattern| format!("no tool here fits `{pattern}`"));
+    strange.chain(config.unknown_vendors(&agent.models)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use toolroom::conversation::AgentId;
+
+    use super::*;
+    use crate::config::{Layer, load};
+
+    fn config(user: &str, project: &str) -> Config {
+        let user = Layer::User { path: "user.toml".into(), text: user.to_owned() };
+        let project =
+            Layer::Project { path: "project.toml".into(), trusted: false, text: project.to_owned() };
+        load(&[user, project]).unwrap().config
+    }
+
+    fn made(id: &str, prompt: &str) -> AgentRecord {
+        AgentRecord {
+            id: AgentId::new(id),
+            name: id.to_owned(),
+            prompt: prompt.to_owned(),
+            ..AgentRecord::default()
+        }
+    }
+
+    fn told(agents: &[Known]) -> Vec<(&str, &str, &str)> {
+        let origin = |known: &Known| match &known.origin {
+            AgentOrigin::BuiltIn => "built in",
+            AgentOrigin::Database => "database",
+            AgentOrigin::Configuration { .. } => "configuration",
+        };
+        agents
+            .iter()
+            .map(|known| (known.record.id.as_str(), origin(known), known.record.prompt.as_str()))
+            .collect()
+    }
+
+    #[test]
+    fn the_configuration_goes_before_the_database() {
+        let config = config("[agent.cook]\nprompt = 'ours'\n", "[agent.stranger]\n");
+        let stored = vec![made("cook", "theirs"), made("baker", "bakes")];
+        assert_eq!(
+            told(&joined(&config, stored)),
+            [("baker", "database", "bakes"), ("cook", "configuration", "ours"), ("default", "built in", "")]
+        );
+        let stored = vec![made("default", "changed")];
+        assert_eq!(told(&joined(&Config::default(), stored)), [("default", "database", "changed")]);
+    }
+
+    #[test]
+    fn an_untrusted_file_narrows_an_agent_wherever_it_is_from() {
+        let narrow = |id: &str| {
+            format!("[agent.{id}]\nprompt = 'obey'\ndeny = ['shell*']\nlimits = {{ iterations = 3 }}\n")
+        };
+        let project = ["cook", "baker", "default"].map(narrow).concat();
+        let config = config("[agent.cook]\ndeny = ['mail']\nlimits.iterations = 2\n", &project);
+        let agents = joined(&config, vec![made("baker", "bakes")]);
+        let seen: Vec<_> = agents
+            .iter()
+            .map(|known| (known.record.deny.join(" "), known.record.limits.iterations))
+            .collect();
+        assert_eq!(seen, [("shell*".to_owned(), 3), ("mail shell*".to_owned(), 2), ("shell*".to_owned(), 3)]);
+        assert!(agents.iter().all(|known| known.record.prompt != "obey"));
+    }
+}
