@@ -188,8 +188,7 @@ struct Trial {
 }
 
 async fn test(directory: &Directory, name: &ModelName, output: Output) -> anyhow::Result<Exit> {
-    let OpenedModel { model, known } =
-        directory.open(name).map_err(|error| WrongUsage(format!("{:#}", anyhow::Error::from(error))))?;
+    let OpenedModel { model, known } = directory.open(name)?;
     let began = Instant::now();
     let mut first = None;
     let mut pieces = 0_usize;
