@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::candidate::Candidate;
@@ -258,9 +259,14 @@ impl Agent {
             promotions = kept.promotions(&run.scope, &self.record.id).await?;
         }
         for memory in &mut memories {
+            memory.key = redactor.redact_text(&memory.key).into_owned();
             memory.content = redactor.redact_text(&memory.content).into_owned();
         }
-        let learnings: Vec<&str> = promotions.iter().map(|promotion| promotion.addition.as_str()).collect();
+        let additions: Vec<_> =
+            promotions.iter().map(|promotion| redactor.redact_text(&promotion.addition)).collect();
+        let learnings: Vec<&str> = additions.iter().map(AsRef::as_ref).collect();
+        let mut context = Value::Object(run.context.clone());
+        redactor.redact_value(&mut context);
         let first = self.chain.first();
         let time = self.wall.as_ref().map(|wall| wall(self.room.clock.now()));
         let prompt = system_prompt(&PromptParts {
@@ -268,7 +274,7 @@ impl Agent {
             learnings: &learnings,
             tools: &tools.for_prompt(),
             memories: &memories,
-            context: Some(&run.context),
+            context: context.as_object(),
             time: time.as_ref(),
             model: first.map_or("", |first| first.model.name()),
             on_device: first.is_some_and(|first| first.facts.on_device),

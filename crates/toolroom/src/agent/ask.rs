@@ -97,6 +97,8 @@ impl Working<'_> {
             }
         };
         let (teller, tools, name) = (&self.teller, &self.tools, candidate.model.name());
+        // What a vendor says about a failure is kept, too.
+        let safe = |text: &str| self.redactor.redact_text(text).into_owned();
         let mut told = |event: ModelEvent| match event {
             ModelEvent::Text(text) => teller.tell(RunEvent::Text { text }),
             ModelEvent::Reasoning(text) => teller.tell(RunEvent::Reasoning { text }),
@@ -108,13 +110,16 @@ impl Working<'_> {
             ModelEvent::Arguments { .. } => {}
             ModelEvent::Again { reason, after } => {
                 let after_ms = u64::try_from(after.as_millis()).ok();
+                let reason = safe(&reason);
                 teller.tell(RunEvent::Void { reason, next: Some(name.into()), after_ms });
             }
         };
         tokio::select! {
             biased;
             () = self.cancellation.cancelled() => Err(ModelError::new(ModelErrorKind::Cancelled, "stopped")),
-            answer = candidate.model.ask(request, &mut told, &self.cancellation) => answer,
+            answer = candidate.model.ask(request, &mut told, &self.cancellation) => {
+                answer.map_err(|error| ModelError { message: safe(&error.message), ..error })
+            }
         }
     }
 }

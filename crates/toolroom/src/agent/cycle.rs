@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::conceal::conceal;
 use super::inline::recover_calls;
 use super::request::{RunError, RunReport};
 use super::working::{Closing, End, Stop, Working};
@@ -13,6 +14,9 @@ use crate::policy::CalledWith;
 
 /// How often in a row an answer without words and calls is asked for again.
 const EMPTY_ANSWERS: u32 = 1;
+
+/// More calls in one answer are made by nobody who means them.
+const MAX_CALLS: usize = 512;
 
 impl Working<'_> {
     /// Works until nothing more happens by itself.
@@ -32,7 +36,7 @@ impl Working<'_> {
             self.check_budget().await?;
             self.make_room().await?;
             let mut answer = self.ask().await?;
-            self.read_answer(&mut answer);
+            self.read_answer(&mut answer)?;
             match said(&answer) {
                 Said::Calls => self.keep_calls(answer).await?,
                 Said::Words(text) => {
@@ -80,14 +84,22 @@ impl Working<'_> {
     }
 
     /// Brings an answer into the form in which it is kept.
-    fn read_answer(&mut self, answer: &mut Answer) {
+    fn read_answer(&mut self, answer: &mut Answer) -> Result<(), Stop> {
+        conceal(&mut answer.blocks, &self.redactor);
         if self.closing.is_some() {
             // Nothing is called any more, whatever the model wants.
             answer.blocks.retain(|block| !matches!(block, Block::Call { .. }));
-            return;
+            return Ok(());
         }
         self.recover_calls(answer);
+        let calls = answer.blocks.iter().filter(|block| matches!(block, Block::Call { .. })).count();
+        if calls > MAX_CALLS {
+            let message =
+                format!("the model wants {calls} calls at once, {MAX_CALLS} are the most; none was made");
+            return Err(Stop::failed("too_many_calls", message));
+        }
         self.thread.make_unique(&mut answer.blocks);
+        Ok(())
     }
 
     /// Finds calls that a weak model printed as text.

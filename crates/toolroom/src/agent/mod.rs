@@ -13,6 +13,7 @@ mod ask;
 mod calls;
 mod candidate;
 mod compact;
+mod conceal;
 mod cycle;
 mod hygiene;
 mod inline;

@@ -64,6 +64,7 @@ impl Working<'_> {
             Ok(answer) => {
                 self.pay(candidate, "summary", answer.usage);
                 let text = answer.into_message().text();
+                let text = self.redactor.redact_text(&text).into_owned();
                 Ok((!text.trim().is_empty()).then_some(text))
             }
             Err(error) if error.kind == ModelErrorKind::Cancelled => Err(Stop::Cancelled),

@@ -23,6 +23,7 @@ mod policy;
 mod redact;
 mod results;
 mod room;
+mod said;
 mod scale;
 mod scenarios;
 mod secrets;
