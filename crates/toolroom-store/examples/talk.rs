@@ -91,7 +91,7 @@ fn run(conversation: &Conversation) -> Run {
 
 fn begin(conversation: &Conversation, run: Run) -> BeginRun {
     let entries = vec![entry(&run, conversation.entries)];
-    BeginRun { run, conversation: conversation.clone(), entries, events: vec![event(0)] }
+    BeginRun { run, conversation: conversation.clone(), entries }
 }
 
 fn entry(run: &Run, seq: u64) -> Entry {

@@ -36,8 +36,10 @@
 //!
 //! The rooms: [`tool`] what a tool is; [`catalog`] which tools exist and who sees them; [`call`] the path of a
 //! call, a file per station; [`policy`] verdicts; [`approval`] questions to people; [`schema`] checks of
-//! arguments; [`model`] what is said to models; [`expression`] the one evaluator of formulas and conditions; [`ledger`] what is kept; [`redact`]
-//! secrets taken out of it; [`selector`] which tools fit a message; [`testing`] a bench for your own tools.
+//! arguments; [`model`] what is said to models; [`agent`] the loop that answers messages; [`conversation`] what was said in
+//! it; [`memory`] what is remembered of users; [`selector`] which tools fit a message; [`expression`] the one
+//! evaluator of formulas and conditions; [`ledger`] what is kept; [`redact`] secrets taken out of it; [`testing`] a
+//! bench for your own tools.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

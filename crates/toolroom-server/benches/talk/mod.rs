@@ -52,7 +52,7 @@ impl Talk {
     async fn begin(&self) -> Result<Run, String> {
         let (conversation, run) = opening();
         let entries = vec![entry(&run, 0)];
-        let begin = BeginRun { run: run.clone(), conversation, entries, events: Vec::new() };
+        let begin = BeginRun { run: run.clone(), conversation, entries };
         self.store.begin_run(begin).await.map_err(|error| error.to_string())?;
         Ok(run)
     }

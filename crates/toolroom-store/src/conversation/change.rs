@@ -46,12 +46,12 @@ pub(crate) struct EncodedEntry {
 
 impl RunChange {
     pub(crate) fn begin(begin: BeginRun) -> Result<Self, StoreError> {
-        let BeginRun { run, conversation, entries, events } = begin;
+        let BeginRun { run, conversation, entries } = begin;
         if run.state != RunState::Running {
             return Err(StoreError::WrongRun { run: run.id, problem: "it has to be running to begin" });
         }
         let start = Start { folded: fold(&conversation.title), conversation };
-        Self::new(run, Some(start), &entries, &events, Vec::new(), Vec::new())
+        Self::new(run, Some(start), &entries, &[], Vec::new(), Vec::new())
     }
 
     pub(crate) fn step(step: RunStep) -> Result<Self, StoreError> {

@@ -1,5 +1,5 @@
-//! Who works on a run: taking one over, and deleting a conversation nobody works in. Rare, so each looks for itself,
-//! inside the open transaction.
+//! Who works on a run: taking one over, giving it back, and deleting a conversation nobody works in. Rare, so each looks
+//! for itself, inside the open transaction.
 
 use std::collections::HashSet;
 
@@ -20,6 +20,8 @@ use crate::{StoreError, statements};
 #[derive(Debug)]
 pub(crate) enum Hold {
     Take(Scope, RunId),
+    /// Of this process: there is nobody to be asked whose it is.
+    LetGo(RunId),
     Delete(Scope, ConversationId),
 }
 
@@ -33,6 +35,7 @@ pub(crate) async fn settle(
     let us = Us { instance, ours };
     let settled = match hold {
         Hold::Take(scope, run) => take(connection, us, scope, run).await,
+        Hold::LetGo(run) => let_go(connection, instance, run).await,
         Hold::Delete(scope, conversation) => delete(connection, us, scope, conversation).await,
     };
     match settled {
@@ -145,6 +148,16 @@ async fn take(
         .execute(connection)
         .await?;
     Ok(Outcome::Taken(Box::new(run)))
+}
+
+async fn let_go(
+    connection: &mut SqliteConnection,
+    instance: &Instance,
+    run: &RunId,
+) -> Result<Outcome, Trouble> {
+    let query = statements::LET_RUN_GO.query().bind(run.as_str().to_owned()).bind(instance.id.clone());
+    let changed = query.execute(connection).await?;
+    Ok(Outcome::Changed(changed.rows_affected()))
 }
 
 async fn delete(

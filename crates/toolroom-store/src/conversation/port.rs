@@ -46,6 +46,10 @@ impl Conversations for Store {
         })
     }
 
+    fn let_go(&self, run: &RunId) {
+        drop(self.submit(Work::Hold(Hold::LetGo(run.clone()))));
+    }
+
     fn take_run(&self, scope: &Scope, run: &RunId) -> BoxFuture<'static, Result<Run, TakeRunError>> {
         let answer = self.submit(Work::Hold(Hold::Take(scope.clone(), run.clone())));
         Box::pin(async move {

@@ -258,6 +258,9 @@ registry! {
     /// $1 run, $2 state, $3 instance, $4 record.
     TAKE_RUN = both("UPDATE runs SET state = $2, instance = $3, record = $4 WHERE id = $1");
 
+    /// $1 run, $2 the process that gives it back.
+    LET_RUN_GO = both("UPDATE runs SET instance = NULL WHERE id = $1 AND instance = $2");
+
     /// $1 conversation: whose it is, its running run, and the process that works on that.
     CONVERSATION_AND_HOLDER = both("SELECT conversations.project, conversations.user_id, runs.id, runs.instance, \
                  instances.id, instances.machine, instances.process, instances.heartbeat_at \

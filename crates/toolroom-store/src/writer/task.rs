@@ -16,6 +16,7 @@ use super::queue::Entry;
 use super::transaction::{Frame, Us, Written, run};
 use super::unit::{Answer, Durability, Outcome, Refusal, Unit, Work};
 use crate::connect::{Purpose, connect};
+use crate::conversation::Hold;
 use crate::instance::{EXPIRE_EVERY, HEARTBEAT_EVERY, Instance};
 use crate::{StoreError, statements};
 
@@ -137,6 +138,9 @@ impl Writer {
             // Also when a step failed: if nobody tries again, others may go on with the run.
             (Work::Run(change), Ok(_) | Err(Refusal::NotStepped(StepError::Lost(_)) | Refusal::Store(_))) => {
                 self.runs.remove(&change.run.id);
+            }
+            (Work::Hold(Hold::LetGo(run)), _) => {
+                self.runs.remove(run);
             }
             (Work::Hold(_), Ok(Outcome::Taken(run))) => {
                 self.runs.insert(run.id.clone());

@@ -164,7 +164,7 @@ impl Work {
     pub(crate) fn thread(&self) -> (Option<&RunId>, Option<&ConversationId>) {
         match self {
             Self::Run(change) => (Some(&change.run.id), Some(&change.run.conversation)),
-            Self::Hold(Hold::Take(_, run)) => (Some(run), None),
+            Self::Hold(Hold::Take(_, run) | Hold::LetGo(run)) => (Some(run), None),
             Self::Hold(Hold::Delete(_, conversation)) => (None, Some(conversation)),
             Self::Begin(_)
             | Self::Park(..)

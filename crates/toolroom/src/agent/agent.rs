@@ -1,12 +1,13 @@
 //! An agent, and the doors to it.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::candidate::Candidate;
-use super::hygiene::clean_input;
+use super::held::Held;
+use super::hygiene::{cleaned, without_secrets};
 use super::prompt::{LocalTime, PromptParts, system_prompt};
 use super::record::AgentRecord;
 use super::request::{ResumeRun, RunError, RunReport, SendRequest};
@@ -24,7 +25,7 @@ use crate::conversation::{
     RunId, RunState,
 };
 use crate::memory::Memories;
-use crate::model::{Block, Message, ModelRequest, SystemPrompt, ToolUse, Usage};
+use crate::model::{Message, ModelCallId, ModelRequest, SystemPrompt, ToolUse, Usage};
 use crate::policy::{PatternError, Provenance, ToolChoice};
 use crate::redact::Redactor;
 use crate::room::Toolroom;
@@ -100,8 +101,13 @@ impl Agent {
     /// has been done is found in the journal and not done again.
     ///
     /// # Errors
-    /// When there is nothing to go on with, or what happens cannot be kept.
+    /// When there is nothing to go on with, it is another agent's run, or what happens cannot be kept.
     pub async fn resume(&self, request: ResumeRun) -> Result<RunReport, RunError> {
+        let run = self.conversations.run(&request.scope, &request.run).await?;
+        // Its calls were let through for the tools of that agent, and those that follow have to be, too.
+        if let Some(Run { id: run, agent, .. }) = run.filter(|run| run.agent != self.record.id) {
+            return Err(RunError::OtherAgent { run, agent });
+        }
         let mut working = self.take(request).await?;
         working.remember_rounds();
         working.go().await
@@ -113,7 +119,7 @@ impl Agent {
     /// When there is nothing to end, or it cannot be written down.
     pub async fn cancel(&self, request: ResumeRun) -> Result<RunReport, RunError> {
         let mut working = self.take(request).await?;
-        working.settle_open("the user stopped this run before the call ended").await?;
+        working.settle_open(Vec::new(), STOPPED).await?;
         working.close(Err(Stop::Cancelled)).await
     }
 
@@ -121,7 +127,9 @@ impl Agent {
         let clock = Arc::clone(&self.room.clock);
         let id = request.conversation.unwrap_or_else(|| ConversationId::fresh(clock.as_ref()));
         let redactor = self.redactor(&request.scope).await?;
-        let message = cleaned(request.message, &redactor);
+        let message = cleaned(request.message, &redactor).ok_or(RunError::NothingSaid)?;
+        // Tools may need what a client says of its user, tokens included; of our own secrets it has none to say.
+        let context = without_secrets(request.context, &redactor.without_patterns());
         let now = clock.now();
         let run = Run {
             id: request.run.unwrap_or_else(|| RunId::fresh(clock.as_ref())),
@@ -132,7 +140,7 @@ impl Agent {
             state: RunState::Running,
             model: None,
             provenance: Provenance::NONE,
-            context: request.context,
+            context,
             iterations: 0,
             usage: Usage::default(),
             cost: 0.0,
@@ -161,8 +169,13 @@ impl Agent {
                 content: Content::Message(Arc::clone(&first)),
             };
             let next_entry = conversation.entries + 1;
-            let begin = BeginRun { run: run.clone(), conversation, entries: vec![entry], events: Vec::new() };
-            match self.conversations.begin_run(begin).await {
+            let begin = BeginRun { run: run.clone(), conversation, entries: vec![entry] };
+            let mut held = Held::new(&self.conversations, &run.id);
+            let begun = self.conversations.begin_run(begin).await;
+            if begun.is_err() {
+                held.is_over();
+            }
+            match begun {
                 Ok(()) => {
                     let (mut thread, mut messages) = Thread::read(&entries);
                     thread.add(next_entry - 1, &first);
@@ -174,6 +187,7 @@ impl Agent {
                         teller,
                         request.cancellation,
                         next_entry,
+                        held,
                     );
                     return Ok(self.start(begun.await?, false));
                 }
@@ -189,18 +203,27 @@ impl Agent {
     }
 
     async fn take(&self, request: ResumeRun) -> Result<Working<'_>, RunError> {
-        let run = self.conversations.take_run(&request.scope, &request.run).await?;
+        let mut held = Held::new(&self.conversations, &request.run);
+        let taken = self.conversations.take_run(&request.scope, &request.run).await;
+        let run = taken.inspect_err(|_| held.is_over())?;
         let (_, entries) = self.thread(&run.scope, &run.conversation).await?;
         let events = self.conversations.events(&run.scope, &run.id, 0).await?;
         let next_event = events.last().map_or(0, |event| event.seq + 1);
+        let told: HashSet<ModelCallId> = (events.into_iter())
+            .filter_map(|event| match event.event {
+                RunEvent::CallEnded { id, .. } => Some(id),
+                _ => None,
+            })
+            .collect();
         let next_entry = entries.last().map_or(0, |entry| entry.seq + 1);
         let redactor = self.redactor(&run.scope).await?;
         let teller = Teller::new(Arc::clone(&self.room.clock), request.watcher, next_event);
         let thread = Thread::read(&entries);
-        let begun =
-            self.begun(run, thread, redactor, Arc::new(teller), request.cancellation, next_entry).await?;
-        let mut working = self.start(begun, true);
+        let teller = Arc::new(teller);
+        let begun = self.begun(run, thread, redactor, teller, request.cancellation, next_entry, held);
+        let mut working = self.start(begun.await?, true);
         working.resumed = true;
+        working.told = told;
         Ok(working)
     }
 
@@ -222,6 +245,7 @@ impl Agent {
         teller: Arc<Teller>,
         cancellation: CancellationToken,
         next_entry: u64,
+        held: Held,
     ) -> Result<Begun, RunError> {
         let standing = self.room.switchboard.standing(&run.scope.project).await?;
         let on_device = self.chain.first().is_some_and(|first| first.facts.on_device);
@@ -243,7 +267,7 @@ impl Agent {
             max_tokens: self.record.limits.max_tokens,
             temperature: None,
         };
-        Ok(Begun { run, request, thread, tools, redactor, teller, cancellation, next_entry })
+        Ok(Begun { run, request, thread, tools, redactor, teller, cancellation, next_entry, held })
     }
 
     /// The prompt, and whether it holds memories.
@@ -262,11 +286,9 @@ impl Agent {
             memory.key = redactor.redact_text(&memory.key).into_owned();
             memory.content = redactor.redact_text(&memory.content).into_owned();
         }
-        let additions: Vec<_> =
+        let learnings: Vec<_> =
             promotions.iter().map(|promotion| redactor.redact_text(&promotion.addition)).collect();
-        let learnings: Vec<&str> = additions.iter().map(AsRef::as_ref).collect();
-        let mut context = Value::Object(run.context.clone());
-        redactor.redact_value(&mut context);
+        let learnings: Vec<&str> = learnings.iter().map(AsRef::as_ref).collect();
         let first = self.chain.first();
         let time = self.wall.as_ref().map(|wall| wall(self.room.clock.now()));
         let prompt = system_prompt(&PromptParts {
@@ -274,7 +296,7 @@ impl Agent {
             learnings: &learnings,
             tools: &tools.for_prompt(),
             memories: &memories,
-            context: context.as_object(),
+            context: Some(&without_secrets(run.context.clone(), redactor)),
             time: time.as_ref(),
             model: first.map_or("", |first| first.model.name()),
             on_device: first.is_some_and(|first| first.facts.on_device),
@@ -302,12 +324,5 @@ impl Agent {
     }
 }
 
-/// A message as it may be kept and sent: without secrets, and without characters that nobody sees.
-fn cleaned(mut message: Message, redactor: &Redactor) -> Message {
-    for block in &mut message.blocks {
-        if let Block::Text { text, .. } = block {
-            *text = redactor.redact_text(&clean_input(text)).into_owned();
-        }
-    }
-    message
-}
+/// What models read of a call that was stopped together with its run.
+pub(super) const STOPPED: &str = "the user stopped this run before the call ended";

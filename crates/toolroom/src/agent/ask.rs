@@ -28,7 +28,7 @@ impl Working<'_> {
                     self.candidate += 1;
                     let next = self.agent.chain.get(self.candidate);
                     let next = next.map(|next| next.model.name().into());
-                    let reason = format!("{}: {error}", candidate.model.name());
+                    let reason = self.without_secrets(&format!("{}: {error}", candidate.model.name()));
                     if next.is_some() {
                         self.teller.tell(RunEvent::Void { reason: reason.clone(), next, after_ms: None });
                     }
@@ -79,7 +79,13 @@ impl Working<'_> {
 
     fn again(&self, candidate: &Candidate, error: &ModelError) {
         let next = Some(candidate.model.name().into());
-        self.teller.tell(RunEvent::Void { reason: error.to_string(), next, after_ms: Some(0) });
+        let reason = self.without_secrets(&error.to_string());
+        self.teller.tell(RunEvent::Void { reason, next, after_ms: Some(0) });
+    }
+
+    /// What a vendor says of an error may repeat what it was sent.
+    pub(super) fn without_secrets(&self, text: &str) -> String {
+        self.redactor.redact_text(text).into_owned()
     }
 
     async fn put(
@@ -96,9 +102,8 @@ impl Working<'_> {
                 &special
             }
         };
-        let (teller, tools, name) = (&self.teller, &self.tools, candidate.model.name());
-        // What a vendor says about a failure is kept, too.
-        let safe = |text: &str| self.redactor.redact_text(text).into_owned();
+        let (teller, tools, redactor) = (&self.teller, &self.tools, &self.redactor);
+        let name = candidate.model.name();
         let mut told = |event: ModelEvent| match event {
             ModelEvent::Text(text) => teller.tell(RunEvent::Text { text }),
             ModelEvent::Reasoning(text) => teller.tell(RunEvent::Reasoning { text }),
@@ -110,7 +115,7 @@ impl Working<'_> {
             ModelEvent::Arguments { .. } => {}
             ModelEvent::Again { reason, after } => {
                 let after_ms = u64::try_from(after.as_millis()).ok();
-                let reason = safe(&reason);
+                let reason = redactor.redact_text(&reason).into_owned();
                 teller.tell(RunEvent::Void { reason, next: Some(name.into()), after_ms });
             }
         };
@@ -118,7 +123,7 @@ impl Working<'_> {
             biased;
             () = self.cancellation.cancelled() => Err(ModelError::new(ModelErrorKind::Cancelled, "stopped")),
             answer = candidate.model.ask(request, &mut told, &self.cancellation) => {
-                answer.map_err(|error| ModelError { message: safe(&error.message), ..error })
+                answer.map_err(|error| ModelError { message: redactor.redact_text(&error.message).into_owned(), ..error })
             }
         }
     }

@@ -6,20 +6,21 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
+use super::agent::STOPPED;
 use super::compact::COMPACT_AT;
 use super::run_facts::RunFacts;
+use super::settle::{self, Resumed};
 use super::teller::Teller;
-use super::working::{OpenCall, Stop, Working};
-use crate::call::{CallReport, CallRequest, Outcome, Progress};
+use super::working::{OpenCall, Stop, Working, error_value};
+use crate::call::{CallReport, CallRequest, Outcome, Progress, ProgressSink, ResumeRequest, described};
 use crate::conversation::{PastRequest, RunEvent};
-use crate::ledger::{CallId, CallRecord, CallStatus};
-use crate::model::{Block, Message, Role};
+use crate::ledger::{CallId, CallRecord, CallStatus, LedgerError};
+use crate::model::{Block, Message, ModelCallId, Role};
 use crate::policy::Provenance;
 use crate::room::Toolroom;
-use crate::scope::Scope;
-use crate::tool::Origin;
+use crate::schema::parse_object;
+use crate::tool::{Capabilities, ErrorKind, Origin, RaisedBy, ToolError, ToolSpec};
 
 /// How much of a request is remembered for the tool it led to.
 const REQUEST_CHARS: usize = 300;
@@ -32,14 +33,16 @@ pub(super) enum Settled {
     Waits(CallId),
     /// Somebody stopped the run.
     Stopped,
+    /// Nobody knows what came of it.
+    Broken(LedgerError),
 }
 
 /// A call with its result.
 pub(super) struct Answered {
     pub(super) content: Arc<Value>,
     pub(super) is_error: bool,
-    /// Whether the tool ran.
-    pub(super) ran: bool,
+    /// The tool that ran, if one did, by its full id.
+    pub(super) ran: Option<Arc<str>>,
     /// Whether others wrote what it says.
     pub(super) untrusted: bool,
 }
@@ -55,16 +58,25 @@ impl Working<'_> {
         let known = if self.resumed { self.journal().await? } else { HashMap::new() };
         self.resumed = false;
         let jobs = open.iter().map(|call| self.job(call, known.get(call.id.as_str()))).collect();
-        let settled = self.work(jobs).await;
-        if self.cancellation.is_cancelled() || settled.iter().any(|one| matches!(one, Settled::Stopped)) {
-            return Err(self.stopped(&open, settled));
+        for call in &open {
+            if let Some(record) = known.get(call.id.as_str()).filter(|record| !is_parked(record)) {
+                self.tell_known(call, record);
+            }
         }
-        let waiting: Vec<CallId> = (settled.iter())
-            .filter_map(|one| match one {
-                Settled::Waits(call) => Some(call.clone()),
-                Settled::Answered(_) | Settled::Stopped => None,
-            })
-            .collect();
+        let settled = self.work(jobs).await;
+        self.note_where_it_has_been(&open, &settled);
+        if self.cancellation.is_cancelled() || settled.iter().any(|one| matches!(one, Settled::Stopped)) {
+            self.settle_open(settled, STOPPED).await?;
+            return Err(Stop::Cancelled);
+        }
+        let mut waiting = Vec::new();
+        for one in &settled {
+            match one {
+                Settled::Waits(call) => waiting.push(call.clone()),
+                Settled::Broken(error) => return Err(error.clone().into()),
+                Settled::Answered(_) | Settled::Stopped => {}
+            }
+        }
         if waiting.is_empty() {
             self.say_results(&open, settled);
             self.keep_behind();
@@ -77,24 +89,38 @@ impl Working<'_> {
         let mut blocks = Vec::with_capacity(open.len());
         for (call, settled) in open.iter().zip(settled) {
             let Settled::Answered(answered) = settled else { continue };
-            if let Some(entry) = self.tools.find(&call.name).filter(|_| answered.ran) {
-                let spec = entry.spec();
-                let provenance = self.run.provenance.after(spec.effective_capabilities());
-                let untrusted = provenance.untrusted || answered.untrusted;
-                self.run.provenance = Provenance { untrusted, ..provenance };
-                if let Some(message) = asked.clone().filter(|_| !answered.is_error) {
-                    let tool = spec.id.as_str().into();
-                    self.learn(PastRequest { tool, message });
-                }
+            if let (Some(tool), Some(message), false) = (&answered.ran, &asked, answered.is_error) {
+                self.learn(PastRequest { tool: Arc::clone(tool), message: Arc::clone(message) });
             }
             blocks.push(call.result(answered.content, answered.is_error));
         }
         self.say(Message { role: Role::User, blocks });
     }
 
+    /// Adds the calls that ran to the facts of the run. Kept by the same step as the events that tell of them.
+    fn note_where_it_has_been(&mut self, open: &[OpenCall], settled: &[Settled]) {
+        for (call, settled) in open.iter().zip(settled) {
+            let Settled::Answered(Answered { ran: Some(tool), untrusted, .. }) = settled else { continue };
+            let provenance = self.run.provenance.after(self.capabilities(tool, call));
+            let untrusted = provenance.untrusted || *untrusted;
+            self.run.provenance = Provenance { untrusted, ..provenance };
+        }
+    }
+
+    /// What a tool that ran may have done with what this call gave it. It need not be one that was offered: others can
+    /// be called by their names. One that is gone by now may have done everything.
+    fn capabilities(&self, tool: &str, call: &OpenCall) -> Capabilities {
+        let Ok(entry) = self.agent.room.catalog.find(&self.run.scope.project, tool) else {
+            return Capabilities::ALL;
+        };
+        let arguments = parse_object(&call.arguments).unwrap_or_default();
+        described(&entry, &arguments).map_or(Capabilities::ALL, ToolSpec::effective_capabilities)
+    }
+
     /// What the person said last, in short; only for the first calls that follow from it.
     fn asked_for(&self) -> Option<Arc<str>> {
-        let [.., asked, _] = self.request.messages.as_slice() else { return None };
+        let said = self.request.messages.get(self.thread.heading()..).unwrap_or_default();
+        let [.., asked, _] = said else { return None };
         let is_person = asked.role == Role::User
             && asked.blocks.iter().all(|block| !matches!(block, Block::Result { .. }));
         let text = asked.text();
@@ -102,36 +128,28 @@ impl Working<'_> {
             .then(|| text.chars().take(REQUEST_CHARS).collect::<String>().into())
     }
 
-    /// Says what is known of the calls, so that the conversation stays whole.
-    fn stopped(&mut self, open: &[OpenCall], settled: Vec<Settled>) -> Stop {
-        let blocks = (open.iter().zip(settled))
-            .map(|(call, settled)| match settled {
-                Settled::Answered(answered) => call.result(answered.content, answered.is_error),
-                Settled::Waits(_) | Settled::Stopped => {
-                    call.error("the user stopped this run before the call ended", None)
-                }
-            })
-            .collect();
-        self.say(Message { role: Role::User, blocks });
-        Stop::Cancelled
-    }
-
     fn job(&self, call: &OpenCall, known: Option<&CallRecord>) -> Job {
         let entry = self.tools.find(&call.name);
         let work = match known {
-            // What was refused may have been edited or stopped, which the question knows.
-            Some(record) if matches!(record.status, CallStatus::Pending | CallStatus::Denied) => {
-                Work::Parked(record.id.clone())
+            Some(record) if is_parked(record) => {
+                let mut request = ResumeRequest::new(record.id.clone(), self.run.scope.clone());
+                request.cancellation = self.cancellation.child_token();
+                request.progress = self.progress_of(&call.id);
+                request.choice = Some(Arc::clone(&self.agent.choice));
+                Work::Parked(Box::new(request))
             }
-            Some(record) => Work::Known(super::settle::answer(record)),
+            Some(record) => {
+                let mut answered = settle::answer(record);
+                // Who wrote a result was noted when its end was told.
+                answered.untrusted &= !self.told.contains(&call.id);
+                Work::Known(answered)
+            }
             None => Work::Fresh(Box::new(self.call_request(call))),
         };
         Job {
             call: call.clone(),
             tool: entry.map_or(call.name.as_str(), |entry| entry.spec().id.as_str()).into(),
             is_serial: entry.is_some_and(|entry| entry.spec().serial),
-            scope: self.run.scope.clone(),
-            cancellation: self.cancellation.child_token(),
             work,
         }
     }
@@ -150,13 +168,18 @@ impl Working<'_> {
             .choice(Arc::clone(&self.agent.choice))
             .provenance(self.run.provenance)
             .cancellation(self.cancellation.child_token());
-        if self.teller.is_watched() {
-            let (teller, id) = (Arc::clone(&self.teller), call.id.clone());
-            request = request.progress(move |Progress { message, fraction }| {
-                teller.tell(RunEvent::CallProgress { id: id.clone(), message, fraction });
-            });
-        }
+        request.progress = self.progress_of(&call.id);
         request
+    }
+
+    /// Where the signs of life of a call go, if anybody looks.
+    fn progress_of(&self, id: &ModelCallId) -> Option<ProgressSink> {
+        let (teller, id) = (Arc::clone(&self.teller), id.clone());
+        teller.is_watched().then(|| -> ProgressSink {
+            Arc::new(move |Progress { message, fraction }| {
+                teller.tell(RunEvent::CallProgress { id: id.clone(), message, fraction });
+            })
+        })
     }
 
     /// What tools are told of this run.
@@ -225,36 +248,54 @@ struct Job {
     call: OpenCall,
     tool: Arc<str>,
     is_serial: bool,
-    scope: Scope,
-    cancellation: CancellationToken,
     work: Work,
+}
+
+/// Whether somebody was asked about a call, and the question knows more than its row: what was refused may have been
+/// stopped.
+fn is_parked(record: &CallRecord) -> bool {
+    matches!(record.status, CallStatus::Pending | CallStatus::Denied)
 }
 
 enum Work {
     Fresh(Box<CallRequest>),
     /// Somebody was asked about it.
-    Parked(CallId),
+    Parked(Box<ResumeRequest>),
     /// It has ended.
     Known(Answered),
 }
 
 impl Job {
     async fn run(self, room: &Toolroom, teller: &Teller) -> Settled {
-        let Self { call, tool, scope, cancellation, work, .. } = self;
+        let Self { call, tool, work, .. } = self;
         let report = match work {
             Work::Known(answered) => return Settled::Answered(answered),
             Work::Fresh(request) => room.call(*request).await,
-            Work::Parked(parked) => match super::settle::resume(room, parked, scope, cancellation).await {
-                Ok(report) => report,
-                Err(settled) => return settled,
+            Work::Parked(parked) => match settle::resume(room, *parked).await {
+                Resumed::Reported(report) => report,
+                Resumed::Ended(record) => {
+                    teller.tell(settle::ended_event(&call, &record));
+                    return Settled::Answered(settle::answer(&record));
+                }
+                Resumed::Impossible(why) => {
+                    let content = Arc::new(error_value(&why, None));
+                    return Settled::Answered(Answered {
+                        content,
+                        is_error: true,
+                        ran: None,
+                        untrusted: false,
+                    });
+                }
+                Resumed::Stopped => return Settled::Stopped,
+                Resumed::Broken(error) => return Settled::Broken(error),
             },
         };
-        settle(teller, &call, &tool, report)
+        tell(teller, &call, &tool, report)
     }
 }
 
 /// Tells what came of a call and brings it into the form a model reads.
-fn settle(teller: &Teller, call: &OpenCall, tool: &Arc<str>, report: CallReport) -> Settled {
+fn tell(teller: &Teller, call: &OpenCall, tool: &Arc<str>, report: CallReport) -> Settled {
     let id = report.call_id.clone();
     let outcome = report.outcome.name();
     if let Outcome::Pending(pending) = &report.outcome {
@@ -276,9 +317,14 @@ fn settle(teller: &Teller, call: &OpenCall, tool: &Arc<str>, report: CallReport)
     let Some(content) = content else {
         return Settled::Stopped;
     };
-    let (artifact, is_error, untrusted) = match report.outcome {
-        Outcome::Done(done) => (done.artifact, false, done.origin == Origin::Untrusted),
-        Outcome::Failed(_) | Outcome::Denied(_) | Outcome::Pending(_) => (None, true, false),
+    let (ran, is_error, untrusted) = match &report.outcome {
+        Outcome::Done(done) => (true, false, done.origin == Origin::Untrusted),
+        Outcome::Failed(error) => (!failed_before_it_ran(error), true, false),
+        Outcome::Denied(_) | Outcome::Pending(_) => (false, true, false),
+    };
+    let artifact = match report.outcome {
+        Outcome::Done(done) => done.artifact,
+        Outcome::Failed(_) | Outcome::Denied(_) | Outcome::Pending(_) => None,
     };
     teller.tell(RunEvent::CallEnded {
         id: call.id.clone(),
@@ -289,5 +335,11 @@ fn settle(teller: &Teller, call: &OpenCall, tool: &Arc<str>, report: CallReport)
         artifact,
         duration_us: u64::try_from(report.duration.as_micros()).unwrap_or(u64::MAX),
     });
-    Settled::Answered(Answered { content, is_error, ran: outcome != "denied", untrusted })
+    let ran = ran.then(|| report.tool.as_str().into());
+    Settled::Answered(Answered { content, is_error, ran, untrusted })
+}
+
+fn failed_before_it_ran(error: &ToolError) -> bool {
+    error.raised_by() == RaisedBy::Kernel
+        && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidArguments | ErrorKind::RateLimited)
 }

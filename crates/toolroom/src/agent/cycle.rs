@@ -38,14 +38,17 @@ impl Working<'_> {
             let mut answer = self.ask().await?;
             self.read_answer(&mut answer)?;
             match said(&answer) {
-                Said::Calls => self.keep_calls(answer).await?,
+                Said::Calls => {
+                    empty = 0;
+                    self.keep_calls(answer).await?;
+                }
                 Said::Words(text) => {
                     self.keep_answer(answer);
                     return Ok(End::Done(text));
                 }
                 Said::Nothing => {
-                    // It is paid for all the same.
-                    self.pay_answer(answer.usage);
+                    // It is not kept, and has been paid for all the same.
+                    self.pay_for(answer.usage);
                     if answer.stop == StopReason::Filtered {
                         return Err(Stop::failed("content_filter", "the model's vendor withheld the answer"));
                     }
@@ -86,12 +89,12 @@ impl Working<'_> {
     /// Brings an answer into the form in which it is kept.
     fn read_answer(&mut self, answer: &mut Answer) -> Result<(), Stop> {
         conceal(&mut answer.blocks, &self.redactor);
+        self.recover_calls(answer);
         if self.closing.is_some() {
             // Nothing is called any more, whatever the model wants.
             answer.blocks.retain(|block| !matches!(block, Block::Call { .. }));
             return Ok(());
         }
-        self.recover_calls(answer);
         let calls = answer.blocks.iter().filter(|block| matches!(block, Block::Call { .. })).count();
         if calls > MAX_CALLS {
             let message =
@@ -154,12 +157,16 @@ impl Working<'_> {
         self.say(Message { role: Role::User, blocks });
     }
 
-    /// Lets the guard see the rounds this run has had before it was taken up again.
+    /// Lets the guard see the rounds this run has had before it was taken up again. One whose calls are open may not have
+    /// been judged when the run broke off.
     pub(super) fn remember_rounds(&mut self) {
         let rounds = usize::try_from(self.run.iterations).unwrap_or(usize::MAX);
         let turns = self.request.messages.iter().filter(|message| message.role == Role::Assistant);
-        let turns: Vec<Arc<Message>> = turns.rev().take(rounds).cloned().collect();
-        for turn in turns.iter().rev() {
+        let mut turns: Vec<Arc<Message>> = turns.rev().take(rounds).cloned().collect();
+        turns.reverse();
+        let is_open = !self.open_calls().is_empty();
+        let judged = turns.len() - usize::from(is_open && !turns.is_empty());
+        for turn in turns.iter().take(judged) {
             let calls = turn.blocks.iter().filter_map(|block| match block {
                 Block::Call { name, arguments, .. } => {
                     let tool = self.tools.find(name);
@@ -175,6 +182,9 @@ impl Working<'_> {
                 self.closing = Some(Closing::Repetition);
             }
         }
+        if is_open {
+            self.judge_round();
+        }
     }
 
     fn keep_answer(&mut self, answer: Answer) {
@@ -183,7 +193,7 @@ impl Working<'_> {
         self.run.iterations += 1;
         self.last_prompt = Some(answer.usage.input).filter(|tokens| *tokens > 0);
         self.run.model = Some(Arc::clone(&model));
-        let cost = self.pay_answer(answer.usage);
+        let cost = self.pay_for(answer.usage);
         let calls = answer.blocks.iter().filter_map(|block| self.notice(block)).collect();
         let usage = answer.usage;
         let message = answer.into_message();
@@ -191,9 +201,10 @@ impl Working<'_> {
         self.say(message);
     }
 
-    fn pay_answer(&mut self, usage: Usage) -> Option<f64> {
-        let candidate = self.agent.chain.get(self.candidate)?;
-        self.pay(candidate, "answer", usage)
+    /// Writes down what an answer of the model that was asked cost.
+    fn pay_for(&mut self, usage: Usage) -> Option<f64> {
+        let candidate = self.agent.chain.get(self.candidate).cloned()?;
+        self.pay(&candidate, "answer", usage)
     }
 
     fn notice(&self, block: &Block) -> Option<CallNotice> {

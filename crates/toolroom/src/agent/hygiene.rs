@@ -1,4 +1,5 @@
-//! Characters that nobody sees and models read all the same are taken out of what people send.
+//! What people send, as it may be kept and sent on: without secrets, and without characters that nobody sees and models
+//! read all the same.
 //!
 //! Words can be hidden from the person who pastes them, and shown to the model: between zero-width characters, in tag
 //! characters, behind marks that turn the direction of writing. Joiners stay where they join: between letters of scripts
@@ -6,6 +7,11 @@
 //! a superscript two is no two.
 
 use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use crate::model::{Block, Message, Role};
+use crate::redact::Redactor;
 
 /// The text without characters that hide something. Lines end with `\n` afterwards, whoever wrote them.
 #[must_use]
@@ -60,6 +66,34 @@ fn is_joined(character: char) -> bool {
     matches!(character,
         '\u{600}'..='\u{8ff}' | '\u{900}'..='\u{dff}' | '\u{1800}'..='\u{18af}'
         | '\u{2190}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
+}
+
+/// A message as it may be kept and sent: a person's words and pictures, without secrets, and without characters that
+/// nobody sees. `None` if nothing is left: no vendor takes an empty message.
+pub(super) fn cleaned(message: Message, redactor: &Redactor) -> Option<Message> {
+    let blocks: Vec<Block> = (message.blocks.into_iter())
+        .filter_map(|block| match block {
+            Block::Text { text, .. } => {
+                let text = redactor.redact_text(&clean_input(&text)).into_owned();
+                (!text.trim().is_empty()).then(|| Block::text(text))
+            }
+            Block::Image(_) => Some(block),
+            // Only models and tools say these.
+            Block::Reasoning { .. } | Block::Call { .. } | Block::Result { .. } | Block::Opaque(_) => None,
+        })
+        .collect();
+    (!blocks.is_empty()).then_some(Message { role: Role::User, blocks })
+}
+
+/// What a client says of its user, without secrets.
+pub(super) fn without_secrets(context: Map<String, Value>, redactor: &Redactor) -> Map<String, Value> {
+    let mut context = Value::Object(context);
+    redactor.redact_value(&mut context);
+    match context {
+        Value::Object(context) => context,
+        // An object stays one.
+        _ => Map::new(),
+    }
 }
 
 #[cfg(test)]

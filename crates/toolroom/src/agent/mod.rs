@@ -6,6 +6,50 @@
 //!
 //! A conversation only grows by whole steps, and a call is kept before it is made. So whatever breaks off, the next
 //! process finds in the journal what became of each call, and none is made twice.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tokio_util::sync::CancellationToken;
+//! use toolroom::agent::{Agent, AgentRecord, Candidate, SendRequest};
+//! use toolroom::model::{Answer, Block, Model, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
+//! use toolroom::testing::MemoryConversations;
+//! use toolroom::{BoxFuture, Toolroom};
+//!
+//! /// Says what it was told.
+//! struct Parrot;
+//!
+//! impl Model for Parrot {
+//!     fn name(&self) -> &str {
+//!         "pet/parrot"
+//!     }
+//!
+//!     fn ask<'a>(
+//!         &'a self,
+//!         request: &'a ModelRequest,
+//!         _told: &'a mut (dyn FnMut(ModelEvent) + Send),
+//!         _cancellation: &'a CancellationToken,
+//!     ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+//!         let heard = request.messages.last().map(|message| message.text()).unwrap_or_default();
+//!         let blocks = vec![Block::text(format!("{heard}!"))];
+//!         let answer = Answer { blocks, stop: StopReason::Done, usage: Usage::default(), model: None };
+//!         Box::pin(async move { Ok(answer) })
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let conversations = Arc::new(MemoryConversations::new());
+//! let chain = [Candidate::new(Arc::new(Parrot))];
+//! let agent = Agent::new(Toolroom::in_memory(), conversations, AgentRecord::default(), chain)?;
+//! let report = agent.send(SendRequest::new("Hello")).await?;
+//! assert_eq!(report.text, "Hello!");
+//!
+//! let again = SendRequest::new("Goodbye").conversation(report.run.conversation);
+//! assert_eq!(agent.send(again).await?.text, "Goodbye!");
+//! # Ok(())
+//! # }
+//! ```
 
 #[expect(clippy::module_inception, reason = "the room is named after the one thing in it that people make")]
 mod agent;
@@ -15,6 +59,7 @@ mod candidate;
 mod compact;
 mod conceal;
 mod cycle;
+mod held;
 mod hygiene;
 mod inline;
 mod inline_values;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::{
-    BeginRunError, ConversationId, NumberedEvent, Run, RunId, StepError, TakeRunError,
+    AgentId, BeginRunError, ConversationId, NumberedEvent, Run, RunId, StepError, TakeRunError,
 };
 use crate::ledger::{CallId, LedgerError};
 use crate::model::Message;
@@ -111,6 +111,17 @@ pub struct RunReport {
 /// Why a run could not begin or go on. A run that has no answer is no error: its report says so.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
+    /// There is nothing to answer.
+    #[error("the message is empty; say something")]
+    NothingSaid,
+    /// Another agent works on the run, with other tools.
+    #[error("`{run}` belongs to the agent `{agent}`; let that one go on with it")]
+    OtherAgent {
+        /// The run.
+        run: RunId,
+        /// Whose it is.
+        agent: AgentId,
+    },
     /// It could not begin.
     #[error(transparent)]
     Begin(#[from] BeginRunError),

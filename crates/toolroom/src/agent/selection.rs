@@ -88,7 +88,10 @@ impl Agent {
             let spec = entry.spec();
             ToolCard::of(spec).with_requests(requests.remove(spec.id.as_str()).unwrap_or_default())
         });
-        let selector = Selector::new(cards);
+        let cards: Vec<ToolCard> = cards.collect();
+        // Thousands of tools take a while, and other runs share this thread.
+        let made = tokio::task::spawn_blocking(move || Selector::new(cards)).await;
+        let selector = made.map_err(|error| LedgerError::new("sort the tools", error))?;
         let index = Index { project: project.clone(), tools: tools.to_vec(), made_at: now, selector };
         let index = Arc::new(index);
         let mut kept = self.selection.index.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,57 +3,84 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use tokio_util::sync::CancellationToken;
-
 use super::calls::{Answered, Settled};
 use super::request::{RunError, RunReport};
-use super::working::{Stop, Working, error_value};
+use super::working::{OpenCall, Stop, Working, error_value};
 use crate::call::{CallReport, ResumeError, ResumeRequest};
-use crate::ledger::{
-    Answer, CallFilter, CallId, CallRecord, CallStatus, CloseCall, LedgerError, ParkedQuestion,
-};
+use crate::conversation::RunEvent;
+use crate::ledger::{Answer, CallFilter, CallRecord, CallStatus, CloseCall, LedgerError, ParkedQuestion};
 use crate::model::{Message, Role};
 use crate::room::Toolroom;
-use crate::scope::Scope;
 use crate::tool::Effect;
 
 impl Working<'_> {
-    /// The calls of this run by the model's ids.
+    /// The calls of this run by the model's ids. Where somebody edited the arguments, the call that took the place of the
+    /// one the model made.
     pub(super) async fn journal(&self) -> Result<HashMap<String, CallRecord>, LedgerError> {
         let filter =
             CallFilter { run: Some(self.run.id.to_string()), limit: Some(u32::MAX), ..CallFilter::default() };
         let records = self.agent.room.journal.calls(&self.run.scope, filter).await?;
-        let named =
-            records.into_iter().filter_map(|record| Some((record.model_call.as_deref()?.to_owned(), record)));
-        Ok(named.collect())
+        let mut named = HashMap::with_capacity(records.len());
+        for record in records {
+            let Some(id) = record.model_call.as_deref().map(str::to_owned) else { continue };
+            named.insert(id, self.newest(record).await?);
+        }
+        Ok(named)
+    }
+
+    /// The call that counts: the one that replaced this one, if its arguments were edited.
+    async fn newest(&self, mut record: CallRecord) -> Result<CallRecord, LedgerError> {
+        let (room, scope) = (&self.agent.room, &self.run.scope);
+        while record.status == CallStatus::Denied {
+            let question = room.approvals.question(scope, &record.id).await?;
+            let Some(by) = question.and_then(|question| question.replaced_by) else { break };
+            let Some(replacement) = room.journal.call(scope, &by).await? else { break };
+            record = replacement;
+        }
+        Ok(record)
     }
 
     /// Ends a run whose process died, because somebody goes on without it.
     pub(super) async fn interrupt(mut self) -> Result<RunReport, RunError> {
-        self.settle_open("this call was interrupted before it began").await?;
+        self.settle_open(Vec::new(), "this call was interrupted before it began").await?;
         self.close(Err(Stop::failed("interrupted", "the process that worked on this run ended"))).await
     }
 
-    /// Answers open calls from the journal and begins none: what never began gets `error`.
-    pub(super) async fn settle_open(&mut self, error: &str) -> Result<(), LedgerError> {
+    /// Answers open calls and begins none: with what is known of them here, else from the journal. What never began gets
+    /// `error`, and what waits for somebody is taken back.
+    pub(super) async fn settle_open(
+        &mut self,
+        settled: Vec<Settled>,
+        error: &str,
+    ) -> Result<(), LedgerError> {
         let open = self.open_calls();
         if open.is_empty() {
             return Ok(());
         }
         let known = self.journal().await?;
         let mut blocks = Vec::with_capacity(open.len());
+        let mut settled = settled.into_iter();
         for call in &open {
-            blocks.push(match known.get(call.id.as_str()) {
-                Some(record) => {
+            blocks.push(match (settled.next(), known.get(call.id.as_str())) {
+                (Some(Settled::Answered(answered)), _) => call.result(answered.content, answered.is_error),
+                (_, Some(record)) => {
                     self.withdraw(record).await?;
+                    self.tell_known(call, record);
                     let answered = answer(record);
                     call.result(answered.content, answered.is_error)
                 }
-                None => call.error(error, None),
+                (_, None) => call.error(error, None),
             });
         }
         self.say(Message { role: Role::User, blocks });
         Ok(())
+    }
+
+    /// Tells how a call ended that ended without us, unless that was told.
+    pub(super) fn tell_known(&self, call: &OpenCall, record: &CallRecord) {
+        if !self.told.contains(&call.id) {
+            self.teller.tell(ended_event(call, record));
+        }
     }
 
     /// Takes back the question of a call that nobody waits for any more.
@@ -71,29 +98,50 @@ impl Working<'_> {
     }
 }
 
+/// The end of a call as the journal tells it.
+pub(super) fn ended_event(call: &OpenCall, record: &CallRecord) -> RunEvent {
+    let outcome = match record.status {
+        CallStatus::Begun => CallStatus::Unknown,
+        CallStatus::Pending => CallStatus::Cancelled,
+        ended => ended,
+    };
+    RunEvent::CallEnded {
+        id: call.id.clone(),
+        call: record.id.clone(),
+        tool: Arc::clone(&record.tool),
+        outcome: outcome.as_str().to_owned(),
+        result: answer(record).content,
+        artifact: record.artifact.clone(),
+        duration_us: record.duration_us,
+    }
+}
+
 /// What a model reads of a call that has ended, was broken off, or was never answered.
 pub(super) fn answer(record: &CallRecord) -> Answered {
     let text = record.error.as_deref();
-    let error = |text: &str, hint: Option<&str>, ran| Answered {
+    let error = |text: &str, hint: Option<&str>, ran: bool| Answered {
         content: Arc::new(error_value(text, hint)),
         is_error: true,
-        ran,
+        ran: ran.then(|| Arc::clone(&record.tool)),
         untrusted: false,
     };
     match record.status {
         CallStatus::Done => Answered {
             content: record.result.clone().unwrap_or_default(),
             is_error: false,
-            ran: true,
-            untrusted: false,
+            ran: Some(Arc::clone(&record.tool)),
+            // The journal does not say who wrote it. What is pure says nothing but what it was given.
+            untrusted: record.effect != Some(Effect::Pure),
         },
-        CallStatus::Failed => error(text.unwrap_or("the call failed"), None, true),
+        CallStatus::Failed => error(text.unwrap_or("the call failed"), None, record.begun_at.is_some()),
         CallStatus::Denied => {
             let reason = format!("denied: {}", text.unwrap_or("the call was refused"));
             error(&reason, Some("this call was refused; do not retry it"), false)
         }
         CallStatus::Pending => error("nobody has said yes to this call, and it was not made", None, false),
-        CallStatus::Cancelled => error("the call was stopped before it had an effect", None, true),
+        CallStatus::Cancelled => {
+            error("the call was stopped before it had an effect", None, record.begun_at.is_some())
+        }
         CallStatus::Begun | CallStatus::Unknown => {
             let hint = match record.effect.is_some_and(Effect::may_repeat) {
                 true => "calling it again does no harm",
@@ -104,38 +152,41 @@ pub(super) fn answer(record: &CallRecord) -> Answered {
     }
 }
 
-/// Goes on with a call that was parked.
-pub(super) async fn resume(
-    room: &Toolroom,
-    call: CallId,
-    scope: Scope,
-    cancellation: CancellationToken,
-) -> Result<CallReport, Settled> {
-    let mut request = ResumeRequest::new(call, scope);
-    request.cancellation = cancellation;
-    loop {
-        let question = room.approvals.question(&request.scope, &request.call).await.ok().flatten();
-        if question.is_some_and(|question| question.answer == Some(Answer::Stop)) {
-            return Err(Settled::Stopped);
-        }
-        match room.resume(request.clone()).await {
-            Ok(report) => return Ok(report),
-            Err(ResumeError::Replaced { by, .. }) => request.call = by,
-            Err(error) => return Err(Settled::Answered(ended(room, &request, &error).await)),
-        }
-    }
+/// What came of going on with a parked call.
+pub(super) enum Resumed {
+    /// It was called, or still waits.
+    Reported(CallReport),
+    /// It had ended before.
+    Ended(Box<CallRecord>),
+    /// It cannot be called, and this is why.
+    Impossible(String),
+    /// Somebody answered that the run is to stop.
+    Stopped,
+    /// Nobody knows how it stands.
+    Broken(LedgerError),
 }
 
-/// What is known of a parked call that cannot be run any more.
-async fn ended(room: &Toolroom, request: &ResumeRequest, error: &ResumeError) -> Answered {
-    let record = room.journal.call(&request.scope, &request.call).await.ok().flatten();
-    record.as_ref().map_or_else(
-        || Answered {
-            content: Arc::new(error_value(&error.to_string(), None)),
-            is_error: true,
-            ran: false,
-            untrusted: false,
-        },
-        answer,
-    )
+/// Goes on with a call that was parked.
+pub(super) async fn resume(room: &Toolroom, mut request: ResumeRequest) -> Resumed {
+    loop {
+        match room.approvals.question(&request.scope, &request.call).await {
+            Ok(Some(question)) if question.answer == Some(Answer::Stop) => return Resumed::Stopped,
+            Ok(_) => {}
+            Err(error) => return Resumed::Broken(error),
+        }
+        match room.resume(request.clone()).await {
+            Ok(report) => return Resumed::Reported(report),
+            Err(ResumeError::Replaced { by, .. }) => request.call = by,
+            Err(ResumeError::Ledger(error)) => return Resumed::Broken(error),
+            Err(error) => {
+                return match room.journal.call(&request.scope, &request.call).await {
+                    Ok(Some(record)) if record.status != CallStatus::Pending => {
+                        Resumed::Ended(Box::new(record))
+                    }
+                    Ok(_) => Resumed::Impossible(error.to_string()),
+                    Err(error) => Resumed::Broken(error),
+                };
+            }
+        }
+    }
 }

@@ -29,16 +29,19 @@ impl Working<'_> {
         let sizes = self.thread.sizes().get(heading..).unwrap_or_default();
         let Some(cut) = Compaction::of(said, sizes, room) else { return Ok(()) };
         let question = cut.question(said, self.thread.summary(), window);
-        let summarised = self.sum_up(&candidate, &question).await?;
         let covers = self.thread.place_of(cut.first);
-        let text = summarised.as_deref();
-        let mut summary = cut.summary(text, self.thread.summary(), covers, before);
-        summary.after += self.fixed;
-        if summary.after >= before {
-            return Ok(());
-        }
-        let (after, summarised) = (summary.after, text.is_some());
-        let summary = Arc::new(summary);
+        let summary_of = |working: &Self, text: Option<&str>| {
+            let mut summary = cut.summary(text, working.thread.summary(), covers, before);
+            summary.after += working.fixed;
+            (summary.after < before).then_some(summary)
+        };
+        // Where dropping gains nothing, a summary gains less: nobody is asked for it, round after round.
+        let Some(dropped) = summary_of(self, None) else { return Ok(()) };
+        let said = self.sum_up(&candidate, &question).await?;
+        let summary = said.and_then(|text| summary_of(self, Some(&text)));
+        let summarised = summary.is_some();
+        let summary = Arc::new(summary.unwrap_or(dropped));
+        let after = summary.after;
         self.enter(Content::Summary(Arc::clone(&summary)));
         self.thread.compact(&cut, summary, &mut self.request.messages);
         self.teller.tell(RunEvent::Compacted { before, after, summarised });
@@ -69,6 +72,7 @@ impl Working<'_> {
             }
             Err(error) if error.kind == ModelErrorKind::Cancelled => Err(Stop::Cancelled),
             Err(error) => {
+                let error = self.without_secrets(&error.to_string());
                 tracing::warn!(run = %self.run.id, %error, "the conversation could not be summed up");
                 Ok(None)
             }
@@ -102,8 +106,7 @@ impl Working<'_> {
         let window = candidate.facts.window;
         let longest = candidate.facts.max_output.map_or(ANSWER_TOKENS, u64::from).min(ANSWER_TOKENS);
         let answer = (window.saturating_mul(ANSWER_PERCENT) / 100).min(longest);
-        let estimator = self.estimator();
-        let room = estimator.estimate_for(candidate.model.name(), window.saturating_sub(answer));
+        let room = self.estimator().estimate_for(candidate.model.name(), window.saturating_sub(answer));
         let room = room.saturating_sub(self.fixed).min(most);
         if self.thread.total() <= room {
             return Ok(None);

@@ -1,10 +1,12 @@
 //! A run while somebody works on it.
 
+use std::collections::HashSet;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use super::agent::Agent;
+use super::agent::{Agent, STOPPED};
+use super::held::Held;
 use super::request::{RunError, RunReport};
 use super::teller::Teller;
 use super::thread::Thread;
@@ -36,12 +38,15 @@ pub(super) struct Working<'a> {
     pub(super) candidate: usize,
     /// Whether open calls may have left something in the journal.
     pub(super) resumed: bool,
+    /// Calls of which watchers have been told how they ended, before the run was taken up again.
+    pub(super) told: HashSet<ModelCallId>,
     pub(super) thread: Thread,
     /// The estimate of what is sent beside the conversation.
     pub(super) fixed: u64,
     /// Tokens of the last request, as the vendor counted them.
     pub(super) last_prompt: Option<u64>,
     next_entry: u64,
+    held: Held,
     step: Unkept,
 }
 
@@ -100,6 +105,7 @@ pub(super) struct Begun {
     pub(super) teller: Arc<Teller>,
     pub(super) cancellation: CancellationToken,
     pub(super) next_entry: u64,
+    pub(super) held: Held,
 }
 
 impl<'a> Working<'a> {
@@ -119,9 +125,11 @@ impl<'a> Working<'a> {
             closing: None,
             candidate: 0,
             resumed: false,
+            told: HashSet::new(),
             thread: begun.thread,
             last_prompt: None,
             next_entry: begun.next_entry,
+            held: begun.held,
             step: Unkept::default(),
         }
     }
@@ -157,7 +165,7 @@ impl<'a> Working<'a> {
         self.step.usage.push(row);
     }
 
-    /// What was spent since the last step.
+    /// US dollars that were spent since the last step.
     pub(super) fn unkept_cost(&self) -> f64 {
         self.step.usage.iter().filter_map(|row| row.cost).sum()
     }
@@ -179,7 +187,12 @@ impl<'a> Working<'a> {
     /// Writes everything since the last step; resolves once it is kept.
     pub(super) async fn keep(&mut self) -> Result<(), StepError> {
         let step = self.take_step();
-        self.agent.conversations.step(step).await
+        let kept = self.agent.conversations.step(step).await;
+        if kept.is_err() || self.run.state != RunState::Running {
+            // A step that could not be kept was the last one: the store has let the run go.
+            self.held.is_over();
+        }
+        kept
     }
 
     /// Writes everything since the last step without waiting: should it be lost, the journal knows the same, and the
@@ -221,7 +234,7 @@ impl<'a> Working<'a> {
                 self.teller.tell(RunEvent::Failed(failure));
             }
             Err(Stop::Cancelled) => {
-                self.answer_open("the user stopped this run before the call ended");
+                self.answer_open(STOPPED);
                 self.run.state = RunState::Cancelled;
                 self.teller.tell(RunEvent::Cancelled);
             }

@@ -1,5 +1,7 @@
 //! A parked call, run once somebody has said yes.
 
+use std::sync::Arc;
+
 use tokio_util::sync::CancellationToken;
 
 use super::approve::Resumed;
@@ -11,6 +13,7 @@ use crate::ledger::{
     Answer, CallId, CallStatus, CloseCall, EXPIRED, EXPIRED_RULE, LedgerError, ParkedQuestion, Question,
     QuestionState, SealError, Turn,
 };
+use crate::policy::ToolChoice;
 use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::Effect;
@@ -26,13 +29,15 @@ pub struct ResumeRequest {
     pub cancellation: CancellationToken,
     /// Where signs of life go.
     pub progress: Option<ProgressSink>,
+    /// What the agent may use that goes on with the call, as it is now.
+    pub choice: Option<Arc<ToolChoice>>,
 }
 
 impl ResumeRequest {
     /// Runs the call of that id.
     #[must_use]
     pub fn new(call: CallId, scope: Scope) -> Self {
-        Self { call, scope, cancellation: CancellationToken::new(), progress: None }
+        Self { call, scope, cancellation: CancellationToken::new(), progress: None, choice: None }
     }
 }
 
@@ -101,6 +106,7 @@ impl Toolroom {
         let mut request = sealed.into_request(&question.record);
         request.cancellation = resume.cancellation.child_token();
         request.progress = resume.progress;
+        request.choice = resume.choice;
         // Between the use of the grant and the call's last row nobody may walk away: on a task of its own the call
         // ends in order, also when whoever waits for it is gone.
         let _stopped = request.cancellation.clone().drop_guard();

@@ -23,8 +23,6 @@ pub struct BeginRun {
     pub conversation: Conversation,
     /// What is said first, in places that follow.
     pub entries: Vec<Entry>,
-    /// What watchers were told so far.
-    pub events: Vec<NumberedEvent>,
 }
 
 /// One step of a run: everything it changes.
@@ -135,6 +133,10 @@ pub trait Conversations: Spending {
 
     /// Writes a step of a run this process has taken.
     fn step(&self, step: RunStep) -> BoxFuture<'static, Result<(), StepError>>;
+
+    /// Gives back a run this process has taken and cannot go on with: it can be taken as if the process had died. Nobody
+    /// waits for that, so it is only queued. Of a run that is not ours nothing changes.
+    fn let_go(&self, run: &RunId);
 
     /// Takes an open run that waits, or whose process died.
     fn take_run(&self, scope: &Scope, run: &RunId) -> BoxFuture<'static, Result<Run, TakeRunError>>;

@@ -126,7 +126,7 @@ pub struct Run {
 /// Why a run has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFailure {
-    /// A word of a closed list: that of the model's failure, `budget`, `no_model`, `window`, `interrupted`, `stopped`.
+    /// A word of a closed list: that of the model's failure, `empty`, `budget`, `no_model`, `interrupted`.
     pub kind: String,
     /// What to tell people.
     pub message: String,

@@ -49,11 +49,6 @@ impl MemoryConversations {
         Self::default()
     }
 
-    /// As if every process that works on a run had died: open runs can be taken.
-    pub fn let_go(&self) {
-        self.kept().runs.values_mut().for_each(|run| run.taken = false);
-    }
-
     fn kept(&self) -> MutexGuard<'_, Kept> {
         // Every change is whole when the lock is given back.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
@@ -82,7 +77,7 @@ impl Kept {
         });
         thread.open = Some(begin.run.id.clone());
         thread.append(begin.entries);
-        self.runs.insert(begin.run.id.clone(), KeptRun { run: begin.run, events: begin.events, taken: true });
+        self.runs.insert(begin.run.id.clone(), KeptRun { run: begin.run, events: Vec::new(), taken: true });
         Ok(())
     }
 
@@ -188,6 +183,12 @@ impl Conversations for MemoryConversations {
 
     fn step(&self, step: RunStep) -> BoxFuture<'static, Result<(), StepError>> {
         ready(self.kept().step(step))
+    }
+
+    fn let_go(&self, run: &RunId) {
+        if let Some(kept) = self.kept().runs.get_mut(run) {
+            kept.taken = false;
+        }
     }
 
     fn take_run(&self, scope: &Scope, run: &RunId) -> BoxFuture<'static, Result<Run, TakeRunError>> {

@@ -83,6 +83,24 @@ async fn a_run_whose_step_could_not_be_written_can_be_taken_again() {
 }
 
 #[tokio::test]
+async fn a_run_that_is_given_back_can_be_taken_by_anybody() {
+    let place = Place::new();
+    let (scope, clock) = (Scope::default(), &*place.clock);
+    let store = place.open_as("here", "first", |_| true).await;
+    let other = place.open_as("here", "second", |_| true).await;
+    let mut thread = begun(&store, clock, &scope).await;
+    // Whoever does not work on it cannot give it back.
+    other.let_go(&thread.run.id);
+    let busy = other.take_run(&scope, &thread.run.id).await.unwrap_err();
+    assert!(matches!(busy, TakeRunError::Busy(_)), "{busy}");
+    store.let_go(&thread.run.id);
+    let lost = store.step(thread.clone().step(clock, RunState::Done)).await.unwrap_err();
+    assert!(matches!(lost, StepError::Lost(_)), "{lost}");
+    assert_eq!(other.take_run(&scope, &thread.run.id).await.unwrap(), thread.run);
+    other.step(thread.step(clock, RunState::Done)).await.unwrap();
+}
+
+#[tokio::test]
 async fn whoever_works_on_a_run_says_that_it_lives() {
     let place = Place::new();
     let (scope, clock) = (Scope::default(), &*place.clock);

@@ -52,13 +52,7 @@ impl Thread {
     pub(crate) fn begin(&mut self, clock: &dyn Clock) -> BeginRun {
         let conversation = self.conversation.clone();
         let entries = vec![self.said(clock, "a question")];
-        let started = RunEvent::Started {
-            run: self.run.id.clone(),
-            conversation: self.conversation.id.clone(),
-            agent: self.run.agent.clone(),
-            resumed: false,
-        };
-        BeginRun { run: self.run.clone(), conversation, entries, events: vec![self.happened(clock, started)] }
+        BeginRun { run: self.run.clone(), conversation, entries }
     }
 
     /// A step with one entry, one event and one paid answer; the run is `state` afterwards.

@@ -13,8 +13,9 @@ use std::sync::{Arc, Mutex};
 use regex::Regex;
 use toolroom::agent::{ResumeRun, RunError, RunReport, SendRequest};
 use toolroom::approval::{AnswerRequest, EditRequest};
-use toolroom::conversation::{Content, ConversationId, Conversations, RunFilter};
-use toolroom::ledger::{Answer, Answerer};
+use toolroom::conversation::{AgentId, Content, ConversationId, Conversations, RunFilter};
+use toolroom::ledger::{Answer, Answerer, SwitchState};
+use toolroom::model::{Block, Image};
 use toolroom::scope::Scope;
 
 use script::{Does, Ending, Step, parse};
@@ -85,7 +86,7 @@ impl Play {
                 self.report(report);
             }
             Does::SayUntil { tool, then, text } => self.say_until(tool, *then, text).await,
-            Does::Answer { answer, operator } => self.answer(answer, *operator).await,
+            Does::Answer { answer, tool, operator } => self.answer(answer, tool.as_deref(), *operator).await,
             Does::Edit(arguments) => {
                 let question = self.question().await;
                 let arguments = arguments.as_object().unwrap().clone();
@@ -94,10 +95,49 @@ impl Play {
                 self.stage.room.edit(edit).await.unwrap();
                 self.lines.add("> edits the arguments");
             }
-            Does::Resume => {
+            Does::Resume { twice: false } => {
                 self.lines.add("> resume");
                 let report = self.stage.agent.resume(self.open_run().await).await;
                 self.report(report);
+            }
+            Does::Resume { twice: true } => {
+                self.lines.add("> resume, twice");
+                let (one, other) = (self.open_run().await, self.open_run().await);
+                let agent = &self.stage.agent;
+                let (one, other) = tokio::join!(agent.resume(one), agent.resume(other));
+                self.report(one);
+                self.report(other);
+            }
+            Does::ResumeAs(name) => {
+                self.lines.add(format!("> resume as {name}"));
+                let other = self.stage.other(|record| record.id = AgentId::new(name));
+                let report = other.resume(self.open_run().await).await;
+                self.report(report);
+            }
+            Does::Picture(text) => {
+                self.lines.add(format!("> [image] {text}"));
+                let mut request = self.request(text);
+                let image = Image { media_type: "image/png".to_owned(), base64: "AAAA".into() };
+                request.message.blocks.push(Block::Image(image));
+                let report = self.stage.agent.send(request).await;
+                self.report(report);
+            }
+            Does::Switch { tool, on } => {
+                let state = if *on { SwitchState::On } else { SwitchState::Off };
+                self.stage.ledger.set_tool(&Scope::default().project, tool, state);
+                self.lines.add(format!("> switches {tool} {state}"));
+            }
+            Does::Deny(tool) => {
+                self.stage.agent = self.stage.other(|record| record.deny.push(tool.clone()));
+                self.lines.add(format!("> denies the agent {tool}"));
+            }
+            Does::DayPasses => {
+                self.stage.clock.advance(std::time::Duration::from_secs(24 * 60 * 60));
+                self.lines.add("> a day passes");
+            }
+            Does::Questions => {
+                let inbox = self.stage.room.approvals().questions(&Scope::default()).await.unwrap();
+                self.lines.add(format!("> {} question(s) wait", inbox.questions.len()));
             }
             Does::Cancel => {
                 self.lines.add("> cancel");
@@ -150,8 +190,13 @@ impl Play {
         self.conversation = Some(conversation);
         let (agent, token) = (self.stage.agent.clone(), request.cancellation.clone());
         let task = tokio::spawn(async move { agent.send(request).await });
-        let mut seen = self.stage.begun.subscribe();
-        seen.wait_for(|begun| begun.iter().any(|name| name == tool)).await.unwrap();
+        if tool == "model" {
+            let hangs = Arc::clone(&self.stage.prompt.lock().unwrap().hangs);
+            hangs.notified().await;
+        } else {
+            let mut seen = self.stage.begun.subscribe();
+            seen.wait_for(|begun| begun.iter().any(|name| name == tool)).await.unwrap();
+        }
         match then {
             Ending::Stop => {
                 token.cancel();
@@ -161,18 +206,18 @@ impl Play {
             Ending::Die => {
                 task.abort();
                 assert!(task.await.unwrap_err().is_cancelled());
-                self.stage.conversations.let_go();
                 self.lines.add("! the process dies");
             }
         }
     }
 
-    async fn answer(&mut self, answer: &str, operator: bool) {
+    async fn answer(&mut self, answer: &str, tool: Option<&str>, operator: bool) {
         let answer: Answer = serde_json::from_value(serde_json::json!(answer)).unwrap();
         let by = if operator { Answerer::Operator } else { Answerer::Caller };
         let scope = Scope::default();
         let inbox = self.stage.room.approvals().questions(&scope).await.unwrap();
-        for question in inbox.questions {
+        let is_meant = |name: &str| tool.is_none_or(|tool| name == format!("app:{tool}"));
+        for question in inbox.questions.into_iter().filter(|question| is_meant(&question.record.tool)) {
             let request = AnswerRequest {
                 call: question.record.id.clone(),
                 scope: scope.clone(),
@@ -246,33 +291,53 @@ scenarios! {
     a_call_and_its_answer,
     a_call_that_asks_lets_the_run_wait,
     a_long_conversation_is_summed_up,
+    a_long_result_is_kept_whole_elsewhere,
     a_model_that_says_it_is_too_long_is_asked_with_less,
     a_model_without_tools_gets_none,
     a_new_message_after_a_crash_answers_what_was_open,
     a_no_is_told_and_not_asked_again,
+    a_picture_stays_in_the_conversation,
+    a_rule_that_denies_is_told_to_the_model,
     a_run_that_waits_can_be_cancelled,
+    a_secret_is_hidden_from_the_model,
     a_small_model_on_the_device_is_asked_again_without_tools,
+    a_tool_that_is_off_is_not_offered,
+    a_tool_that_is_switched_off_voids_the_yes,
+    a_tool_the_agent_lost_voids_the_yes,
     a_window_that_is_too_small_is_skipped,
+    a_write_that_was_stopped_is_not_repeated,
     after_a_crash_finished_work_is_not_repeated,
     after_so_many_answers_one_without_tools,
     an_agent_has_no_other_tools_than_its_own,
+    an_answer_that_broke_off_does_not_count,
+    an_approval_that_expires_is_a_no,
     an_empty_answer_is_asked_for_again,
+    an_empty_message_begins_nothing,
+    another_agent_does_not_go_on_with_the_run,
     calls_printed_as_text_are_found,
     calls_run_side_by_side_and_answer_in_order,
+    cancelling_takes_back_an_edited_question,
     edited_arguments_are_the_ones_that_run,
+    empty_answers_are_paid_for,
     errors_are_results,
     going_to_and_fro_ends_the_loop,
     ids_that_are_used_again_are_told_apart,
     if_no_window_is_large_enough_that_is_said,
     if_nobody_answers_every_reason_is_told,
+    of_two_who_resume_one_goes_on,
     only_the_operator_may_say_yes,
     serial_tools_wait_for_each_other,
+    signs_of_life_are_told,
     stop_ends_the_run,
+    stop_takes_back_the_other_questions,
     stopping_a_run_leaves_a_thread_that_can_go_on,
+    stopping_while_the_model_answers_keeps_what_was_said,
     the_budget_of_a_day_ends_a_run_between_two_answers,
     the_call_that_completes_the_three_asks,
+    the_last_answer_shows_no_printed_calls,
     the_next_model_goes_on_where_the_first_one_stopped,
     the_same_calls_three_times_end_the_loop,
     too_many_tools_are_narrowed_to_those_that_fit,
+    what_ran_counts_although_it_was_not_shown,
     without_a_summary_the_oldest_are_dropped,
 }

@@ -9,6 +9,8 @@ pub(super) struct Script {
     pub(super) tools: Vec<ToolLine>,
     pub(super) models: Vec<ModelLine>,
     pub(super) rules: Vec<RuleLine>,
+    /// `secret NAME VALUE`
+    pub(super) secrets: Vec<(String, String)>,
     pub(super) agent: Map<String, Value>,
     pub(super) steps: Vec<Step>,
     pub(super) expected: String,
@@ -51,18 +53,30 @@ pub(super) enum Does {
     Say(String),
     /// `user until NAME runs, then stop: TEXT`, or `then die`.
     SayUntil { tool: String, then: Ending, text: String },
-    /// `answer WORD [as operator]` to every open question.
-    Answer { answer: String, operator: bool },
+    /// `answer WORD [to TOOL] [as operator]` to every open question, or to one.
+    Answer { answer: String, tool: Option<String>, operator: bool },
     /// `edit {JSON}`: other arguments for the open question.
     Edit(Value),
-    /// `resume`
-    Resume,
+    /// `resume`, or `resume twice`: two at once.
+    Resume { twice: bool },
+    /// `resume as NAME`: by another agent.
+    ResumeAs(String),
+    /// `picture: TEXT`
+    Picture(String),
+    /// `switch NAME on|off`
+    Switch { tool: String, on: bool },
+    /// `deny NAME`: the agent may no longer use it.
+    Deny(String),
+    /// `a day passes`
+    DayPasses,
     /// `cancel`: the open run.
     Cancel,
     /// `requests`: what the models were asked since the last time.
     Requests,
-    /// `switch NAME on|off`
+    /// `thread`: what is kept of the conversation.
     Thread,
+    /// `questions`: how many wait for an answer.
+    Questions,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,8 +99,14 @@ pub(super) struct Turn {
 pub(super) enum Part {
     Say(String),
     Think(String),
-    Call { id: Option<String>, name: String, arguments: String },
+    Call {
+        id: Option<String>,
+        name: String,
+        arguments: String,
+    },
     Fail(ModelErrorKind, String),
+    /// The stream broke off and begins anew.
+    Again(String),
     Hang,
     Nothing,
 }
@@ -111,6 +131,10 @@ impl Script {
         match word {
             "tool" => self.tools.push(tool_line(rest)),
             "model" if !line.contains(": ") && !line.ends_with(':') => self.models.push(model_line(rest)),
+            "secret" => {
+                let (name, value) = rest.split_once(' ').unwrap();
+                self.secrets.push((name.to_owned(), value.to_owned()));
+            }
             "rule" => self.rules.push(rule_line(rest)),
             "agent" => self.agent = serde_json::from_str(rest).unwrap(),
             "model" => {
@@ -142,10 +166,25 @@ fn does(word: &str, rest: &str, line: &str) -> Does {
         }
         "answer" => {
             let operator = rest.ends_with(" as operator");
-            Does::Answer { answer: rest.trim_end_matches(" as operator").to_owned(), operator }
+            let rest = rest.trim_end_matches(" as operator");
+            let (answer, tool) = rest
+                .split_once(" to ")
+                .map_or((rest, None), |(answer, tool)| (answer, Some(tool.to_owned())));
+            Does::Answer { answer: answer.to_owned(), tool, operator }
         }
         "edit" => Does::Edit(serde_json::from_str(rest).unwrap()),
-        "resume" => Does::Resume,
+        "resume" => match rest.strip_prefix("as ") {
+            Some(agent) => Does::ResumeAs(agent.to_owned()),
+            None => Does::Resume { twice: rest == "twice" },
+        },
+        "picture" => Does::Picture(rest.to_owned()),
+        "switch" => {
+            let (tool, state) = rest.split_once(' ').unwrap();
+            Does::Switch { tool: tool.to_owned(), on: state == "on" }
+        }
+        "deny" => Does::Deny(rest.to_owned()),
+        "a" if line == "a day passes" => Does::DayPasses,
+        "questions" => Does::Questions,
         "cancel" => Does::Cancel,
         "requests" => Does::Requests,
         "thread" => Does::Thread,
@@ -202,6 +241,7 @@ fn part(text: &str) -> Part {
             let kind = serde_json::from_value(Value::String(kind.to_owned())).unwrap();
             Part::Fail(kind, message.to_owned())
         }
+        "again" => Part::Again(rest.to_owned()),
         "hang" => Part::Hang,
         "nothing" => Part::Nothing,
         _ => panic!("a model cannot do this: {text}"),

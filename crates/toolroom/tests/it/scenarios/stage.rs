@@ -3,18 +3,21 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use toolroom::agent::{Agent, AgentRecord, Candidate};
 use toolroom::call::CallContext;
+use toolroom::clock::{Clock, Timestamp};
 use toolroom::ledger::Answerer;
 use toolroom::model::{
     Answer, Block, Model, ModelCallId, ModelError, ModelErrorKind, ModelEvent, ModelFacts, ModelRequest,
     Price, StopReason, Usage,
 };
 use toolroom::policy::{Policy, Preset, Rule, RuleText};
-use toolroom::testing::{MemoryConversations, MemoryLedger, NoSeal};
+use toolroom::redact::{Fixed, Patterns, Redactor, Secret};
+use toolroom::testing::{ManualClock, MemoryConversations, MemoryLedger, NoSeal};
 use toolroom::tool::{Arguments, Capability, Effect, Tool, ToolError, ToolOutput, ToolSpec};
 use toolroom::{BoxFuture, Toolroom};
 
@@ -25,6 +28,8 @@ use super::script::{ModelLine, Part, RuleLine, Script, ToolLine, Turn};
 pub(super) struct Prompter {
     pub(super) turns: VecDeque<Turn>,
     pub(super) requests: Vec<String>,
+    /// Told when a model hangs.
+    pub(super) hangs: Arc<tokio::sync::Notify>,
 }
 
 pub(super) type Prompt = Arc<Mutex<Prompter>>;
@@ -35,6 +40,10 @@ pub(super) type Begun = Arc<tokio::sync::watch::Sender<Vec<String>>>;
 pub(super) struct Stage {
     pub(super) agent: Agent,
     pub(super) room: Toolroom,
+    pub(super) ledger: Arc<MemoryLedger>,
+    pub(super) clock: Arc<ManualClock>,
+    record: AgentRecord,
+    models: Vec<ModelLine>,
     pub(super) conversations: MemoryConversations,
     pub(super) prompt: Prompt,
     pub(super) begun: Begun,
@@ -45,7 +54,12 @@ impl Stage {
         let prompt = Prompt::default();
         let begun = Arc::new(tokio::sync::watch::Sender::new(Vec::new()));
         let rules = script.rules.iter().enumerate().map(|(place, line)| rule(place, line)).collect();
-        let room = Toolroom::builder(Arc::new(MemoryLedger::new()))
+        let ledger = Arc::new(MemoryLedger::new());
+        let clock = Arc::new(ManualClock::at(Timestamp::from_micros(1_700_000_000_000_000)));
+        let secrets = script.secrets.iter().map(|(name, value)| Secret::new(name, value));
+        let room = Toolroom::builder(Arc::clone(&ledger))
+            .clock(Arc::clone(&clock) as Arc<dyn Clock>)
+            .redactions(Arc::new(Fixed::new(Redactor::new(secrets, Patterns::None))))
             .policy(Policy::new(Preset::Open, rules).unwrap())
             .seal(Arc::new(NoSeal))
             .build();
@@ -56,10 +70,18 @@ impl Stage {
         merge(&mut record, &Value::Object(script.agent.clone()));
         let conversations = MemoryConversations::new();
         let chain = script.models.iter().map(|line| candidate(line, &prompt));
-        let record = serde_json::from_value(record).unwrap();
-        let agent = Agent::new(room.clone(), Arc::new(conversations.clone()), record, chain).unwrap();
+        let record: AgentRecord = serde_json::from_value(record).unwrap();
+        let agent = Agent::new(room.clone(), Arc::new(conversations.clone()), record.clone(), chain).unwrap();
+        let models = script.models.clone();
+        Self { agent, room, ledger, clock, record, models, conversations, prompt, begun }
+    }
 
-        Self { agent, room, conversations, prompt, begun }
+    /// An agent like the one there is, but for what is changed.
+    pub(super) fn other(&self, change: impl FnOnce(&mut AgentRecord)) -> Agent {
+        let mut record = self.record.clone();
+        change(&mut record);
+        let chain = self.models.iter().map(|line| candidate(line, &self.prompt));
+        Agent::new(self.room.clone(), Arc::new(self.conversations.clone()), record, chain).unwrap()
     }
 }
 
@@ -153,8 +175,13 @@ impl Model for ScriptedModel {
                             opaque: None,
                         });
                     }
+                    Part::Again(reason) => {
+                        told(ModelEvent::Again { reason, after: Duration::ZERO });
+                        blocks.clear();
+                    }
                     Part::Fail(kind, message) => return Err(ModelError::new(kind, message)),
                     Part::Hang => {
+                        self.prompt.lock().unwrap().hangs.notify_one();
                         cancellation.cancelled().await;
                         return Err(ModelError::new(ModelErrorKind::Cancelled, "stopped"));
                     }
@@ -189,6 +216,7 @@ impl Scripted {
                 "untrusted" => capabilities.push(Capability::ReadsUntrusted),
                 "outward" => capabilities.push(Capability::Egress),
                 "serial" => spec.serial = true,
+                "short" => spec = spec.result_cap(200),
                 "strict" => {
                     spec = spec.parameters(json!({
                         "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"],
@@ -220,6 +248,10 @@ impl Tool for Scripted {
             match word {
                 "echo" => Ok(ToolOutput::new(Value::Object(arguments))),
                 "count" => Ok(ToolOutput::new(json!(runs))),
+                "progress" => {
+                    context.progress(rest, None);
+                    Ok(ToolOutput::new(json!("moved")))
+                }
                 "error" => Err(ToolError::tool(rest)),
                 "give" => Ok(ToolOutput::new(serde_json::from_str::<Value>(rest).unwrap())),
                 "hang" => {

@@ -55,7 +55,10 @@ pub(super) fn event(event: &NumberedEvent) -> Option<String> {
         }
         RunEvent::CallBegan(call) => format!("calls {}", call.title),
         RunEvent::CallProgress { message, .. } => format!("progress {message}"),
-        RunEvent::CallEnded { tool, outcome, result, .. } => format!("{tool} is {outcome}: {result}"),
+        RunEvent::CallEnded { tool, outcome, result, artifact, .. } => {
+            let whole = if artifact.is_some() { " (whole in an artifact)" } else { "" };
+            format!("{tool} is {outcome}: {result}{whole}")
+        }
         RunEvent::Asks { tool, rule, by, .. } => format!("{tool} waits for the {} ({rule})", by.as_str()),
         RunEvent::Guarded { guard, reason } => format!("guard {guard}: {reason}"),
         RunEvent::Compacted { before, after, summarised } => {
