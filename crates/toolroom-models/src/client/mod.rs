@@ -29,6 +29,9 @@ use crate::wire::{Decoder, Terms};
 /// The most that is taken of one answer. A hundred thousand tokens, each in an event of its own, are half of it.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 
+/// The most that an answer says, in words, thoughts and calls. The longest answers of today's models are an eighth of it.
+const MAX_SAID_BYTES: usize = 4 * 1024 * 1024;
+
 /// The most that is read of what a vendor says when it does not answer.
 const MAX_REFUSAL_BYTES: usize = 64 * 1024;
 
@@ -95,6 +98,7 @@ impl Remote {
             status => return Err(self.refused(status, response).await),
         }
         let decoder = wire.decoder(&self.terms);
+        let told = &mut Said { told, bytes: 0 };
         match response.header("content-type").unwrap_or_default().to_ascii_lowercase() {
             kind if kind.contains("html") => Err(no_web_page(&self.endpoint)),
             kind if kind.contains("json") => self.whole(response.body, decoder, told).await,
@@ -107,7 +111,7 @@ impl Remote {
         &self,
         mut body: Body,
         mut decoder: Box<dyn Decoder>,
-        told: &mut (dyn FnMut(ModelEvent) + Send),
+        told: &mut Said<'_>,
     ) -> Result<Answer, ModelError> {
         let mut reader = Reader::default();
         let mut events = Vec::new();
@@ -116,7 +120,7 @@ impl Remote {
                 ModelError::new(ModelErrorKind::Endless, "the answer holds an event without end")
             })?;
             for event in events.drain(..) {
-                decoder.event(&event, &mut |event| told(event))?;
+                told.take(&mut *decoder, &event)?;
             }
             if decoder.is_complete() {
                 // Whatever still comes, or does not, changes nothing.
@@ -127,7 +131,7 @@ impl Remote {
         }
         reader.finish(|event| events.push(event));
         for event in events {
-            decoder.event(&event, &mut |event| told(event))?;
+            told.take(&mut *decoder, &event)?;
         }
         decoder.finish()
     }
@@ -137,7 +141,7 @@ impl Remote {
         &self,
         mut body: Body,
         mut decoder: Box<dyn Decoder>,
-        told: &mut (dyn FnMut(ModelEvent) + Send),
+        told: &mut Said<'_>,
     ) -> Result<Answer, ModelError> {
         let mut bytes = Vec::new();
         while let Some(piece) = self.piece(&mut body).await? {
@@ -148,7 +152,7 @@ impl Remote {
             _ => vec![String::from_utf8_lossy(&bytes).into_owned()],
         };
         for data in parts {
-            decoder.event(&Event { name: None, data }, &mut |event| told(event))?;
+            told.take(&mut *decoder, &Event { name: None, data })?;
         }
         decoder.finish()
     }
@@ -188,6 +192,34 @@ impl Remote {
     fn shown(&self, mut error: ModelError) -> ModelError {
         self.endpoint.hide_key(&mut error.message);
         error
+    }
+}
+
+/// Hands on what an answer says, as long as it is not too much.
+struct Said<'a> {
+    told: &'a mut (dyn FnMut(ModelEvent) + Send),
+    bytes: usize,
+}
+
+impl Said<'_> {
+    fn take(&mut self, decoder: &mut dyn Decoder, event: &Event) -> Result<(), ModelError> {
+        let Self { told, bytes } = self;
+        decoder.event(event, &mut |event| {
+            *bytes = bytes.saturating_add(match &event {
+                ModelEvent::Text(text) | ModelEvent::Reasoning(text) | ModelEvent::Arguments { text, .. } => {
+                    text.len()
+                }
+                ModelEvent::Call { id, name, .. } => id.as_str().len().saturating_add(name.len()),
+                ModelEvent::Again { .. } => 0,
+            });
+            told(event);
+        })?;
+        if self.bytes > MAX_SAID_BYTES {
+            let message =
+                format!("the answer is too long: {MAX_SAID_BYTES} bytes are the most that is taken");
+            return Err(ModelError::new(ModelErrorKind::Protocol, message));
+        }
+        Ok(())
     }
 }
 

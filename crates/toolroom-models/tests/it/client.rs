@@ -217,6 +217,17 @@ async fn a_stream_without_end_is_given_up() {
 }
 
 #[tokio::test]
+async fn an_answer_that_says_too_much_is_given_up() {
+    let words = json!({ "choices": [{ "delta": { "content": "x".repeat(1 << 20) } }] });
+    let piece = format!("data: {words}\n\n");
+    let server = StandIn::start(vec![stream(&format!("{}{CHAT}", piece.repeat(5)))]);
+    let (_, answered) = chat(&server).await;
+    let error = answered.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Protocol);
+    assert!(error.message.contains("too long"), "{error}");
+}
+
+#[tokio::test]
 async fn what_a_vendor_says_about_waiting_is_kept() {
     let date = ("date", "Wed, 21 Oct 2026 07:28:00 GMT");
     for (headers, seconds) in [
