@@ -181,13 +181,12 @@ impl Agent {
                     thread.add(next_entry - 1, &first);
                     messages.push(first);
                     let begun = self.begun(
-                        run,
+                        (run, held),
                         (thread, messages),
                         redactor,
                         teller,
                         request.cancellation,
                         next_entry,
-                        held,
                     );
                     return Ok(self.start(begun.await?, false));
                 }
@@ -220,7 +219,7 @@ impl Agent {
         let teller = Teller::new(Arc::clone(&self.room.clock), request.watcher, next_event);
         let thread = Thread::read(&entries);
         let teller = Arc::new(teller);
-        let begun = self.begun(run, thread, redactor, teller, request.cancellation, next_entry, held);
+        let begun = self.begun((run, held), thread, redactor, teller, request.cancellation, next_entry);
         let mut working = self.start(begun.await?, true);
         working.resumed = true;
         working.told = told;
@@ -239,13 +238,12 @@ impl Agent {
 
     async fn begun(
         &self,
-        run: Run,
+        (run, held): (Run, Held),
         (thread, messages): (Thread, Vec<Arc<Message>>),
         redactor: Arc<Redactor>,
         teller: Arc<Teller>,
         cancellation: CancellationToken,
         next_entry: u64,
-        held: Held,
     ) -> Result<Begun, RunError> {
         let standing = self.room.switchboard.standing(&run.scope.project).await?;
         let on_device = self.chain.first().is_some_and(|first| first.facts.on_device);

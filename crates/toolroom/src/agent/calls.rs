@@ -55,8 +55,13 @@ impl Working<'_> {
         if open.is_empty() {
             return Ok(Vec::new());
         }
-        let known = if self.resumed { self.journal().await? } else { HashMap::new() };
+        let known = if self.resumed { self.journal(&open).await? } else { HashMap::new() };
         self.resumed = false;
+        // Before anything else that was said yes to is called.
+        if self.is_stopped(known.values()).await? {
+            self.settle_open(Vec::new(), STOPPED).await?;
+            return Err(Stop::Cancelled);
+        }
         let jobs = open.iter().map(|call| self.job(call, known.get(call.id.as_str()))).collect();
         for call in &open {
             if let Some(record) = known.get(call.id.as_str()).filter(|record| !is_parked(record)) {

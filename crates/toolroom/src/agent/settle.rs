@@ -8,22 +8,30 @@ use super::request::{RunError, RunReport};
 use super::working::{OpenCall, Stop, Working, error_value};
 use crate::call::{CallReport, ResumeError, ResumeRequest};
 use crate::conversation::RunEvent;
-use crate::ledger::{Answer, CallFilter, CallRecord, CallStatus, CloseCall, LedgerError, ParkedQuestion};
+use crate::ledger::{
+    Answer, CallFilter, CallId, CallRecord, CallStatus, CloseCall, LedgerError, ParkedQuestion,
+};
 use crate::model::{Message, Role};
 use crate::room::Toolroom;
+use crate::scope::Scope;
 use crate::tool::Effect;
 
 impl Working<'_> {
-    /// The calls of this run by the model's ids. Where somebody edited the arguments, the call that took the place of the
+    /// What is known of these calls, by the model's ids. Where somebody edited the arguments, the call that took the place of the
     /// one the model made.
-    pub(super) async fn journal(&self) -> Result<HashMap<String, CallRecord>, LedgerError> {
+    pub(super) async fn journal(
+        &self,
+        open: &[OpenCall],
+    ) -> Result<HashMap<String, CallRecord>, LedgerError> {
         let filter =
             CallFilter { run: Some(self.run.id.to_string()), limit: Some(u32::MAX), ..CallFilter::default() };
         let records = self.agent.room.journal.calls(&self.run.scope, filter).await?;
-        let mut named = HashMap::with_capacity(records.len());
+        let mut named = HashMap::with_capacity(open.len());
         for record in records {
-            let Some(id) = record.model_call.as_deref().map(str::to_owned) else { continue };
-            named.insert(id, self.newest(record).await?);
+            let is_asked = |call: &&OpenCall| Some(call.id.as_str()) == record.model_call.as_deref();
+            if let Some(call) = open.iter().find(is_asked) {
+                named.insert(call.id.to_string(), self.newest(record).await?);
+            }
         }
         Ok(named)
     }
@@ -57,7 +65,7 @@ impl Working<'_> {
         if open.is_empty() {
             return Ok(());
         }
-        let known = self.journal().await?;
+        let known = self.journal(&open).await?;
         let mut blocks = Vec::with_capacity(open.len());
         let mut settled = settled.into_iter();
         for call in &open {
@@ -74,6 +82,19 @@ impl Working<'_> {
         }
         self.say(Message { role: Role::User, blocks });
         Ok(())
+    }
+
+    /// Whether somebody answered one of these calls with the wish to end the run.
+    pub(super) async fn is_stopped(
+        &self,
+        records: impl Iterator<Item = &CallRecord>,
+    ) -> Result<bool, LedgerError> {
+        for record in records.filter(|record| record.status == CallStatus::Denied) {
+            if is_stopped(&self.agent.room, &self.run.scope, &record.id).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Tells how a call ended that ended without us, unless that was told.
@@ -138,7 +159,7 @@ pub(super) fn answer(record: &CallRecord) -> Answered {
             let reason = format!("denied: {}", text.unwrap_or("the call was refused"));
             error(&reason, Some("this call was refused; do not retry it"), false)
         }
-        CallStatus::Pending => error("nobody has said yes to this call, and it was not made", None, false),
+        CallStatus::Pending => error("this call waited for somebody's answer, and was not made", None, false),
         CallStatus::Cancelled => {
             error("the call was stopped before it had an effect", None, record.begun_at.is_some())
         }
@@ -150,6 +171,11 @@ pub(super) fn answer(record: &CallRecord) -> Answered {
             error("the outcome of this call is unknown: it was interrupted while it ran", Some(hint), true)
         }
     }
+}
+
+async fn is_stopped(room: &Toolroom, scope: &Scope, call: &CallId) -> Result<bool, LedgerError> {
+    let question = room.approvals.question(scope, call).await?;
+    Ok(question.is_some_and(|question| question.answer == Some(Answer::Stop)))
 }
 
 /// What came of going on with a parked call.
@@ -169,9 +195,9 @@ pub(super) enum Resumed {
 /// Goes on with a call that was parked.
 pub(super) async fn resume(room: &Toolroom, mut request: ResumeRequest) -> Resumed {
     loop {
-        match room.approvals.question(&request.scope, &request.call).await {
-            Ok(Some(question)) if question.answer == Some(Answer::Stop) => return Resumed::Stopped,
-            Ok(_) => {}
+        match is_stopped(room, &request.scope, &request.call).await {
+            Ok(true) => return Resumed::Stopped,
+            Ok(false) => {}
             Err(error) => return Resumed::Broken(error),
         }
         match room.resume(request.clone()).await {

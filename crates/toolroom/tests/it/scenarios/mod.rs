@@ -307,6 +307,7 @@ scenarios! {
     a_window_that_is_too_small_is_skipped,
     a_write_that_was_stopped_is_not_repeated,
     after_a_crash_finished_work_is_not_repeated,
+    after_a_stop_nothing_more_is_called,
     after_so_many_answers_one_without_tools,
     an_agent_has_no_other_tools_than_its_own,
     an_answer_that_broke_off_does_not_count,
