@@ -132,14 +132,12 @@ async fn a_step_that_does_not_fit_is_refused_alone_and_leaves_nothing() {
     let mut gap = bad.clone();
     gap.conversation.entries += 1;
     let mut known = bad.clone();
-    let told_twice = RunStep {
-        events: vec![toolroom::conversation::NumberedEvent {
-            seq: 0,
-            at: known.run.started_at,
-            event: RunEvent::Cancelled,
-        }],
-        ..known.step(clock, RunState::Running)
+    let told = toolroom::conversation::NumberedEvent {
+        seq: 0,
+        at: known.run.started_at,
+        event: RunEvent::Cancelled,
     };
+    let told_twice = RunStep { events: vec![told.clone(), told], ..known.step(clock, RunState::Running) };
     let mut stranger = bad.clone();
     stranger.run.scope = Scope::user("local", "bob");
     let mut endless = bad.clone();
