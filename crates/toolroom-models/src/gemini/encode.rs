@@ -120,7 +120,7 @@ impl<'a> Contents<'a> {
                 let turn = self.turn(role);
                 let place = turn.calls;
                 turn.calls += 1;
-                turn.parts.push(call(name, arguments, part, place == 0));
+                turn.parts.push(call(id, name, arguments, part, place == 0));
                 self.order.insert(id, place);
             }
             Block::Result { id, name, content, is_error } => {
@@ -172,7 +172,7 @@ impl Turn {
 }
 
 /// The part of a call: what came with it, and the call as it stands in the conversation.
-fn call(name: &str, arguments: &str, part: Option<&Value>, is_first: bool) -> Value {
+fn call(id: &ModelCallId, name: &str, arguments: &str, part: Option<&Value>, is_first: bool) -> Value {
     let mut call = match part {
         Some(Value::Object(part)) => part.clone(),
         // The first call of a turn carries the signature.
@@ -183,6 +183,10 @@ fn call(name: &str, arguments: &str, part: Option<&Value>, is_first: bool) -> Va
         Some(Value::Object(function)) => function,
         _ => Map::new(),
     };
+    // Whoever uses an id twice gets the second one back under the name that its result has.
+    if let Some(Value::String(theirs)) = function.get_mut("id") {
+        id.as_str().clone_into(theirs);
+    }
     function.insert("name".to_owned(), json!(name));
     function.insert("args".to_owned(), as_object(arguments));
     call.insert("functionCall".to_owned(), Value::Object(function));

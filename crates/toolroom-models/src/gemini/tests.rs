@@ -119,6 +119,19 @@ fn ids_of_the_api_are_given_back_and_ours_are_not() {
 }
 
 #[test]
+fn a_call_that_was_renamed_has_the_id_of_its_result() {
+    let mut turn = answer(&Gemini, &gemini(), CALLS_WITH_IDS).into_message();
+    for block in &mut turn.blocks {
+        if let Block::Call { id, .. } = block {
+            *id = ModelCallId::new("fc_1_2");
+        }
+    }
+    let sent = again(&gemini(), vec![turn, user(vec![result("fc_1_2", "now", json!([1]), false)])]);
+    assert_eq!(sent[0]["parts"][0]["functionCall"]["id"], "fc_1_2");
+    assert_eq!(sent[1]["parts"][0]["functionResponse"]["id"], "fc_1_2");
+}
+
+#[test]
 fn ids_differ_from_turn_to_turn_even_where_the_api_names_nothing() {
     let nameless = THOUGHTS_AND_CALLS.replace(",\"responseId\":\"resp1\"", "");
     let later = nameless.replace("\"promptTokenCount\":20", "\"promptTokenCount\":57");

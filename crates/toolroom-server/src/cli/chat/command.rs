@@ -17,6 +17,7 @@ use super::super::words::context;
 use super::canvas::Look;
 use super::hand::Hand;
 use super::message::{is_unread, message, words};
+use super::remedy::remedy;
 use super::report::Document;
 use super::session::Session;
 use super::turn::{Turn, exit_of};
@@ -182,8 +183,9 @@ pub(super) fn tell_end(report: &RunReport, look: Look, output: Output) {
     let run = &report.run.id;
     match report.run.state {
         RunState::Failed => {
-            let why = report.run.failure.as_ref().map_or("there is no answer", |failure| &failure.message);
-            output.error(&why.replace('\n', "\n  "));
+            let failure = report.run.failure.as_ref();
+            let why = failure.map_or("there is no answer", |failure| &failure.message);
+            output.failure(why, failure.and_then(remedy), None);
         }
         RunState::Waiting => {
             output.hint(&format!("once that is answered, `toolroom runs resume {run}` goes on"));

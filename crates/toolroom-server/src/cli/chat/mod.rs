@@ -10,6 +10,7 @@ mod markdown;
 mod message;
 mod painter;
 mod picture;
+mod remedy;
 mod report;
 mod session;
 mod slash;

@@ -8,6 +8,8 @@ use toolroom::conversation::{
 use toolroom::ledger::CallId;
 use toolroom::model::Usage;
 
+use super::remedy::remedy;
+
 /// The one document of `--json`.
 #[derive(Serialize)]
 pub(in crate::cli) struct Document<'a> {
@@ -25,6 +27,9 @@ pub(in crate::cli) struct Document<'a> {
     cost: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<&'a RunFailure>,
+    /// What to do about the failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
 }
 
 /// A call of the run.
@@ -58,6 +63,7 @@ impl<'a> Document<'a> {
             usage: *usage,
             cost: *cost,
             failure: failure.as_ref(),
+            hint: failure.as_ref().and_then(remedy),
         }
     }
 }
