@@ -9,6 +9,8 @@
     reason = "tests start processes and read files, and a wrong guess should stop them"
 )]
 
+mod agent_crash;
+mod agent_wires;
 mod agents;
 #[path = "../../../toolroom-models/tests/it/aimock.rs"]
 mod aimock;
@@ -29,6 +31,7 @@ mod docs;
 mod doctor;
 mod fetch;
 mod files;
+mod gate;
 mod home;
 mod hostile;
 mod house;
@@ -60,3 +63,4 @@ mod trouble;
 mod trust;
 mod unseen;
 mod waiting;
+mod wires;
