@@ -190,8 +190,9 @@ fn what_passes_by_itself_is_asked_again_and_what_does_not_is_told_on_every_wire(
             fixtures.push(at_first(refuses(&word(name), kind, status)));
             fixtures.push(says(&word(name), "At last."));
         }
-        fixtures.push(refuses(&word("who"), "authentication_error", 401));
+        // What was said and not answered is said together with what is said next.
         fixtures.push(says(&word("then"), "So be it."));
+        fixtures.push(refuses(&word("who"), "authentication_error", 401));
     }
     let mock = Aimock::start(&fixtures);
     on_every_wire(|wire| {
