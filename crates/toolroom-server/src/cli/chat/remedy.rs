@@ -21,6 +21,7 @@ pub(super) fn remedy(failure: &RunFailure) -> Option<&'static str> {
         ModelErrorKind::ContextOverflow => {
             Some("begin a new conversation, or ask a model that reads more with `--model`")
         }
+        ModelErrorKind::Endless => Some("ask for a shorter answer, or ask another model with `--model`"),
         ModelErrorKind::ContentFilter | ModelErrorKind::BadRequest | ModelErrorKind::Cancelled => None,
     }
 }
