@@ -194,11 +194,13 @@ fn is_invisible(c: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Columns as wide as their widest cell; the last one is not padded.
+/// Columns as wide as their widest cell. The last cell of a row is not padded and may run on below the others.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width =
-        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| shown_width(cell)).max();
+    let width = |column: usize| {
+        let padded = rows.iter().filter_map(|row| row.split_last()?.1.get(column));
+        padded.map(|cell| shown_width(cell)).max()
+    };
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
     let mut lines = Vec::with_capacity(rows.len());
     for row in rows {
