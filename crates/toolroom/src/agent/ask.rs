@@ -4,10 +4,11 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use super::candidate::Candidate;
+use super::overheard::Overheard;
 use super::tokens;
 use super::working::{Closing, Stop, Working};
 use crate::conversation::RunEvent;
-use crate::model::{Answer, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ToolUse};
+use crate::model::{Answer, Message, ModelError, ModelErrorKind, ModelRequest, ToolUse};
 
 /// How often a model that says the conversation is too long is asked again with less of it.
 const OVERFLOWS: u32 = 2;
@@ -102,30 +103,16 @@ impl Working<'_> {
                 &special
             }
         };
-        let (teller, tools, redactor) = (&self.teller, &self.tools, &self.redactor);
-        let name = candidate.model.name();
-        let mut told = |event: ModelEvent| match event {
-            ModelEvent::Text(text) => teller.tell(RunEvent::Text { text }),
-            ModelEvent::Reasoning(text) => teller.tell(RunEvent::Reasoning { text }),
-            ModelEvent::Call { name, .. } => {
-                let entry = tools.find(&name);
-                let tool = entry.map_or(name.as_str(), |entry| entry.spec().id.as_str()).into();
-                teller.tell(RunEvent::Writing { tool });
-            }
-            ModelEvent::Arguments { .. } => {}
-            ModelEvent::Again { reason, after } => {
-                let after_ms = u64::try_from(after.as_millis()).ok();
-                let reason = redactor.redact_text(&reason).into_owned();
-                teller.tell(RunEvent::Void { reason, next: Some(name.into()), after_ms });
-            }
-        };
-        tokio::select! {
+        let redactor = &self.redactor;
+        let mut overheard = Overheard::new(&self.teller, &self.tools, redactor, candidate.model.name());
+        let mut told = |event| overheard.hear(event);
+        let answer = tokio::select! {
             biased;
             () = self.cancellation.cancelled() => Err(ModelError::new(ModelErrorKind::Cancelled, "stopped")),
-            answer = candidate.model.ask(request, &mut told, &self.cancellation) => {
-                answer.map_err(|error| ModelError { message: redactor.redact_text(&error.message).into_owned(), ..error })
-            }
-        }
+            answer = candidate.model.ask(request, &mut told, &self.cancellation) => answer,
+        };
+        overheard.end();
+        answer.map_err(|error| ModelError { message: redactor.redact_text(&error.message).into_owned(), ..error })
     }
 }
 

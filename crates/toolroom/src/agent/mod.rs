@@ -63,6 +63,7 @@ mod held;
 mod hygiene;
 mod inline;
 mod inline_values;
+mod overheard;
 mod prompt;
 mod record;
 mod repair;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolroom::agent::{Agent, AgentRecord, Candidate, RunReport, SendRequest};
-use toolroom::conversation::{Conversations, RunState};
+use toolroom::conversation::{Conversations, NumberedEvent, RunEvent, RunState};
 use toolroom::model::{
     Answer, Block, Model, ModelCallId, ModelError, ModelErrorKind, ModelEvent, ModelFacts, ModelRequest,
     Opaque, StopReason, Usage,
@@ -51,11 +51,22 @@ impl Model for Speaker {
     fn ask<'a>(
         &'a self,
         request: &'a ModelRequest,
-        _told: &'a mut (dyn FnMut(ModelEvent) + Send),
+        told: &'a mut (dyn FnMut(ModelEvent) + Send),
         _cancellation: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<Answer, ModelError>> {
         self.asked.lock().unwrap().push(format!("{request:?}"));
         let line = self.lines.lock().unwrap().pop().unwrap();
+        for block in line.iter().flatten() {
+            let letters = |text: &str| text.chars().map(String::from).collect::<Vec<_>>();
+            match block {
+                Block::Text { text, .. } => letters(text).into_iter().for_each(|text| told(ModelEvent::Text(text))),
+                Block::Reasoning { text, .. } => {
+                    letters(text).into_iter().for_each(|text| told(ModelEvent::Reasoning(text)));
+                }
+                Block::Call { id, name, .. } => told(ModelEvent::Call { index: 0, id: id.clone(), name: name.clone() }),
+                _ => {}
+            }
+        }
         let answer = line.map(|blocks| Answer {
             blocks,
             stop: StopReason::Done,
@@ -70,6 +81,8 @@ struct Talk {
     report: RunReport,
     /// What was kept, all of it.
     kept: String,
+    /// What watchers saw, one behind the other, whatever was said in between.
+    seen: String,
     /// What the model was asked.
     asked: String,
     /// What the tool was called with.
@@ -104,6 +117,12 @@ async fn talk(mut lines: Vec<Line>) -> Talk {
     let agent = Agent::new(room, Arc::new(conversations.clone()), record, chain).unwrap();
     let mut request = SendRequest::new("hello");
     request.context.insert("door".to_owned(), json!({ "code": SECRET }));
+    let seen = Arc::new(Mutex::new(String::new()));
+    let noticed = Arc::clone(&seen);
+    request.watcher = Some(Arc::new(move |event: &NumberedEvent| match &event.event {
+        RunEvent::Text { text } | RunEvent::Reasoning { text } => noticed.lock().unwrap().push_str(text),
+        other => noticed.lock().unwrap().push_str(&format!("{other:?}")),
+    }));
     let report = agent.send(request).await.unwrap();
     let scope = &report.run.scope;
     let entries = conversations.entries(scope, &report.run.conversation, 0).await.unwrap();
@@ -111,7 +130,8 @@ async fn talk(mut lines: Vec<Line>) -> Talk {
     let kept = format!("{entries:?} {events:?} {:?}", report.run.failure);
     let asked = speaker.asked.lock().unwrap().join("\n");
     let called = called.lock().unwrap().clone();
-    Talk { report, kept, asked, called }
+    let seen = seen.lock().unwrap().clone();
+    Talk { report, kept, seen, asked, called }
 }
 
 fn call(id: &str, name: &str, arguments: &str) -> Block {
@@ -132,7 +152,8 @@ async fn a_secret_that_a_model_says_is_neither_kept_nor_told_again() {
     assert_eq!(talk.report.run.state, RunState::Done);
     assert_eq!(talk.report.text, "the end, [secret CODE]");
     assert!(talk.kept.contains("I say [secret CODE]"), "{}", talk.kept);
-    for told in [&talk.kept, &talk.asked, &format!("{:?}", talk.called)] {
+    assert!(talk.seen.contains("it is [secret CODE]I say [secret CODE]"), "{}", talk.seen);
+    for told in [&talk.kept, &talk.seen, &talk.asked, &format!("{:?}", talk.called)] {
         assert!(!told.contains(SECRET), "{told}");
     }
 }
