@@ -87,7 +87,16 @@ pub(super) async fn runs(reader: &Reader, scope: &Scope, filter: RunFilter) -> R
         None => query,
     };
     let rows = reader.rows(query).await?;
-    rows.iter().map(|row| run_of(row).map_err(|error| reader.failed(error))).collect()
+    let mut runs = Vec::with_capacity(rows.len());
+    for row in &rows {
+        match run_of(row) {
+            Ok(run) => runs.push(run),
+            // One that a newer version wrote, or that was damaged, must not hide the others.
+            Err(ReadError::Unknown(error)) => tracing::warn!("a run is left out: {error}"),
+            Err(error) => return Err(reader.failed(error)),
+        }
+    }
+    Ok(runs)
 }
 
 pub(super) async fn events(

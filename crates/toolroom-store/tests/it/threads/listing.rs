@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use sqlx::ConnectOptions;
+use sqlx::sqlite::SqliteConnectOptions;
 use toolroom::conversation::{
     AgentId, ConversationFilter, Conversations, PastRequest, RunFilter, RunId, RunState, RunStep,
 };
@@ -120,4 +122,21 @@ async fn past_requests_are_few_of_each_tool_and_go_with_their_conversation() {
     assert_eq!(store.past_requests(&Scope::project("q"), 2).await.unwrap(), []);
     assert!(store.delete_conversation(&second.run.scope, &second.conversation.id).await.unwrap());
     assert_eq!(store.past_requests(&ana, 1).await.unwrap(), [request("t:a", 149), request("t:b", 1)]);
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_be_read_hides_no_other() {
+    let place = Place::new();
+    let store = place.open().await;
+    let (scope, clock) = (Scope::default(), &*place.clock);
+    let mut strange = begun(&store, clock, &scope).await;
+    store.step(strange.step(clock, RunState::Done)).await.unwrap();
+    let plain = begun(&store, clock, &scope).await;
+    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    let damage = sqlx::query("UPDATE runs SET record = '{\"newer\": 1}' WHERE id = $1");
+    damage.bind(strange.run.id.as_str()).execute(&mut connection).await.unwrap();
+    let found = store.runs(&scope, RunFilter::default()).await.unwrap();
+    assert_eq!(found.iter().map(|run| &run.id).collect::<Vec<_>>(), [&plain.run.id]);
+    let error = format!("{:?}", store.run(&scope, &strange.run.id).await.unwrap_err());
+    assert!(error.contains(strange.run.id.as_str()), "{error}");
 }
