@@ -145,6 +145,31 @@ fn without_a_model_simple_rules_answer() {
 }
 
 #[test]
+fn plain_sentences_find_the_tools_that_are_there() {
+    let home = Home::new();
+    for (sentence, tool) in [
+        ("what is 17*23?", "builtin:calculator"),
+        ("how much is 20% of 350", "builtin:calculator"),
+        ("what's the date today?", "builtin:get_local_time"),
+        ("what time is it in Tokyo?", "builtin:get_local_time"),
+        ("list the files", "builtin:list_files"),
+        ("show me notes.txt", "builtin:read_file"),
+        ("what did this cost so far?", "builtin:cost_status"),
+    ] {
+        let before = home.journal().len();
+        let ran = home.run(&["chat", sentence]).ended(0);
+        let journal = home.journal();
+        assert_eq!(journal.len(), before + 1, "{sentence}: {}", ran.out);
+        assert_eq!(journal[0]["tool"], tool, "{sentence}: {}", ran.out);
+    }
+    let calls = home.journal().len();
+    for sentence in ["delete all my files", "tell me a joke", "hello", "send a mail to Bob"] {
+        home.run(&["chat", sentence]).ended(0);
+    }
+    assert_eq!(home.journal().len(), calls);
+}
+
+#[test]
 fn a_refusal_is_told_as_what_it_is() {
     let (home, _model) = home([Line::Refuses(400), Line::Refuses(400)]);
     let failed = home.run(&["chat", "hi", "--json"]).ended(1).json();

@@ -112,7 +112,10 @@ impl Working<'_> {
             answer = candidate.model.ask(request, &mut told, &self.cancellation) => answer,
         };
         overheard.end();
-        answer.map_err(|error| ModelError { message: redactor.redact_text(&error.message).into_owned(), ..error })
+        answer.map_err(|error| ModelError {
+            message: redactor.redact_text(&error.message).into_owned(),
+            ..error
+        })
     }
 }
 

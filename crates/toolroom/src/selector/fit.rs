@@ -27,10 +27,11 @@ impl Selector {
         let mut strange: Vec<String> = Vec::new();
         let mut bare = String::new();
         words::each(message, |word| {
+            // The letter behind an apostrophe says nothing, whoever else writes one.
+            let is_letter = word.len() == 1;
             let (says, fits) = match self.vocabulary.meet(word, &mut bare) {
                 Met::Nothing => (false, false),
-                // The letter behind an apostrophe is one.
-                Met::Unknown => (word.chars().nth(1).is_some() && !self.vocabulary.is_weak(&bare), false),
+                Met::Unknown => (!self.vocabulary.is_weak(&bare), false),
                 Met::Meant(concepts) => {
                     (!self.vocabulary.is_weak(&bare), concepts.iter().any(|concept| has(*concept)))
                 }
@@ -42,7 +43,7 @@ impl Selector {
                 }
             };
             let list = if fits { &mut met } else { &mut strange };
-            if says && !list.iter().any(|known| known == word) {
+            if says && !is_letter && !list.iter().any(|known| known == word) {
                 list.push(word.to_owned());
             }
         });

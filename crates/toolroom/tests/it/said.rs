@@ -59,11 +59,15 @@ impl Model for Speaker {
         for block in line.iter().flatten() {
             let letters = |text: &str| text.chars().map(String::from).collect::<Vec<_>>();
             match block {
-                Block::Text { text, .. } => letters(text).into_iter().for_each(|text| told(ModelEvent::Text(text))),
+                Block::Text { text, .. } => {
+                    letters(text).into_iter().for_each(|text| told(ModelEvent::Text(text)))
+                }
                 Block::Reasoning { text, .. } => {
                     letters(text).into_iter().for_each(|text| told(ModelEvent::Reasoning(text)));
                 }
-                Block::Call { id, name, .. } => told(ModelEvent::Call { index: 0, id: id.clone(), name: name.clone() }),
+                Block::Call { id, name, .. } => {
+                    told(ModelEvent::Call { index: 0, id: id.clone(), name: name.clone() })
+                }
                 _ => {}
             }
         }
