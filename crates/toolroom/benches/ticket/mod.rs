@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolroom::BoxFuture;
 use toolroom::call::CallContext;
-use toolroom::tool::{Arguments, Effect, IdError, Tool, ToolError, ToolOutput, ToolSpec};
+use toolroom::tool::{Arguments, Effect, IdError, Risk, Tool, ToolError, ToolOutput, ToolSpec};
 
 /// How many tools a large installation has.
 pub(crate) const MANY: usize = 1_000;
@@ -31,7 +31,7 @@ impl Tool for Echo {
 /// A tool with the parameters of a ticket.
 pub(crate) fn echo(id: &str, effect: Effect) -> Result<Echo, IdError> {
     let spec = ToolSpec::new(id, "Open a support ticket for a customer and tell the customer about it")?;
-    Ok(Echo(spec.parameters(ticket_schema()).effect(effect)))
+    Ok(Echo(spec.parameters(ticket_schema()).effect(effect).capabilities(&[]).risk(Risk::Low)))
 }
 
 /// Ids as servers with some dozen tools each have them.

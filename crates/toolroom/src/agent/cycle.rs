@@ -18,6 +18,9 @@ const EMPTY_ANSWERS: u32 = 1;
 /// More calls in one answer are made by nobody who means them.
 const MAX_CALLS: usize = 512;
 
+/// People are warned when this part of a budget is spent.
+const NEAR_BUDGET: f64 = 0.8;
+
 impl Working<'_> {
     /// Works until nothing more happens by itself.
     pub(super) async fn go(mut self) -> Result<RunReport, RunError> {
@@ -71,13 +74,17 @@ impl Working<'_> {
         }
     }
 
-    async fn check_budget(&self) -> Result<(), Stop> {
+    async fn check_budget(&mut self) -> Result<(), Stop> {
         let Some(budget) = self.agent.record.limits.daily_budget_usd else { return Ok(()) };
         let midnight = self.now().start_of_day();
         let kept = self.agent.conversations.spent(&self.run.scope, None, Some(midnight)).await?;
         // What this run has cost and is not kept yet is counted, too.
         let spent = kept.cost + self.unkept_cost();
         if spent < budget {
+            if spent >= budget * NEAR_BUDGET && !std::mem::replace(&mut self.warned, true) {
+                let reason = format!("${spent:.2} of the budget of ${budget:.2} a day are spent");
+                self.teller.tell(RunEvent::Warned { limit: "budget".to_owned(), reason });
+            }
             return Ok(());
         }
         let message = format!(

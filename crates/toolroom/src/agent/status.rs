@@ -89,6 +89,7 @@ impl Status {
                 self.asked.push(id.clone());
             }
             RunEvent::Guarded { .. } => self.doing = Doing::Finishing,
+            RunEvent::Warned { .. } => {}
             RunEvent::Waiting { calls } => {
                 self.running.clear();
                 self.asked.clear();

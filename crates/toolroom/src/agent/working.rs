@@ -43,6 +43,8 @@ pub(super) struct Working<'a> {
     pub(super) thread: Thread,
     /// The estimate of what is sent beside the conversation.
     pub(super) fixed: u64,
+    /// Whether watchers know that the budget is nearly spent.
+    pub(super) warned: bool,
     /// Tokens of the last request, as the vendor counted them.
     pub(super) last_prompt: Option<u64>,
     next_entry: u64,
@@ -127,6 +129,7 @@ impl<'a> Working<'a> {
             resumed: false,
             told: HashSet::new(),
             thread: begun.thread,
+            warned: false,
             last_prompt: None,
             next_entry: begun.next_entry,
             held: begun.held,

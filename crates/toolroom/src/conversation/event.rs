@@ -139,6 +139,13 @@ pub enum RunEvent {
         /// What it saw.
         reason: String,
     },
+    /// A limit is near. Told once in a run.
+    Warned {
+        /// `budget`.
+        limit: String,
+        /// How near.
+        reason: String,
+    },
     /// Older parts of the conversation are no longer sent.
     Compacted {
         /// Tokens before, as estimated.

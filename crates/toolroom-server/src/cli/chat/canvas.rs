@@ -161,6 +161,7 @@ impl Canvas {
             RunEvent::CallBegan(notice) => self.cards.push(Card::begun(notice)),
             RunEvent::CallEnded { .. } | RunEvent::Asks { .. } => self.fold(event)?,
             RunEvent::Guarded { reason, .. } => self.say(&format!("no more tools: {reason}"))?,
+            RunEvent::Warned { reason, .. } => self.say(reason)?,
             RunEvent::Compacted { before, after, summarised } => {
                 let how = if *summarised { "summarised" } else { "left out" };
                 self.say(&format!("older parts of the conversation were {how}: {before} → {after} tokens"))?;

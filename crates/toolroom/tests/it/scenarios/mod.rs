@@ -288,6 +288,7 @@ macro_rules! scenarios {
 }
 
 scenarios! {
+    a_budget_that_is_nearly_spent_is_told_once,
     a_call_and_its_answer,
     a_call_that_asks_lets_the_run_wait,
     a_long_conversation_is_summed_up,

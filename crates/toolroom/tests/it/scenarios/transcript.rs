@@ -61,6 +61,7 @@ pub(super) fn event(event: &NumberedEvent) -> Option<String> {
         }
         RunEvent::Asks { tool, rule, by, .. } => format!("{tool} waits for the {} ({rule})", by.as_str()),
         RunEvent::Guarded { guard, reason } => format!("guard {guard}: {reason}"),
+        RunEvent::Warned { limit, reason } => format!("warned ({limit}): {reason}"),
         RunEvent::Compacted { before, after, summarised } => {
             assert!(after < before);
             format!("compacted{}", if *summarised { " with a summary" } else { " by dropping" })
