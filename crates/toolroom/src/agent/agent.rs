@@ -40,6 +40,7 @@ pub struct Agent {
     pub(super) record: Arc<AgentRecord>,
     pub(super) choice: Arc<ToolChoice>,
     pub(super) chain: Arc<[Candidate]>,
+    pub(super) ranker: Option<Candidate>,
     pub(super) wall: Option<Wall>,
     /// How far off the estimates of tokens are, as learned from what models report.
     pub(super) estimator: Arc<Mutex<Estimator>>,
@@ -68,6 +69,7 @@ impl Agent {
             record: Arc::new(record),
             choice,
             chain: chain.into_iter().collect(),
+            ranker: None,
             wall: None,
             estimator: Arc::default(),
             selection: Arc::default(),
@@ -78,6 +80,13 @@ impl Agent {
     #[must_use]
     pub fn memories(mut self, memories: Arc<dyn Memories>) -> Self {
         self.memories = Some(memories);
+        self
+    }
+
+    /// Lets a small model look over the tools, when there are more than can be shown.
+    #[must_use]
+    pub fn ranker(mut self, ranker: Candidate) -> Self {
+        self.ranker = Some(ranker);
         self
     }
 
@@ -233,7 +242,12 @@ impl Agent {
             agent: begun.run.agent.clone(),
             resumed,
         });
-        Working::new(self, begun)
+        let ranked = begun.ranked;
+        let mut working = Working::new(self, begun);
+        if let (Some(usage), Some(ranker)) = (ranked, &self.ranker) {
+            working.pay(ranker, "tools", usage);
+        }
+        working
     }
 
     async fn begun(
@@ -252,7 +266,7 @@ impl Agent {
         let offer =
             self.room.catalog.offer(project, &standing.switches, &run.context, audience, &self.choice);
         let mut tools = Tools::new(offer);
-        self.select(&mut tools, &run, &messages).await?;
+        let ranked = self.select(&mut tools, &run, &messages, &cancellation).await?;
         let (system, remembers) = self.system_prompt(&run, &tools, &redactor).await?;
         // What is remembered of a user is private, and the model reads it from the start.
         let mut run = run;
@@ -265,7 +279,7 @@ impl Agent {
             max_tokens: self.record.limits.max_tokens,
             temperature: None,
         };
-        Ok(Begun { run, request, thread, tools, redactor, teller, cancellation, next_entry, held })
+        Ok(Begun { run, request, thread, tools, redactor, teller, cancellation, next_entry, held, ranked })
     }
 
     /// The prompt, and whether it holds memories.

@@ -68,6 +68,7 @@ mod prompt;
 mod record;
 mod repair;
 mod request;
+mod rerank;
 mod run_facts;
 mod selection;
 mod settle;

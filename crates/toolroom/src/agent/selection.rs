@@ -4,13 +4,16 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
+
 use super::agent::Agent;
+use super::rerank::choose;
 use super::tools::Tools;
 use crate::catalog::Entry;
 use crate::clock::Timestamp;
 use crate::conversation::Run;
 use crate::ledger::LedgerError;
-use crate::model::{Block, Message, Role};
+use crate::model::{Block, Message, Role, Usage};
 use crate::scope::ProjectId;
 use crate::selector::{REQUESTS, Selector, ToolCard, Weighed, fit, offered};
 
@@ -46,17 +49,18 @@ impl Index {
 
 impl Agent {
     /// Leaves of the tools those that fit what was said, if all of them together are too long. What the conversation has
-    /// used stays, and so does the tool that finds others.
+    /// used stays, and so does the tool that finds others. Says what it cost to ask the ranker.
     pub(super) async fn select(
         &self,
         tools: &mut Tools,
         run: &Run,
         messages: &[Arc<Message>],
-    ) -> Result<(), LedgerError> {
+        cancellation: &CancellationToken,
+    ) -> Result<Option<Usage>, LedgerError> {
         let budget = self.record.limits.tool_tokens;
         let weighed: Vec<Weighed<'_>> = tools.weighed().collect();
         if fit(&weighed, budget) {
-            return Ok(());
+            return Ok(None);
         }
         let index = self.index(tools.entries(), run).await?;
         let message = last_words(messages);
@@ -66,9 +70,19 @@ impl Agent {
             .map(str::to_owned)
             .collect();
         let kept = used.into_iter().chain([FINDER]).filter_map(|name| tools.find(name));
-        chosen.extend(kept.map(|entry| entry.spec().id.to_string()));
+        let kept: Vec<String> = kept.map(|entry| entry.spec().id.to_string()).collect();
+        chosen.extend(kept.iter().cloned());
         tools.narrow(&chosen);
-        Ok(())
+        // A run that goes on has been shown its tools.
+        let Some(ranker) = self.ranker.as_ref().filter(|_| run.iterations == 0) else { return Ok(None) };
+        let Some(choice) = choose(ranker, &tools.shown, &message, cancellation).await else {
+            return Ok(None);
+        };
+        if !choice.names.is_empty() {
+            let fitting = choice.names.iter().filter_map(|name| tools.find(name));
+            tools.narrow(&fitting.map(|entry| entry.spec().id.to_string()).chain(kept).collect());
+        }
+        Ok(Some(choice.usage))
     }
 
     async fn index(&self, tools: &[Arc<Entry>], run: &Run) -> Result<Arc<Index>, LedgerError> {

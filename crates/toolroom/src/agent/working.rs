@@ -17,7 +17,7 @@ use crate::conversation::{
     Content, Entry, PastRequest, Run, RunEvent, RunFailure, RunState, RunStep, StepError, UsageRow,
 };
 use crate::ledger::{CallId, LedgerError};
-use crate::model::{Block, Message, ModelCallId, ModelRequest, Role};
+use crate::model::{Block, Message, ModelCallId, ModelRequest, Role, Usage};
 use crate::policy::RepeatGuard;
 use crate::redact::Redactor;
 
@@ -108,6 +108,8 @@ pub(super) struct Begun {
     pub(super) cancellation: CancellationToken,
     pub(super) next_entry: u64,
     pub(super) held: Held,
+    /// What it cost to have the tools looked over.
+    pub(super) ranked: Option<Usage>,
 }
 
 impl<'a> Working<'a> {

@@ -60,13 +60,13 @@ impl Model for Speaker {
             let letters = |text: &str| text.chars().map(String::from).collect::<Vec<_>>();
             match block {
                 Block::Text { text, .. } => {
-                    letters(text).into_iter().for_each(|text| told(ModelEvent::Text(text)))
+                    letters(text).into_iter().for_each(|text| told(ModelEvent::Text(text)));
                 }
                 Block::Reasoning { text, .. } => {
                     letters(text).into_iter().for_each(|text| told(ModelEvent::Reasoning(text)));
                 }
                 Block::Call { id, name, .. } => {
-                    told(ModelEvent::Call { index: 0, id: id.clone(), name: name.clone() })
+                    told(ModelEvent::Call { index: 0, id: id.clone(), name: name.clone() });
                 }
                 _ => {}
             }

@@ -8,6 +8,8 @@ use toolroom::model::ModelErrorKind;
 pub(super) struct Script {
     pub(super) tools: Vec<ToolLine>,
     pub(super) models: Vec<ModelLine>,
+    /// `ranker NAME key=value…`: it looks over the tools.
+    pub(super) ranker: Option<ModelLine>,
     pub(super) rules: Vec<RuleLine>,
     /// `secret NAME VALUE`
     pub(super) secrets: Vec<(String, String)>,
@@ -131,6 +133,7 @@ impl Script {
         match word {
             "tool" => self.tools.push(tool_line(rest)),
             "model" if !line.contains(": ") && !line.ends_with(':') => self.models.push(model_line(rest)),
+            "ranker" => self.ranker = Some(model_line(rest)),
             "secret" => {
                 let (name, value) = rest.split_once(' ').unwrap();
                 self.secrets.push((name.to_owned(), value.to_owned()));

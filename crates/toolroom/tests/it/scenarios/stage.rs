@@ -71,7 +71,11 @@ impl Stage {
         let conversations = MemoryConversations::new();
         let chain = script.models.iter().map(|line| candidate(line, &prompt));
         let record: AgentRecord = serde_json::from_value(record).unwrap();
-        let agent = Agent::new(room.clone(), Arc::new(conversations.clone()), record.clone(), chain).unwrap();
+        let mut agent =
+            Agent::new(room.clone(), Arc::new(conversations.clone()), record.clone(), chain).unwrap();
+        if let Some(line) = &script.ranker {
+            agent = agent.ranker(candidate(line, &prompt));
+        }
         let models = script.models.clone();
         Self { agent, room, ledger, clock, record, models, conversations, prompt, begun }
     }
