@@ -6,6 +6,8 @@
     reason = "a bench looks at the clock, starts processes and reads what the system says of them"
 )]
 
+#[path = "../../toolroom/benches/instant_model/mod.rs"]
+mod instant_model;
 #[path = "../../toolroom/benches/measure/mod.rs"]
 mod measure;
 mod talk;
@@ -21,12 +23,14 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Instant;
 
+use instant_model::InstantModel;
 use measure::{Bar, Measure, median, quantile, report};
 use talk::Talk;
 use tempfile::TempDir;
 use ticket::{echo, many_tools, ticket};
 use tokio::runtime::{Builder, Runtime};
 use toolroom::Toolroom;
+use toolroom::agent::{Agent, AgentRecord, Candidate, SendRequest};
 use toolroom::call::{CallRequest, Outcome};
 use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::clock::{Clock, SystemClock};
@@ -51,6 +55,13 @@ const CROWD: usize = 32;
 /// Calls that a database holds which has been in use for a while.
 const OLD_CALLS: usize = 5_000;
 
+/// Conversations that are left alone, and those before them that fill caches.
+const IDLE: usize = 5_000;
+const WARM_UP: usize = 2_000;
+
+/// Of every Linux that this runs on.
+const PAGE_BYTES: u64 = 4_096;
+
 /// `/proc/self/stat` counts in hundredths of a second on every Linux.
 const TICK_US: f64 = 10_000.0;
 
@@ -65,7 +76,7 @@ fn main() -> ExitCode {
         }
         return code;
     }
-    match journal().and_then(|()| start()) {
+    match journal().and_then(|()| idle_conversations()).and_then(|()| start()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             drop(writeln!(std::io::stderr(), "{error}"));
@@ -105,6 +116,49 @@ fn journal() -> Done {
     crowd(&measure, &runtime, "run_step", &steps, 1, 1_000, Bar::NONE)?;
     runtime.block_on(store.shutdown())?;
     Ok(())
+}
+
+/// What a conversation takes while nobody talks: in this process, and in the database.
+fn idle_conversations() -> Done {
+    let measure = Measure::from_arguments();
+    if !measure.wants("memory", "idle_conversation") {
+        return Ok(());
+    }
+    let folder = folder()?;
+    let database = folder.path().join("idle.db");
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let store = open(&database).await?;
+        let room = room(&store)?;
+        room.catalog().register(echo("app:echo", Effect::Pure)?)?;
+        let model = Candidate::new(Arc::new(InstantModel::new(0, 0)));
+        let agent = Agent::new(room, Arc::new(store.clone()), AgentRecord::default(), [model])?;
+        talk_to(&agent, WARM_UP).await?;
+        let before = resident_bytes()?;
+        talk_to(&agent, IDLE).await?;
+        let grown = resident_bytes()?.saturating_sub(before);
+        store.shutdown().await?;
+        let each = |bytes: u64| bytes as f64 / IDLE as f64;
+        report("memory", "idle_conversation", each(grown), "bytes", Bar::NONE, IDLE);
+        let kept = fs::metadata(&database)?.len();
+        let each = kept as f64 / (IDLE + WARM_UP) as f64;
+        report("memory", "idle_conversation_in_the_database", each, "bytes", Bar::NONE, IDLE);
+        Ok(())
+    })
+}
+
+async fn talk_to(agent: &Agent, conversations: usize) -> Done {
+    for _ in 0..conversations {
+        agent.send(SendRequest::new("how is the weather in Bergen today?")).await?;
+    }
+    Ok(())
+}
+
+fn resident_bytes() -> Result<u64, Box<dyn Error>> {
+    let pages = fs::read_to_string("/proc/self/statm")?;
+    let resident: u64 =
+        pages.split_whitespace().nth(1).ok_or("the system does not say how much memory is used")?.parse()?;
+    Ok(resident * PAGE_BYTES)
 }
 
 /// What one caller does over and over.

@@ -3,26 +3,24 @@
 
 #![expect(clippy::disallowed_methods, reason = "a bench looks at the clock and at its arguments")]
 
+mod instant_model;
 #[expect(dead_code, reason = "a run has many iterations, so its time is divided here")]
 mod measure;
 
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
+use instant_model::InstantModel;
 use measure::{Bar, Measure, median, report};
 use serde_json::Value;
 use tokio::runtime::Builder;
+use toolroom::Toolroom;
 use toolroom::agent::{Agent, AgentLimits, AgentRecord, Candidate, SendRequest};
-use toolroom::call::CancellationToken;
 use toolroom::conversation::{Conversations, RunState};
-use toolroom::model::{
-    Answer, Block, Model, ModelCallId, ModelError, ModelEvent, ModelFacts, ModelRequest, StopReason, Usage,
-};
+use toolroom::model::ModelFacts;
 use toolroom::testing::MemoryConversations;
 use toolroom::tool::{Effect, ToolError, tool_fn};
-use toolroom::{BoxFuture, Toolroom};
 
 /// Runs of each kind; the median counts.
 const RUNS: usize = 400;
@@ -45,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .with(|spec| spec.effect(Effect::Pure)),
         )?;
         let conversations = MemoryConversations::new();
-        let model = Arc::new(Scripted { turns, calls, asked: AtomicU32::new(0) });
+        let model = Arc::new(InstantModel::new(turns, calls));
         let facts = ModelFacts { window: 10_000_000, ..ModelFacts::UNKNOWN };
         let limits = AgentLimits { iterations: turns + 1, ..AgentLimits::default() };
         let record = AgentRecord { limits, ..AgentRecord::default() };
@@ -65,40 +63,4 @@ fn main() -> Result<(), Box<dyn Error>> {
         report("agent_loop", &case, median(&mut times), "us", bar, RUNS);
     }
     Ok(())
-}
-
-/// Calls the tool so many times, and then answers.
-struct Scripted {
-    turns: u32,
-    calls: u32,
-    asked: AtomicU32,
-}
-
-impl Model for Scripted {
-    fn name(&self) -> &str {
-        "bench/instant"
-    }
-
-    fn ask<'a>(
-        &'a self,
-        _request: &'a ModelRequest,
-        _told: &'a mut (dyn FnMut(ModelEvent) + Send),
-        _cancellation: &'a CancellationToken,
-    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
-        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
-        let turn = asked % (self.turns + 1);
-        let blocks = if turn == self.turns {
-            vec![Block::text("said")]
-        } else {
-            let call = |number: u32| Block::Call {
-                id: ModelCallId::new(&format!("call_{turn}_{number}")),
-                name: "app__echo".to_owned(),
-                arguments: format!(r#"{{"text": "hello", "turn": {turn}, "number": {number}}}"#).into(),
-                opaque: None,
-            };
-            (0..self.calls).map(call).collect()
-        };
-        let usage = Usage { input: 100, output: 10, ..Usage::default() };
-        Box::pin(std::future::ready(Ok(Answer { blocks, stop: StopReason::Done, usage, model: None })))
-    }
 }

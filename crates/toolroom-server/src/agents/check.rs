@@ -20,7 +20,7 @@ const TOKENS: u64 = 1_000_000;
 /// With what is wrong.
 pub(crate) fn check(agent: &AgentRecord) -> Result<(), String> {
     check_id(agent.id.as_str())?;
-    let AgentRecord { name, prompt, models, allow, deny, limits, .. } = agent;
+    let AgentRecord { name, prompt, models, ranker, allow, deny, limits, .. } = agent;
     let fits = |text: &str, most: usize| text.chars().nth(most).is_none();
     let within = |what: &str, value: u64, least: u64, most: u64| match (least..=most).contains(&value) {
         true => Ok(()),
@@ -39,7 +39,7 @@ pub(crate) fn check(agent: &AgentRecord) -> Result<(), String> {
             return Err(format!("there may be up to {most} {what}"));
         }
     }
-    for model in models {
+    for model in models.iter().chain(ranker) {
         model.parse::<ModelName>().map_err(|error: ModelNameError| error.to_string())?;
     }
     for pattern in allow.iter().chain(deny) {

@@ -88,10 +88,17 @@ pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, O
     let opened = names.iter().map(|name| known.open(name)).collect::<Result<Vec<_>, _>>()?;
     let chain: Vec<Candidate> = opened.into_iter().map(candidate).collect();
     let models = chain.iter().map(|one| (one.model.name().to_owned(), one.facts.window)).collect();
+    let ranker = match &record.ranker {
+        Some(name) => Some(ranker(name, &record, &known)?),
+        None => None,
+    };
     let memories: Arc<dyn Memories> = Arc::new(app.store.clone());
-    let agent = Agent::new(app.room.clone(), conversations(app), record, chain)?
+    let mut agent = Agent::new(app.room.clone(), conversations(app), record, chain)?
         .memories(memories)
         .wall(Arc::new(wall));
+    if let Some(ranker) = ranker {
+        agent = agent.ranker(ranker);
+    }
     Ok(Opened { agent, models })
 }
 
@@ -105,13 +112,22 @@ fn names(
         return Ok(choice.models.clone());
     }
     if !record.models.is_empty() {
-        let names = record.models.iter().map(|name| name.parse()).collect::<Result<_, _>>();
-        return names.map_err(|source| OpenAgentError::Name { agent: record.id.to_string(), source });
+        return record.models.iter().map(|name| model_name(name, record)).collect();
     }
     match &app.config.config.model {
         Some(chain) if !chain.0.is_empty() => Ok(chain.0.clone()),
         Some(_) | None => Ok(known.usual().into_iter().collect()),
     }
+}
+
+fn model_name(name: &str, record: &AgentRecord) -> Result<ModelName, OpenAgentError> {
+    name.parse().map_err(|source| OpenAgentError::Name { agent: record.id.to_string(), source })
+}
+
+/// Asked once and not again: without its answer words alone decide.
+fn ranker(name: &str, record: &AgentRecord, known: &Directory) -> Result<Candidate, OpenAgentError> {
+    let OpenedModel { model, known } = known.open(&model_name(name, record)?)?;
+    Ok(Candidate::new(model).facts(known.facts))
 }
 
 fn candidate(OpenedModel { model, known }: OpenedModel) -> Candidate {

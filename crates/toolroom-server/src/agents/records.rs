@@ -104,7 +104,8 @@ pub(crate) fn unknown_parts(agent: &AgentRecord, config: &Config, tools: &[Arc<E
         !ToolPattern::parse(pattern).is_ok_and(fits)
     });
     let strange = strange.map(|pattern| format!("no tool here fits `{pattern}`"));
-    strange.chain(config.unknown_vendors(&agent.models)).collect()
+    let models: Vec<String> = agent.models.iter().chain(&agent.ranker).cloned().collect();
+    strange.chain(config.unknown_vendors(&models)).collect()
 }
 
 #[cfg(test)]

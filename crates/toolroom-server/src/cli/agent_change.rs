@@ -20,6 +20,9 @@ pub(super) struct Flags {
     /// Its models as vendor/model, the first one first (repeatable)
     #[arg(long, value_name = "MODEL")]
     model: Vec<String>,
+    /// A small model that looks over the tools when there are too many to show, or none
+    #[arg(long, value_name = "MODEL")]
+    ranker: Option<String>,
     /// The only tools it may use: ids, names or patterns such as 'web_*' (repeatable)
     #[arg(long, value_name = "TOOL")]
     allow: Vec<String>,
@@ -73,6 +76,9 @@ pub(super) fn changed(mut agent: AgentRecord, flags: &Flags) -> Result<AgentReco
     replace(&mut agent.name, flags.name.as_ref());
     replace(&mut agent.prompt, flags.prompt.as_ref());
     replace_list(&mut agent.models, &flags.model);
+    if let Some(ranker) = &flags.ranker {
+        agent.ranker = (ranker != NONE).then(|| ranker.clone());
+    }
     replace_list(&mut agent.allow, &flags.allow);
     replace_list(&mut agent.deny, &flags.deny);
     let limits = &mut agent.limits;

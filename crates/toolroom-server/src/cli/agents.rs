@@ -137,6 +137,9 @@ fn show(app: &App, scope: &Scope, known: &Known, output: Output) -> anyhow::Resu
     line("name", &agent.name);
     line("models", &models(agent));
     line("tools", &tools(agent));
+    if let Some(ranker) = &agent.ranker {
+        line("ranker", ranker);
+    }
     line("budget", &bound(limits.daily_budget_usd.map(|usd| format!("{usd} US dollars a day"))));
     line("iterations", &limits.iterations.to_string());
     line("parallel", &limits.parallel.to_string());

@@ -28,6 +28,9 @@ pub struct AgentKeys {
     /// Its models, the first one first; those of `model`, if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub models: Option<ModelChain>,
+    /// A small model that looks over the tools when there are more than can be shown; words alone decide, if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranker: Option<String>,
     /// The only tools it may use: ids, bare names, families or patterns. All that are switched on, if absent. Variants
     /// of a family that are not offered by themselves are offered where they are named here.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +80,7 @@ impl AgentKeys {
     /// What is left of it in a file that may only narrow.
     pub(super) fn narrowing(self) -> Self {
         let deny = self.deny.filter(|deny| !deny.is_empty());
-        Self { name: None, prompt: None, models: None, allow: None, deny, ..self }
+        Self { name: None, prompt: None, models: None, ranker: None, allow: None, deny, ..self }
     }
 
     /// Puts what it says in the place of what the agent was.
@@ -86,6 +89,7 @@ impl AgentKeys {
         put(&mut agent.name, self.name.clone());
         put(&mut agent.prompt, self.prompt.clone());
         put(&mut agent.models, self.models.as_ref().map(names));
+        agent.ranker = self.ranker.clone().or_else(|| agent.ranker.take());
         put(&mut agent.allow, self.allow.clone());
         put(&mut agent.deny, self.deny.clone());
         put(&mut agent.on_disconnect, self.on_disconnect);
@@ -237,10 +241,13 @@ pub(super) fn warnings(config: &Config) -> Vec<Problem> {
     let mut warnings = Vec::new();
     for said in &config.agents {
         let models = said.keys.models.iter().flat_map(|chain| &chain.0).map(ToString::to_string);
-        for message in config.unknown_vendors(&models.collect::<Vec<_>>()) {
-            let key = joined(&joined("agent", &said.agent), "models");
-            let (origin, line) = (said.origin.clone(), said.line);
-            warnings.push(Problem { origin, line, key, message: format!("cannot be asked: {message}") });
+        let ranker = said.keys.ranker.clone();
+        for (key, named) in [("models", models.collect()), ("ranker", Vec::from_iter(ranker))] {
+            for message in config.unknown_vendors(&named) {
+                let key = joined(&joined("agent", &said.agent), key);
+                let (origin, line) = (said.origin.clone(), said.line);
+                warnings.push(Problem { origin, line, key, message: format!("cannot be asked: {message}") });
+            }
         }
     }
     warnings

@@ -170,6 +170,27 @@ fn plain_sentences_find_the_tools_that_are_there() {
 }
 
 #[test]
+fn a_small_model_looks_over_the_tools_where_one_is_set() {
+    let (home, model) =
+        (Home::new(), ScriptedModel::starts([Line::says("builtin__list_files"), Line::says("None.")]));
+    model.is_set_up_in(
+        home.path(),
+        "[agent.default]\nranker = \"lab/small\"\n[agent.default.limits]\ntool_tokens = 900\n",
+    );
+    let ran = home.run(&["chat", "which files are in the folder?"]).ended(0);
+    assert_eq!(ran.out, "None.\n");
+    let asked = model.asked();
+    let offered = |request: &Value| -> Vec<String> {
+        let tools = request["tools"].as_array().into_iter().flatten();
+        tools.map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!((asked[0]["model"].as_str(), offered(&asked[0])), (Some("small"), Vec::new()));
+    assert!(said(&asked[0]).contains("- builtin__read_file: "), "{}", asked[0]);
+    assert_eq!(asked[1]["model"], "m");
+    assert_eq!(offered(&asked[1]), ["builtin__list_files", "builtin__search"]);
+}
+
+#[test]
 fn a_refusal_is_told_as_what_it_is() {
     let (home, _model) = home([Line::Refuses(400), Line::Refuses(400)]);
     let failed = home.run(&["chat", "hi", "--json"]).ended(1).json();

@@ -23,6 +23,10 @@ pub struct AgentRecord {
     pub prompt: String,
     /// Its models as `vendor/model`, the first one first; what the configuration says if empty.
     pub models: Vec<String>,
+    /// A small model, as `vendor/model`, that looks over the tools when there are more than can be shown; words alone
+    /// decide if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranker: Option<String>,
     /// Patterns of the tools it may use; all that are enabled if empty. Variants of a family that are not offered by
     /// default are offered where they are named here.
     pub allow: Vec<String>,
@@ -41,6 +45,7 @@ impl Default for AgentRecord {
             name: "Assistant".to_owned(),
             prompt: String::new(),
             models: Vec::new(),
+            ranker: None,
             allow: Vec::new(),
             deny: Vec::new(),
             limits: AgentLimits::default(),

@@ -130,6 +130,7 @@ fn the_reference_has_every_key_with_kind_and_default() {
             "agent.<name>.name: text []",
             "agent.<name>.prompt: text []",
             "agent.<name>.models: a model such as \"openai/gpt-5.6-terra\", or a list of models []",
+            "agent.<name>.ranker: text []",
             "agent.<name>.allow: a list of texts []",
             "agent.<name>.deny: a list of texts []",
             "agent.<name>.limits: a table []",

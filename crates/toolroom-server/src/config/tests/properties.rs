@@ -122,6 +122,7 @@ fn file(ids: &'static str) -> impl Strategy<Value = String> {
 fn agent() -> impl Strategy<Value = String> {
     let who = (
         line("prompt", one_of(&["'You cook.'", "''"])),
+        line("ranker", one_of(&["'openai/gpt-5'", "'nobody/b'"])),
         line("models", one_of(&["'openai/gpt-5'", "['ollama/a', 'nobody/b']", "[]"])),
     );
     let tools = (
@@ -138,7 +139,7 @@ fn agent() -> impl Strategy<Value = String> {
     );
     (who, tools, limits).prop_map(|(who, tools, limits)| {
         let limits = [limits.0, limits.1, limits.2, limits.3, limits.4].concat();
-        [who.0, who.1, tools.0, tools.1, tools.2, limits].concat()
+        [who.0, who.1, who.2, tools.0, tools.1, tools.2, limits].concat()
     })
 }
 
@@ -163,6 +164,7 @@ fn is_within(narrow: &AgentRecord, wide: &AgentRecord) -> bool {
             agent.name.clone(),
             agent.prompt.clone(),
             agent.models.clone(),
+            agent.ranker.clone(),
             agent.allow.clone(),
         )
     };
