@@ -51,6 +51,8 @@ pub(super) struct Concern {
     pub(super) about: &'static str,
     /// The risk from which on a preset minds.
     pub(super) from_risk: fn(Preset) -> Option<Risk>,
+    /// Whether it is about what somebody wants to see, not about what may happen.
+    is_wish: bool,
     /// What there is to say about this tool.
     tells: fn(&ToolSpec) -> Option<&'static str>,
 }
@@ -62,24 +64,46 @@ pub(super) const CONCERNS: [Concern; 5] = [
         rule: "default.confirmation",
         about: "wants to be confirmed",
         from_risk: always,
+        is_wish: true,
         tells: confirmation,
     },
     Concern {
         rule: "default.destructive",
         about: "may destroy something, or does not say what it does",
         from_risk: always,
+        is_wish: false,
         tells: destructive,
     },
-    Concern { rule: "default.exec", about: "starts programs", from_risk: always_unless_open, tells: exec },
-    Concern { rule: "default.write", about: "changes something", from_risk: by_risk, tells: write },
-    Concern { rule: "default.egress", about: "sends something outward", from_risk: by_risk, tells: egress },
+    Concern {
+        rule: "default.exec",
+        about: "starts programs",
+        from_risk: always_unless_open,
+        is_wish: false,
+        tells: exec,
+    },
+    Concern {
+        rule: "default.write",
+        about: "changes something",
+        from_risk: by_risk,
+        is_wish: false,
+        tells: write,
+    },
+    Concern {
+        rule: "default.egress",
+        about: "sends something outward",
+        from_risk: by_risk,
+        is_wish: false,
+        tells: egress,
+    },
 ];
 
 impl Concern {
     /// What there is to say about the tool, if the preset minds.
     pub(super) fn tell(&self, preset: Preset, spec: &ToolSpec) -> Option<&'static str> {
         let minds = (self.from_risk)(preset).is_some_and(|least| spec.risk >= least);
-        minds.then(|| (self.tells)(spec)).flatten()
+        // A sandbox bounds what is done, not what somebody wants to see.
+        let is_bounded = spec.confined && preset != Preset::Careful && !self.is_wish;
+        (minds && !is_bounded).then(|| (self.tells)(spec)).flatten()
     }
 }
 

@@ -156,6 +156,10 @@ pub struct ToolSpec {
     /// Whether a yes is for one call only: an answer for a conversation or for good is refused.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub single_answers: bool,
+    /// Whether what it does stays in a sandbox, so that its own [judge](crate::tool::Tool::judge) says which calls a
+    /// person has to see.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub confined: bool,
     /// Whether its calls of one model response run one after another.
     pub serial: bool,
     /// Where it is polled.
@@ -200,6 +204,7 @@ impl ToolSpec {
             risk: Risk::Low,
             requires_confirmation: false,
             single_answers: false,
+            confined: false,
             serial: false,
             pool: Pool::Inline,
             timeout: Timeout::After(DEFAULT_TIMEOUT),
@@ -260,6 +265,14 @@ impl ToolSpec {
     #[must_use]
     pub fn single_answers(mut self) -> Self {
         self.single_answers = true;
+        self
+    }
+
+    /// Says that what it does stays in a sandbox. What it is able to do then raises no question by itself, except where
+    /// the preset is careful; rules and its own judge decide.
+    #[must_use]
+    pub fn confined(mut self) -> Self {
+        self.confined = true;
         self
     }
 
@@ -369,6 +382,7 @@ impl ToolSpec {
             && self.effective_effect() >= other.effective_effect()
             && self.risk >= other.risk
             && self.requires_confirmation >= other.requires_confirmation
+            && self.confined <= other.confined
             && other.effective_capabilities().iter().all(|capability| able.has(capability))
     }
 

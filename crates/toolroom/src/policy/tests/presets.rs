@@ -43,6 +43,8 @@ fn presets_by_kind_of_tool() {
         ("says nothing",     silent(),                                          ["destructive", "destructive", "destructive"]),
         ("no capabilities",  silent().effect(Read),                             ["destructive", "destructive", "destructive"]),
         ("no effect",        silent().capabilities(&[]),                        ["destructive", "destructive", "destructive"]),
+        ("sandboxed shell",  tool(Effect::Destructive, &[Exec], High).confined(), ["-",         "-",           "destructive"]),
+        ("sandboxed, seen",  confirmed(tool(Read, &[Exec], Low).confined()),    ["confirmation","confirmation","confirmation"]),
         ("wants to be seen", confirmed(tool(Pure, &[], Low)),                   ["confirmation","confirmation","confirmation"]),
         ("seen, destroys",   confirmed(silent()),                               ["confirmation","confirmation","confirmation"]),
     ];
