@@ -2,6 +2,7 @@
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
+use toolroom::catalog::WireNames;
 use toolroom::conversation::{Content, Conversation, Entry};
 use toolroom::model::{Block, Message, Role};
 
@@ -49,17 +50,23 @@ fn shown(role: Role, block: &Block) -> String {
         Block::Image(image) => format!("{DIM}  a picture ({}){DIM:#}\n", visible(&image.media_type)),
         Block::Reasoning { .. } | Block::Opaque(_) => String::new(),
         Block::Call { name, arguments, .. } => {
-            format!("{DIM}○{DIM:#} {BOLD}{}{BOLD:#}  {}\n", visible(name), one_line(arguments, SUMMARY_CHARS))
+            format!("{DIM}○{DIM:#} {BOLD}{}{BOLD:#}  {}\n", called(name), one_line(arguments, SUMMARY_CHARS))
         }
         Block::Result { name, content, is_error, .. } => {
             let dot = if *is_error { RED } else { GREEN };
             format!(
                 "{dot}●{dot:#} {BOLD}{}{BOLD:#}  {}\n",
-                visible(name),
+                called(name),
                 one_line(&plain(content), SUMMARY_CHARS)
             )
         }
     }
+}
+
+/// A tool by the name people know it by; models know it by another one.
+fn called(name: &str) -> String {
+    let id = WireNames::read(name);
+    visible(id.strip_prefix("builtin:").unwrap_or(&id))
 }
 
 /// Lines behind a bar: nothing in them can look like a line of ours.
@@ -96,7 +103,7 @@ fn section(message: &Message, at: &str) -> String {
             Block::Image(image) => text.push_str(&format!("\n*A picture ({}).*\n", image.media_type)),
             Block::Reasoning { .. } | Block::Opaque(_) => {}
             Block::Call { name, arguments, .. } => {
-                text.push_str(&format!("\nCalls `{name}`:\n\n{}", fenced(arguments)));
+                text.push_str(&format!("\nCalls `{}`:\n\n{}", called(name), fenced(arguments)));
             }
             Block::Result { name, content, is_error, .. } => {
                 let what = if *is_error { "Error" } else { "Result" };
@@ -104,7 +111,7 @@ fn section(message: &Message, at: &str) -> String {
                     Value::String(content) => content.clone(),
                     content => serde_json::to_string_pretty(content).unwrap_or_default(),
                 };
-                text.push_str(&format!("\n{what} of `{name}`:\n\n{}", fenced(&content)));
+                text.push_str(&format!("\n{what} of `{}`:\n\n{}", called(name), fenced(&content)));
             }
         }
     }
