@@ -17,6 +17,7 @@ mod internet;
 mod mutation;
 mod process;
 mod resolving;
+mod sandbox;
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;
 mod tls;
