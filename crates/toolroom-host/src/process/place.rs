@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use rustix::fs::Mode;
 use rustix::process::{Gid, Uid};
 
+use super::keepsake::Keepsakes;
 use super::wire::{Refusal, Task};
 use crate::sandbox::{Level, User};
 
@@ -15,13 +16,18 @@ use crate::sandbox::{Level, User};
 pub(super) struct Place {
     /// A folder for temporary files.
     temporary: Option<PathBuf>,
+    /// What must be as it was.
+    keepsakes: Keepsakes,
 }
 
 impl Place {
     /// Makes what the program of this task needs, and tells the task where it is.
     pub(super) fn prepared(task: &mut Task) -> Result<Self, Refusal> {
         let Some(confinement) = &mut task.confinement else { return Ok(Self::default()) };
-        let mut place = Self::default();
+        let keepsakes = Keepsakes::of(confinement.unguarded()).map_err(|source| {
+            Refusal::Confinement(format!("what is protected in its folders cannot be remembered: {source}"))
+        })?;
+        let mut place = Self { temporary: None, keepsakes };
         if let Some(user) = confinement.user {
             give_pipes(user).map_err(Refusal::preparing)?;
         }
@@ -37,16 +43,23 @@ impl Place {
         Ok(place)
     }
 
-    /// Clears everything away. Nobody is left who could be in the way.
+    /// Whether something was changed that is protected.
+    pub(super) fn is_trespassed(&self) -> bool {
+        self.keepsakes.are_changed()
+    }
+
+    /// Clears everything away, and gives whether something had to be put back. Nobody is left who could be in the way.
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the door: temporary files of a program that ended"
     )]
-    pub(super) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) -> bool {
         if let Some(folder) = self.temporary.take() {
             // No link in it is followed. What cannot be removed is in the folder that the system empties.
             drop(std::fs::remove_dir_all(folder));
         }
+        // What could not be put back was changed too.
+        self.keepsakes.put_back().unwrap_or(true)
     }
 }
 

@@ -105,6 +105,7 @@ impl Tree {
                 let ours = if self.house.is_some() { 2 } else { 0 };
                 let living = family::some_descendants(std::process::id(), self.watch.enough(ours));
                 match self.watch.look(&living, ours, reaped_cpu()) {
+                    Verdict::Within(_) if self.place.is_trespassed() => return self.because(Cause::Trespass),
                     Verdict::Within(rest) => look_at = time + rest,
                     Verdict::Reached(limit) => return self.because(Cause::Limit(limit)),
                 }
@@ -267,7 +268,9 @@ impl Tree {
             self.hear_from_inside();
         }
         let survivors = family::descendants(std::process::id()).len();
-        self.place.clear();
+        if self.place.clear() {
+            self.because(Cause::Trespass);
+        }
         let status = self.status.unwrap_or(Status::Signalled(Signal::KILL.as_raw()));
         if self.cause == Cause::Itself {
             self.cause = told_by(status);

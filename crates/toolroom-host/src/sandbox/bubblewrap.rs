@@ -52,7 +52,9 @@ impl Confinement {
         mounts.extend(self.readable.iter().map(|path| ("--ro-bind", path)));
         mounts.extend(self.writable.iter().map(|path| ("--bind", path)));
         mounts.extend(self.pinned.iter().filter(is_there).map(|path| ("--bind", path)));
-        mounts.extend(self.locked.iter().filter(is_there).map(|path| ("--ro-bind", path)));
+        mounts.extend(
+            self.locked.iter().filter(|path| protected::can_be_covered(path)).map(|path| ("--ro-bind", path)),
+        );
         mounts.extend(self.hidden.iter().map(|path| (HIDE, path)));
         mounts.sort_by_key(|(_, path)| path.components().count());
         for (how, path) in mounts {

@@ -24,6 +24,9 @@ const REFUSED: &[c_long] = &[
     libc::SYS_process_madvise,
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+    libc::SYS_process_mrelease,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
     // Ways around this very filter.
@@ -96,6 +99,35 @@ const NAMESPACES: [c_int; 7] = [
     libc::CLONE_NEWUTS,
 ];
 
+/// Memory and queues that processes share by number: namespaces have their own, Landlock does not know about them.
+const SHARED: [c_long; 15] = [
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_msgctl,
+    libc::SYS_msgget,
+    libc::SYS_msgrcv,
+    libc::SYS_msgsnd,
+    libc::SYS_semctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_shmdt,
+    libc::SYS_shmget,
+    libc::SYS_ioprio_set,
+];
+
+/// Calls about a process by its number, with the place of that number. About itself (0) they are allowed.
+const ABOUT_OTHERS: [(c_long, u8); 6] = [
+    (libc::SYS_prlimit64, 0),
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setscheduler, 0),
+    (libc::SYS_setpriority, 1),
+];
+
 /// Types into somebody else's terminal.
 const TYPING: [u64; 2] = [libc::TIOCSTI, TIOCLINUX];
 
@@ -120,6 +152,12 @@ impl Confinement {
         let any_flag = NAMESPACES.map(|flag| SeccompCmpOp::MaskedEq(number(flag)).on(0, number(flag)));
         refused.insert(libc::SYS_clone, rules(any_flag)?);
         refused.insert(libc::SYS_ioctl, rules(TYPING.map(|typing| SeccompCmpOp::Eq.on(1, typing)))?);
+        if self.level == Level::Landlock {
+            refused.extend(SHARED.map(|call| (call, Vec::new())));
+            for (call, place) in ABOUT_OTHERS {
+                refused.insert(call, rules([SeccompCmpOp::Ne.on(place, 0)])?);
+            }
+        }
         let no_sockets = if self.level == Level::Namespaces {
             let others = FAMILIES.map(|family| SeccompCmpOp::Ne.on(0, number(family)));
             vec![SeccompRule::new(others.into_iter().collect::<Result<_, _>>()?)?]

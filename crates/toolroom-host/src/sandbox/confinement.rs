@@ -114,6 +114,17 @@ impl Confinement {
         Ok(())
     }
 
+    /// What a program could change though it is protected, each path below the folder it lies in. In namespaces that is
+    /// only what is not there: nothing can be laid over it.
+    pub(crate) fn unguarded(&self) -> Vec<(PathBuf, PathBuf)> {
+        let is_left = |path: &&PathBuf| self.level == Level::Landlock || !protected::can_be_covered(path);
+        let below = |path: &PathBuf| {
+            let folder = self.writable.iter().filter(|folder| path.starts_with(folder)).max()?;
+            Some((folder.clone(), path.strip_prefix(folder).ok()?.to_owned()))
+        };
+        self.locked.iter().filter(is_left).filter_map(below).collect()
+    }
+
     /// The variables that say where it may write, which take the place of ours.
     pub(crate) fn variables(&self) -> Vec<(&'static str, PathBuf)> {
         let temporary = self.temporary.clone().unwrap_or_else(|| PathBuf::from("/tmp"));

@@ -59,6 +59,20 @@ impl Level {
                 "other processes of the same user can be signalled; a kernel from 6.12 on would prevent it",
             ),
             either(
+                "permissions",
+                spaces,
+                "permissions, owners and times of files outside cannot be changed",
+                "permissions and times of files outside can be changed where they belong to the program's user, though \
+                 not their content",
+            ),
+            either(
+                "outside_sockets",
+                landlock_abi >= UNIX_SOCKETS || !spaces,
+                "servers outside cannot be reached through sockets in the folders of the profile",
+                "a socket of a server outside that lies in a folder of the profile can be reached; a newer kernel would \
+                 prevent it",
+            ),
+            either(
                 "processes",
                 spaces,
                 "other processes cannot be seen, and all of its own end with it at one stroke",
@@ -94,3 +108,6 @@ impl Level {
 
 /// From this version on Landlock holds signals back.
 const SIGNALS: u32 = 6;
+
+/// From this version on Landlock knows about sockets in the file system.
+const UNIX_SOCKETS: u32 = 9;

@@ -58,6 +58,12 @@ pub(super) fn hidden(folder: &Path) -> Vec<PathBuf> {
     HIDDEN.iter().map(|name| folder.join(name)).filter(|path| is_there(path)).collect()
 }
 
+/// Whether something can be laid over it: a link would be followed.
+#[expect(clippy::disallowed_methods, reason = "this is the door: what a protected file is")]
+pub(super) fn can_be_covered(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir() || found.is_file())
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is the door: whether a protected file is there")]
 pub(super) fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()

@@ -1,4 +1,9 @@
 //! Programs in the sandbox, judged by what they could do.
 
 mod behind_landlock;
+mod escapes;
+mod exhaustion;
 mod in_namespaces;
+mod profiles;
+mod ways;
+mod world;

@@ -1,0 +1,1 @@
+//! What a profile allows, and what it is refused for.
