@@ -66,7 +66,7 @@ pub(super) const PROTECTED: [Way; 15] = [
     ("make a start file by a link", "echo evil > e; ln e .zshrc", Anybody),
 ];
 
-pub(super) const NETWORK: [Way; 16] = [
+pub(super) const NETWORK: [Way; 15] = [
     ("tcp by the shell", "echo out > /dev/tcp/127.0.0.1/$TCP", Anybody),
     ("udp by the shell", "echo out > /dev/udp/127.0.0.1/$UDP", Anybody),
     ("tcp", "./escape tcp 127.0.0.1:$TCP", Anybody),
@@ -78,9 +78,8 @@ pub(super) const NETWORK: [Way; 16] = [
     ("a datagram to a folder", "./escape unix-datagram $OUT/datagram", Anybody),
     ("a socket without a folder", "./escape abstract $NAME", Anybody),
     ("a fetch", "curl -s -m 2 http://127.0.0.1:$TCP/ & sleep 0.3; kill $!", Anybody),
-    // The numbers of families: 16 netlink, 17 packet, 38 ciphers of the kernel.
+    // The numbers of families: 16 netlink, 17 packet.
     ("a socket to the kernel", "./escape socket 16 3 0", Anybody),
-    ("a socket for ciphers", "./escape socket 38 5 0", Anybody),
     ("a socket for packets", "./escape socket 17 3 0", Root),
     ("a raw socket", "./escape socket 2 3 1", Root),
     ("a ring around the filter", "./escape ring", Anybody),

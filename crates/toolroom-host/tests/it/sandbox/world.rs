@@ -23,7 +23,7 @@ use crate::process::helper;
 const CANARY: &str = "canary-7f3a";
 
 /// Whom confined programs become if we are root.
-const NOBODY: u32 = 65_534;
+pub(super) const NOBODY: u32 = 65_534;
 
 pub(super) struct World {
     pub(super) workspace: TempDir,
@@ -64,6 +64,10 @@ impl World {
         let here = workspace.path();
         std::fs::create_dir_all(here.join(".git/hooks")).unwrap();
         std::fs::create_dir_all(here.join(".git/info")).unwrap();
+        for folder in ["objects", "refs"] {
+            std::fs::create_dir(here.join(".git").join(folder)).unwrap();
+        }
+        write(&here.join(".git/HEAD"), "ref: refs/heads/main\n", 0o644);
         write(&here.join(".git/config"), "[core]\n", 0o644);
         write(&here.join(".git/hooks/pre-commit"), "#!/bin/sh\n", 0o755);
         write(&here.join(".bashrc"), "true\n", 0o644);
@@ -228,13 +232,14 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        let _ = self.victim.kill();
-        let _ = self.victim.wait();
+        // Whatever of it was there is gone afterwards; what was not need not be missed.
+        drop(self.victim.kill());
+        drop(self.victim.wait());
         let escape = self.workspace.path().join("escape");
-        let _ = Command::new(escape).args(["unshare-memory", &self.key()]).stderr(Stdio::null()).status();
+        drop(Command::new(escape).args(["unshare-memory", &self.key()]).stderr(Stdio::null()).status());
         let name = name_of(self.outside.path());
         for folder in ["/tmp", "/var/tmp", "/dev/shm", "/etc", "/usr/local/bin"] {
-            let _ = std::fs::remove_file(Path::new(folder).join(&name));
+            drop(std::fs::remove_file(Path::new(folder).join(&name)));
         }
     }
 }
@@ -272,13 +277,13 @@ fn look(path: &Path, seen: &mut BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
-fn write(path: &Path, text: &str, mode: u32) {
+pub(super) fn write(path: &Path, text: &str, mode: u32) {
     std::fs::write(path, text).unwrap();
     std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
 /// Gives a folder to the user that confined programs become.
-fn own(path: &Path) {
+pub(super) fn own(path: &Path) {
     if !is_root() {
         return;
     }
