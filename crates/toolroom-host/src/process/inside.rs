@@ -52,7 +52,6 @@ fn see_through(handed: Handed, report: &mut std::fs::File) -> io::Result<()> {
 /// Takes over what was handed down, so that the program inherits none of it.
 fn take_task(handed: Handed) -> io::Result<Task> {
     let mut task = Vec::new();
-    #[expect(clippy::disallowed_methods, reason = "this is the door: a descriptor that was handed down")]
     #[expect(clippy::disallowed_types, reason = "this is the door: a descriptor that was handed down")]
     std::fs::File::open(format!("/proc/self/fd/{}", handed.task))?.read_to_end(&mut task)?;
     let stderr = confine::take_over(handed.stderr)?;

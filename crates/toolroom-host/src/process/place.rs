@@ -75,7 +75,6 @@ fn give_pipes(user: User) -> io::Result<()> {
 
 /// A new folder that only this user enters.
 #[expect(clippy::disallowed_types, reason = "this is the door: temporary files of a program")]
-#[expect(clippy::disallowed_methods, reason = "this is the door: temporary files of a program")]
 fn make_folder(user: Option<User>) -> io::Result<PathBuf> {
     use std::os::unix::fs::DirBuilderExt;
     let mut name = [0; 12];

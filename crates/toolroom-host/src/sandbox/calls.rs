@@ -148,7 +148,7 @@ impl Confinement {
 
     fn filters(&self) -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
         let mut refused: BTreeMap<i64, Vec<SeccompRule>> =
-            REFUSED.iter().map(|call| (i64::from(*call), Vec::new())).collect();
+            REFUSED.iter().map(|call| (*call, Vec::new())).collect();
         let any_flag = NAMESPACES.map(|flag| SeccompCmpOp::MaskedEq(number(flag)).on(0, number(flag)));
         refused.insert(libc::SYS_clone, rules(any_flag)?);
         refused.insert(libc::SYS_ioctl, rules(TYPING.map(|typing| SeccompCmpOp::Eq.on(1, typing)))?);
