@@ -7,10 +7,11 @@ use std::io::{self, Read};
 use rustix::io::Errno;
 use rustix::process::{WaitOptions, wait};
 
-use super::confine;
 use super::namespace::{Handed, Inside};
 use super::tree::status_of;
 use super::wire::{self, Refusal, Step, Task};
+use super::{confine, forwarder};
+use crate::sandbox::PROXY;
 
 /// The word behind [`super::SUBCOMMAND`] that means this stage.
 pub(super) const STAGE: &str = "inside";
@@ -28,7 +29,8 @@ pub(super) fn begin(mut arguments: impl Iterator<Item = OsString>) {
 
 #[expect(clippy::disallowed_types, reason = "this is the door: words to the helper")]
 fn see_through(handed: Handed, report: &mut std::fs::File) -> io::Result<()> {
-    let program = match take_task(handed).map_err(Refusal::preparing).and_then(|task| start(&task)) {
+    let task = take_task(handed).and_then(with_way_out).map_err(Refusal::preparing);
+    let program = match task.and_then(|task| start(&task)) {
         Ok(program) => program,
         Err(Refusal::Step(step, source)) => {
             return wire::write(report, &Inside::Failed(step, wire::code_of(&source)));
@@ -62,6 +64,22 @@ fn take_task(handed: Handed) -> io::Result<Task> {
     // Whoever is the same user could look into this process otherwise.
     crate::machine::disable_core_dumps()?;
     wire::read(&mut task.as_slice())
+}
+
+/// Opens the way out, if there is one, and tells the program's task where it begins.
+fn with_way_out(mut task: Task) -> io::Result<Task> {
+    if task.confinement.as_ref().is_some_and(|confinement| confinement.proxy.is_some()) {
+        let proxy = format!("http://127.0.0.1:{}", forwarder::start(PROXY)?);
+        for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
+            task.variables.retain(|(there, _)| there != name);
+            task.variables.push((name.to_owned(), proxy.clone().into()));
+        }
+        for name in ["NO_PROXY", "no_proxy"] {
+            task.variables.retain(|(there, _)| there != name);
+            task.variables.push((name.to_owned(), "localhost,127.0.0.1,::1".into()));
+        }
+    }
+    Ok(task)
 }
 
 fn start(task: &Task) -> Result<u32, Refusal> {

@@ -20,6 +20,7 @@ mod confine;
 mod end;
 mod error;
 mod family;
+mod forwarder;
 mod helper;
 mod inside;
 mod keeper;

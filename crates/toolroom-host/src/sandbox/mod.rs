@@ -19,14 +19,17 @@ mod error;
 mod fence;
 mod finding;
 mod level;
+mod named;
 mod profile;
 mod protected;
 mod system;
 mod user;
 
+pub(crate) use bubblewrap::PROXY;
 pub use confinement::Confinement;
 pub use error::SandboxError;
 pub use finding::{Demand, Sandbox};
 pub use level::{Level, Promise};
+pub use named::{Named, NamedError};
 pub use profile::{Network, Profile};
 pub use user::User;

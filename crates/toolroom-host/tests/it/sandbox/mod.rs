@@ -5,5 +5,6 @@ mod escapes;
 mod exhaustion;
 mod in_namespaces;
 mod profiles;
+mod proxy;
 mod ways;
 mod world;
