@@ -57,18 +57,21 @@ impl Confinement {
         );
         mounts.extend(self.hidden.iter().map(|path| (HIDE, path)));
         mounts.sort_by_key(|(_, path)| path.components().count());
-        for (how, path) in mounts {
-            if how != HIDE {
+        for (how, path) in &mounts {
+            if *how != HIDE {
                 options.mount(how, path, path);
             } else if protected::is_folder(path) {
-                options.say(["--perms", "0000", "--tmpfs"]);
-                options.add(path.as_os_str());
-                options.say(["--remount-ro"]);
+                options.say(["--tmpfs"]);
                 options.add(path.as_os_str());
             } else {
                 // A device that is no device here: it cannot be opened.
                 options.mount("--ro-bind", Path::new("/dev/null"), path);
             }
+        }
+        // Only now, as something that may be seen can lie below.
+        for (_, path) in mounts.iter().filter(|(how, path)| *how == HIDE && protected::is_folder(path)) {
+            options.say(["--remount-ro"]);
+            options.add(path.as_os_str());
         }
     }
 }

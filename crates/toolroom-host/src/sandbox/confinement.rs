@@ -56,6 +56,14 @@ impl Confinement {
                     return Err(SandboxError::NotItsOwn { folder: folder.clone(), uid: user.uid });
                 }
             }
+            for folder in writable.iter().chain(&readable).filter(|_| level == Level::Landlock) {
+                for above in folder.ancestors().skip(1) {
+                    if !user.may_enter(above).map_err(|source| unusable(above, source))? {
+                        let (folder, above) = (folder.clone(), above.to_owned());
+                        return Err(SandboxError::Unreachable { folder, above, uid: user.uid });
+                    }
+                }
+            }
         }
         // A home of its own is the program's alone: nobody else runs what it leaves there.
         let shared = || writable.iter().filter(|folder| Some(*folder) != home.as_ref());
@@ -65,6 +73,11 @@ impl Confinement {
         let mut hidden = profile.hidden.clone();
         hidden.retain(|path| protected::is_there(path));
         let mut hidden = resolved_any(&hidden)?;
+        // Elsewhere nothing is there to be seen.
+        let system = system::FOLDERS.iter().map(Path::new);
+        let usable: Vec<&Path> =
+            writable.iter().chain(&readable).map(PathBuf::as_path).chain(system).collect();
+        hidden.retain(|path| usable.iter().any(|folder| path.starts_with(folder)));
         hidden.extend(shared().chain(&readable).flat_map(|folder| protected::hidden(folder)));
         let proxy = match &profile.network {
             Network::Off => None,

@@ -57,6 +57,21 @@ pub enum SandboxError {
         /// Who the program would be.
         uid: u32,
     },
+    /// The way to a folder is closed to the user a program becomes.
+    #[error(
+        "started by root, the program would be user {uid}, who may not go through `{}` to `{}`: install bubblewrap, or \
+         work in a folder that this user can reach",
+        above.display(),
+        folder.display()
+    )]
+    Unreachable {
+        /// The folder.
+        folder: PathBuf,
+        /// The one above it that is closed.
+        above: PathBuf,
+        /// Who the program would be.
+        uid: u32,
+    },
     /// A proxy needs a network of its own.
     #[error(
         "single hosts can be allowed only with bubblewrap, which gives a program a network of its own: install it, or switch the network off"

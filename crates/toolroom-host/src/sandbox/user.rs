@@ -35,15 +35,24 @@ impl User {
     }
 
     /// Whether it may make files in this folder, as far as the folder itself says.
-    #[expect(clippy::disallowed_methods, reason = "this is the door: who may write to a folder")]
     pub(super) fn may_write(self, folder: &Path) -> io::Result<bool> {
+        Ok(self.rights(folder)? & 0b011 == 0b011)
+    }
+
+    /// Whether it may go through this folder.
+    pub(super) fn may_enter(self, folder: &Path) -> io::Result<bool> {
+        Ok(self.rights(folder)? & 0b001 == 0b001)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the door: who may do what in a folder")]
+    fn rights(self, folder: &Path) -> io::Result<u32> {
         let found = folder.metadata()?;
         let shift = match (found.uid() == self.uid, found.gid() == self.gid) {
             (true, _) => 6,
             (false, true) => 3,
             (false, false) => 0,
         };
-        Ok((found.mode() >> shift) & 0b011 == 0b011)
+        Ok(found.mode() >> shift)
     }
 
     /// Becomes this user for good, with no right of the one before.

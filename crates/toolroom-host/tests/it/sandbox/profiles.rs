@@ -114,6 +114,28 @@ async fn what_may_only_be_read_inside_a_workspace_is_not_changed_or_the_program_
 }
 
 #[tokio::test]
+async fn a_workspace_among_our_data_can_be_worked_in_and_the_data_not_be_seen() {
+    let data = TempDir::new().unwrap();
+    write(&data.path().join("journal.db"), "canary", 0o666);
+    let here = data.path().join("workspace");
+    std::fs::create_dir(&here).unwrap();
+    own(&here);
+    for around in [None, Some(data.path())] {
+        let mut profile = Profile::workspace(&here);
+        profile.hidden.push(data.path().to_owned());
+        profile.readable.extend(around.map(Path::to_owned));
+        let ended =
+            run(Level::Namespaces, &profile, &here, "echo x > file; cat file ../journal.db; ls ..").await;
+        assert_eq!(ended.stdout.text(100), "x\nworkspace\n");
+    }
+    let mut profile = Profile::workspace(&here);
+    profile.hidden.push(data.path().to_owned());
+    let confined = sandbox(Level::Landlock).confine(&profile);
+    // Nobody may go through root's folder.
+    assert_eq!(matches!(confined, Err(SandboxError::Unreachable { .. })), is_root());
+}
+
+#[tokio::test]
 async fn a_home_of_its_own_stays_and_may_hold_anything() {
     for level in LEVELS {
         let (here, home) = (folder(), folder());
