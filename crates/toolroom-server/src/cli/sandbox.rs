@@ -28,7 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   toolroom sandbox
   toolroom sandbox -- make test
-  toolroom sandbox --profile read-only -- grep -r TODO .
+  toolroom sandbox --profile read-only -- grep -rn needle .
   toolroom sandbox --profile network:pypi.org,files.pythonhosted.org -- pip download six
 
 The program may change the current folder, or the one --folder names, and nothing else; it sees the system, a /tmp of its
