@@ -1,4 +1,4 @@
-//! What it costs to start a program under the supervisor, beside a bare start in the same run.
+//! What it costs to start a program under the supervisor and in a sandbox, beside a bare start in the same run.
 
 #![expect(
     clippy::disallowed_methods,
@@ -17,12 +17,16 @@ use measure::{Bar, Measure, quantile, report};
 use tokio_util::sync::CancellationToken;
 use toolroom_host::environment;
 use toolroom_host::process::{Order, SUBCOMMAND, Supervisor, helper_main};
+use toolroom_host::sandbox::{Demand, Level, Profile, Sandbox};
 
 /// Starts per figure.
 const STARTS: usize = 400;
 
 /// Milliseconds the supervisor may add to a start: what we never ship above, and what we want.
 const ADDED: Bar = Bar::floor_and_aim(15.0, 5.0);
+
+/// The same for a sandbox, the supervisor included.
+const CONFINED: Bar = Bar::floor_and_aim(40.0, 15.0);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = environment::arguments().into_iter().skip(1);
@@ -40,22 +44,51 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 async fn spawn() -> Result<(), Box<dyn Error>> {
     let supervisor = Supervisor::new(environment::own_program());
+    let mut confinements = Vec::new();
+    for level in [Level::Namespaces, Level::Landlock] {
+        let demand = Demand { level: Some(level), user: None };
+        confinements.push((level, Sandbox::find(&supervisor, demand).await?.confine(&Profile::bare())?));
+    }
     let (mut bare, mut supervised) = (Vec::new(), Vec::new());
-    // In turns, so that both see the same machine.
+    let mut confined = vec![Vec::new(); confinements.len()];
+    // In turns, so that all see the same machine.
     for _ in 0..STARTS {
         let began = Instant::now();
         tokio::process::Command::new("/bin/true").env_clear().output().await?;
-        bare.push(began.elapsed().as_secs_f64() * 1e3);
+        bare.push(since(began));
         let began = Instant::now();
         supervisor.run(Order::new("/bin/true", "/"), &CancellationToken::new()).await?;
-        supervised.push(began.elapsed().as_secs_f64() * 1e3);
+        supervised.push(since(began));
+        for ((_, confinement), times) in confinements.iter().zip(&mut confined) {
+            let began = Instant::now();
+            let mut order = Order::new("/bin/true", "/");
+            order.confinement = Some(confinement.clone());
+            supervisor.run(order, &CancellationToken::new()).await?;
+            times.push(since(began));
+        }
     }
     for (share, name) in [(0.5, "median"), (0.99, "p99")] {
         let (bare, supervised) = (quantile(&mut bare, share), quantile(&mut supervised, share));
         report("spawn", &format!("bare, {name}"), bare, "ms", Bar::NONE, STARTS);
         report("spawn", &format!("supervised, {name}"), supervised, "ms", Bar::NONE, STARTS);
-        let bar = if share > 0.5 { Bar::NONE } else { ADDED };
-        report("spawn", &format!("added by the supervisor, {name}"), supervised - bare, "ms", bar, STARTS);
+        let bar = |bar: Bar| if share > 0.5 { Bar::NONE } else { bar };
+        let added = supervised - bare;
+        report("spawn", &format!("added by the supervisor, {name}"), added, "ms", bar(ADDED), STARTS);
+        for ((level, _), times) in confinements.iter().zip(&mut confined) {
+            let (added, level) = (quantile(times, share) - bare, level.name());
+            report(
+                "spawn",
+                &format!("added by the sandbox ({level}), {name}"),
+                added,
+                "ms",
+                bar(CONFINED),
+                STARTS,
+            );
+        }
     }
     Ok(())
+}
+
+fn since(began: Instant) -> f64 {
+    began.elapsed().as_secs_f64() * 1e3
 }

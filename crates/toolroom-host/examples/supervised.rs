@@ -1,5 +1,6 @@
 //! Runs a command line under the supervisor, and says how it ended: `supervised FOLDER PROGRAM [ARGUMENT…]`.
 //!
+//! With `CONFINED` set to `namespaces` or `landlock` it runs in a sandbox of that level, and may change the folder.
 //! The example is its own helper, as every program that embeds the supervisor can be.
 
 use std::error::Error;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use toolroom_host::environment;
 use toolroom_host::process::{Ended, Order, SUBCOMMAND, Supervisor, helper_main};
+use toolroom_host::sandbox::{Demand, Level, Profile, Sandbox};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut arguments = environment::arguments().into_iter().skip(1);
@@ -24,17 +26,27 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         .block_on(run(first, arguments))?;
     let mut out = std::io::stdout();
     write!(out, "{}", ended.stdout.text(30_000))?;
+    write!(std::io::stderr(), "{}", ended.stderr.text(30_000))?;
     writeln!(out, "{:?}, {:?} after {:?}", ended.status, ended.cause, ended.usage.wall)?;
     Ok(ExitCode::SUCCESS)
 }
 
 async fn run(folder: OsString, mut words: impl Iterator<Item = OsString>) -> Result<Ended, Box<dyn Error>> {
-    let mut order = Order::new(words.next().ok_or("say a program")?, folder).with_arguments(words);
+    let supervisor = Supervisor::new(environment::own_program());
+    let mut order = Order::new(words.next().ok_or("say a program")?, &folder).with_arguments(words);
     order.limits.wall = Some(Duration::from_secs(60));
+    let level = match environment::variable("CONFINED").as_deref() {
+        Some("namespaces") => Some(Level::Namespaces),
+        Some("landlock") => Some(Level::Landlock),
+        _ => None,
+    };
+    if level.is_some() {
+        let sandbox = Sandbox::find(&supervisor, Demand { level, user: None }).await?;
+        order.confinement = Some(sandbox.confine(&Profile::workspace(folder))?);
+    }
     // A mark by which tests find everything that came from here.
     if let Some(mark) = environment::variable("MARK") {
         order.variables = order.variables.with("MARK", mark)?;
     }
-    let supervisor = Supervisor::new(environment::own_program());
     Ok(supervisor.run(order, &CancellationToken::new()).await?)
 }

@@ -17,6 +17,7 @@ pub mod picture_file;
 pub mod presence;
 pub mod process;
 mod regular_file;
+pub mod sandbox;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]
 mod scale;

@@ -41,6 +41,17 @@ impl Gate {
         let tls = Tls::new(reach.roots().to_vec());
         Self(Arc::new(Inner { reach, resolver, tls }))
     }
+
+    /// A connection to a place, for somebody else to speak on.
+    pub(super) async fn tunnel(&self, place: &Place) -> Result<TcpStream, NetError> {
+        let limit = self.0.reach.limits.connect;
+        let opened = tokio::time::timeout(limit, async {
+            let addresses = self.0.addresses(place).await?;
+            dial(place, &addresses).await.map(|(_, stream)| stream)
+        });
+        let late = |_| NetError::Timeout { host: place.to_string(), wait: Wait::Connect, limit };
+        opened.await.map_err(late)?
+    }
 }
 
 impl Service<Uri> for Gate {

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! The gate is what connections are made by, so it judges everything once more, whoever asks. Proxies are not used:
-//! with one, somebody else would look names up.
+//! with one, somebody else would look names up. We are one ([`Proxy`]), for confined programs that have no other way out.
 
 pub mod address;
 mod allowance;
@@ -25,6 +25,7 @@ mod gate;
 mod interfaces;
 mod opening;
 mod place;
+mod proxy;
 mod reach;
 mod redirect;
 mod request;
@@ -43,6 +44,7 @@ pub use self::client::{Client, Http};
 pub use self::error::{Measure, NetError, Refusal, UrlProblem, Wait};
 pub use self::opening::{Opening, OpeningError};
 pub use self::place::Place;
+pub use self::proxy::Proxy;
 pub use self::reach::{Limits, Reach, RootError};
 pub use self::request::Request;
 pub use self::resolve::{Pending, Resolve, SystemResolver};

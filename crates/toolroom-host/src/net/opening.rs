@@ -7,7 +7,7 @@ use std::str::FromStr;
 use ipnet::IpNet;
 use thiserror::Error;
 
-use super::place::host_name;
+use super::place::{Place, host_name};
 
 /// The widest ranges that can be opened: `10.0.0.0/8` and `fc00::/7`. Wider ones hold more than one network's addresses.
 const WIDEST: (u8, u8) = (8, 7);
@@ -65,6 +65,20 @@ impl Opening {
     pub(super) fn opens_exactly(&self, address: SocketAddr) -> bool {
         matches!(&self.0, Form::Address(opened, only)
             if *opened == address.ip() && only.is_none_or(|only| only == address.port()))
+    }
+
+    /// Whether this place is named, itself or as part of a range.
+    pub(super) fn names(&self, place: &Place) -> bool {
+        let address = place.address().map(|address| SocketAddr::new(address, place.port()));
+        address.map_or_else(
+            || self.opens_name(place.name(), place.port()),
+            |address| self.opens_address(address),
+        )
+    }
+
+    /// Whether it says exactly which port.
+    pub(super) fn has_port(&self) -> bool {
+        matches!(&self.0, Form::Name(_, Some(_)) | Form::Address(_, Some(_)))
     }
 
     /// Whether the address is opened, itself or as part of a range.

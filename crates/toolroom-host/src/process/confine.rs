@@ -1,14 +1,15 @@
 //! The second stage: sets what a program must not change about itself, then becomes the program.
 //!
-//! It is a process of its own because limits, and later the sandbox, have to be set between the start of a process and
+//! It is a process of its own because limits and the sandbox have to be set between the start of a process and
 //! the start of the program, where `std` lets nobody run code without `unsafe`. Its command line shows no more than
 //! that of the program will.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io::{self, PipeReader};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
+use std::process::Stdio;
 use std::time::Duration;
 
 use nix::sys::signal::SigSet;
@@ -20,7 +21,8 @@ use serde::{Deserialize, Serialize};
 
 use super::helper::SUBCOMMAND;
 use super::order::Limits;
-use super::wire::Task;
+use super::wire::{self, Refusal, Step, Task};
+use crate::sandbox::Confinement;
 
 /// The word behind [`SUBCOMMAND`] that means this stage.
 pub(super) const STAGE: &str = "begin";
@@ -40,55 +42,64 @@ const THREADS: u64 = 16;
 
 /// What this stage is told, besides the program.
 #[derive(Debug, Serialize, Deserialize)]
-struct Confinement {
+struct Told {
+    /// Who starts it: the helper, or its stage inside the namespaces.
     helper: u32,
     /// Where a failure is told. Closes with the start of the program.
     report: i32,
     limits: Limits,
+    confinement: Option<Confinement>,
 }
 
 /// Starts the second stage, and with it the program. Comes back when the program runs.
+pub(super) fn start(task: &Task, stdin: Stdio) -> Result<u32, Refusal> {
+    let (mut outcome, child) =
+        start_stage(task, stdin).map_err(|source| Refusal::Step(Step::Execute, source))?;
+    match wire::read::<(Step, i32)>(&mut outcome) {
+        Ok((step, code)) => Err(Refusal::Step(step, io::Error::from_raw_os_error(code))),
+        // Nobody holds the other end any more: the program has begun.
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(child),
+        Err(error) => Err(Refusal::preparing(error)),
+    }
+}
+
 #[expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
     reason = "this is the door: a program is started"
 )]
-pub(super) fn start(task: &Task, stdin: std::fs::File) -> io::Result<u32> {
-    let (mut outcome, report) = io::pipe()?;
+fn start_stage(task: &Task, stdin: Stdio) -> io::Result<(PipeReader, u32)> {
+    let (outcome, report) = io::pipe()?;
     // This process has one thread, so nobody else can start a child that would inherit it too.
     fcntl_setfd(&report, FdFlags::empty())?;
-    let told = Confinement { helper: std::process::id(), report: report.as_raw_fd(), limits: task.limits };
+    let told = Told {
+        helper: std::process::id(),
+        report: report.as_raw_fd(),
+        limits: task.limits,
+        confinement: task.confinement.clone(),
+    };
     let mut command = std::process::Command::new("/proc/self/exe");
     command.arg0(&task.program).args([SUBCOMMAND, STAGE]).arg(serde_json::to_string(&told)?);
     command.arg(&task.program).args(&task.arguments).stdin(stdin);
     command.env_clear().envs(task.variables.iter().map(|(name, value)| (name, value)));
-    let child = command.spawn()?;
-    drop(report);
-    let mut failure = [0; 4];
-    match outcome.read_exact(&mut failure) {
-        // Nobody holds the other end any more: the program has begun.
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(child.id()),
-        Err(error) => Err(error),
-        Ok(()) => Err(io::Error::from_raw_os_error(i32::from_ne_bytes(failure))),
-    }
+    Ok((outcome, command.spawn()?.id()))
 }
 
 /// Runs this stage. Comes back only if it failed, which it has told then.
 pub(super) fn begin(mut arguments: impl Iterator<Item = OsString>) {
-    let told = arguments.next().and_then(|told| serde_json::from_str::<Confinement>(told.to_str()?).ok());
+    let told = arguments.next().and_then(|told| serde_json::from_str::<Told>(told.to_str()?).ok());
     if let (Some(told), Some(program)) = (told, arguments.next())
         && let Ok(mut report) = take_over(told.report)
-        && let Err(error) = become_program(&told, &program, arguments)
+        && let Err((step, error)) = become_program(&told, &program, arguments)
     {
-        let code = error.raw_os_error().unwrap_or_else(|| Errno::IO.raw_os_error());
         // If this fails, the helper is gone.
-        drop(report.write_all(&code.to_ne_bytes()));
+        drop(wire::write(&mut report, &(step, wire::code_of(&error))));
     }
 }
 
 /// The report again, in a descriptor that closes when the program starts, and the only one beside the first three.
 #[expect(clippy::disallowed_types, reason = "this is the door: a descriptor that was handed down")]
-fn take_over(report: i32) -> io::Result<std::fs::File> {
+pub(super) fn take_over(report: i32) -> io::Result<std::fs::File> {
     let own = std::fs::OpenOptions::new().write(true).open(format!("/proc/self/fd/{report}"))?;
     nix::unistd::close(report)?;
     Ok(own)
@@ -100,15 +111,23 @@ fn take_over(report: i32) -> io::Result<std::fs::File> {
     reason = "this is the door: becoming a program"
 )]
 fn become_program(
-    told: &Confinement,
+    told: &Told,
     program: &OsString,
     arguments: impl Iterator<Item = OsString>,
-) -> io::Result<Infallible> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    // A helper that died before the line above sends nothing.
-    if getppid().map(|parent| parent.as_raw_nonzero().get().unsigned_abs()) != Some(told.helper) {
-        return Err(Errno::SRCH.into());
+) -> Result<Infallible, (Step, io::Error)> {
+    set_apart(told).map_err(|error| (Step::Execute, error))?;
+    if let Some(confinement) = &told.confinement {
+        put_on(confinement).map_err(|error| (Step::Confine, error))?;
+        // Becoming another user has made the kernel forget.
+        die_with(told.helper).map_err(|error| (Step::Execute, error.into()))?;
     }
+    Err((Step::Execute, std::process::Command::new(program).args(arguments).exec()))
+}
+
+/// Sets what every program gets.
+#[expect(clippy::disallowed_methods, reason = "this is the door: who goes first when memory runs out")]
+fn set_apart(told: &Told) -> io::Result<()> {
+    die_with(told.helper)?;
     // Apart from the helper: signals to all of its group do not reach it, and a scheduler that shares processors among
     // sessions has a share for it that no number of processes takes away.
     rustix::process::setsid()?;
@@ -117,8 +136,25 @@ fn become_program(
     rustix::thread::set_no_new_privs(true)?;
     // Not everybody may, and it only matters when the machine runs out of memory.
     drop(std::fs::write("/proc/self/oom_score_adj", FIRST_TO_GO));
-    set_limits(&told.limits)?;
-    Err(std::process::Command::new(program).args(arguments).exec())
+    set_limits(&told.limits)
+}
+
+/// Dies with whoever started this process.
+fn die_with(parent: u32) -> Result<(), Errno> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // One that died before the line above sends nothing.
+    let now = getppid().map(|parent| parent.as_raw_nonzero().get().unsigned_abs());
+    if now == Some(parent) { Ok(()) } else { Err(Errno::SRCH) }
+}
+
+/// Puts the confinement on, for good.
+fn put_on(confinement: &Confinement) -> io::Result<()> {
+    let fence = confinement.fence()?;
+    if let Some(user) = confinement.user {
+        user.assume()?;
+    }
+    fence.raise()?;
+    confinement.filter_calls()
 }
 
 fn set_limits(limits: &Limits) -> io::Result<()> {

@@ -41,6 +41,9 @@ pub enum Cause {
     Stopped,
     /// It reached a limit.
     Limit(Limit),
+    /// It changed, or made, a file in its folder that is protected by its confinement. That has been put back; what it
+    /// wrote stands beside it under another name.
+    Trespass,
 }
 
 /// Which limit. See [`super::Limits`].

@@ -61,6 +61,12 @@ pub enum ProcessError {
         /// What the system said.
         source: Arc<io::Error>,
     },
+    /// The program could not be confined as it was ordered.
+    #[error("the program was not started, as it could not be confined: {reason}")]
+    Confinement {
+        /// What the system or bubblewrap said.
+        reason: String,
+    },
     /// The helper went away, or did not answer and was ended, so the program's end is not known.
     #[error(
         "the supervisor was lost while the program ran; what was left in its session has been ended, what left that \

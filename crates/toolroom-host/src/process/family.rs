@@ -104,6 +104,13 @@ fn everyone() -> impl Iterator<Item = Member> {
     numbers.filter_map(|pid| Some(Member { pid, stat: Stat::of(pid).ok()? }))
 }
 
+/// The number of a process in its own namespace, if that is another one than ours.
+pub(super) fn number_inside(pid: u32) -> Option<u32> {
+    let status = kernel_text(&format!("/proc/{pid}/status")).ok()?;
+    let line = status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"NSpid:"))?;
+    str::from_utf8(line).ok()?.split_ascii_whitespace().skip(1).last()?.parse().ok()
+}
+
 impl Member {
     /// Sends a signal, if this is still the same process. One that is gone needs none.
     pub(super) fn signal(&self, signal: Signal) {

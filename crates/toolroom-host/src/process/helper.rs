@@ -11,12 +11,13 @@ use std::process::ExitCode;
 use nix::sys::signal::SigSet;
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::fs::MemfdFlags;
-use rustix::io::Errno;
 use rustix::process::{Signal, set_child_subreaper, set_parent_process_death_signal};
 
-use super::confine;
+use super::place::Place;
 use super::tree::Tree;
-use super::wire::{self, Step, Task, Word};
+use super::wire::{self, Refusal, Step, Task, Word};
+use super::{confine, inside, namespace};
+use crate::sandbox::Level;
 
 /// The first argument of a program that must call [`helper_main`]. No command for people.
 pub const SUBCOMMAND: &str = "__supervise";
@@ -34,6 +35,10 @@ pub fn helper_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             confine::begin(arguments);
             ExitCode::FAILURE
         }
+        Some(stage) if stage == inside::STAGE => {
+            inside::begin(arguments);
+            ExitCode::FAILURE
+        }
         Some(_) => ExitCode::FAILURE,
     }
 }
@@ -41,16 +46,13 @@ pub fn helper_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn supervise() -> ExitCode {
     // Whoever started us notices a closed socket; there is nobody else to tell.
     let Ok(mut lifeline) = set_up() else { return ExitCode::FAILURE };
-    let Ok(task) = wire::read::<Task>(&mut lifeline) else { return ExitCode::FAILURE };
-    let word = match begin(&task, &mut lifeline) {
+    let Ok(mut task) = wire::read::<Task>(&mut lifeline) else { return ExitCode::FAILURE };
+    let word = match begin(&mut task, &mut lifeline) {
         Ok(mut tree) => {
             tree.run(&lifeline);
             tree.end()
         }
-        Err((step, error)) => {
-            let code = error.raw_os_error().unwrap_or_else(|| Errno::IO.raw_os_error());
-            Word::NotStarted(step, code)
-        }
+        Err(refusal) => refusal.word(),
     };
     match wire::write(&mut lifeline, &word) {
         Ok(()) => ExitCode::SUCCESS,
@@ -85,21 +87,28 @@ fn close_strays() -> io::Result<()> {
     Ok(())
 }
 
-fn begin(task: &Task, lifeline: &mut Lifeline) -> Result<Tree, (Step, io::Error)> {
-    let unprepared = |error| (Step::Prepare, error);
-    let stdin = input(lifeline, task.input_bytes).map_err(unprepared)?;
-    let nothing = OwnedFd::from(nothing().map_err(unprepared)?);
-    rustix::process::chdir(&task.folder).map_err(|error| (Step::EnterFolder, error.into()))?;
+fn begin(task: &mut Task, lifeline: &mut Lifeline) -> Result<Tree, Refusal> {
+    let stdin = input(lifeline, task.input_bytes).map_err(Refusal::preparing)?;
+    let nothing = OwnedFd::from(nothing().map_err(Refusal::preparing)?);
+    rustix::process::chdir(&task.folder).map_err(|error| Refusal::Step(Step::EnterFolder, error.into()))?;
     let mut only_children = SigSet::empty();
     only_children.add(nix::sys::signal::Signal::SIGCHLD);
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
-    let deaths = SignalFd::with_flags(&only_children, flags).map_err(|error| unprepared(error.into()))?;
-    let program = confine::start(task, stdin).map_err(|error| (Step::Execute, error))?;
-    let tree = Tree::of(program, task, deaths);
+    let deaths =
+        SignalFd::with_flags(&only_children, flags).map_err(|error| Refusal::preparing(error.into()))?;
+    let place = Place::prepared(task)?;
+    let tree = match &task.confinement {
+        Some(confinement) if confinement.level() == Level::Namespaces => {
+            let house = namespace::start(task, confinement, stdin.into())?;
+            Tree::in_house(house, task, deaths)
+        }
+        _ => Tree::of(confine::start(task, stdin.into())?, task, deaths),
+    };
+    let tree = tree.with_place(place);
     // What it prints must end when it ends, so we hold no end of its pipes. Failing now is none of its business.
     drop(let_go(&nothing));
     // If nobody hears this, the tree will find the lifeline closed, and end.
-    drop(wire::write(lifeline, &Word::Started(program)));
+    drop(wire::write(lifeline, &Word::Started(tree.program())));
     Ok(tree)
 }
 

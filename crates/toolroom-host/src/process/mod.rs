@@ -13,16 +13,23 @@
 //!
 //! What is *not* held here: a program of the same user can kill or stop the helper. The program itself then dies, its
 //! session is swept, and the call is told so, but a process that left the session stays. It can also ask somebody
-//! else (a service manager, a container engine) to start things. Both are the sandbox's business.
+//! else (a service manager, a container engine) to start things. Both are the business of [`crate::sandbox`], in which a
+//! program is started when its order says so.
 
 mod confine;
 mod end;
 mod error;
 mod family;
+mod forwarder;
 mod helper;
+mod inside;
 mod keeper;
+mod keepsake;
+mod namespace;
 mod order;
 mod output;
+mod place;
+mod put_back;
 mod running;
 mod stat;
 mod supervisor;

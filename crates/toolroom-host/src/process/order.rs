@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ProcessError;
 use super::variables::Variables;
+use crate::sandbox::Confinement;
 
 /// The system takes no longer word on a command line.
 const MAX_WORD_BYTES: usize = 128 * 1024 - 1;
@@ -31,6 +32,8 @@ pub struct Order {
     pub input: Vec<u8>,
     /// What ends it.
     pub limits: Limits,
+    /// What it is confined to; `None` is nothing.
+    pub confinement: Option<Confinement>,
     /// How long it may tidy up after it was asked to end.
     pub grace: Duration,
     /// How much is kept of each of its two output streams: half from the beginning, half from the end.
@@ -66,6 +69,7 @@ impl Order {
             variables: Variables::clean(),
             input: Vec::new(),
             limits: Limits::default(),
+            confinement: None,
             grace: Duration::from_millis(500),
             kept_bytes: 256 * 1024,
         }

@@ -68,6 +68,7 @@ impl Supervisor {
         match started.map_err(|source| self.unusable(source))? {
             Word::Started(pid) => Ok(Running { pid, output, stop, end, _lifeline: lifeguard }),
             Word::NotStarted(step, code) => Err(not_started(&order, step, code)),
+            Word::NotConfined(reason) => Err(ProcessError::Confinement { reason }),
             Word::Ended { .. } => Err(self.unusable(io::ErrorKind::InvalidData.into())),
         }
     }
@@ -114,6 +115,7 @@ fn not_started(order: &Order, step: Step, code: i32) -> ProcessError {
         Step::EnterFolder => {
             ProcessError::Folder { folder: Path::to_owned(&order.folder), source: Arc::new(source) }
         }
+        Step::Confine => ProcessError::Confinement { reason: source.to_string() },
         Step::Execute if source.kind() == io::ErrorKind::NotFound => ProcessError::NotFound { program },
         Step::Execute => ProcessError::NotStarted { program, source: Arc::new(source) },
     }

@@ -7,14 +7,17 @@ use nix::sys::signalfd::SignalFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, kill_process_group, wait, waitid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, kill_process, kill_process_group, wait,
+    waitid,
 };
 
 use super::end::{Cause, Limit, Status};
 use super::family;
 use super::helper::Lifeline;
+use super::namespace::{House, Inside};
+use super::place::Place;
 use super::watch::{Verdict, Watch, reaped_cpu};
-use super::wire::{KILL, STOP, Task, Word};
+use super::wire::{self, KILL, STOP, Task, Word};
 
 /// A program that lives longer is watched.
 const FIRST_LOOK: Duration = Duration::from_millis(20);
@@ -33,6 +36,9 @@ const MOMENT: Duration = Duration::from_millis(2);
 pub(super) struct Tree {
     began: Instant,
     program: u32,
+    /// Where the program is if it is not our own child.
+    house: Option<House>,
+    place: Place,
     /// Known once the program itself has ended.
     status: Option<Status>,
     /// Whether no descendant is left.
@@ -52,6 +58,8 @@ impl Tree {
         Self {
             began: now(),
             program,
+            house: None,
+            place: Place::default(),
             status: None,
             is_empty: false,
             cause: Cause::Itself,
@@ -61,6 +69,21 @@ impl Tree {
             grace: task.grace,
             grace_until: None,
         }
+    }
+
+    /// The same for a program in namespaces of its own.
+    pub(super) fn in_house(house: House, task: &Task, deaths: SignalFd) -> Self {
+        Self { house: Some(house), ..Self::of(0, task, deaths) }
+    }
+
+    /// Clears this away when all has ended.
+    pub(super) fn with_place(self, place: Place) -> Self {
+        Self { place, ..self }
+    }
+
+    /// The number of the program.
+    pub(super) fn program(&self) -> u32 {
+        self.house.as_ref().map_or(self.program, |house| house.program)
     }
 
     /// Waits until the tree is gone or has to be killed.
@@ -78,8 +101,11 @@ impl Tree {
                 self.terminate(Cause::Limit(Limit::Wall));
             }
             if time >= look_at {
-                let living = family::some_descendants(std::process::id(), self.watch.enough());
-                match self.watch.look(&living, reaped_cpu()) {
+                // Bubblewrap and our first process inside are none of the program's.
+                let ours = if self.house.is_some() { 2 } else { 0 };
+                let living = family::some_descendants(std::process::id(), self.watch.enough(ours));
+                match self.watch.look(&living, ours, reaped_cpu()) {
+                    Verdict::Within(_) if self.place.is_trespassed() => return self.because(Cause::Trespass),
                     Verdict::Within(rest) => look_at = time + rest,
                     Verdict::Reached(limit) => return self.because(Cause::Limit(limit)),
                 }
@@ -130,18 +156,26 @@ impl Tree {
     }
 
     /// Waits for a death, a word or the time. A lifeline that was found closed has nothing more to say.
-    fn hear(&self, lifeline: Option<&Lifeline>, until: Instant) -> Heard {
+    fn hear(&mut self, lifeline: Option<&Lifeline>, until: Instant) -> Heard {
         let wait = until.saturating_duration_since(now());
         let wait = Timespec {
             tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: wait.subsec_nanos().into(),
         };
         let mut sources = vec![PollFd::new(&self.deaths, PollFlags::IN)];
+        let words = self.house.as_ref().and_then(|house| house.words.as_ref());
+        let at_lifeline = sources.len() + usize::from(words.is_some());
+        sources.extend(words.map(|words| PollFd::new(words, PollFlags::IN)));
         sources.extend(lifeline.map(|lifeline| PollFd::new(lifeline, PollFlags::IN)));
         if poll(&mut sources, Some(&wait)).is_err() {
             return Heard::Nothing;
         }
-        let has_word = sources.get(1).is_some_and(|words| !words.revents().is_empty());
+        let has_word = sources.get(at_lifeline).is_some_and(|lifeline| !lifeline.revents().is_empty());
+        let is_told = at_lifeline > 1 && sources.get(1).is_some_and(|words| !words.revents().is_empty());
+        drop(sources);
+        if is_told {
+            self.hear_from_inside();
+        }
         // Only that there was a death matters, and the reaping follows.
         while let Ok(Some(_)) = self.deaths.read_signal() {}
         let mut word = [0];
@@ -151,6 +185,32 @@ impl Tree {
             Some(Ok(1)) if word == [KILL] => Heard::Kill,
             Some(_) => Heard::Gone,
         }
+    }
+
+    /// Takes the next word of the first process inside, which is there or will never come.
+    fn hear_from_inside(&mut self) {
+        let Some(house) = &mut self.house else { return };
+        let word = house.words.as_mut().map(wire::read::<Inside>);
+        match word {
+            Some(Ok(Inside::Ended(status))) => self.status = Some(status),
+            Some(Ok(Inside::Begun(_) | Inside::Failed(..))) => {}
+            Some(Err(_)) | None => house.words = None,
+        }
+    }
+
+    /// Ends everything in the namespaces at one stroke, that not even those who multiply can outrun.
+    fn pull_down(&self) {
+        let keeper = self.house.as_ref().and_then(|house| i32::try_from(house.keeper).ok());
+        if let Some(keeper) = keeper.and_then(Pid::from_raw)
+            && self.keeper_is_ours()
+        {
+            let _ = kill_process(keeper, Signal::KILL);
+        }
+    }
+
+    /// While it is not reaped its number is its own.
+    fn keeper_is_ours(&self) -> bool {
+        self.house.as_ref().is_some_and(|house| !house.is_gone)
     }
 
     /// Takes the dead off the list of processes.
@@ -169,7 +229,8 @@ impl Tree {
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) if Some(pid) == program => self.status = Some(status_of(status)),
-                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(Some((pid, _))) => self.miss(pid),
+                Err(Errno::INTR) => {}
                 Ok(None) => return,
                 Err(_) => {
                     self.is_empty = true;
@@ -179,11 +240,21 @@ impl Tree {
         }
     }
 
+    /// Notes that bubblewrap is gone, if it is.
+    fn miss(&mut self, pid: Pid) {
+        if let Some(house) = &mut self.house
+            && pid.as_raw_nonzero().get().unsigned_abs() == house.keeper
+        {
+            house.is_gone = true;
+        }
+    }
+
     /// Kills what is left, reaps it, and says how all this ended.
     pub(super) fn end(&mut self) -> Word {
         if let (None, Some(program)) = (self.status, self.program_pid()) {
             let _ = kill_process_group(program, Signal::KILL);
         }
+        self.pull_down();
         let began = now();
         while !self.is_empty && now() - began < LAST_WAIT {
             family::kill(std::process::id());
@@ -192,7 +263,14 @@ impl Tree {
             while let Ok(Some(_)) = self.deaths.read_signal() {}
             self.reap();
         }
+        // What was said last may not have been heard.
+        while self.status.is_none() && self.house.as_ref().is_some_and(|house| house.words.is_some()) {
+            self.hear_from_inside();
+        }
         let survivors = family::descendants(std::process::id()).len();
+        if self.place.clear() {
+            self.because(Cause::Trespass);
+        }
         let status = self.status.unwrap_or(Status::Signalled(Signal::KILL.as_raw()));
         if self.cause == Cause::Itself {
             self.cause = told_by(status);
@@ -217,7 +295,7 @@ enum Heard {
     Gone,
 }
 
-fn status_of(status: WaitStatus) -> Status {
+pub(super) fn status_of(status: WaitStatus) -> Status {
     let by_signal = || Status::Signalled(status.terminating_signal().unwrap_or_default());
     status.exit_status().map_or_else(by_signal, Status::Exited)
 }

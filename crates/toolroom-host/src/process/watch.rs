@@ -37,20 +37,20 @@ impl Watch {
         Self { limits, usage: Usage::default(), last_processes: 1, last_memory: 0 }
     }
 
-    /// How many of the living are enough to judge by.
-    pub(super) fn enough(&self) -> usize {
+    /// How many of the living are enough to judge by, if so many are `ours`.
+    pub(super) fn enough(&self, ours: usize) -> usize {
         let most = self.limits.processes.and_then(|most| usize::try_from(most).ok());
-        most.map_or(usize::MAX, |most| most.saturating_add(1))
+        most.map_or(usize::MAX, |most| most.saturating_add(ours + 1))
     }
 
-    /// Judges the living; `reaped` is the CPU time of those that are gone.
-    pub(super) fn look(&mut self, living: &[Member], reaped: Duration) -> Verdict {
+    /// Judges the living, of which so many are `ours`; `reaped` is the CPU time of those that are gone.
+    pub(super) fn look(&mut self, living: &[Member], ours: usize, reaped: Duration) -> Verdict {
         let ticks: u64 = living.iter().map(|member| member.stat.cpu_ticks).sum();
         let per_second = rustix::param::clock_ticks_per_second().max(1);
         let cpu = reaped + Duration::from_millis(ticks.saturating_mul(1_000) / per_second);
         let pages: u64 = living.iter().map(|member| member.stat.resident_pages).sum();
         let memory = pages.saturating_mul(rustix::param::page_size() as u64);
-        let processes = u32::try_from(living.len()).unwrap_or(u32::MAX);
+        let processes = u32::try_from(living.len().saturating_sub(ours)).unwrap_or(u32::MAX);
         self.usage.cpu = self.usage.cpu.max(cpu);
         self.usage.peak_memory_bytes = self.usage.peak_memory_bytes.max(memory);
         self.usage.peak_processes = self.usage.peak_processes.max(processes);

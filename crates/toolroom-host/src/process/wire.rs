@@ -4,12 +4,14 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
+use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::end::{Cause, Status, Usage};
 use super::order::{Limits, Order};
+use crate::sandbox::Confinement;
 
 /// Far above any order that [`Order::check`] lets pass, whose bytes may become four characters each.
 const MAX_FRAME_BYTES: usize = 8 * 1024 * 1024;
@@ -29,6 +31,7 @@ pub(super) struct Task {
     pub(super) variables: Vec<(String, OsString)>,
     pub(super) input_bytes: u64,
     pub(super) limits: Limits,
+    pub(super) confinement: Option<Confinement>,
     pub(super) grace: Duration,
 }
 
@@ -39,6 +42,8 @@ pub(super) enum Word {
     Started(u32),
     /// It does not, for this reason of the system.
     NotStarted(Step, i32),
+    /// It could not be confined, for this reason.
+    NotConfined(String),
     /// Everything has ended.
     Ended { status: Status, cause: Cause, usage: Usage, survivors: u32 },
 }
@@ -48,7 +53,35 @@ pub(super) enum Word {
 pub(super) enum Step {
     Prepare,
     EnterFolder,
+    Confine,
     Execute,
+}
+
+/// Why a program was not started.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// The system did not let this step be taken.
+    Step(Step, io::Error),
+    /// It could not be confined.
+    Confinement(String),
+}
+
+impl Refusal {
+    pub(super) fn preparing(source: io::Error) -> Self {
+        Self::Step(Step::Prepare, source)
+    }
+
+    pub(super) fn word(self) -> Word {
+        match self {
+            Self::Step(step, source) => Word::NotStarted(step, code_of(&source)),
+            Self::Confinement(reason) => Word::NotConfined(reason),
+        }
+    }
+}
+
+/// The system's number for an error.
+pub(super) fn code_of(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or_else(|| Errno::IO.raw_os_error())
 }
 
 impl Task {
@@ -64,6 +97,7 @@ impl Task {
                 .collect(),
             input_bytes: order.input.len() as u64,
             limits: order.limits,
+            confinement: order.confinement.clone(),
             grace: order.grace,
         }
     }

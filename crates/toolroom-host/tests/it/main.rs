@@ -7,6 +7,10 @@
     clippy::indexing_slicing,
     reason = "tests open sockets and files and start processes, and a wrong guess should stop them"
 )]
+#![expect(
+    clippy::duplicate_mod,
+    reason = "what holds for programs must hold for confined ones, on both levels"
+)]
 
 mod bodies;
 mod egress;
@@ -17,6 +21,7 @@ mod internet;
 mod mutation;
 mod process;
 mod resolving;
+mod sandbox;
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;
 mod tls;

@@ -29,6 +29,8 @@ pub(super) enum Exit {
     NotFound,
     Timeout,
     Interrupted,
+    /// As a program that was run for somebody.
+    Program(u8),
 }
 
 /// The command line was used wrongly. Nothing was changed.
@@ -60,6 +62,7 @@ impl Exit {
             Self::NotFound => 5,
             Self::Timeout => 124,
             Self::Interrupted => INTERRUPTED,
+            Self::Program(code) => code,
         }
     }
 

@@ -188,7 +188,12 @@ pub(super) async fn dry_run(app: &App, request: CallRequest, output: &Output) ->
         Exit::Done => "done",
         Exit::Pending => "pending",
         Exit::Denied => "denied",
-        Exit::Failed | Exit::Usage | Exit::NotFound | Exit::Timeout | Exit::Interrupted => "failed",
+        Exit::Failed
+        | Exit::Usage
+        | Exit::NotFound
+        | Exit::Timeout
+        | Exit::Interrupted
+        | Exit::Program(_) => "failed",
     };
     if output.is_json() {
         output.document(&DryRun { dry_run: true, would_be, explain: Some(judged), error: None })?;

@@ -31,6 +31,7 @@ mod report;
 mod resume;
 mod risk;
 mod runs;
+mod sandbox;
 mod screen;
 mod secret_value;
 mod secrets;
@@ -144,6 +145,8 @@ enum Command {
     Backup(backup::BackupArgs),
     /// See whether everything is in order, and what to do where it is not
     Doctor(doctor::DoctorArgs),
+    /// See how well programs are confined here, and run one that way
+    Sandbox(sandbox::SandboxArgs),
     /// Print the completion script of a shell
     Completions(complete::CompletionsArgs),
 }
@@ -230,6 +233,7 @@ async fn dispatch(
         Some(Command::Trust(args)) => return trust::run(settings, args, output).await,
         Some(Command::Backup(args)) => return backup::run(args, output).await,
         Some(Command::Doctor(args)) => return doctor::run(settings, args, output).await,
+        Some(Command::Sandbox(args)) => return sandbox::run(args, output).await,
         Some(Command::Policy(args)) => return policy::run(settings, args, output, register).await,
         Some(Command::Select(args)) => return select::run(settings, args, output, register).await,
         Some(command) => command,
@@ -258,6 +262,7 @@ async fn dispatch(
         | Command::Backup(_)
         | Command::Doctor(_)
         | Command::Policy(_)
+        | Command::Sandbox(_)
         | Command::Select(_) => Ok(Exit::Usage),
     };
     close(app).await;

@@ -6,6 +6,7 @@ use toolroom::clock::Timestamp;
 use toolroom::ledger::CallStatus;
 use toolroom::policy::Preset;
 use toolroom_host::machine::{Machine, Space, TreeSize};
+use toolroom_host::sandbox::Level;
 use toolroom_host::text_file::PassedOver;
 use toolroom_store::StoreHealth;
 
@@ -28,6 +29,18 @@ pub(super) struct Facts {
     /// Absent when nothing says where data is kept.
     pub(super) disk: Option<Result<DiskFacts, String>>,
     pub(super) machine: Result<Machine, String>,
+    /// How well programs are confined, found by trying it.
+    pub(super) sandbox: Result<SandboxFacts, String>,
+}
+
+/// A confinement that works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SandboxFacts {
+    pub(super) level: Level,
+    /// Why it is not a stronger one.
+    pub(super) shortfall: Option<String>,
+    /// What does not hold.
+    pub(super) gaps: Vec<&'static str>,
 }
 
 /// A configuration that can be used.

@@ -10,17 +10,23 @@ use tokio::time::{Instant, timeout_at};
 use toolroom::BoxFuture;
 use toolroom::clock::{Clock, SystemClock};
 use toolroom::redact::{Patterns, Redactor, Secret};
+use toolroom_host::environment;
 use toolroom_host::folders::Folders;
 use toolroom_host::machine::{self, FileId, Machine};
+use toolroom_host::process::Supervisor;
+use toolroom_host::sandbox::{Demand, Sandbox};
 use toolroom_store::Store;
 use toolroom_tools::builtin::doctor::{Checkup, Report};
 
-use super::facts::{AnswerFacts, ConfigTrouble, DiskFacts, Facts, KeyFacts, StoreState};
+use super::facts::{AnswerFacts, ConfigTrouble, DiskFacts, Facts, KeyFacts, SandboxFacts, StoreState};
 use super::judge::judge;
 use super::{look, opened, secrets, settings};
 
 /// All of it takes no longer, whatever state the machine is in.
 const BOUND: Duration = Duration::from_secs(5);
+
+/// How long it may take to confine a program; the rest is left to everything else.
+const SANDBOX_BOUND: Duration = Duration::from_secs(2);
 
 /// A data folder with more in it is not counted to its end.
 const COUNTED_ENTRIES: u64 = 100_000;
@@ -78,13 +84,15 @@ impl Examination {
         let deadline = Instant::now() + BOUND;
         let at = SystemClock.now();
         let machine = aside(deadline, Machine::look).await;
+        let sandbox = sandbox(Instant::now() + SANDBOX_BOUND).await;
         let folders = match &self.folders {
             Ok(folders) => folders,
             Err(cause) => {
                 let config = Err(ConfigTrouble::NoHome(cause.clone()));
                 let (policy, files, answers, store) = (None, None, None, None);
                 let (key, sealed, disk) = (KeyFacts::Nowhere, None, None);
-                let facts = Facts { at, config, policy, files, answers, store, key, sealed, disk, machine };
+                let facts =
+                    Facts { at, config, policy, files, answers, store, key, sealed, disk, machine, sandbox };
                 return (facts, Vec::new());
             }
         };
@@ -121,7 +129,7 @@ impl Examination {
             }
         }
         let (store, disk) = (Some(state), Some(disk));
-        let facts = Facts { at, config, policy, files, answers, store, key, sealed, disk, machine };
+        let facts = Facts { at, config, policy, files, answers, store, key, sealed, disk, machine, sandbox };
         (facts, secrets.unwrap_or_default())
     }
 }
@@ -130,6 +138,20 @@ impl Checkup for Examination {
     fn report(&self) -> BoxFuture<'_, Report> {
         Box::pin(self.examine())
     }
+}
+
+/// Confines a program that does nothing, to see how well that works.
+async fn sandbox(deadline: Instant) -> Result<SandboxFacts, String> {
+    let supervisor = Supervisor::new(environment::own_program());
+    let found = within(deadline, Sandbox::find(&supervisor, Demand::default())).await;
+    let found = found.map_err(|_| "confining a program took too long".to_owned())?;
+    let sandbox = found.map_err(told)?;
+    let gaps = sandbox.promises().into_iter().filter(|promise| !promise.holds).map(|promise| promise.meaning);
+    Ok(SandboxFacts {
+        level: sandbox.level(),
+        shortfall: sandbox.shortfall().map(str::to_owned),
+        gaps: gaps.collect(),
+    })
 }
 
 fn disk(data: &Path) -> io::Result<DiskFacts> {

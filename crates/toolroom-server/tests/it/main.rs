@@ -49,6 +49,7 @@ mod prompt;
 mod restore;
 mod results;
 mod rotation;
+mod sandbox;
 #[expect(dead_code, reason = "the properties are tested beside the code")]
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;

@@ -109,6 +109,10 @@ async fn execute(
         }
         // What it had done by then is done.
         Cause::Limit(limit) => Err(ToolError::tool(told(&run.command, reason(limit), &ended)).in_doubt()),
+        Cause::Trespass => {
+            let why = "it changed a protected file (git hooks, shell start files), which was put back";
+            Err(ToolError::tool(told(&run.command, why, &ended)).in_doubt())
+        }
     }
 }
 

@@ -10,6 +10,9 @@ const SCRIPT: &str = "setsid sh -c 'trap \"\" TERM HUP; sleep 600 & sleep 600' &
 fn parent(bench: &Bench, script: &str) -> Child {
     let mut command = Command::new(helper());
     command.arg(bench.path()).args(["sh", "-c", script]).env("MARK", &bench.mark);
+    if let Some(level) = Bench::level() {
+        command.env("CONFINED", level.name());
+    }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 

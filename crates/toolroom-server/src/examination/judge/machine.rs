@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use toolroom::clock::Timestamp;
 use toolroom_host::machine::{Extent, Machine, UserNamespaces};
+use toolroom_host::sandbox::Level;
 use toolroom_tools::builtin::doctor::{Check, Finding};
 
-use super::super::facts::DiskFacts;
+use super::super::facts::{DiskFacts, SandboxFacts};
 use super::one;
 use super::wording::{MB, size};
 
@@ -21,9 +22,6 @@ const YEARS: std::ops::RangeInclusive<i16> = 2025..=2100;
 
 /// Clocks of machines that share a database may differ so much.
 pub(super) const CLOCK_SLACK: Duration = Duration::from_secs(60);
-
-/// From this version on Landlock knows about connections.
-const LANDLOCK_NETWORK: u32 = 4;
 
 const PRUNE: &str = "toolroom log prune --older-than 30d";
 const SET_CLOCK: &str = "sudo timedatectl set-ntp true";
@@ -58,9 +56,8 @@ pub(super) fn disk(facts: &Result<DiskFacts, String>) -> Check {
     Check::new(details, found.into_iter().collect())
 }
 
-/// How well programs can be confined here. Nothing is confined yet: this says what to expect.
-pub(super) fn sandbox(machine: &Machine) -> Check {
-    let spaces = machine.user_namespaces == UserNamespaces::Possible;
+/// How well programs are confined here.
+pub(super) fn sandbox(machine: &Machine, found: &Result<SandboxFacts, String>) -> Check {
     let mut parts = vec![match machine.landlock_abi {
         0 => "no Landlock".to_owned(),
         version => format!("Landlock {version}"),
@@ -73,21 +70,27 @@ pub(super) fn sandbox(machine: &Machine) -> Check {
     });
     parts.push(if machine.bubblewrap.is_some() { "bubblewrap" } else { "no bubblewrap" }.to_owned());
     let parts = parts.join(", ");
-    let landlock = machine.landlock_abi > 0 && machine.seccomp;
-    let meaning = match (landlock, spaces) {
-        (_, true) if landlock || machine.bubblewrap.is_some() => {
-            "programs can be kept out of your folders and off the network"
-        }
-        (true, _) if machine.landlock_abi >= LANDLOCK_NETWORK => {
-            "programs can be kept out of your folders and from making connections"
-        }
-        (true, _) => "programs can be kept out of your folders, not off the network",
-        (false, _) => {
-            let details = format!("programs that tools start cannot be confined here: {parts}");
+    let sandbox = match found {
+        Ok(sandbox) => sandbox,
+        Err(cause) => {
+            let details = format!("programs that tools start cannot be confined here: {cause} ({parts})");
             return one(Finding::warning("sandbox.none", details, sandbox_remedy(machine)));
         }
     };
-    one(Finding::ok(format!("{meaning}: {parts}")))
+    let meaning = match sandbox.level {
+        Level::Namespaces => {
+            "programs see the system, their folder and a `/tmp` of their own, and no network"
+        }
+        Level::Landlock => "programs can open the system and their folder only, and no network",
+    };
+    let mut details = format!("level `{}`: {meaning} ({parts})", sandbox.level.name());
+    if !sandbox.gaps.is_empty() {
+        details.push_str(&format!("; what does not hold: {}", sandbox.gaps.join("; ")));
+    }
+    if let Some(shortfall) = &sandbox.shortfall {
+        details.push_str(&format!("; why it is not a stronger level: {shortfall}"));
+    }
+    one(Finding::ok(details))
 }
 
 fn sandbox_remedy(machine: &Machine) -> String {

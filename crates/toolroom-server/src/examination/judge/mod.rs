@@ -31,7 +31,10 @@ pub(super) fn judge(facts: &Facts) -> Report {
         ("instances", of_store(facts, "instances.unexamined", calls::instances)),
         ("approvals", of_store(facts, "approvals.unexamined", calls::approvals)),
         ("disk", facts.disk.as_ref().map_or_else(|| unexamined("disk.unexamined", "config"), machine::disk)),
-        ("sandbox", of_machine(facts, "sandbox.unreadable", machine::sandbox)),
+        (
+            "sandbox",
+            of_machine(facts, "sandbox.unreadable", |machine| machine::sandbox(machine, &facts.sandbox)),
+        ),
         (
             "clock",
             of_machine(facts, "clock.unreadable", |machine| machine::clock(machine, newest_at, facts.at)),

@@ -7,13 +7,14 @@ use std::time::Duration;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::CallStatus;
 use toolroom_host::machine::{Extent, Machine, Space, TreeSize, UserNamespaces};
+use toolroom_host::sandbox::Level;
 use toolroom_store::{InstanceSeen, StoreHealth};
 use toolroom_tools::builtin::doctor::{Gravity, Report};
 
 use super::super::facts::{
     About, AnswerFacts, ConfigFacts, ConfigTrouble, Damage, DiskFacts, Facts, FolderFacts, FolderState,
     FolderTrouble, KeyChange, KeyFacts, KeyTrouble, Oddity, OpenStore, PolicyFacts, ProjectFacts,
-    SealedFacts, StoreFacts, StoreState, StoreTrouble, Unwritable, Vanished,
+    SandboxFacts, SealedFacts, StoreFacts, StoreState, StoreTrouble, Unwritable, Vanished,
 };
 use super::judge;
 use super::machine::{CLOCK_SLACK, FULL_BYTES, LOW_BYTES};
@@ -71,6 +72,7 @@ fn sound() -> Facts {
             year: 2027,
             core_dumps_off: true,
         }),
+        sandbox: Ok(SandboxFacts { level: Level::Namespaces, shortfall: None, gaps: Vec::new() }),
     }
 }
 
@@ -390,37 +392,38 @@ fn faults_of_the_machine_and_its_clock() {
 
 #[test]
 fn how_well_programs_can_be_confined_is_said_in_words() {
-    let sandbox = |landlock_abi, seccomp, user_namespaces, bubblewrap: Option<&str>| {
-        let mut facts = sound();
-        let bubblewrap = bubblewrap.map(PathBuf::from);
-        let sound = facts.machine.clone().unwrap();
-        facts.machine = Ok(Machine { landlock_abi, seccomp, user_namespaces, bubblewrap, ..sound });
-        let report = judge(&facts);
+    let check = |facts: &Facts| {
+        let report = judge(facts);
         let (_, check) = report.checks.into_iter().find(|(name, _)| *name == "sandbox").unwrap();
         check.gravest
     };
-    let (possible, absent) = (UserNamespaces::Possible, UserNamespaces::Absent);
-    let forbidden = |by| UserNamespaces::Forbidden { by };
-    let bwrap = Some("/usr/bin/bwrap");
-    for (found, says) in [
-        (sandbox(6, true, possible, None), "off the network"),
-        (sandbox(0, true, possible, bwrap), "off the network"),
-        (sandbox(4, true, absent, None), "from making connections"),
-        (sandbox(3, true, forbidden("/x"), bwrap), "not off the network"),
-    ] {
+    let mut facts = sound();
+    for (level, says) in
+        [(Level::Namespaces, "their own, and no network"), (Level::Landlock, "their folder only")]
+    {
+        let shortfall = (level == Level::Landlock).then(|| "bubblewrap is not installed".to_owned());
+        facts.sandbox =
+            Ok(SandboxFacts { level, shortfall: shortfall.clone(), gaps: vec!["others can be seen"] });
+        let found = check(&facts);
         assert!(found.gravity == Gravity::Ok && found.details.contains(says), "{says}: {found:?}");
+        assert!(found.details.contains("others can be seen"), "{found:?}");
+        assert_eq!(found.details.contains("is not installed"), shortfall.is_some(), "{found:?}");
     }
+    let none = |user_namespaces| {
+        let mut facts = sound();
+        machine(&mut facts).user_namespaces = user_namespaces;
+        facts.sandbox = Err("it did not work".to_owned());
+        check(&facts)
+    };
+    let forbidden = |by| UserNamespaces::Forbidden { by };
     for (found, remedy) in [
-        (sandbox(0, true, possible, None), "sudo apt-get install bubblewrap"),
-        (sandbox(0, false, absent, None), "uname -r"),
-        (sandbox(6, false, absent, None), "uname -r"),
-        (
-            sandbox(0, true, forbidden("/proc/sys/x_restrict"), bwrap),
-            "echo 0 | sudo tee /proc/sys/x_restrict",
-        ),
-        (sandbox(0, true, forbidden("/proc/sys/max"), bwrap), "echo 10000 | sudo tee /proc/sys/max"),
+        (none(UserNamespaces::Possible), "sudo apt-get install bubblewrap"),
+        (none(UserNamespaces::Absent), "uname -r"),
+        (none(forbidden("/proc/sys/x_restrict")), "echo 0 | sudo tee /proc/sys/x_restrict"),
+        (none(forbidden("/proc/sys/max")), "echo 10000 | sudo tee /proc/sys/max"),
     ] {
         let told = (found.code, found.gravity, found.remedy.as_deref());
         assert_eq!(told, (Some("sandbox.none"), Gravity::Warning, Some(remedy)));
+        assert!(found.details.contains("it did not work"), "{found:?}");
     }
 }

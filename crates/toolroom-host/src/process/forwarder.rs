@@ -1,0 +1,54 @@
+//! The inner end of the way out: listens where programs look for a proxy, and passes everything on to ours, which
+//! listens on a socket outside.
+
+use std::io;
+use std::net::{Shutdown, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Connections at the same time. Further ones are closed.
+const AT_ONCE: usize = 64;
+
+#[expect(clippy::disallowed_types, reason = "this is the door: the socket of our proxy")]
+type Outer = std::os::unix::net::UnixStream;
+
+/// Listens, as long as this process lives, and gives the port.
+#[expect(clippy::disallowed_methods, reason = "this is the door: a network of its own, which leads nowhere")]
+pub(super) fn start(proxy: &'static str) -> io::Result<u16> {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+    let port = listener.local_addr()?.port();
+    let open = Arc::new(AtomicUsize::new(0));
+    std::thread::Builder::new().spawn(move || {
+        for inner in listener.incoming().flatten() {
+            let open = Arc::clone(&open);
+            if open.fetch_add(1, Ordering::SeqCst) >= AT_ONCE {
+                open.fetch_sub(1, Ordering::SeqCst);
+                continue;
+            }
+            let counted = Arc::clone(&open);
+            let pass_on = move || {
+                // Whoever is not passed on finds the connection closed.
+                drop(pass_on(&inner, Path::new(proxy)));
+                counted.fetch_sub(1, Ordering::SeqCst);
+            };
+            if std::thread::Builder::new().spawn(pass_on).is_err() {
+                open.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+    })?;
+    Ok(port)
+}
+
+fn pass_on(inner: &TcpStream, proxy: &Path) -> io::Result<()> {
+    let outer = Outer::connect(proxy)?;
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            drop(io::copy(&mut &*inner, &mut &outer));
+            drop(outer.shutdown(Shutdown::Write));
+        });
+        drop(io::copy(&mut &outer, &mut &*inner));
+        drop(inner.shutdown(Shutdown::Write));
+    });
+    Ok(())
+}

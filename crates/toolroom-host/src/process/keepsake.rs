@@ -1,0 +1,154 @@
+//! Files that a confined program must not change and could: they are remembered before it starts, looked at while it
+//! runs, and put back when it has ended (`put_back.rs`).
+//!
+//! In namespaces only those are left to this that are not there yet, as the others are out of reach. Behind Landlock
+//! alone it is all of them.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// More files are not remembered: a program is not started then.
+const MAX_ENTRIES: usize = 2_000;
+
+/// Nor are more bytes.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Everything that is remembered for one program.
+#[derive(Debug, Default)]
+pub(super) struct Keepsakes {
+    pub(super) kept: Vec<Keepsake>,
+}
+
+/// One path, and what was there.
+#[derive(Debug)]
+pub(super) struct Keepsake {
+    /// The folder the program may change.
+    pub(super) folder: PathBuf,
+    /// The path in it.
+    pub(super) path: PathBuf,
+    pub(super) was: Option<Thing>,
+}
+
+/// Something in a folder.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Thing {
+    pub(super) look: Look,
+    pub(super) content: Content,
+}
+
+/// By which a change is seen without reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Look {
+    device: u64,
+    inode: u64,
+    changed: (i64, i64),
+    size: u64,
+    pub(super) mode: u32,
+    pub(super) owner: (u32, u32),
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    File(Vec<u8>),
+    Link(PathBuf),
+    Folder(BTreeMap<OsString, Thing>),
+    /// A pipe, a socket or a device.
+    Other,
+}
+
+/// How much may still be remembered.
+struct Room {
+    entries: usize,
+    bytes: u64,
+}
+
+impl Keepsakes {
+    /// Remembers what is at these paths now; each is given with the folder it lies in.
+    pub(super) fn of(paths: impl IntoIterator<Item = (PathBuf, PathBuf)>) -> io::Result<Self> {
+        let mut room = Room { entries: MAX_ENTRIES, bytes: MAX_BYTES };
+        let mut kept = Vec::new();
+        for (folder, path) in paths {
+            let was = room.remember(&folder.join(&path))?;
+            kept.push(Keepsake { folder, path, was });
+        }
+        Ok(Self { kept })
+    }
+
+    /// Whether anything is not as it was.
+    pub(super) fn are_changed(&self) -> bool {
+        self.kept.iter().any(Keepsake::is_changed)
+    }
+}
+
+impl Keepsake {
+    pub(super) fn is_changed(&self) -> bool {
+        is_changed(self.was.as_ref(), &self.folder.join(&self.path))
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: whether a protected file was changed")]
+fn is_changed(was: Option<&Thing>, path: &Path) -> bool {
+    let (was, is) = match (was, path.symlink_metadata()) {
+        (None, Err(error)) => return error.kind() != io::ErrorKind::NotFound && !is_no_folder(&error),
+        (Some(was), Ok(is)) => (was, is),
+        (None, Ok(_)) | (Some(_), Err(_)) => return true,
+    };
+    if was.look != Look::of(&is) {
+        return true;
+    }
+    let Content::Folder(children) = &was.content else { return false };
+    let Ok(entries) = std::fs::read_dir(path) else { return true };
+    entries.count() != children.len()
+        || children.iter().any(|(name, child)| is_changed(Some(child), &path.join(name)))
+}
+
+fn is_no_folder(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotADirectory
+}
+
+impl Look {
+    fn of(found: &std::fs::Metadata) -> Self {
+        Self {
+            device: found.dev(),
+            inode: found.ino(),
+            changed: (found.ctime(), found.ctime_nsec()),
+            size: found.size(),
+            mode: found.mode(),
+            owner: (found.uid(), found.gid()),
+        }
+    }
+}
+
+impl Room {
+    #[expect(clippy::disallowed_methods, reason = "this is the door: protected files are remembered")]
+    fn remember(&mut self, path: &Path) -> io::Result<Option<Thing>> {
+        let found = match path.symlink_metadata() {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound || is_no_folder(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let too_many = || io::Error::from(io::ErrorKind::FileTooLarge);
+        self.entries = self.entries.checked_sub(1).ok_or_else(too_many)?;
+        let content = if found.is_dir() {
+            let mut children = BTreeMap::new();
+            for entry in std::fs::read_dir(path)? {
+                let name = entry?.file_name();
+                if let Some(child) = self.remember(&path.join(&name))? {
+                    children.insert(name, child);
+                }
+            }
+            Content::Folder(children)
+        } else if found.is_file() {
+            self.bytes = self.bytes.checked_sub(found.len()).ok_or_else(too_many)?;
+            Content::File(std::fs::read(path)?)
+        } else if found.is_symlink() {
+            Content::Link(std::fs::read_link(path)?)
+        } else {
+            Content::Other
+        };
+        Ok(Some(Thing { look: Look::of(&found), content }))
+    }
+}

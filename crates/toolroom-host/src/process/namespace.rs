@@ -1,0 +1,132 @@
+//! A program in namespaces of its own, seen from the helper.
+//!
+//! Bubblewrap makes them and starts a stage of ours as their first process (`inside.rs`), which starts the program and
+//! tells how it ends: bubblewrap itself would tell a signal and a code alike. When that first process ends, the kernel
+//! ends everything in the namespaces.
+
+use std::io::{self, PipeReader, Read, Seek, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use rustix::fs::MemfdFlags;
+use rustix::io::{FdFlags, fcntl_setfd};
+use serde::{Deserialize, Serialize};
+
+use super::end::Status;
+use super::family;
+use super::helper::SUBCOMMAND;
+use super::inside;
+use super::wire::{self, Refusal, Step, Task};
+use crate::sandbox::Confinement;
+
+/// As much of bubblewrap's complaint as is passed on.
+const MAX_COMPLAINT_BYTES: u64 = 2_000;
+
+/// Descriptors that the first process inside is handed, by their numbers.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Handed {
+    /// Its words go here.
+    pub(super) report: i32,
+    /// What to start.
+    pub(super) task: i32,
+    /// Standard error; the one it has is for bubblewrap's complaints.
+    pub(super) stderr: i32,
+    /// Our program.
+    pub(super) own: i32,
+}
+
+/// What the first process inside says.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Inside {
+    /// The program runs, under this number inside.
+    Begun(u32),
+    /// It does not.
+    Failed(Step, i32),
+    /// The program has ended.
+    Ended(Status),
+}
+
+/// The namespaces of a program that runs.
+#[derive(Debug)]
+pub(super) struct House {
+    /// Our child: bubblewrap, which ends when everything inside has.
+    pub(super) keeper: u32,
+    /// The program, under its number out here.
+    pub(super) program: u32,
+    /// Whether it was reaped.
+    pub(super) is_gone: bool,
+    /// What is said inside, until nobody is left who could.
+    pub(super) words: Option<PipeReader>,
+}
+
+/// Starts a program in namespaces. Comes back when it runs.
+pub(super) fn start(task: &Task, confinement: &Confinement, stdin: OwnedFd) -> Result<House, Refusal> {
+    let (mut words, keeper, mut complaint) = start_keeper(task, confinement, stdin).map_err(|source| {
+        Refusal::Confinement(format!("`{}` cannot be started: {source}", confinement.bubblewrap().display()))
+    })?;
+    match wire::read::<Inside>(&mut words) {
+        Ok(Inside::Begun(inner)) => {
+            let program = number_outside(inner).unwrap_or(keeper);
+            Ok(House { keeper, program, is_gone: false, words: Some(words) })
+        }
+        Ok(Inside::Failed(step, code)) => Err(Refusal::Step(step, io::Error::from_raw_os_error(code))),
+        Ok(Inside::Ended(_)) | Err(_) => {
+            let mut text = Vec::new();
+            drop(
+                complaint.rewind().and_then(|()| complaint.take(MAX_COMPLAINT_BYTES).read_to_end(&mut text)),
+            );
+            let text = String::from_utf8_lossy(&text).trim().to_owned();
+            Err(Refusal::Confinement(if text.is_empty() { "bubblewrap failed".to_owned() } else { text }))
+        }
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "this is the door: bubblewrap is started"
+)]
+fn start_keeper(
+    task: &Task,
+    confinement: &Confinement,
+    stdin: OwnedFd,
+) -> io::Result<(PipeReader, u32, std::fs::File)> {
+    let (words, report) = io::pipe()?;
+    let handed_task = in_memory(&wire::frame(task)?)?;
+    let options = in_memory(&confinement.bubblewrap_options())?;
+    let complaint = in_memory(&[])?;
+    let stderr = io::stderr().as_fd().try_clone_to_owned()?;
+    // It need not be anywhere inside: whoever has it open can run it.
+    let own = std::fs::File::open("/proc/self/exe")?;
+    // This process has one thread, so nobody else can start a child that would inherit them too.
+    fcntl_setfd(&report, FdFlags::empty())?;
+    for file in [handed_task.as_fd(), options.as_fd(), stderr.as_fd(), own.as_fd()] {
+        fcntl_setfd(file, FdFlags::empty())?;
+    }
+    let handed = Handed {
+        report: report.as_raw_fd(),
+        task: handed_task.as_raw_fd(),
+        stderr: stderr.as_raw_fd(),
+        own: own.as_raw_fd(),
+    };
+    let mut command = std::process::Command::new(confinement.bubblewrap());
+    command.arg("--args").arg(options.as_raw_fd().to_string()).arg("--");
+    command.arg(format!("/proc/self/fd/{}", handed.own)).args([SUBCOMMAND, inside::STAGE]);
+    command.arg(serde_json::to_string(&handed)?);
+    command.env_clear().stdin(stdin).stderr(complaint.try_clone()?);
+    Ok((words, command.spawn()?.id(), complaint))
+}
+
+/// A file in memory with this content, to be read from its beginning.
+#[expect(clippy::disallowed_types, reason = "this is the door: what bubblewrap and our stage are told")]
+fn in_memory(content: &[u8]) -> io::Result<std::fs::File> {
+    let mut file = std::fs::File::from(rustix::fs::memfd_create("told", MemfdFlags::CLOEXEC)?);
+    file.write_all(content)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// The process that has this number inside the namespaces of one of our descendants.
+fn number_outside(inner: u32) -> Option<u32> {
+    let members = family::descendants(std::process::id());
+    members.into_iter().map(|member| member.pid).find(|pid| family::number_inside(*pid) == Some(inner))
+}

@@ -1,0 +1,88 @@
+//! What is made for a confined program before it starts, and cleared away after it has ended.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+
+use rustix::fs::Mode;
+use rustix::process::{Gid, Uid};
+
+use super::keepsake::Keepsakes;
+use super::wire::{Refusal, Task};
+use crate::sandbox::{Level, User};
+
+/// What is cleared away in the end.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    /// A folder for temporary files.
+    temporary: Option<PathBuf>,
+    /// What must be as it was.
+    keepsakes: Keepsakes,
+}
+
+impl Place {
+    /// Makes what the program of this task needs, and tells the task where it is.
+    pub(super) fn prepared(task: &mut Task) -> Result<Self, Refusal> {
+        let Some(confinement) = &mut task.confinement else { return Ok(Self::default()) };
+        let keepsakes = Keepsakes::of(confinement.unguarded()).map_err(|source| {
+            Refusal::Confinement(format!("what is protected in its folders cannot be remembered: {source}"))
+        })?;
+        let mut place = Self { temporary: None, keepsakes };
+        if let Some(user) = confinement.user {
+            give_pipes(user).map_err(Refusal::preparing)?;
+        }
+        if confinement.level() == Level::Landlock {
+            let folder = make_folder(confinement.user).map_err(Refusal::preparing)?;
+            place.temporary = Some(folder.clone());
+            confinement.temporary = Some(folder);
+        }
+        for (name, value) in confinement.variables() {
+            task.variables.retain(|(there, _)| there != name);
+            task.variables.push((name.to_owned(), value.into_os_string()));
+        }
+        Ok(place)
+    }
+
+    /// Whether something was changed that is protected.
+    pub(super) fn is_trespassed(&self) -> bool {
+        self.keepsakes.are_changed()
+    }
+
+    /// Clears everything away, and gives whether something had to be put back. Nobody is left who could be in the way.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door: temporary files of a program that ended"
+    )]
+    pub(super) fn clear(&mut self) -> bool {
+        if let Some(folder) = self.temporary.take() {
+            // No link in it is followed. What cannot be removed is in the folder that the system empties.
+            drop(std::fs::remove_dir_all(folder));
+        }
+        // What could not be put back was changed too.
+        self.keepsakes.put_back().unwrap_or(true)
+    }
+}
+
+/// Its output streams become its own: programs open them once more, as `/dev/stderr`. So does our stage inside the
+/// namespaces, which is root without the right to open everything, and has only its group left.
+fn give_pipes(user: User) -> io::Result<()> {
+    for stream in [io::stdout().as_fd(), io::stderr().as_fd()] {
+        rustix::fs::fchown(stream, Some(Uid::from_raw(user.uid)), None)?;
+        rustix::fs::fchmod(stream, Mode::from_raw_mode(0o660))?;
+    }
+    Ok(())
+}
+
+/// A new folder that only this user enters.
+#[expect(clippy::disallowed_types, reason = "this is the door: temporary files of a program")]
+fn make_folder(user: Option<User>) -> io::Result<PathBuf> {
+    use std::os::unix::fs::DirBuilderExt;
+    let mut name = [0; 12];
+    getrandom::fill(&mut name).map_err(io::Error::other)?;
+    let folder = PathBuf::from(format!("/tmp/toolroom-{}", hex::encode(name)));
+    std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
+    if let Some(user) = user {
+        rustix::fs::chown(&folder, Some(Uid::from_raw(user.uid)), Some(Gid::from_raw(user.gid)))?;
+    }
+    Ok(folder)
+}

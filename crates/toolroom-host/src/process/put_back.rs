@@ -1,0 +1,110 @@
+//! Putting protected files back. No path is followed: every step is taken below a folder that is open, so that no link a
+//! program has left leads elsewhere. What is in the way is renamed, not removed, as somebody else may have put it there.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::{Gid, Uid};
+
+use super::keepsake::{Content, Keepsake, Keepsakes, Thing};
+
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+impl Keepsakes {
+    /// Puts back what was changed. Gives whether anything was.
+    pub(super) fn put_back(&self) -> io::Result<bool> {
+        let mut is_any = false;
+        for keepsake in self.kept.iter().filter(|keepsake| keepsake.is_changed()) {
+            is_any = true;
+            keepsake.put_back()?;
+        }
+        Ok(is_any)
+    }
+}
+
+impl Keepsake {
+    #[expect(clippy::disallowed_methods, reason = "this is the door: a protected file is put back")]
+    fn put_back(&self) -> io::Result<()> {
+        let mut folder = rustix::fs::openat(CWD, &self.folder, FOLDER, Mode::empty())?;
+        let Some(name) = self.path.file_name() else { return Ok(()) };
+        for part in self.path.parent().into_iter().flat_map(Path::iter) {
+            folder = match rustix::fs::openat(&folder, part, FOLDER, Mode::empty()) {
+                Ok(inner) => inner,
+                // Nothing was here, and nothing can be below.
+                Err(Errno::NOENT) if self.was.is_none() => return Ok(()),
+                Err(Errno::NOENT) => make_folder(folder.as_fd(), part)?,
+                Err(Errno::LOOP | Errno::NOTDIR) => {
+                    set_aside(folder.as_fd(), part)?;
+                    make_folder(folder.as_fd(), part)?
+                }
+                Err(error) => return Err(error.into()),
+            };
+        }
+        set_aside(folder.as_fd(), name)?;
+        self.was.as_ref().map_or(Ok(()), |was| was.make(folder.as_fd(), name))
+    }
+}
+
+impl Thing {
+    /// Makes it again.
+    #[expect(clippy::disallowed_methods, reason = "this is the door: a protected file is made again")]
+    #[expect(clippy::disallowed_types, reason = "this is the door: a protected file is made again")]
+    fn make(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+        match &self.content {
+            Content::File(bytes) => {
+                let flags =
+                    OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let mut file =
+                    std::fs::File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o600))?);
+                file.write_all(bytes)?;
+                self.dress(file.as_fd())
+            }
+            Content::Folder(children) => {
+                let inner = make_folder(folder, name)?;
+                for (name, child) in children {
+                    child.make(inner.as_fd(), name)?;
+                }
+                self.dress(inner.as_fd())
+            }
+            Content::Link(target) => Ok(rustix::fs::symlinkat(target, folder, name)?),
+            Content::Other => Ok(()),
+        }
+    }
+
+    /// Gives it its owner, if we may, and its mode.
+    fn dress(&self, file: BorrowedFd<'_>) -> io::Result<()> {
+        let (uid, gid) = self.look.owner;
+        match rustix::fs::fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))) {
+            Ok(()) | Err(Errno::PERM) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(self.look.mode))?)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: a protected folder is made again")]
+fn make_folder(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+    rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o700))?;
+    Ok(rustix::fs::openat(folder, name, FOLDER, Mode::empty())?)
+}
+
+/// Renames what has this name, so that nothing runs or obeys it any more.
+#[expect(clippy::disallowed_methods, reason = "this is the door: what is in the place of a protected file")]
+fn set_aside(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(_) => {}
+        Err(Errno::NOENT) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    }
+    let mut random = [0; 6];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let mut aside = OsString::from(OsStr::from_bytes(b"set-aside-"));
+    aside.push(OsStr::from_bytes(name.as_bytes().strip_prefix(b".").unwrap_or(name.as_bytes())));
+    aside.push(format!("-{}", hex::encode(random)));
+    Ok(rustix::fs::renameat(folder, name, folder, &aside)?)
+}

@@ -1,0 +1,102 @@
+//! What bubblewrap is told.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::confinement::Confinement;
+use super::{protected, system};
+
+impl Confinement {
+    /// The program that makes the namespaces.
+    pub(crate) fn bubblewrap(&self) -> &Path {
+        &self.bubblewrap
+    }
+
+    /// Its options, each ended by a zero byte: they go through a descriptor, so that no list of processes shows them.
+    pub(crate) fn bubblewrap_options(&self) -> Vec<u8> {
+        let mut options = Options(Vec::new());
+        options.say(["--die-with-parent", "--as-pid-1", "--unshare-pid", "--unshare-net"]);
+        options.say(["--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]);
+        if self.user.is_some() {
+            // Root needs no user namespace to make the others. Of its rights only that to become another user is left.
+            options.say(["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]);
+        } else {
+            options.say(["--unshare-user"]);
+        }
+        for folder in system::FOLDERS {
+            options.say(["--ro-bind-try", folder, folder]);
+        }
+        options.say(["--proc", system::PROCESSES, "--dev", "/dev"]);
+        self.add_temporary(&mut options, "/dev/shm");
+        options.say(["--remount-ro", "/dev"]);
+        self.add_temporary(&mut options, "/tmp");
+        options.say(["--symlink", "/tmp", "/var/tmp", "--dir", "/run"]);
+        self.add_folders(&mut options);
+        if let Some(proxy) = &self.proxy {
+            options.mount("--ro-bind", proxy, Path::new(PROXY));
+        }
+        options.say(["--remount-ro", "/", "--chdir", "/"]);
+        options.0
+    }
+
+    fn add_temporary(&self, options: &mut Options, folder: &str) {
+        let size = self.temporary_bytes.max(1).to_string();
+        options.say(["--perms", "1777", "--size", size.as_str(), "--tmpfs", folder]);
+    }
+
+    /// Those deeper down come later, and so lie on top of those around them.
+    fn add_folders(&self, options: &mut Options) {
+        let is_there = |path: &&PathBuf| protected::is_there(path);
+        let mut mounts: Vec<(&str, &PathBuf)> = Vec::new();
+        mounts.extend(self.readable.iter().map(|path| ("--ro-bind", path)));
+        mounts.extend(self.writable.iter().map(|path| ("--bind", path)));
+        mounts.extend(self.pinned.iter().filter(is_there).map(|path| ("--bind", path)));
+        mounts.extend(
+            self.locked.iter().filter(|path| protected::can_be_covered(path)).map(|path| ("--ro-bind", path)),
+        );
+        mounts.extend(self.hidden.iter().map(|path| (HIDE, path)));
+        mounts.sort_by_key(|(_, path)| path.components().count());
+        for (how, path) in &mounts {
+            if *how != HIDE {
+                options.mount(how, path, path);
+            } else if protected::is_folder(path) {
+                options.say(["--tmpfs"]);
+                options.add(path.as_os_str());
+            } else {
+                // A device that is no device here: it cannot be opened.
+                options.mount("--ro-bind", Path::new("/dev/null"), path);
+            }
+        }
+        // Only now, as something that may be seen can lie below.
+        for (_, path) in mounts.iter().filter(|(how, path)| *how == HIDE && protected::is_folder(path)) {
+            options.say(["--remount-ro"]);
+            options.add(path.as_os_str());
+        }
+    }
+}
+
+/// Where the proxy's socket is inside.
+pub(crate) const PROXY: &str = "/run/toolroom-proxy";
+
+/// No option of bubblewrap, but what its options are used for.
+const HIDE: &str = "hide";
+
+struct Options(Vec<u8>);
+
+impl Options {
+    fn add(&mut self, word: &OsStr) {
+        self.0.extend(word.as_bytes());
+        self.0.push(0);
+    }
+
+    fn say<const N: usize>(&mut self, words: [&str; N]) {
+        words.into_iter().for_each(|word| self.add(OsString::from(word).as_os_str()));
+    }
+
+    fn mount(&mut self, how: &str, from: &Path, to: &Path) {
+        self.say([how]);
+        self.add(from.as_os_str());
+        self.add(to.as_os_str());
+    }
+}

@@ -1,0 +1,113 @@
+//! How well a program is confined, in words.
+
+use serde::{Deserialize, Serialize};
+
+/// How well a program is confined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Landlock and seccomp: it cannot open what is not its own.
+    Landlock,
+    /// Bubblewrap with Landlock and seccomp inside: what is not its own is not there.
+    Namespaces,
+}
+
+/// One thing a sandbox promises, or does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Promise {
+    /// A short name that stays the same.
+    pub name: &'static str,
+    /// Whether it holds.
+    pub holds: bool,
+    /// What that means.
+    pub meaning: &'static str,
+}
+
+impl Level {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Landlock => "landlock",
+            Self::Namespaces => "namespaces",
+        }
+    }
+
+    /// What holds on this level with this version of Landlock, and what does not.
+    #[must_use]
+    pub fn promises(self, landlock_abi: u32) -> Vec<Promise> {
+        let spaces = self == Self::Namespaces;
+        let either = |name, holds, yes, no| Promise { name, holds, meaning: if holds { yes } else { no } };
+        vec![
+            either(
+                "files",
+                true,
+                "only the folders of its profile can be changed; home and our data cannot be read",
+                "",
+            ),
+            either("network", true, "no connection leaves the sandbox", ""),
+            either(
+                "privileges",
+                true,
+                "no program inside gains rights, and dangerous system calls are refused",
+                "",
+            ),
+            either(
+                "signals",
+                spaces || landlock_abi >= SIGNALS,
+                "no process outside can be signalled",
+                "other processes of the same user can be signalled; a kernel from 6.12 on would prevent it",
+            ),
+            either(
+                "permissions",
+                spaces,
+                "permissions, owners and times of files outside cannot be changed",
+                "permissions and times of files outside can be changed where they belong to the program's user, though \
+                 not their content",
+            ),
+            either(
+                "outside_sockets",
+                landlock_abi >= UNIX_SOCKETS || !spaces,
+                "servers outside cannot be reached through sockets in the folders of the profile",
+                "a socket of a server outside that lies in a folder of the profile can be reached; a newer kernel would \
+                 prevent it",
+            ),
+            either(
+                "processes",
+                spaces,
+                "other processes cannot be seen, and all of its own end with it at one stroke",
+                "names and command lines of other processes can be seen; its own are ended one by one",
+            ),
+            either(
+                "protected_files",
+                spaces,
+                "rc files and git hooks in its folders cannot be changed, credential files cannot be read",
+                "a changed rc file or git hook ends the program and is put back; a folder with credential files is refused",
+            ),
+            either(
+                "temporary_files",
+                spaces,
+                "`/tmp` is its own and bounded",
+                "`/tmp` is refused: temporary files go to a folder of its own (`TMPDIR`), bounded only by the disk",
+            ),
+            either(
+                "local_servers",
+                spaces,
+                "programs inside can talk to each other over sockets",
+                "programs inside cannot make sockets at all",
+            ),
+            either(
+                "second_fence",
+                landlock_abi >= super::finding::LEAST_LANDLOCK,
+                "the kernel checks every file once more (Landlock)",
+                "the kernel has no Landlock, or too old a one, to check every file once more",
+            ),
+        ]
+    }
+}
+
+/// From this version on Landlock holds signals back.
+const SIGNALS: u32 = 6;
+
+/// From this version on Landlock knows about sockets in the file system.
+const UNIX_SOCKETS: u32 = 9;

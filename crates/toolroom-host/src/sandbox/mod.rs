@@ -1,0 +1,35 @@
+//! What a program may touch, held by the operating system.
+//!
+//! A [`Profile`] says what is allowed. A [`Sandbox`] is the strongest confinement this machine has, found by trying it:
+//! [`Level::Namespaces`] is bubblewrap with Landlock and seccomp inside, [`Level::Landlock`] is the latter two alone. It
+//! makes a [`Confinement`] of a profile, or says why it cannot: nothing is ever held less than was asked for. An
+//! [`Order`](crate::process::Order) with a confinement is started inside it.
+//!
+//! The order of the steps, each in the process that becomes the program: no new privileges, limits, namespaces (by
+//! bubblewrap, whose first process is a stage of our helper), another user (only if we are root), Landlock, seccomp, and
+//! then the program. A step that fails starts nothing.
+//!
+//! Files are allowed, not forbidden: the system's folders are there to be read, those of the profile as it says, and
+//! nothing else. Home, our data and other people's folders need not be named to be out of reach.
+
+mod bubblewrap;
+mod calls;
+mod confinement;
+mod error;
+mod fence;
+mod finding;
+mod level;
+mod named;
+mod profile;
+mod protected;
+mod system;
+mod user;
+
+pub(crate) use bubblewrap::PROXY;
+pub use confinement::Confinement;
+pub use error::SandboxError;
+pub use finding::{Demand, Sandbox};
+pub use level::{Level, Promise};
+pub use named::{Named, NamedError};
+pub use profile::{Network, Profile};
+pub use user::User;

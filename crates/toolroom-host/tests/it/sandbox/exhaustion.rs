@@ -1,0 +1,64 @@
+//! Programs that take everything, while we go on answering.
+
+use toolroom_host::process::{Cause, Limit, Limits, Order, Status, Supervisor};
+use toolroom_host::sandbox::{Level, Profile};
+
+use super::world::own;
+use crate::process::bench::{Bench, LANDLOCK, NAMESPACES, sandbox};
+use crate::process::{BOUND, helper, until};
+
+/// Runs a script to its end, and another program again and again meanwhile.
+async fn ends_by<const CONFINED: u8>(limit: Limit, script: &str, set: impl Fn(&mut Limits)) {
+    let bench = Bench::<CONFINED>::new();
+    let mut order = bench.order("bash", &["-c", script]);
+    order.limits.wall = Some(6 * BOUND);
+    set(&mut order.limits);
+    let running = bench.supervisor.start(order).await.unwrap();
+    let mut answers = 0;
+    while running.ended().is_none() {
+        let answer = Bench::<CONFINED>::new();
+        let said = tokio::time::timeout(2 * BOUND, answer.printed("echo here")).await.unwrap();
+        assert_eq!(said, "here\n");
+        answers += 1;
+    }
+    let ended = running.wait().await.unwrap();
+    assert_eq!((ended.cause, ended.survivors), (Cause::Limit(limit), 0), "{ended:?}");
+    assert!(answers > 0);
+    until(BOUND, || bench.alive().is_empty()).await;
+}
+
+async fn all_end<const CONFINED: u8>() {
+    let bomb = "bomb() { bomb | bomb & }; bomb; sleep 600";
+    ends_by::<CONFINED>(Limit::Processes, bomb, |limits| limits.processes = Some(200)).await;
+    let hoard = "head -c 10G /dev/zero | tail -c 10G | sleep 600";
+    ends_by::<CONFINED>(Limit::Memory, hoard, |limits| limits.memory_bytes = Some(200_000_000)).await;
+    let flood = "yes & yes >&2 & cat /dev/zero";
+    ends_by::<CONFINED>(Limit::Output, flood, |limits| limits.output_bytes = Some(20_000_000)).await;
+    let fill = "exec cat /dev/zero > $TMPDIR/file";
+    ends_by::<CONFINED>(Limit::FileBytes, fill, |limits| limits.file_bytes = Some(20_000_000)).await;
+}
+
+#[tokio::test]
+async fn nothing_is_exhausted_from_namespaces() {
+    all_end::<NAMESPACES>().await;
+}
+
+#[tokio::test]
+async fn nothing_is_exhausted_from_behind_landlock() {
+    all_end::<LANDLOCK>().await;
+}
+
+#[tokio::test]
+async fn many_files_do_not_fill_the_memory_behind_the_temporary_folders() {
+    let folder = tempfile::TempDir::new().unwrap();
+    own(folder.path());
+    for place in ["/tmp", "/dev/shm"] {
+        let script =
+            format!("for n in 1 2 3 4 5 6 7 8 9; do head -c 2000000 /dev/zero > {place}/$n || exit 7; done");
+        let mut order = Order::new("bash", folder.path()).with_arguments(["-c", &script]);
+        let profile = Profile { temporary_bytes: 8_000_000, ..Profile::workspace(folder.path()) };
+        order.confinement = Some(sandbox(Level::Namespaces).confine(&profile).unwrap());
+        let ended = Supervisor::new(helper()).run(order, &Default::default()).await.unwrap();
+        assert_eq!(ended.status, Status::Exited(7), "{}", ended.stderr.text(1_000));
+    }
+}

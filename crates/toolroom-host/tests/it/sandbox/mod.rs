@@ -1,0 +1,10 @@
+//! Programs in the sandbox, judged by what they could do.
+
+mod behind_landlock;
+mod escapes;
+mod exhaustion;
+mod in_namespaces;
+mod profiles;
+mod proxy;
+mod ways;
+mod world;

@@ -1,0 +1,233 @@
+//! `toolroom sandbox`: how well programs are confined here, and one that is run that way.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+use toolroom_host::folders::Folders;
+use toolroom_host::net::Proxy;
+use toolroom_host::process::{Cause, Ended, Limit, Order, ProcessError, Running, Status, Stream, Supervisor};
+use toolroom_host::sandbox::{Demand, Level, Named, Network, Profile, Promise, Sandbox};
+use toolroom_host::{environment, interrupt::Interrupts, text_file};
+
+use super::exit::{Exit, Missing, Refused, Usage};
+use super::output::{GREEN, Output, YELLOW, visible};
+
+/// What is read from standard input for a program.
+const MAX_INPUT_BYTES: u64 = 256 * 1024 * 1024;
+
+/// What `--json` keeps of each stream.
+const KEPT_BYTES: usize = 1024 * 1024;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolroom sandbox
+  toolroom sandbox -- make test
+  toolroom sandbox --profile read-only -- grep -rn needle .
+  toolroom sandbox --profile network:pypi.org,files.pythonhosted.org -- pip download six
+
+The program may change the current folder, or the one --folder names, and nothing else; it sees the system, a /tmp of its
+own and no network. PROFILE is workspace (the default), read-only, network:HOST[:PORT],… or off.
+
+The exit code is that of the program, or 128 and the number of the signal that ended it.";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct SandboxArgs {
+    /// What the program may touch
+    #[arg(long, default_value = "workspace", hide_default_value = true)]
+    profile: String,
+    /// Confine exactly this well, or refuse: namespaces or landlock
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    level: Option<Level>,
+    /// The folder to work in
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Hand it what is on standard input
+    #[arg(long)]
+    stdin: bool,
+    /// End it after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// The program and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    let levels = [Level::Namespaces, Level::Landlock];
+    levels
+        .into_iter()
+        .find(|level| level.name() == text)
+        .ok_or_else(|| "use `namespaces` or `landlock`".to_owned())
+}
+
+pub(super) async fn run(args: SandboxArgs, output: &Output) -> anyhow::Result<Exit> {
+    let named: Named =
+        args.profile.parse().map_err(|error| Usage(format!("{:#}", anyhow::Error::from(error))))?;
+    let supervisor = Supervisor::new(environment::own_program());
+    let demand = Demand { level: args.level, user: None };
+    let sandbox = match (&named, args.command.is_empty()) {
+        (Named::Off, false) => None,
+        _ => Some(Sandbox::find(&supervisor, demand).await.map_err(|error| Refused(error.to_string()))?),
+    };
+    let mut words = args.command.into_iter();
+    let Some(program) = words.next() else {
+        return match sandbox {
+            Some(sandbox) => explain(&sandbox, output),
+            None => Ok(Exit::Usage),
+        };
+    };
+    let folder =
+        args.folder.map_or_else(text_file::current_folder, Ok).context("the current folder is gone")?;
+    let mut order = Order::new(program, &folder).with_arguments(words);
+    order.kept_bytes = KEPT_BYTES;
+    order.limits.wall = args.timeout.map(Duration::from_secs);
+    if args.stdin {
+        io::stdin().lock().take(MAX_INPUT_BYTES).read_to_end(&mut order.input)?;
+    }
+    // Kept until the program has ended.
+    let mut _proxy = None;
+    if let Some(sandbox) = &sandbox {
+        let mut profile = match &named {
+            Named::ReadOnly => Profile::read_only(&folder),
+            Named::Workspace | Named::Network(_) | Named::Off => Profile::workspace(&folder),
+        };
+        if let Named::Network(hosts) = &named {
+            let opened = Proxy::open(hosts).context("the way to the network cannot be opened")?;
+            profile.network = Network::Proxy { socket: opened.socket().to_owned() };
+            _proxy = Some(opened);
+        }
+        if let Ok(folders) = Folders::from_environment() {
+            profile.hidden.extend([folders.config, folders.data]);
+        }
+        let refused = |error| Refused(format!("{:#}", anyhow::Error::from(error)));
+        order.confinement = Some(sandbox.confine(&profile).map_err(refused)?);
+    }
+    let is_json = output.is_json();
+    let observer = move |stream: Stream, bytes: &[u8]| {
+        if !is_json {
+            pass_on(stream, bytes);
+        }
+    };
+    match supervisor.start_observed(order, observer).await {
+        Ok(running) => {
+            let ended = wait(&running).await?;
+            tell(&ended, sandbox.as_ref(), &named, output)
+        }
+        Err(error @ ProcessError::NotFound { .. }) => Err(Missing(error.to_string()).into()),
+        Err(error) => Err(Refused(format!("{:#}", anyhow::Error::from(error))).into()),
+    }
+}
+
+/// Waits for its end; a signal to us asks it to end.
+async fn wait(running: &Running) -> anyhow::Result<Ended> {
+    let stop = CancellationToken::new();
+    let asked = stop.clone();
+    let _interrupts = Interrupts::watch(move || asked.cancel())?;
+    tokio::select! {
+        ended = running.wait() => return Ok(ended?),
+        () = stop.cancelled() => running.stop(),
+    }
+    Ok(running.wait().await?)
+}
+
+/// What it prints, as it comes. Nobody may be reading: that is the program's business only if it were alone.
+fn pass_on(stream: Stream, bytes: &[u8]) {
+    let written = match stream {
+        Stream::Stdout => io::stdout().lock().write_all(bytes).and_then(|()| io::stdout().lock().flush()),
+        Stream::Stderr => io::stderr().lock().write_all(bytes),
+    };
+    drop(written);
+}
+
+#[derive(Serialize)]
+struct Explained {
+    level: Level,
+    landlock_abi: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shortfall: Option<String>,
+    promises: Vec<Promise>,
+}
+
+fn explain(sandbox: &Sandbox, output: &Output) -> anyhow::Result<Exit> {
+    let explained = Explained {
+        level: sandbox.level(),
+        landlock_abi: sandbox.landlock_abi(),
+        shortfall: sandbox.shortfall().map(str::to_owned),
+        promises: sandbox.promises(),
+    };
+    if output.is_json() {
+        output.document(&explained)?;
+        return Ok(Exit::Done);
+    }
+    output.data(&format!("level: {}", explained.level.name()))?;
+    if let Some(shortfall) = &explained.shortfall {
+        output.data(&format!("  no stronger one: {}", visible(shortfall)))?;
+    }
+    for Promise { name, holds, meaning } in explained.promises {
+        let (style, word) = if holds { (GREEN, "holds") } else { (YELLOW, "does not hold") };
+        output.data(&format!("  {name:<15} {style}{word}{style:#}: {meaning}"))?;
+    }
+    Ok(Exit::Done)
+}
+
+#[derive(Serialize)]
+struct Told {
+    level: Option<Level>,
+    profile: String,
+    exit_code: Option<i32>,
+    signal: Option<i32>,
+    ended_by: &'static str,
+    stdout: String,
+    stderr: String,
+    wall_ms: u128,
+}
+
+fn tell(ended: &Ended, sandbox: Option<&Sandbox>, named: &Named, output: &Output) -> anyhow::Result<Exit> {
+    let ended_by = match ended.cause {
+        Cause::Itself => "itself",
+        Cause::Stopped => "interrupt",
+        Cause::Limit(Limit::Wall) => "timeout",
+        Cause::Limit(Limit::Cpu) => "processor time",
+        Cause::Limit(Limit::Memory) => "memory",
+        Cause::Limit(Limit::Processes) => "number of processes",
+        Cause::Limit(Limit::Output) => "amount of output",
+        Cause::Limit(Limit::FileBytes) => "size of a file",
+        Cause::Trespass => "change of a protected file",
+    };
+    let (exit_code, signal) = match ended.status {
+        Status::Exited(code) => (Some(code), None),
+        Status::Signalled(signal) => (None, Some(signal)),
+    };
+    if output.is_json() {
+        output.document(&Told {
+            level: sandbox.map(Sandbox::level),
+            profile: named.to_string(),
+            exit_code,
+            signal,
+            ended_by,
+            stdout: ended.stdout.text(KEPT_BYTES),
+            stderr: ended.stderr.text(KEPT_BYTES),
+            wall_ms: ended.usage.wall.as_millis(),
+        })?;
+    } else if ended.cause == Cause::Trespass {
+        output.error("the program changed a protected file (git hooks or settings, shell start files), which was put back");
+    } else if !matches!(ended.cause, Cause::Itself | Cause::Stopped) {
+        output.error(&format!("the program was ended by a limit: {ended_by}"));
+    }
+    Ok(match ended.cause {
+        Cause::Limit(Limit::Wall) => Exit::Timeout,
+        Cause::Stopped => Exit::Interrupted,
+        Cause::Trespass => Exit::Denied,
+        Cause::Itself | Cause::Limit(_) => {
+            let code = exit_code.unwrap_or_else(|| 128 + signal.unwrap_or_default());
+            Exit::Program(u8::try_from(code).unwrap_or(u8::MAX))
+        }
+    })
+}
