@@ -21,6 +21,7 @@ mod regular_file;
 #[path = "../../toolroom/tests/it/scale.rs"]
 mod scale;
 pub mod seal;
+pub mod shell;
 mod staged;
 pub mod terminal;
 pub mod text_file;

@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use rustix::process::{Signal, set_child_subreaper, set_parent_process_death_signal};
 
 use super::confine;
+use super::line;
 use super::tree::Tree;
 use super::wire::{self, Step, Task, Word};
 
@@ -87,7 +88,7 @@ fn close_strays() -> io::Result<()> {
 
 fn begin(task: &Task, lifeline: &mut Lifeline) -> Result<Tree, (Step, io::Error)> {
     let unprepared = |error| (Step::Prepare, error);
-    let stdin = input(lifeline, task.input_bytes).map_err(unprepared)?;
+    let stdin = input(lifeline, task).map_err(unprepared)?;
     let nothing = OwnedFd::from(nothing().map_err(unprepared)?);
     rustix::process::chdir(&task.folder).map_err(|error| (Step::EnterFolder, error.into()))?;
     let mut only_children = SigSet::empty();
@@ -103,9 +104,13 @@ fn begin(task: &Task, lifeline: &mut Lifeline) -> Result<Tree, (Step, io::Error)
     Ok(tree)
 }
 
-/// What the program will read: a file in memory, so that nobody has to feed it.
+/// What the program will read: a line to whoever ordered it, or a file in memory, so that nobody has to feed it.
 #[expect(clippy::disallowed_types, reason = "this is the door: the input of a program")]
-fn input(lifeline: &mut Lifeline, bytes: u64) -> io::Result<std::fs::File> {
+fn input(lifeline: &mut Lifeline, task: &Task) -> io::Result<std::fs::File> {
+    let bytes = task.input_bytes;
+    if task.line {
+        return Ok(line::take(lifeline)?.into());
+    }
     if bytes == 0 {
         return nothing();
     }

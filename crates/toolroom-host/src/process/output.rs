@@ -30,6 +30,12 @@ impl Kept {
         Self { max_head, max_tail: max_bytes - max_head, ..Self::default() }
     }
 
+    /// Another one that keeps as much, with nothing in it.
+    #[must_use]
+    pub(super) fn emptied(&self) -> Self {
+        Self::new(self.max_head + self.max_tail)
+    }
+
     /// Takes what came next.
     pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;

@@ -28,6 +28,8 @@ pub(super) struct Task {
     pub(super) folder: OsString,
     pub(super) variables: Vec<(String, OsString)>,
     pub(super) input_bytes: u64,
+    /// Whether it reads from a line instead, whose end follows too.
+    pub(super) line: bool,
     pub(super) limits: Limits,
     pub(super) grace: Duration,
 }
@@ -52,7 +54,7 @@ pub(super) enum Step {
 }
 
 impl Task {
-    pub(super) fn of(order: &Order) -> Self {
+    pub(super) fn of(order: &Order, line: bool) -> Self {
         Self {
             program: order.program.clone(),
             arguments: order.arguments.clone(),
@@ -63,6 +65,7 @@ impl Task {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
             input_bytes: order.input.len() as u64,
+            line,
             limits: order.limits,
             grace: order.grace,
         }

@@ -5,6 +5,8 @@ mod ending;
 mod limits;
 mod orphans;
 mod output;
+mod shell_endings;
+mod shells;
 mod starting;
 
 use std::path::{Path, PathBuf};

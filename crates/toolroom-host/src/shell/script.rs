@@ -1,0 +1,69 @@
+//! What a shell is told, in its own language.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use super::interpreter::Interpreter;
+
+/// One command, with a report behind it. Everything is read before any of it runs, so that nothing the command does to
+/// the shell changes how the rest is read.
+///
+/// While the command runs, the line the script comes from is kept where no program can reach it, and the command has
+/// an empty standard input. Its two streams are put back in place afterwards, should it have closed or moved them.
+/// `8` and `9` hold them meanwhile, unseen by the command.
+pub(super) fn told(
+    interpreter: Interpreter,
+    word: &str,
+    command: &[u8],
+    variables: &[(String, impl AsRef<OsStr>)],
+) -> Vec<u8> {
+    // An empty line first: bash does not know where it is after a text that ended within quotes.
+    let mut script = b"\n{ { ".to_vec();
+    let mut tidy = String::new();
+    for (name, value) in variables {
+        script.extend_from_slice(name.as_bytes());
+        script.push(b'=');
+        script.extend(quoted(value.as_ref().as_bytes()));
+        match interpreter {
+            // In front of a command: for its time only.
+            Interpreter::Bash => script.push(b' '),
+            // Other shells keep what stands in front of `eval`.
+            Interpreter::Sh => {
+                script.extend_from_slice(format!("; export {name}; ").as_bytes());
+                tidy.push_str(&format!("unset {name}; "));
+            }
+        }
+    }
+    script.extend_from_slice(match interpreter {
+        Interpreter::Bash => b"eval ",
+        // What cannot be read would end such a shell otherwise.
+        Interpreter::Sh => b"command eval ",
+    });
+    script.extend(quoted(command));
+    let state = match interpreter {
+        Interpreter::Bash => "command declare -p; command declare -f",
+        Interpreter::Sh => "command export -p",
+    };
+    script.extend_from_slice(
+        format!(
+            " </dev/null 8>&- 9>&-; {{ command printf '{word} %s\\n' \"$?\"; set +euvx; {tidy}command pwd -P; \
+             command printf '\\0umask '; command umask; {state}; command printf '\\0%s\\0' {word}; }} \
+             2>/dev/null >&0; }} >&8 2>&9; }} 8>&1 9>&2\n"
+        )
+        .as_bytes(),
+    );
+    script
+}
+
+/// One word, whatever is in it.
+pub(super) fn quoted(text: &[u8]) -> Vec<u8> {
+    let mut word = vec![b'\''];
+    for byte in text {
+        match byte {
+            b'\'' => word.extend_from_slice(b"'\\''"),
+            byte => word.push(*byte),
+        }
+    }
+    word.push(b'\'');
+    word
+}
