@@ -5,6 +5,7 @@
 //! "this is the door".
 
 pub mod archive;
+pub mod background;
 pub mod environment;
 pub mod exchange;
 pub mod files;

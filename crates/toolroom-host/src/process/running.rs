@@ -42,6 +42,11 @@ impl Running {
         self.output.kept(stream)
     }
 
+    /// How much it has printed until now on this page.
+    pub(crate) fn printed_bytes(&self, stream: Stream) -> u64 {
+        self.output.total_bytes(stream)
+    }
+
     /// Takes away what was printed until now, both streams, and begins a new page, for which [`super::Limits::output_bytes`]
     /// is counted anew. `None` once it has ended: what it printed is then told with its end.
     pub(crate) async fn turn_page(&self) -> Option<(Kept, Kept)> {
@@ -88,6 +93,14 @@ impl Output {
         match stream {
             Stream::Stdout => streams.0.push(bytes),
             Stream::Stderr => streams.1.push(bytes),
+        }
+    }
+
+    fn total_bytes(&self, stream: Stream) -> u64 {
+        let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        match stream {
+            Stream::Stdout => streams.0.total_bytes(),
+            Stream::Stderr => streams.1.total_bytes(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Programs under the supervisor, judged by what is there and what is gone.
 
 mod attacks;
+mod background;
 mod ending;
 mod limits;
 mod orphans;
