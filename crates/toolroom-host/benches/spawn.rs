@@ -1,4 +1,5 @@
-//! What it costs to start a program under the supervisor, beside a bare start in the same run.
+//! What it costs to start a program under the supervisor, beside a bare start in the same run, and to give a command to
+//! a shell that is there, beside a new one.
 
 #![expect(
     clippy::disallowed_methods,
@@ -11,18 +12,25 @@
 mod measure;
 
 use std::error::Error;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use measure::{Bar, Measure, quantile, report};
 use tokio_util::sync::CancellationToken;
 use toolroom_host::environment;
 use toolroom_host::process::{Order, SUBCOMMAND, Supervisor, helper_main};
+use toolroom_host::shell::{Command, End, Interpreter, Shells};
 
 /// Starts per figure.
 const STARTS: usize = 400;
 
 /// Milliseconds the supervisor may add to a start: what we never ship above, and what we want.
 const ADDED: Bar = Bar::floor_and_aim(15.0, 5.0);
+
+/// Milliseconds a command may take in a shell that is there.
+const LASTING: Bar = Bar::floor_and_aim(10.0, 2.0);
+
+/// What a command has to be done in, however slow the machine.
+const LONG: Duration = Duration::from_secs(60);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = environment::arguments().into_iter().skip(1);
@@ -32,8 +40,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let measure = Measure::from_arguments();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if measure.wants("spawn", "true") {
-        tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(spawn())?;
+        runtime.block_on(spawn())?;
+    }
+    if measure.wants("spawn", "shell") {
+        runtime.block_on(shell())?;
     }
     Ok(())
 }
@@ -56,6 +68,39 @@ async fn spawn() -> Result<(), Box<dyn Error>> {
         report("spawn", &format!("supervised, {name}"), supervised, "ms", Bar::NONE, STARTS);
         let bar = if share > 0.5 { Bar::NONE } else { ADDED };
         report("spawn", &format!("added by the supervisor, {name}"), supervised - bare, "ms", bar, STARTS);
+    }
+    Ok(())
+}
+
+async fn shell() -> Result<(), Box<dyn Error>> {
+    let supervisor = Supervisor::new(environment::own_program());
+    let interpreter = Interpreter::of_this_machine();
+    let shells = Shells::new(supervisor.clone(), interpreter);
+    let order = || Order::new("", "/");
+    let (mut lasting, mut fresh) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        let text = "x=1; echo hello".to_owned();
+        let until = tokio::time::Instant::now() + LONG;
+        let command = Command { text, folder: None, variables: Vec::new(), until };
+        let began = Instant::now();
+        let outcome = shells.run("bench", order(), &command).await?;
+        lasting.push(began.elapsed().as_secs_f64() * 1e3);
+        assert_eq!((outcome.end, outcome.stdout.total_bytes()), (End::Done(0), 6));
+        let began = Instant::now();
+        supervisor.run(interpreter.once(order(), &command.text), &CancellationToken::new()).await?;
+        fresh.push(began.elapsed().as_secs_f64() * 1e3);
+    }
+    for (share, name) in [(0.5, "median"), (0.99, "p99")] {
+        let bar = if share > 0.5 { Bar::NONE } else { LASTING };
+        report("spawn", &format!("lasting shell, {name}"), quantile(&mut lasting, share), "ms", bar, STARTS);
+        report(
+            "spawn",
+            &format!("fresh shell, {name}"),
+            quantile(&mut fresh, share),
+            "ms",
+            Bar::NONE,
+            STARTS,
+        );
     }
     Ok(())
 }

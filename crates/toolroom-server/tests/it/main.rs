@@ -56,6 +56,7 @@ mod scripted_model;
 mod seat;
 mod secrets;
 mod select;
+mod shell;
 mod shell_exec;
 mod standing;
 mod tools;
