@@ -81,7 +81,7 @@ async fn shell() -> Result<(), Box<dyn Error>> {
     for _ in 0..STARTS {
         let text = "x=1; echo hello".to_owned();
         let until = tokio::time::Instant::now() + LONG;
-        let command = Command { text, folder: None, variables: Vec::new(), until };
+        let command = Command { text, folder: None, variables: Vec::new(), wall: LONG, until };
         let began = Instant::now();
         let outcome = shells.run("bench", order(), &command).await?;
         lasting.push(began.elapsed().as_secs_f64() * 1e3);

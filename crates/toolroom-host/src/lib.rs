@@ -23,6 +23,7 @@ mod regular_file;
 mod scale;
 pub mod seal;
 pub mod shell;
+pub mod ssh;
 mod staged;
 pub mod terminal;
 pub mod text_file;

@@ -23,6 +23,7 @@ use toolroom_host::presence::Presence;
 use toolroom_host::process::Supervisor;
 use toolroom_host::seal::KEY_FILE;
 use toolroom_host::shell::{Interpreter, Shells};
+use toolroom_host::ssh::SshHome;
 use toolroom_host::text_file;
 use toolroom_store::Store;
 use toolroom_tools::builtin::doctor::Checkup;
@@ -39,6 +40,9 @@ pub(crate) const DATABASE: &str = "toolroom.db";
 
 /// What was said at the terminal, inside the data folder.
 pub(crate) const CHAT_HISTORY: &str = "chat_history";
+
+/// The home of commands inside the data folder, which is not that of the user.
+const COMMANDS_HOME: &str = "home";
 
 /// How long whoever opens a toolroom stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +109,7 @@ impl App {
             memories: Some(Arc::clone(&storage) as _),
             spending: Some(Arc::clone(&storage) as _),
             shells: Some(Arc::clone(&shells)),
+            ssh: Some(Arc::new(SshHome::new(&folders.data.join(COMMANDS_HOME)))),
             openings,
         };
         let catalog = full_catalog(Arc::clone(&storage), limits, doors, register)?;
@@ -273,6 +278,7 @@ struct Doors {
     memories: Option<Arc<dyn Memories>>,
     shells: Option<Arc<Shells>>,
     spending: Option<Arc<dyn Spending>>,
+    ssh: Option<Arc<SshHome>>,
     openings: Openings,
 }
 
@@ -280,7 +286,7 @@ struct Doors {
 fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
-    Doors { background, checkup, files, memories, shells, spending, openings }: Doors,
+    Doors { background, checkup, files, memories, shells, spending, ssh, openings }: Doors,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
     let catalog = Arc::new(Catalog::with_limits(limits));
@@ -300,6 +306,7 @@ fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         artifacts: Arc::clone(&storage) as _,
         memories,
         spending,
+        ssh,
         journal: Arc::clone(&storage) as _,
         switchboard: storage,
         catalog: Arc::downgrade(&catalog),

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use super::script::BASH_LOOP;
 use crate::process::Order;
 
 /// Where shells are; the same everywhere, and no folder of the user's.
@@ -42,7 +43,10 @@ impl Interpreter {
 
     /// The order with this shell as its program, which reads its script as it comes.
     pub(super) fn lasting(self, order: Order) -> Order {
-        self.told(order, &["-s"])
+        match self {
+            Self::Bash => self.told(order, &["-c", BASH_LOOP]),
+            Self::Sh => self.told(order, &["-s"]),
+        }
     }
 
     /// Nothing of the user's own is read first: what a command means depends on its words.

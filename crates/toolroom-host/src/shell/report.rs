@@ -64,7 +64,7 @@ impl Reading {
             return self.report(new + end);
         }
         if self.bytes.len() > MAX_BYTES {
-            let header = memchr::memchr(0, &self.bytes).map_or(MAX_HEADER_BYTES, |end| end + 1);
+            let header = memchr::memchr_iter(0, &self.bytes).nth(1).map_or(MAX_HEADER_BYTES, |end| end + 1);
             let rest = self.bytes.len() - self.ending.len();
             self.bytes.drain(header.min(MAX_HEADER_BYTES)..rest);
             self.is_cut = true;
@@ -74,11 +74,12 @@ impl Reading {
 
     fn report(&self, end: usize) -> Option<Report> {
         let whole = self.bytes.get(..end)?;
-        let header = memchr::memchr(0, whole)?;
-        let (header, state) = (whole.get(..header)?, whole.get(header + 1..)?);
-        let line = memchr::memchr(b'\n', header)?;
-        let code = str::from_utf8(header.get(..line)?).ok()?.parse().ok()?;
-        let folder = header.get(line + 1..)?.strip_suffix(b"\n").filter(|folder| !folder.is_empty());
+        let mut parts = whole.splitn(3, |byte| *byte == 0);
+        let (first, folder, state) = (parts.next()?, parts.next()?, parts.next()?);
+        // What a trap printed may follow.
+        let code = first.split(|byte| *byte == b'\n').next()?;
+        let code = str::from_utf8(code).ok()?.parse().ok()?;
+        let folder = folder.strip_suffix(b"\n").filter(|folder| !folder.is_empty());
         Some(Report {
             code,
             folder: folder.map(|folder| PathBuf::from(OsString::from_vec(folder.to_vec()))),
@@ -91,7 +92,7 @@ impl Reading {
 mod tests {
     use super::*;
 
-    const WHOLE: &[u8] = b"w0 3\n/a\nb\n\0umask 0022\nx\0w0\0";
+    const WHOLE: &[u8] = b"w0 3\n\0/a\nb\n\0umask 0022\nx\0w0\0";
 
     fn expected() -> Report {
         Report { code: 3, folder: Some("/a\nb".into()), state: Some(b"umask 0022\nx".to_vec()) }
@@ -110,7 +111,7 @@ mod tests {
     fn what_has_another_word_is_passed_over() {
         let mut reading = Reading::of("w0");
         assert_eq!(reading.push(b"w1 0\n/\n\0\0w1\0 junk w"), None);
-        assert_eq!(reading.push(b"0 3\n/a\nb\n\0umask 0022\nx\0w1\0"), None);
+        assert_eq!(reading.push(b"0 3\n\0/a\nb\n\0umask 0022\nx\0w1\0"), None);
         let mut plain = Reading::of("w0");
         assert_eq!(plain.push(&[b"w1 0\n\0".as_slice(), WHOLE].concat()), Some(expected()));
     }
@@ -118,7 +119,7 @@ mod tests {
     #[test]
     fn a_long_state_is_left_out_and_a_missing_folder_is_none() {
         let mut reading = Reading::of("w0");
-        assert_eq!(reading.push(b"w0 0\n\0umask 0"), None);
+        assert_eq!(reading.push(b"w0 0\ntrapped\n\0\0umask 0"), None);
         for _ in 0..MAX_BYTES / 1000 * 3 {
             assert_eq!(reading.push(&[b'x'; 1000]), None);
         }

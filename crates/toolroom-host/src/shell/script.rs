@@ -5,6 +5,11 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::interpreter::Interpreter;
 
+/// What bash does all its life: it reads a message from the line, up to a zero byte, and does what it says. Given its
+/// script on standard input instead, it damages its own memory after commands that end within quotes.
+pub(super) const BASH_LOOP: &str =
+    "while IFS= TMOUT= read -r -d '' __toolroom; do eval \"$__toolroom\"; done";
+
 /// One command, with a report behind it. Everything is read before any of it runs, so that nothing the command does to
 /// the shell changes how the rest is read.
 ///
@@ -17,9 +22,16 @@ pub(super) fn told(
     command: &[u8],
     variables: &[(String, impl AsRef<OsStr>)],
 ) -> Vec<u8> {
-    // An empty line first: bash does not know where it is after a text that ended within quotes.
-    let mut script = b"\n{ { ".to_vec();
+    let mut script = match interpreter {
+        // The message is nobody's business, and `break` and `continue` must not reach the loop around it.
+        Interpreter::Bash => b"unset __toolroom; { { for _ in 1; do ".to_vec(),
+        Interpreter::Sh => b"{ { ".to_vec(),
+    };
     let mut tidy = String::new();
+    if interpreter == Interpreter::Bash {
+        // These would run within the report.
+        tidy.push_str("trap - DEBUG ERR; ");
+    }
     for (name, value) in variables {
         script.extend_from_slice(name.as_bytes());
         script.push(b'=');
@@ -40,15 +52,15 @@ pub(super) fn told(
         Interpreter::Sh => b"command eval ",
     });
     script.extend(quoted(command));
-    let state = match interpreter {
-        Interpreter::Bash => "command declare -p; command declare -f",
-        Interpreter::Sh => "command export -p",
+    let (end_of_loop, state, end) = match interpreter {
+        Interpreter::Bash => ("; done", "command declare -p; command declare -f", '\0'),
+        Interpreter::Sh => ("", "command export -p", '\n'),
     };
     script.extend_from_slice(
         format!(
-            " </dev/null 8>&- 9>&-; {{ command printf '{word} %s\\n' \"$?\"; set +euvx; {tidy}command pwd -P; \
-             command printf '\\0umask '; command umask; {state}; command printf '\\0%s\\0' {word}; }} \
-             2>/dev/null >&0; }} >&8 2>&9; }} 8>&1 9>&2\n"
+            " </dev/null 8>&- 9>&-{end_of_loop}; {{ command printf '{word} %s\\n' \"$?\"; set +euvx; {tidy}\
+             command printf '\\0'; command pwd -P; command printf '\\0umask '; command umask; {state}; \
+             command printf '\\0%s\\0' {word}; }} 2>/dev/null >&0; }} >&8 2>&9; }} 8>&1 9>&2{end}"
         )
         .as_bytes(),
     );

@@ -31,7 +31,9 @@ pub struct Command {
     pub folder: Option<PathBuf>,
     /// For this command only.
     pub variables: Vec<(String, OsString)>,
-    /// When it has to be done.
+    /// How long it may take.
+    pub wall: Duration,
+    /// When it has to be done, even if it began late.
     pub until: Instant,
 }
 
@@ -125,8 +127,9 @@ impl Session {
         memory: &mut Memory,
         closed: &CancellationToken,
     ) -> Result<Outcome, ShellError> {
+        let until = command.until.min(Instant::now() + command.wall);
         if let Some(folder) = &command.folder {
-            let entered = self.step(&entering(folder), &[], command.until, closed).await?;
+            let entered = self.step(&entering(folder), &[], until, closed).await?;
             match entered {
                 Step::Reported(Report { code: 0, folder, .. }) => memory.folder = folder,
                 Step::Reported(_) => {
@@ -137,7 +140,7 @@ impl Session {
                 Step::Ended(..) => {}
             }
         }
-        match self.step(command.text.as_bytes(), &command.variables, command.until, closed).await? {
+        match self.step(command.text.as_bytes(), &command.variables, until, closed).await? {
             Step::Reported(report) => {
                 let Some((stdout, stderr)) = self.running.turn_page().await else {
                     // Both at once: it reported, and something ended it.

@@ -92,7 +92,8 @@ fn until(is_true: impl Fn() -> bool) {
 #[test]
 fn one_toggle_switches_all_and_commands_ask() {
     let home = Home::new();
-    let tools = ["execute_shell_command", "manage_process", "run_command", "shell-exec"];
+    let tools =
+        ["execute_shell_command", "manage_process", "run_command", "shell-exec", "ssh_configure_host"];
     for switched in tools {
         assert!(!tools.iter().any(|tool| home.run(&["tools"]).ended(0).out.contains(tool)));
         home.run(&["tools", "enable", switched]).ended(0);
@@ -295,4 +296,39 @@ fn programs_in_the_background_are_looked_after() {
     assert_eq!(told[9]["session_id"], "bg-2");
     // It goes with the process that started it.
     until(|| marked(&mark) == 0);
+}
+
+#[test]
+fn a_host_is_made_known_without_keys_and_without_tricks() {
+    let shop = Shop::new();
+    let host = json!({"alias": "box", "hostname": "box.example.com", "user": "ann", "port": 2222});
+    let first = shop.result("ssh_configure_host", &host);
+    let config = shop.home.path().join("home/.ssh/config");
+    let example = format!("ssh -F '{}' box", config.display());
+    let expected = json!({
+        "success": true, "alias": "box", "config_changed": true, "known_hosts_changed": false, "example": example,
+    });
+    assert_eq!(first, expected);
+    assert_eq!(shop.result("ssh_configure_host", &host)["config_changed"], false);
+    let read = shop.text(&format!("ssh -G -F '{}' box", config.display()));
+    for line in ["hostname box.example.com\n", "user ann\n", "port 2222\n", "controlmaster false\n"] {
+        assert!(read.contains(line), "{line}: {read}");
+    }
+    let before = std::fs::read_to_string(&config).unwrap();
+    for (name, value) in [
+        ("alias", "a b"),
+        ("alias", "*"),
+        ("hostname", "-oProxyCommand=touch${IFS}canary"),
+        ("user", "a\n  ProxyCommand touch canary"),
+        ("identity_file", "x\"\nProxyCommand touch canary"),
+        ("known_host_line", "other.example.com ssh-ed25519 AAAA"),
+    ] {
+        let mut wrong = host.clone();
+        wrong[name] = json!(value);
+        let error = shop.error("ssh_configure_host", &wrong);
+        assert_eq!(error["kind"], "invalid_arguments", "{error}");
+        assert!(error["message"].as_str().unwrap().contains(&format!("`{name}`")), "{error}");
+    }
+    assert_eq!(std::fs::read_to_string(&config).unwrap(), before);
+    assert_eq!(shop.home.run(&["call", "ssh_configure_host", &host.to_string()]).ended(4).out, "");
 }

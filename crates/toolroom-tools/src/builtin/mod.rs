@@ -24,6 +24,7 @@ use toolroom_host::background::Background;
 use toolroom_host::files::Projects;
 use toolroom_host::process::Supervisor;
 use toolroom_host::shell::Shells;
+use toolroom_host::ssh::SshHome;
 
 use doctor::Checkup;
 use web::Web;
@@ -48,6 +49,8 @@ pub struct Surroundings {
     pub shells: Arc<Shells>,
     /// What was spent on models; `None` where only names are wanted.
     pub spending: Option<Arc<dyn Spending>>,
+    /// The ssh configuration that commands may use; `None` where only names are wanted.
+    pub ssh: Option<Arc<SshHome>>,
     /// Who starts programs.
     pub supervisor: Supervisor,
     /// What is switched off.

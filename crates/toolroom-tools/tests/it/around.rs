@@ -20,6 +20,7 @@ pub(crate) fn surroundings(ledger: &Arc<MemoryLedger>) -> Surroundings {
         memories: None,
         shells: Arc::new(Shells::new(Supervisor::new("/nowhere"), Interpreter::Bash)),
         spending: None,
+        ssh: None,
         supervisor: Supervisor::new("/nowhere"),
         switchboard: Arc::clone(ledger) as _,
         time_zone: jiff::tz::TimeZone::UTC,

@@ -53,7 +53,8 @@ pub(super) fn command(text: &str) -> Command {
 }
 
 pub(super) fn within(text: &str, time: Duration) -> Command {
-    Command { text: text.to_owned(), folder: None, variables: Vec::new(), until: Instant::now() + time }
+    let until = Instant::now() + BOUND.max(time);
+    Command { text: text.to_owned(), folder: None, variables: Vec::new(), wall: time, until }
 }
 
 #[tokio::test]
@@ -93,7 +94,10 @@ async fn codes_and_streams_are_told_apart() {
         ("no-such-program", 127, "", "bash: line "),
         ("if then", 2, "", "bash: eval: "),
         ("echo \"unclosed", 2, "", "bash: eval: "),
-        ("break; continue; return 9", 2, "", "bash: "),
+        ("break; echo no", 0, "", ""),
+        ("continue; echo no", 0, "", ""),
+        ("return 9", 2, "", "bash: "),
+        ("TMOUT=1; echo \"[$__toolroom]\"", 0, "[]\n", ""),
         ("cat; read x; echo $?", 0, "1\n", ""),
         ("", 0, "", ""),
         ("# only a comment", 0, "", ""),
@@ -158,6 +162,10 @@ async fn options_that_would_end_the_shell_end_with_the_command() {
     assert_eq!(talk.outcome("set -eux; echo fine").await.end, End::Done(0));
     let next = talk.outcome("false; echo $unknown on").await;
     assert_eq!((next.stdout.text(99), next.stderr.text(99)), ("on\n".to_owned(), String::new()));
+    // Traps that run with every command do not disturb the report.
+    let trapped = talk.outcome("trap 'echo trapped' DEBUG; trap 'echo failed' ERR; cd /; false").await;
+    assert_eq!((trapped.end, trapped.folder), (End::Done(1), Some(PathBuf::from("/"))));
+    assert_eq!(talk.says("echo on").await, "on\n");
     let outcome = talk.outcome("set -e; false; echo never").await;
     assert_eq!(outcome.end, End::ShellEnded(Status::Exited(1), Cause::Itself));
     assert_eq!(outcome.stdout.text(99), "");
@@ -249,7 +257,8 @@ async fn shells_at_work_are_not_put_away() {
     talk.bench.until_alive(1).await;
     let refused = talk.shells.run("b", talk.order(), &command("true")).await;
     assert!(matches!(refused, Err(ShellError::Full { most: 1 })), "{refused:?}");
-    let late = talk.shells.run("a", talk.order(), &within("true", Duration::from_millis(50))).await;
+    let soon = Command { until: Instant::now() + Duration::from_millis(50), ..command("true") };
+    let late = talk.shells.run("a", talk.order(), &soon).await;
     assert!(matches!(late, Err(ShellError::Busy)), "{late:?}");
     std::fs::write(talk.bench.path().join("go"), "").unwrap();
     assert_eq!(busy.await.unwrap(), "gone\n");

@@ -26,6 +26,9 @@ use super::{conversation_name, starting};
 const DEFAULT_TIMEOUT: u64 = 30;
 const MAX_TIMEOUT: u64 = 120;
 
+/// How long a command waits for its turn and runs, where the call has no end of its own.
+const MAX_WAIT: Duration = Duration::from_secs(10 * 60);
+
 /// Its own limit ends a command before.
 const SLACK: Duration = Duration::from_secs(10);
 
@@ -156,7 +159,8 @@ async fn converse(
         text: asked.command,
         folder,
         variables: asked.env.into_iter().map(|(name, value)| (name, OsString::from(value))).collect(),
-        until: Instant::now() + wall,
+        wall,
+        until: Instant::now() + engine.time(context, None).wall.unwrap_or(MAX_WAIT),
     };
     let name = conversation_name(&context.scope().project, thread);
     let outcome = engine.shells.run(&name, order, &command).await.map_err(not_given)?;

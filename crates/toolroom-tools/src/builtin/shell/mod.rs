@@ -8,6 +8,7 @@ mod execute_shell_command;
 mod manage_process;
 mod run_command;
 mod shell_exec;
+mod ssh_configure_host;
 
 use std::sync::Arc;
 
@@ -37,6 +38,7 @@ pub(super) fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> 
         manage_process::tool(&engine)?,
         run_command::tool(&engine)?,
         shell_exec::tool(&engine)?,
+        ssh_configure_host::tool(around.ssh.clone())?,
     ])
 }
 
