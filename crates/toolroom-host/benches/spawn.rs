@@ -1,4 +1,5 @@
-//! What it costs to start a program under the supervisor and in a sandbox, beside a bare start in the same run.
+//! What it costs to start a program under the supervisor and in a sandbox, beside a bare start in the same run, and to
+//! give a command to a shell that is there, beside a new one.
 
 #![expect(
     clippy::disallowed_methods,
@@ -11,13 +12,14 @@
 mod measure;
 
 use std::error::Error;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use measure::{Bar, Measure, quantile, report};
 use tokio_util::sync::CancellationToken;
 use toolroom_host::environment;
 use toolroom_host::process::{Order, SUBCOMMAND, Supervisor, helper_main};
 use toolroom_host::sandbox::{Demand, Level, Profile, Sandbox};
+use toolroom_host::shell::{Command, End, Interpreter, Shells};
 
 /// Starts per figure.
 const STARTS: usize = 400;
@@ -28,6 +30,12 @@ const ADDED: Bar = Bar::floor_and_aim(15.0, 5.0);
 /// The same for a sandbox, the supervisor included.
 const CONFINED: Bar = Bar::floor_and_aim(40.0, 15.0);
 
+/// Milliseconds a command may take in a shell that is there.
+const LASTING: Bar = Bar::floor_and_aim(10.0, 2.0);
+
+/// What a command has to be done in, however slow the machine.
+const LONG: Duration = Duration::from_secs(60);
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = environment::arguments().into_iter().skip(1);
     if arguments.next().is_some_and(|first| first == SUBCOMMAND) {
@@ -36,8 +44,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let measure = Measure::from_arguments();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if measure.wants("spawn", "true") {
-        tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(spawn())?;
+        runtime.block_on(spawn())?;
+    }
+    if measure.wants("spawn", "shell") {
+        runtime.block_on(shell())?;
     }
     Ok(())
 }
@@ -91,4 +103,37 @@ async fn spawn() -> Result<(), Box<dyn Error>> {
 
 fn since(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e3
+}
+
+async fn shell() -> Result<(), Box<dyn Error>> {
+    let supervisor = Supervisor::new(environment::own_program());
+    let interpreter = Interpreter::of_this_machine();
+    let shells = Shells::new(supervisor.clone(), interpreter);
+    let order = || Order::new("", "/");
+    let (mut lasting, mut fresh) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        let text = "x=1; echo hello".to_owned();
+        let until = tokio::time::Instant::now() + LONG;
+        let command = Command { text, folder: None, variables: Vec::new(), wall: LONG, until };
+        let began = Instant::now();
+        let outcome = shells.run("bench", order(), &command).await?;
+        lasting.push(began.elapsed().as_secs_f64() * 1e3);
+        assert_eq!((outcome.end, outcome.stdout.total_bytes()), (End::Done(0), 6));
+        let began = Instant::now();
+        supervisor.run(interpreter.once(order(), &command.text), &CancellationToken::new()).await?;
+        fresh.push(began.elapsed().as_secs_f64() * 1e3);
+    }
+    for (share, name) in [(0.5, "median"), (0.99, "p99")] {
+        let bar = if share > 0.5 { Bar::NONE } else { LASTING };
+        report("spawn", &format!("lasting shell, {name}"), quantile(&mut lasting, share), "ms", bar, STARTS);
+        report(
+            "spawn",
+            &format!("fresh shell, {name}"),
+            quantile(&mut fresh, share),
+            "ms",
+            Bar::NONE,
+            STARTS,
+        );
+    }
+    Ok(())
 }

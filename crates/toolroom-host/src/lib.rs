@@ -5,6 +5,7 @@
 //! "this is the door".
 
 pub mod archive;
+pub mod background;
 pub mod environment;
 pub mod exchange;
 pub mod files;
@@ -22,6 +23,8 @@ pub mod sandbox;
 #[path = "../../toolroom/tests/it/scale.rs"]
 mod scale;
 pub mod seal;
+pub mod shell;
+pub mod ssh;
 mod staged;
 pub mod terminal;
 pub mod text_file;

@@ -13,6 +13,7 @@ use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::memory::Memories;
 use toolroom::redact::{Patterns, Secret};
 use toolroom::scope::{LOCAL_PROJECT, ProjectId};
+use toolroom_host::background::Background;
 use toolroom_host::environment;
 use toolroom_host::files::{Access, Projects};
 use toolroom_host::folders::Folders;
@@ -21,11 +22,13 @@ use toolroom_host::occupancy::Occupancy;
 use toolroom_host::presence::Presence;
 use toolroom_host::process::Supervisor;
 use toolroom_host::seal::KEY_FILE;
+use toolroom_host::shell::{Interpreter, Shells};
+use toolroom_host::ssh::SshHome;
 use toolroom_host::text_file;
 use toolroom_store::Store;
 use toolroom_tools::builtin::doctor::Checkup;
 use toolroom_tools::builtin::web::Web;
-use toolroom_tools::builtin::{self, Surroundings};
+use toolroom_tools::builtin::{self, Surroundings, shell};
 
 use crate::config::{Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, Sources, Trust};
 use crate::examination::Examination;
@@ -37,6 +40,18 @@ pub(crate) const DATABASE: &str = "toolroom.db";
 
 /// What was said at the terminal, inside the data folder.
 pub(crate) const CHAT_HISTORY: &str = "chat_history";
+
+/// The home of commands inside the data folder, which is not that of the user.
+const COMMANDS_HOME: &str = "home";
+
+/// How long whoever opens a toolroom stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stay {
+    /// For one command: nothing can be left running.
+    Short,
+    /// Until somebody leaves, who can look after what runs meanwhile.
+    Long,
+}
 
 /// A running toolroom: its calls, and what is behind them.
 pub struct App {
@@ -52,6 +67,8 @@ pub struct App {
     pub sources: Sources,
     /// Where everything is kept.
     pub folders: Folders,
+    /// The shells of conversations.
+    shells: Arc<Shells>,
     /// As long as the store is open, nobody puts another database in its place.
     _place: Occupancy,
 }
@@ -61,6 +78,7 @@ impl App {
     /// [`crate::run`], or [`toolroom_host::process::helper_main`] when its first argument says so. `flags` are settings from the command line, `register` adds an embedder's own tools.
     pub async fn open(
         flags: &[String],
+        stay: Stay,
         register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
     ) -> anyhow::Result<Self> {
         let folders = Folders::from_environment()?;
@@ -78,11 +96,20 @@ impl App {
         let storage = Arc::new(store.clone());
         let file = FileId::of(&folders.data.join(DATABASE)).ok().flatten();
         let checkup = Examination::of_running(&folders, flags, &store, file);
+        let supervisor = Supervisor::new(environment::own_program());
+        let shells = Arc::new(Shells::new(supervisor.clone(), Interpreter::of_this_machine()));
+        let background = match stay {
+            Stay::Long => Some(Arc::new(Background::new(supervisor))),
+            Stay::Short => None,
+        };
         let doors = Doors {
+            background,
             checkup: Some(Arc::new(checkup)),
             files: Some(Arc::new(projects(&folders, &config.config)?)),
             memories: Some(Arc::clone(&storage) as _),
             spending: Some(Arc::clone(&storage) as _),
+            shells: Some(Arc::clone(&shells)),
+            ssh: Some(Arc::new(SshHome::new(&folders.data.join(COMMANDS_HOME)))),
             openings,
         };
         let catalog = full_catalog(Arc::clone(&storage), limits, doors, register)?;
@@ -94,7 +121,7 @@ impl App {
             .redactions(Arc::clone(&vault) as _)
             .clock(Arc::new(SystemClock))
             .build();
-        Ok(Self { room, store, vault, config, sources, folders, _place: place })
+        Ok(Self { room, store, vault, config, sources, folders, shells, _place: place })
     }
 
     /// What is remembered of users.
@@ -107,6 +134,11 @@ impl App {
     #[must_use]
     pub fn agents(&self) -> &dyn Agents {
         &self.store
+    }
+
+    /// Ends the shell of a conversation, and whatever runs in it. For whoever deletes the conversation.
+    pub fn end_shell(&self, project: &ProjectId, conversation: &str) {
+        self.shells.close(&shell::conversation_name(project, conversation));
     }
 
     /// Writes what is queued and lets go of the database.
@@ -240,10 +272,13 @@ pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
 /// What tools reach besides the storage; nothing, where only their names are wanted.
 #[derive(Default)]
 struct Doors {
+    background: Option<Arc<Background>>,
     checkup: Option<Arc<dyn Checkup>>,
     files: Option<Arc<Projects>>,
     memories: Option<Arc<dyn Memories>>,
+    shells: Option<Arc<Shells>>,
     spending: Option<Arc<dyn Spending>>,
+    ssh: Option<Arc<SshHome>>,
     openings: Openings,
 }
 
@@ -251,7 +286,7 @@ struct Doors {
 fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
-    Doors { checkup, files, memories, spending, openings }: Doors,
+    Doors { background, checkup, files, memories, shells, spending, ssh, openings }: Doors,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
     let catalog = Arc::new(Catalog::with_limits(limits));
@@ -263,15 +298,20 @@ fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
             .map_or_else(|_| Vec::new(), |entry| openings.of(entry.spec())),
         _ => Vec::new(),
     });
+    let supervisor = Supervisor::new(environment::own_program());
+    let none = || Arc::new(Shells::new(supervisor.clone(), Interpreter::of_this_machine()));
     let around = Surroundings {
+        background,
+        shells: shells.unwrap_or_else(none),
         artifacts: Arc::clone(&storage) as _,
         memories,
         spending,
+        ssh,
         journal: Arc::clone(&storage) as _,
         switchboard: storage,
         catalog: Arc::downgrade(&catalog),
         checkup,
-        supervisor: Supervisor::new(environment::own_program()),
+        supervisor,
         files,
         time_zone: environment::time_zone(),
         web: Arc::new(web),

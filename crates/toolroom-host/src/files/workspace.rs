@@ -81,6 +81,11 @@ impl Workspace {
         &self.workspace.path
     }
 
+    /// The folders that are open besides it.
+    pub fn further_folders(&self) -> impl Iterator<Item = (&Path, Access)> {
+        self.further.iter().map(|root| (root.path.as_path(), root.access))
+    }
+
     /// Finds something and judges it.
     pub(super) fn look(&self, asked: &Asked<'_>, role: Role) -> Result<Looked, FileError> {
         let (root, names) = self.resolve(asked)?;

@@ -13,6 +13,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::fs::MemfdFlags;
 use rustix::process::{Signal, set_child_subreaper, set_parent_process_death_signal};
 
+use super::line;
 use super::place::Place;
 use super::tree::Tree;
 use super::wire::{self, Refusal, Step, Task, Word};
@@ -88,7 +89,7 @@ fn close_strays() -> io::Result<()> {
 }
 
 fn begin(task: &mut Task, lifeline: &mut Lifeline) -> Result<Tree, Refusal> {
-    let stdin = input(lifeline, task.input_bytes).map_err(Refusal::preparing)?;
+    let stdin = input(lifeline, task).map_err(Refusal::preparing)?;
     let nothing = OwnedFd::from(nothing().map_err(Refusal::preparing)?);
     rustix::process::chdir(&task.folder).map_err(|error| Refusal::Step(Step::EnterFolder, error.into()))?;
     let mut only_children = SigSet::empty();
@@ -112,9 +113,13 @@ fn begin(task: &mut Task, lifeline: &mut Lifeline) -> Result<Tree, Refusal> {
     Ok(tree)
 }
 
-/// What the program will read: a file in memory, so that nobody has to feed it.
+/// What the program will read: a line to whoever ordered it, or a file in memory, so that nobody has to feed it.
 #[expect(clippy::disallowed_types, reason = "this is the door: the input of a program")]
-fn input(lifeline: &mut Lifeline, bytes: u64) -> io::Result<std::fs::File> {
+fn input(lifeline: &mut Lifeline, task: &Task) -> io::Result<std::fs::File> {
+    let bytes = task.input_bytes;
+    if task.line {
+        return Ok(line::take(lifeline)?.into());
+    }
     if bytes == 0 {
         return nothing();
     }

@@ -1,6 +1,7 @@
 //! Our side of a running program: takes what it prints, passes on what is asked, and steps in if the helper fails.
 
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,15 +9,16 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::process::Child;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::end::{Cause, Ended, Limit};
 use super::error::ProcessError;
 use super::family;
+use super::line;
 use super::order::Order;
-use super::output::Stream;
+use super::output::{Kept, Stream};
 use super::running::Output;
 use super::wire::{self, KILL, STOP, Task, Word};
 
@@ -48,9 +50,14 @@ pub(super) struct Keeper {
     pub(super) gone: CancellationToken,
     pub(super) max_output: Option<u64>,
     pub(super) patience: Patience,
-    /// Bytes of both streams until now.
+    /// Who wants what was printed, and a new page for what comes.
+    pub(super) page_turns: mpsc::Receiver<PageTurn>,
+    /// Bytes of both streams on this page.
     pub(super) printed: u64,
 }
+
+/// Where to send the page that is taken away: both streams.
+pub(super) type PageTurn = oneshot::Sender<(Kept, Kept)>;
 
 /// How long a helper is waited for.
 #[derive(Debug, Clone, Copy)]
@@ -63,18 +70,23 @@ pub(super) struct Patience {
 pub(super) struct Greeting {
     order: Vec<u8>,
     input: Vec<u8>,
+    line: Option<OwnedFd>,
 }
 
 impl Greeting {
-    pub(super) fn of(order: &Order) -> io::Result<Self> {
-        Ok(Self { order: wire::frame(&Task::of(order))?, input: order.input.clone() })
+    pub(super) fn of(order: &Order, line: Option<OwnedFd>) -> io::Result<Self> {
+        let task = Task::of(order, line.is_some());
+        Ok(Self { order: wire::frame(&task)?, input: order.input.clone(), line })
     }
 
     /// Hands over the order and hears whether the program runs.
     async fn exchange(&self, lifeline: &mut Lifeline) -> io::Result<Word> {
         lifeline.write_all(&self.order).await?;
         // A helper that refuses reads no further: what it says counts, not that the rest could not be written.
-        let written = lifeline.write_all(&self.input).await;
+        let written = match &self.line {
+            Some(end) => line::hand_over(lifeline, end).await,
+            None => lifeline.write_all(&self.input).await,
+        };
         let word = wire::receive(lifeline).await;
         if word.is_err() { written.and(word) } else { word }
     }
@@ -146,6 +158,13 @@ impl Keeper {
                     say(&mut lifeline, STOP).await?;
                 }
                 () = sleep_until(until) => return None,
+                Some(turn) = self.page_turns.recv() => {
+                    self.take_what_is_there(&mut stdout).await;
+                    self.take_what_is_there(&mut stderr).await;
+                    self.printed = 0;
+                    // Whoever asked may be gone.
+                    drop(turn.send(self.output.turn_page()));
+                }
                 count = stdout.read() => self.take(&mut stdout, count),
                 count = stderr.read() => self.take(&mut stderr, count),
             }
@@ -172,6 +191,16 @@ impl Keeper {
             usage,
             survivors,
         })
+    }
+
+    /// Reads what a pipe holds now, and not what somebody who goes on printing adds.
+    async fn take_what_is_there(&mut self, pipe: &mut Pipe) {
+        let mut left = pipe.waiting_bytes();
+        while left > 0 && !pipe.is_at_end() {
+            let count = pipe.read().await;
+            left = left.saturating_sub(count.as_ref().map_or(0, |count| *count as u64));
+            self.take(pipe, count);
+        }
     }
 
     fn take(&mut self, pipe: &mut Pipe, count: io::Result<usize>) {
@@ -210,16 +239,21 @@ async fn sleep_until(until: Option<Instant>) {
     }
 }
 
+/// Where a stream is read from.
+trait Source: AsyncRead + AsFd + Send + Unpin {}
+
+impl<T: AsyncRead + AsFd + Send + Unpin> Source for T {}
+
 /// One of the two streams, until it ends.
 struct Pipe {
     stream: Stream,
-    source: Option<Box<dyn AsyncRead + Send + Unpin>>,
+    source: Option<Box<dyn Source>>,
     buffer: Vec<u8>,
 }
 
 impl Pipe {
-    fn new(stream: Stream, source: Option<impl AsyncRead + Send + Unpin + 'static>) -> Self {
-        let source = source.map(|source| -> Box<dyn AsyncRead + Send + Unpin> { Box::new(source) });
+    fn new(stream: Stream, source: Option<impl Source + 'static>) -> Self {
+        let source = source.map(|source| -> Box<dyn Source> { Box::new(source) });
         Self { stream, source, buffer: vec![0; CHUNK] }
     }
 
@@ -237,6 +271,12 @@ impl Pipe {
             self.source = None;
         }
         self.buffer.get(..count).unwrap_or_default()
+    }
+
+    /// What was printed and not read.
+    fn waiting_bytes(&self) -> u64 {
+        let source = self.source.as_deref();
+        source.and_then(|source| rustix::io::ioctl_fionread(source.as_fd()).ok()).unwrap_or(0)
     }
 
     fn is_at_end(&self) -> bool {

@@ -30,6 +30,12 @@ impl Kept {
         Self { max_head, max_tail: max_bytes - max_head, ..Self::default() }
     }
 
+    /// Another one that keeps as much, with nothing in it.
+    #[must_use]
+    pub(super) fn emptied(&self) -> Self {
+        Self::new(self.max_head + self.max_tail)
+    }
+
     /// Takes what came next.
     pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
@@ -58,6 +64,14 @@ impl Kept {
     #[must_use]
     pub fn ends(&self) -> (Vec<u8>, Vec<u8>) {
         (self.head.clone(), self.tail.iter().copied().collect())
+    }
+
+    /// The last characters as text, whatever the bytes were.
+    #[must_use]
+    pub fn last_chars(&self, max_chars: usize) -> String {
+        let (head, tail) = self.ends();
+        let bytes = if self.dropped_bytes() == 0 { [head, tail].concat() } else { tail };
+        ending(&bytes, max_chars).0
     }
 
     /// As text, whatever the bytes were, of `max_chars` characters and a mark that says how many bytes are missing in
@@ -155,6 +169,7 @@ mod tests {
         let kept = kept(8, &[b"0123456789abcdef".to_vec()]);
         assert_eq!(kept.text(100), "0123\n[… 8 bytes left out …]\ncdef");
         assert_eq!(kept.text(4), "01\n[… 12 bytes left out …]\nef");
+        assert_eq!((kept.last_chars(3), kept.last_chars(9)), ("def".to_owned(), "cdef".to_owned()));
         assert_eq!(kept.text(0), "\n[… 16 bytes left out …]\n");
     }
 

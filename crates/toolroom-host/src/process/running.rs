@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::watch;
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::end::Ended;
 use super::error::ProcessError;
+use super::keeper::PageTurn;
 use super::output::{Kept, Stream};
 
 /// A program that was started. Dropping it leaves the end to the helper: the program and everything that came from it
@@ -16,6 +17,7 @@ pub struct Running {
     pub(super) pid: u32,
     pub(super) output: Arc<Output>,
     pub(super) stop: CancellationToken,
+    pub(super) page_turns: mpsc::Sender<PageTurn>,
     pub(super) end: watch::Receiver<Option<Result<Ended, ProcessError>>>,
     pub(super) _lifeline: DropGuard,
 }
@@ -38,6 +40,19 @@ impl Running {
     #[must_use]
     pub fn output(&self, stream: Stream) -> Kept {
         self.output.kept(stream)
+    }
+
+    /// How much it has printed until now on this page.
+    pub(crate) fn printed_bytes(&self, stream: Stream) -> u64 {
+        self.output.total_bytes(stream)
+    }
+
+    /// Takes away what was printed until now, both streams, and begins a new page, for which [`super::Limits::output_bytes`]
+    /// is counted anew. `None` once it has ended: what it printed is then told with its end.
+    pub(crate) async fn turn_page(&self) -> Option<(Kept, Kept)> {
+        let (turn, page) = oneshot::channel();
+        self.page_turns.send(turn).await.ok()?;
+        page.await.ok()
     }
 
     /// Asks it and all its descendants to end; those that are still there after the grace are killed. Comes back at
@@ -66,11 +81,26 @@ impl Output {
         Self { streams: Mutex::new((Kept::new(max_bytes), Kept::new(max_bytes))) }
     }
 
+    /// What was printed until now; what follows is kept apart.
+    pub(super) fn turn_page(&self) -> (Kept, Kept) {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = (streams.0.emptied(), streams.1.emptied());
+        std::mem::replace(&mut streams, fresh)
+    }
+
     pub(super) fn push(&self, stream: Stream, bytes: &[u8]) {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         match stream {
             Stream::Stdout => streams.0.push(bytes),
             Stream::Stderr => streams.1.push(bytes),
+        }
+    }
+
+    fn total_bytes(&self, stream: Stream) -> u64 {
+        let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        match stream {
+            Stream::Stdout => streams.0.total_bytes(),
+            Stream::Stderr => streams.1.total_bytes(),
         }
     }
 

@@ -1,18 +1,20 @@
 //! Starting programs.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
 use tokio::process::Child;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::end::Ended;
 use super::error::ProcessError;
 use super::helper::SUBCOMMAND;
-use super::keeper::{Greeting, Keeper, Lifeline, Patience};
+use super::keeper::{Greeting, Keeper, Lifeline, Observer, Patience};
+use super::line::{self, Line};
 use super::order::Order;
 use super::output::Stream;
 use super::running::{Output, Running};
@@ -42,31 +44,49 @@ impl Supervisor {
         order: Order,
         observer: impl FnMut(Stream, &[u8]) + Send + 'static,
     ) -> Result<Running, ProcessError> {
+        self.start_with(order, None, Box::new(observer)).await
+    }
+
+    /// Starts a program that can be talked with: its standard input is a line, not [`Order::input`].
+    pub(crate) async fn start_on_line(&self, order: Order) -> Result<(Running, Line), ProcessError> {
+        let (ours, theirs) = line::pair().map_err(|source| self.unusable(source))?;
+        Ok((self.start_with(order, Some(theirs), Box::new(|_, _| ())).await?, ours))
+    }
+
+    async fn start_with(
+        &self,
+        order: Order,
+        line: Option<OwnedFd>,
+        observer: Observer,
+    ) -> Result<Running, ProcessError> {
         order.check()?;
         let (child, lifeline) = self.start_helper().map_err(|source| self.unusable(source))?;
         let (tell, end) = watch::channel(None);
         let (tell_started, started) = oneshot::channel();
         let (stop, gone) = (CancellationToken::new(), CancellationToken::new());
+        // Whoever turns pages waits for each.
+        let (page_turns, turns) = mpsc::channel(1);
         let output = Arc::new(Output::new(order.kept_bytes));
         let keeper = Keeper {
             output: Arc::clone(&output),
-            observer: Box::new(observer),
+            observer,
             stop: stop.clone(),
             gone: gone.clone(),
             max_output: order.limits.output_bytes,
             patience: Patience { wall: order.limits.wall, grace: order.grace },
+            page_turns: turns,
             printed: 0,
         };
         // From here on whoever gives up, this future or the handle, has the keeper end everything.
         let lifeguard = gone.drop_guard();
-        let greeting = Greeting::of(&order).map_err(|source| self.unusable(source))?;
+        let greeting = Greeting::of(&order, line).map_err(|source| self.unusable(source))?;
         tokio::spawn(async move {
             let ended = keeper.keep(child, lifeline, greeting, tell_started).await;
             tell.send_replace(Some(ended));
         });
         let started = started.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
         match started.map_err(|source| self.unusable(source))? {
-            Word::Started(pid) => Ok(Running { pid, output, stop, end, _lifeline: lifeguard }),
+            Word::Started(pid) => Ok(Running { pid, output, stop, page_turns, end, _lifeline: lifeguard }),
             Word::NotStarted(step, code) => Err(not_started(&order, step, code)),
             Word::NotConfined(reason) => Err(ProcessError::Confinement { reason }),
             Word::Ended { .. } => Err(self.unusable(io::ErrorKind::InvalidData.into())),
@@ -98,7 +118,7 @@ impl Supervisor {
         let mut command = tokio::process::Command::new(&self.helper);
         // Nothing of our environment: programs could read it from their parent.
         command.arg0("toolroom").arg(SUBCOMMAND).env_clear().current_dir("/");
-        command.stdin(std::os::fd::OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok((command.spawn()?, ours))
     }
 

@@ -30,6 +30,8 @@ pub(super) struct Task {
     pub(super) folder: OsString,
     pub(super) variables: Vec<(String, OsString)>,
     pub(super) input_bytes: u64,
+    /// Whether it reads from a line instead, whose end follows too.
+    pub(super) line: bool,
     pub(super) limits: Limits,
     pub(super) confinement: Option<Confinement>,
     pub(super) grace: Duration,
@@ -85,7 +87,7 @@ pub(super) fn code_of(error: &io::Error) -> i32 {
 }
 
 impl Task {
-    pub(super) fn of(order: &Order) -> Self {
+    pub(super) fn of(order: &Order, line: bool) -> Self {
         Self {
             program: order.program.clone(),
             arguments: order.arguments.clone(),
@@ -96,6 +98,7 @@ impl Task {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
             input_bytes: order.input.len() as u64,
+            line,
             limits: order.limits,
             confinement: order.confinement.clone(),
             grace: order.grace,

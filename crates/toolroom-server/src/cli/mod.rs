@@ -59,7 +59,7 @@ use toolroom_host::process::{SUBCOMMAND, helper_main};
 use toolroom_host::terminal::Terminal;
 use toolroom_host::{environment, interrupt, machine};
 
-use crate::app::App;
+use crate::app::{App, Stay};
 use crate::models::keys_of_variables;
 use exit::Exit;
 use output::{Output, visible};
@@ -238,7 +238,8 @@ async fn dispatch(
         Some(Command::Select(args)) => return select::run(settings, args, output, register).await,
         Some(command) => command,
     };
-    let app = open(settings, *output, register).await?;
+    let stay = if matches!(command, Command::Chat(_)) { Stay::Long } else { Stay::Short };
+    let app = open(settings, stay, *output, register).await?;
     // The process ends with this command: taking a thousand definitions apart before that would only take time.
     let _kept_to_the_end = ManuallyDrop::new(app.room.clone());
     let scope = owner();
@@ -280,8 +281,8 @@ fn owner() -> Scope {
 }
 
 /// Opens the toolroom for a command, and tells what is odd about it.
-async fn open(settings: &[String], output: Output, register: &Register) -> anyhow::Result<App> {
-    let app = App::open(settings, |catalog| register(catalog)).await?;
+async fn open(settings: &[String], stay: Stay, output: Output, register: &Register) -> anyhow::Result<App> {
+    let app = App::open(settings, stay, |catalog| register(catalog)).await?;
     match app.vault.secrets(&owner().project).await {
         Ok(stored) => {
             screen::hide(stored.into_iter().chain(keys_of_variables(&app.config.config)).collect());

@@ -14,6 +14,7 @@ use toolroom_host::text_file;
 use super::exit::{Exit, Missing, Usage};
 use super::output::{DIM, GREEN, Output, table, visible};
 use super::{Register, close, open, owner, tool_file};
+use crate::app::Stay;
 
 /// Larger lists of tools, and of messages, are no lists a person keeps in a file.
 const MAX_FILE_BYTES: usize = 64 * 1_024 * 1_024;
@@ -137,7 +138,7 @@ async fn own_tools(
     output: Output,
     register: &Register,
 ) -> anyhow::Result<Vec<ToolCard>> {
-    let app = open(settings, output, register).await?;
+    let app = open(settings, Stay::Short, output, register).await?;
     let project = owner().project;
     let standing = app.room.switchboard().standing(&project).await;
     let catalog = app.room.catalog();

@@ -57,6 +57,7 @@ mod scripted_model;
 mod seat;
 mod secrets;
 mod select;
+mod shell;
 mod shell_exec;
 mod standing;
 mod tools;

@@ -21,7 +21,7 @@ fn tools_are_listed_shown_and_switched() {
 
     home.run(&["tools", "disable", "calculator"]).ended(0);
     assert!(!home.run(&["tools"]).ended(0).out.contains("calculator"));
-    assert!(home.run(&["tools"]).err.contains("2 more switched off"));
+    assert!(home.run(&["tools"]).err.contains("6 more switched off"));
     let all: Vec<Value> =
         serde_json::from_str(&home.run(&["tools", "--all", "--json"]).ended(0).out).unwrap();
     assert_eq!((&all[0]["id"], &all[0]["enabled"]), (&json!("builtin:calculator"), &json!(false)));

@@ -9,7 +9,7 @@ mod memory;
 mod result_read;
 pub mod search;
 mod session_status;
-mod shell_exec;
+pub mod shell;
 pub mod web;
 
 use std::sync::{Arc, Weak};
@@ -20,8 +20,11 @@ use toolroom::conversation::Spending;
 use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::memory::Memories;
 use toolroom::tool::{IdError, Tool};
+use toolroom_host::background::Background;
 use toolroom_host::files::Projects;
 use toolroom_host::process::Supervisor;
+use toolroom_host::shell::Shells;
+use toolroom_host::ssh::SshHome;
 
 use doctor::Checkup;
 use web::Web;
@@ -30,6 +33,8 @@ use web::Web;
 pub struct Surroundings {
     /// Where whole results are kept.
     pub artifacts: Arc<dyn Artifacts>,
+    /// Programs in the background; `None` where nobody stays to look after them.
+    pub background: Option<Arc<Background>>,
     /// The tools that can be found: the catalog these are registered in. Weak, because it holds them.
     pub catalog: Weak<Catalog>,
     /// Who can examine this toolroom; `None` where only names are wanted.
@@ -40,8 +45,12 @@ pub struct Surroundings {
     pub journal: Arc<dyn Journal>,
     /// What is remembered of users; `None` where only names are wanted.
     pub memories: Option<Arc<dyn Memories>>,
+    /// The shells of conversations.
+    pub shells: Arc<Shells>,
     /// What was spent on models; `None` where only names are wanted.
     pub spending: Option<Arc<dyn Spending>>,
+    /// The ssh configuration that commands may use; `None` where only names are wanted.
+    pub ssh: Option<Arc<SshHome>>,
     /// Who starts programs.
     pub supervisor: Supervisor,
     /// What is switched off.
@@ -72,6 +81,6 @@ pub fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
 /// to others only where somebody says so.
 pub fn of_this_machine(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
     let mut tools = files::all(&around.files)?;
-    tools.push(shell_exec::tool(around.supervisor.clone(), around.files.clone())?);
+    tools.extend(shell::all(around)?);
     Ok(tools)
 }

@@ -5,18 +5,22 @@ use std::sync::{Arc, Weak};
 use toolroom::catalog::Catalog;
 use toolroom::testing::MemoryLedger;
 use toolroom_host::process::Supervisor;
+use toolroom_host::shell::{Interpreter, Shells};
 use toolroom_tools::builtin::Surroundings;
 use toolroom_tools::builtin::web::Web;
 
 pub(crate) fn surroundings(ledger: &Arc<MemoryLedger>) -> Surroundings {
     Surroundings {
         artifacts: Arc::clone(ledger) as _,
+        background: None,
         catalog: Weak::<Catalog>::new(),
         checkup: None,
         files: None,
         journal: Arc::clone(ledger) as _,
         memories: None,
+        shells: Arc::new(Shells::new(Supervisor::new("/nowhere"), Interpreter::Bash)),
         spending: None,
+        ssh: None,
         supervisor: Supervisor::new("/nowhere"),
         switchboard: Arc::clone(ledger) as _,
         time_zone: jiff::tz::TimeZone::UTC,

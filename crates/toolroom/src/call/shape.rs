@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::record::OpenCall;
 use super::report::Done;
-use super::shorten::{MIN_CAP, dismantle, shorten};
+use super::shorten::{MIN_CAP, dismantle, has_longer_text, shorten, shorten_texts};
 use super::size::size_chars;
 use crate::catalog::Entry;
 use crate::ledger::{Artifact, ArtifactId};
@@ -20,18 +20,18 @@ const ARTIFACT_MAX_BYTES: usize = 64 * 1024 * 1024;
 pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &mut OpenCall) -> Done {
     let ToolOutput { mut value, message } = output;
     let message = message.map(|message| call.tellable(&message).unwrap_or(message));
-    let cap = entry.limits().result_cap.max(MIN_CAP);
+    let caps = Caps::of(entry, call);
     let origin = entry.spec().origin();
     let readable = schema::bounds(&value).is_ok();
     call.hide(&mut value);
     let chars = size_chars(&value);
-    if chars <= cap && readable {
+    if readable && caps.let_pass(&value, chars) {
         return Done { value: Arc::new(value), message, chars, artifact: None, truncated: false, origin };
     }
     // What no reader of JSON can follow is not kept either.
     call.artifact = if readable { keep(room, &value, call).map(Box::new) } else { None };
     let artifact = call.artifact.as_ref().map(|artifact| artifact.id.clone());
-    let short = match shorten(&value, cap, artifact.as_ref().map(ArtifactId::as_str)) {
+    let short = match caps.shorten(&value, artifact.as_ref().map(ArtifactId::as_str)) {
         Some(short) => {
             dismantle(value);
             short
@@ -39,6 +39,36 @@ pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &
         None => value,
     };
     Done { value: Arc::new(short), message, chars, artifact, truncated: true, origin }
+}
+
+/// How much of a result its reader gets.
+struct Caps {
+    whole: usize,
+    text: usize,
+}
+
+impl Caps {
+    fn of(entry: &Entry, call: &OpenCall) -> Self {
+        let (whole, spec) = (entry.limits().result_cap.max(MIN_CAP), entry.spec());
+        // Runs are those of models.
+        match call.request.run.as_ref().and(spec.model_cap) {
+            Some(cap) => Self { whole: whole.min(cap.max(MIN_CAP)), text: usize::MAX },
+            None => Self { whole, text: spec.text_cap.unwrap_or(usize::MAX) },
+        }
+    }
+
+    fn let_pass(&self, value: &Value, chars: usize) -> bool {
+        chars <= self.whole && (self.text == usize::MAX || !has_longer_text(value, self.text))
+    }
+
+    /// `None` if it fits. Either each text is cut or the whole: never both, which would leave two marks in one text.
+    fn shorten(&self, value: &Value, artifact: Option<&str>) -> Option<Value> {
+        let texts = shorten_texts(value, self.text, artifact);
+        match texts.filter(|texts| size_chars(texts) <= self.whole) {
+            Some(texts) => Some(texts),
+            None => shorten(value, self.whole, artifact),
+        }
+    }
 }
 
 fn keep(room: &Toolroom, value: &Value, call: &OpenCall) -> Option<Artifact> {

@@ -54,6 +54,26 @@ pub(crate) fn shorten_text(text: &str, cap_chars: usize, artifact: Option<&str>)
     Some(shortening.text(text, budget, plain))
 }
 
+/// Whether an object has a text of more than `cap_chars` characters.
+pub(crate) fn has_longer_text(value: &Value, cap_chars: usize) -> bool {
+    let is_longer = |text: &str| text.len() > cap_chars && text.chars().nth(cap_chars).is_some();
+    value.as_object().is_some_and(|map| map.values().any(|item| item.as_str().is_some_and(is_longer)))
+}
+
+/// Shortens each text of an object to at most `cap_chars` characters; `None` when all fit.
+pub(crate) fn shorten_texts(value: &Value, cap_chars: usize, artifact: Option<&str>) -> Option<Value> {
+    let cap = cap_chars.max(MIN_CAP);
+    let map = value.as_object().filter(|_| has_longer_text(value, cap))?;
+    let (mut shortening, budget) = Shortening::new(cap, artifact);
+    let shorter = |item: &Value| match item {
+        Value::String(text) if text.chars().nth(cap).is_some() => {
+            Value::String(shortening.text(text, budget, plain))
+        }
+        item => item.clone(),
+    };
+    Some(Value::Object(map.keys().cloned().zip(map.values().map(shorter)).collect()))
+}
+
 /// Drops a value of any depth. Left to itself each level would be a call inside the one above, and a stack that
 /// overflows ends the process.
 pub(crate) fn dismantle(value: Value) {

@@ -80,6 +80,9 @@ pub struct Enablement {
     pub feature: Option<String>,
     /// Whether the feature's switch is the only one.
     pub feature_only: bool,
+    /// The tool or family whose toggle is this one's, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows: Option<String>,
 }
 
 /// The family a tool is a variant of.
@@ -168,6 +171,12 @@ pub struct ToolSpec {
     pub timeout: Timeout,
     /// How many characters of its result a caller gets.
     pub result_cap: usize,
+    /// How many characters a caller gets of each text in its result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_cap: Option<usize>,
+    /// How many characters of its result a model gets, where that is less than other callers do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_cap: Option<usize>,
     /// How it is switched.
     pub enablement: Enablement,
     /// How often it may be called.
@@ -209,7 +218,9 @@ impl ToolSpec {
             pool: Pool::Inline,
             timeout: Timeout::After(DEFAULT_TIMEOUT),
             result_cap: DEFAULT_RESULT_CAP,
-            enablement: Enablement { on_by_default: true, feature: None, feature_only: false },
+            text_cap: None,
+            model_cap: None,
+            enablement: Enablement { on_by_default: true, feature: None, feature_only: false, follows: None },
             rates: Vec::new(),
             concurrency: None,
         })
@@ -333,6 +344,27 @@ impl ToolSpec {
         self
     }
 
+    /// Sets how many characters a caller gets of each text in its result.
+    #[must_use]
+    pub fn text_cap(mut self, chars: usize) -> Self {
+        self.text_cap = Some(chars);
+        self
+    }
+
+    /// Sets how many characters of its result a model gets.
+    #[must_use]
+    pub fn model_cap(mut self, chars: usize) -> Self {
+        self.model_cap = Some(chars);
+        self
+    }
+
+    /// Gives it the toggle of another tool or family.
+    #[must_use]
+    pub fn follows(mut self, name: &str) -> Self {
+        self.enablement.follows = Some(name.to_owned());
+        self
+    }
+
     /// Makes it a variant of a family.
     #[must_use]
     pub fn family(mut self, name: &str, preferred: bool) -> Self {
@@ -386,10 +418,11 @@ impl ToolSpec {
             && other.effective_capabilities().iter().all(|capability| able.has(capability))
     }
 
-    /// The name its toggle and its rules go by: the family's, or its own id.
+    /// The name its toggle goes by: that of the one it follows, the family's, or its own id.
     #[must_use]
     pub fn switch_name(&self) -> &str {
-        self.family.as_ref().map_or(self.id.as_str(), |family| &family.name)
+        let family = self.family.as_ref().map(|family| family.name.as_str());
+        self.enablement.follows.as_deref().or(family).unwrap_or(self.id.as_str())
     }
 
     /// Whether somebody outside this installation wrote the definition.

@@ -173,10 +173,12 @@ fn switches_features_and_context_decide_what_is_on() {
                         on_by_default: true,
                         feature: Some("memory".into()),
                         feature_only: true,
+                        follows: None,
                     };
                 }),
                 tool("app:mail", |spec| spec.required_context = vec!["email".into()]),
                 tool("app:sh", |spec| spec.family = family()),
+                tool("app:jobs", |spec| spec.enablement.follows = Some("shell".into())),
             ],
         )
         .unwrap();
@@ -208,6 +210,8 @@ fn switches_features_and_context_decide_what_is_on() {
         Err(Off::Tool { name: "shell".into() }),
         "a family has one toggle"
     );
+    assert_eq!(state(&switches, "app:jobs", &none), Err(Off::Tool { name: "shell".into() }));
+    assert_eq!(catalog.find(&local(), "app:jobs").unwrap().toggle(), Ok("shell"));
 
     let memo = catalog.find(&local(), "app:memo").unwrap();
     assert_eq!(

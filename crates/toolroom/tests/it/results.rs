@@ -92,6 +92,34 @@ async fn a_cap_of_its_own_and_untrusted_content() {
 }
 
 #[tokio::test]
+async fn each_text_has_a_cap_of_its_own_and_models_read_less() {
+    let capped = spec(Effect::Read).result_cap(100_000).text_cap(3_000).model_cap(2_000);
+    let long = |unit: &str| unit.repeat(10_000 / unit.len());
+    let whole = json!({"stdout": long("ab\u{1}"), "stderr": long("é"), "exit_code": 0});
+    let given = whole.clone();
+    let bench = Bench::new(scripted(capped, move |_context, _arguments| {
+        let given = given.clone();
+        async move { Ok(ToolOutput::new(given)) }
+    }))
+    .unwrap();
+    let Outcome::Done(done) = bench.report(json!({})).await.outcome else { panic!("not done") };
+    let id = done.artifact.clone().unwrap();
+    for name in ["stdout", "stderr"] {
+        let text = done.value[name].as_str().unwrap();
+        let chars = text.chars().count();
+        assert!((2_800..=3_000).contains(&chars) && text.matches("left out").count() == 1, "{chars} {text}");
+    }
+    assert_eq!(done.value.to_string().matches(id.as_str()).count(), 1);
+    assert_eq!((&done.value["exit_code"], done.truncated), (&json!(0), true));
+    let kept = bench.ledger().artifact(&Scope::default(), &id).await.unwrap().unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&kept.bytes).unwrap(), whole);
+    let mut request = bench.request();
+    request.run = Some("run_1".into());
+    let Outcome::Done(done) = bench.room().call(request).await.outcome else { panic!("not done") };
+    assert!(done.value.to_string().chars().count() <= 2_000 && done.artifact.is_some());
+}
+
+#[tokio::test]
 async fn a_result_that_nests_too_deep_is_cut_where_no_reader_follows() {
     let mut deep = json!("bottom");
     for _ in 0..200 {

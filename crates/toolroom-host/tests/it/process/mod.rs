@@ -1,11 +1,14 @@
 //! Programs under the supervisor, judged by what is there and what is gone.
 
 mod attacks;
+mod background;
 pub(crate) mod bench;
 mod ending;
 mod limits;
 mod orphans;
 mod output;
+mod shell_endings;
+mod shells;
 mod starting;
 
 use std::path::{Path, PathBuf};

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::{check, explain, export, forget, list, trial};
+use crate::app::Stay;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 use crate::cli::{Register, close, open, owner};
@@ -49,7 +50,7 @@ pub(in crate::cli) async fn run(
         Action::Test(args) => return trial::run(settings, &args, *output).await,
         action => action,
     };
-    let app = open(settings, *output, register).await?;
+    let app = open(settings, Stay::Short, *output, register).await?;
     let scope = owner();
     let result = match action {
         Action::List => list::run(&app, &scope, *output).await,

@@ -1,0 +1,230 @@
+//! The programs that run in the background, and those that did.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::error::BackgroundError;
+use super::page::{Page, count};
+use crate::process::{Ended, Kept, Order, ProcessError, Running, Stream, Supervisor};
+
+/// How many run at the same time.
+const MOST_RUNNING: usize = 16;
+
+/// How many that have ended are remembered; the oldest are forgotten first.
+const MOST_ENDED: usize = 32;
+
+/// A bounded table of programs, each with an owner who alone can see it. All end with this.
+#[derive(Debug)]
+pub struct Background {
+    supervisor: Supervisor,
+    /// Held only while the table is looked at.
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    programs: BTreeMap<u64, Program>,
+    last_id: u64,
+    /// Places of programs that are just being started.
+    reserved: usize,
+}
+
+#[derive(Debug)]
+struct Program {
+    owner: String,
+    command: String,
+    began: Instant,
+    newlines: Arc<AtomicU64>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Running(Arc<Running>),
+    Ended(Arc<Result<Ended, ProcessError>>),
+}
+
+/// A program as it is now.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    /// Its number in the table.
+    pub id: u64,
+    /// As it was given.
+    pub command: String,
+    /// How long it has run, or ran.
+    pub duration: Duration,
+    /// What it has printed until now, kept or not.
+    pub stdout_bytes: u64,
+    /// How it ended; `None` while it runs.
+    pub end: Option<Arc<Result<Ended, ProcessError>>>,
+}
+
+/// What a program has printed until now.
+#[derive(Debug, Clone)]
+pub struct Log {
+    /// The program.
+    pub standing: Standing,
+    /// The wanted lines of its standard output.
+    pub stdout: Page,
+    /// Everything that is kept of its errors.
+    pub stderr: Kept,
+}
+
+impl Background {
+    /// None yet.
+    #[must_use]
+    pub fn new(supervisor: Supervisor) -> Self {
+        Self { supervisor, table: Mutex::default() }
+    }
+
+    /// Starts a program and gives its number.
+    pub async fn start(&self, owner: &str, command: String, order: Order) -> Result<u64, BackgroundError> {
+        // Given back however this ends.
+        let _place = Place::reserve(self)?;
+        let newlines = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&newlines);
+        let observer = move |stream, bytes: &[u8]| {
+            if stream == Stream::Stdout {
+                counted.fetch_add(count(bytes), Ordering::Relaxed);
+            }
+        };
+        let running = Arc::new(self.supervisor.start_observed(order, observer).await?);
+        let mut table = self.table();
+        table.last_id += 1;
+        let id = table.last_id;
+        let state = State::Running(running);
+        let owner = owner.to_owned();
+        table.programs.insert(id, Program { owner, command, began: Instant::now(), newlines, state });
+        Ok(id)
+    }
+
+    /// All of an owner, oldest first.
+    #[must_use]
+    pub fn list(&self, owner: &str) -> Vec<Standing> {
+        let table = self.table();
+        let own = table.programs.iter().filter(|(_, program)| program.owner == owner);
+        own.map(|(id, program)| program.standing(*id)).collect()
+    }
+
+    /// What one has printed: `limit` lines from line `offset` on.
+    pub fn log(&self, owner: &str, id: u64, offset: u64, limit: u64) -> Result<Log, BackgroundError> {
+        let table = self.table();
+        let program = table.program(owner, id)?;
+        let newlines = program.newlines.load(Ordering::Relaxed);
+        Ok(Log {
+            standing: program.standing(id),
+            stdout: Page::of(&program.output(Stream::Stdout), newlines, offset, limit),
+            stderr: program.output(Stream::Stderr),
+        })
+    }
+
+    /// Ends one with everything it started, and waits for that.
+    pub async fn stop(&self, owner: &str, id: u64) -> Result<Standing, BackgroundError> {
+        let running = match &self.table().program(owner, id)?.state {
+            State::Running(running) => Some(Arc::clone(running)),
+            State::Ended(_) => None,
+        };
+        if let Some(running) = running {
+            running.stop();
+            // How it ended is told by its standing.
+            drop(running.wait().await);
+        }
+        let table = self.table();
+        Ok(table.program(owner, id)?.standing(id))
+    }
+
+    /// Forgets one that has ended.
+    pub fn remove(&self, owner: &str, id: u64) -> Result<(), BackgroundError> {
+        let mut table = self.table();
+        if matches!(table.program(owner, id)?.state, State::Running(_)) {
+            return Err(BackgroundError::Running { id });
+        }
+        table.programs.remove(&id);
+        Ok(())
+    }
+
+    /// The table, up to date: who has ended is let go of, and too many of those are forgotten.
+    fn table(&self) -> MutexGuard<'_, Table> {
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        table.settle();
+        table
+    }
+}
+
+impl Table {
+    fn settle(&mut self) {
+        for program in self.programs.values_mut() {
+            if let State::Running(running) = &program.state
+                && let Some(end) = running.ended()
+            {
+                program.state = State::Ended(Arc::new(end));
+            }
+        }
+        let ended = self.programs.iter().filter(|(_, program)| matches!(program.state, State::Ended(_)));
+        let ended: Vec<u64> = ended.map(|(id, _)| *id).collect();
+        for id in ended.iter().take(ended.len().saturating_sub(MOST_ENDED)) {
+            self.programs.remove(id);
+        }
+    }
+
+    fn program(&self, owner: &str, id: u64) -> Result<&Program, BackgroundError> {
+        let found = self.programs.get(&id).filter(|program| program.owner == owner);
+        found.ok_or(BackgroundError::Unknown { id })
+    }
+
+    fn running(&self) -> usize {
+        self.programs.values().filter(|program| matches!(program.state, State::Running(_))).count()
+    }
+}
+
+impl Program {
+    fn standing(&self, id: u64) -> Standing {
+        let (end, duration) = match &self.state {
+            State::Running(_) => (None, self.began.elapsed()),
+            State::Ended(end) => {
+                let wall = end.as_ref().as_ref().map(|ended| ended.usage.wall);
+                (Some(Arc::clone(end)), wall.unwrap_or_default())
+            }
+        };
+        let stdout_bytes = match &self.state {
+            State::Running(running) => running.printed_bytes(Stream::Stdout),
+            State::Ended(end) => end.as_ref().as_ref().map_or(0, |ended| ended.stdout.total_bytes()),
+        };
+        Standing { id, command: self.command.clone(), duration, stdout_bytes, end }
+    }
+
+    fn output(&self, stream: Stream) -> Kept {
+        match &self.state {
+            State::Running(running) => running.output(stream),
+            State::Ended(end) => match (end.as_ref(), stream) {
+                (Ok(ended), Stream::Stdout) => ended.stdout.clone(),
+                (Ok(ended), Stream::Stderr) => ended.stderr.clone(),
+                (Err(_), _) => Kept::default(),
+            },
+        }
+    }
+}
+
+/// A place in the table, before there is a program.
+struct Place<'a>(&'a Background);
+
+impl<'a> Place<'a> {
+    fn reserve(background: &'a Background) -> Result<Self, BackgroundError> {
+        let mut table = background.table();
+        if table.running() + table.reserved >= MOST_RUNNING {
+            return Err(BackgroundError::Full { most: MOST_RUNNING });
+        }
+        table.reserved += 1;
+        Ok(Self(background))
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.table().reserved -= 1;
+    }
+}

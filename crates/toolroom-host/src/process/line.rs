@@ -1,0 +1,55 @@
+//! A line to a running program: a socket that is its standard input, and that it can answer on.
+//!
+//! The program's end goes to the helper as a descriptor, so that nobody stands between the two who talk.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
+use tokio::io::Interest;
+
+use super::helper::Lifeline;
+
+/// Our end. At its end when the program and all who have it from it have closed theirs.
+pub(crate) type Line = tokio::net::UnixStream;
+
+/// A descriptor travels beside a byte.
+const ENVELOPE: [u8; 1] = [b'l'];
+
+/// Both ends: ours, and the program's.
+#[expect(clippy::disallowed_types, reason = "this is the door: a line to a program")]
+pub(super) fn pair() -> io::Result<(Line, OwnedFd)> {
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    Ok((Line::from_std(ours)?, theirs.into()))
+}
+
+/// Hands the program's end to the helper.
+pub(super) async fn hand_over(lifeline: &tokio::net::UnixStream, end: &OwnedFd) -> io::Result<()> {
+    let send = || {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut attached = SendAncillaryBuffer::new(&mut space);
+        let ends = [end.as_fd()];
+        attached.push(SendAncillaryMessage::ScmRights(&ends));
+        sendmsg(lifeline, &[IoSlice::new(&ENVELOPE)], &mut attached, SendFlags::NOSIGNAL)?;
+        Ok(())
+    };
+    lifeline.async_io(Interest::WRITABLE, send).await
+}
+
+/// Takes it, in the helper. It closes when a program starts that it is not for.
+pub(super) fn take(lifeline: &Lifeline) -> io::Result<OwnedFd> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut attached = RecvAncillaryBuffer::new(&mut space);
+    let mut envelope = ENVELOPE;
+    recvmsg(lifeline, &mut [IoSliceMut::new(&mut envelope)], &mut attached, RecvFlags::CMSG_CLOEXEC)?;
+    let ends = attached.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut ends) => ends.next(),
+        _ => None,
+    });
+    ends.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+}

@@ -1,0 +1,158 @@
+//! One host, as ssh is told about it.
+
+use std::path::Path;
+
+use super::error::SshError;
+
+/// Longer names are nobody's.
+const MAX_CHARS: usize = 255;
+
+/// A host with a name of its own. Every part has been checked: none can be read as an option, a pattern or another
+/// line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostEntry {
+    alias: String,
+    hostname: String,
+    user: Option<String>,
+    port: Option<u16>,
+    identity_file: Option<String>,
+}
+
+impl HostEntry {
+    /// A host under a name.
+    pub fn new(alias: &str, hostname: &str) -> Result<Self, SshError> {
+        check("alias", alias, |char| matches!(char, '.' | '_' | '-'))?;
+        // Colons and a percent sign for addresses of version 6.
+        check("hostname", hostname, |char| matches!(char, '.' | '_' | '-' | ':' | '%'))?;
+        if hostname.contains("%%") || hostname.ends_with('%') {
+            return Err(SshError::Refused { field: "hostname", problem: "is no name or address" });
+        }
+        Ok(Self {
+            alias: alias.to_owned(),
+            hostname: hostname.to_owned(),
+            user: None,
+            port: None,
+            identity_file: None,
+        })
+    }
+
+    /// Who logs in.
+    pub fn with_user(mut self, user: &str) -> Result<Self, SshError> {
+        check("user", user, |char| matches!(char, '.' | '_' | '-' | '@'))?;
+        self.user = Some(user.to_owned());
+        Ok(self)
+    }
+
+    /// Another port than 22.
+    pub fn with_port(mut self, port: u16) -> Result<Self, SshError> {
+        if port == 0 {
+            return Err(SshError::Refused { field: "port", problem: "is 0, which is no port" });
+        }
+        self.port = Some(port);
+        Ok(self)
+    }
+
+    /// The file of the key. Relative names begin in the folder of the configuration.
+    pub fn with_identity_file(mut self, file: &str) -> Result<Self, SshError> {
+        let refused = |problem| Err(SshError::Refused { field: "identity_file", problem });
+        if file.is_empty() || file.chars().count() > MAX_CHARS {
+            return refused("is empty or longer than 255 characters");
+        }
+        // Quotes, variables and placeholders mean something to ssh.
+        if file.chars().any(|char| char.is_control() || matches!(char, '"' | '\'' | '\\' | '$' | '%' | '`')) {
+            return refused("holds a character that means something to ssh; rename the file");
+        }
+        if file.split('/').any(|part| part == "..") {
+            return refused("leads upwards");
+        }
+        self.identity_file = Some(file.to_owned());
+        Ok(self)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn alias(&self) -> &str {
+        &self.alias
+    }
+
+    /// The name its keys are known under.
+    pub(super) fn known_as(&self) -> String {
+        match self.port {
+            None | Some(22) => self.hostname.clone(),
+            Some(port) => format!("[{}]:{port}", self.hostname),
+        }
+    }
+
+    /// The block of this host in a configuration in `folder`. Connections are not shared: whoever ends one must not end
+    /// another.
+    pub(super) fn block(&self, folder: &Path) -> String {
+        let mut block = format!("{}Host {}\n", self.mark(">>>"), self.alias);
+        let mut add = |name: &str, value: &str| block.push_str(&format!("    {name} {value}\n"));
+        // A percent sign is doubled, as it would begin a placeholder.
+        add("HostName", &self.hostname.replace('%', "%%"));
+        if let Some(user) = &self.user {
+            add("User", user);
+        }
+        if let Some(port) = self.port {
+            add("Port", &port.to_string());
+        }
+        if let Some(file) = &self.identity_file {
+            let file = if file.starts_with("~/") { Path::new(file).to_owned() } else { folder.join(file) };
+            add("IdentityFile", &quoted(&file));
+            add("IdentitiesOnly", "yes");
+        }
+        add("UserKnownHostsFile", &quoted(&folder.join(super::home::KNOWN_HOSTS)));
+        add("StrictHostKeyChecking", "accept-new");
+        add("ServerAliveInterval", "30");
+        add("ServerAliveCountMax", "3");
+        add("ControlMaster", "no");
+        block.push_str(&self.mark("<<<"));
+        block
+    }
+
+    /// The configuration with this host's block in it, in the place of the one that was there.
+    pub(super) fn put_into(&self, config: &str, folder: &Path) -> String {
+        let (begin, end) = (self.mark(">>>"), self.mark("<<<"));
+        let found = config
+            .match_indices(&begin)
+            .find(|(at, _)| *at == 0 || config.get(..*at).is_some_and(|before| before.ends_with('\n')));
+        let old = found.and_then(|(at, _)| {
+            let (before, rest) = config.split_at(at);
+            let length = rest.find(&end)? + end.len();
+            Some((before, rest.get(length..)?))
+        });
+        let block = self.block(folder);
+        match old {
+            Some((before, after)) => format!("{before}{block}{after}"),
+            // In front: of two that fit, ssh takes the first.
+            None => format!("{block}{config}"),
+        }
+    }
+
+    /// The line before or after the block.
+    fn mark(&self, arrows: &str) -> String {
+        format!("# {arrows} toolroom {} {arrows}\n", self.alias)
+    }
+}
+
+/// Plain words of letters, digits and a few signs, which begin with a letter or digit.
+fn check(field: &'static str, text: &str, is_sign: impl Fn(char) -> bool) -> Result<(), SshError> {
+    let refused = |problem| Err(SshError::Refused { field, problem });
+    if text.is_empty() || text.len() > MAX_CHARS {
+        return refused("is empty or longer than 255 characters");
+    }
+    // `::1` begins with its sign.
+    if !text.starts_with(|char: char| char.is_ascii_alphanumeric() || char == ':' && is_sign(':')) {
+        return refused("has to begin with a letter or digit");
+    }
+    if text.chars().all(|char| char.is_ascii_alphanumeric() || is_sign(char)) {
+        Ok(())
+    } else {
+        refused("holds a character other than letters, digits and `.`, `_`, `-`")
+    }
+}
+
+/// A path as ssh reads one. A percent sign would begin a placeholder.
+fn quoted(path: &Path) -> String {
+    format!("\"{}\"", path.display().to_string().replace('%', "%%"))
+}

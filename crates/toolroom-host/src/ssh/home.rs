@@ -1,0 +1,107 @@
+//! The files of the configuration.
+
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+
+use super::entry::HostEntry;
+use super::error::SshError;
+use super::known_host::KnownHost;
+use crate::folders::{PRIVATE_FILE, make_private};
+use crate::regular_file::{Links, RegularFile, RegularFileError};
+use crate::staged::Staged;
+
+/// The configuration itself.
+const CONFIG: &str = "config";
+
+/// The public keys of hosts.
+pub(super) const KNOWN_HOSTS: &str = "known_hosts";
+
+/// Longer files are not ours.
+const MAX_BYTES: usize = 1024 * 1024;
+
+/// The ssh configuration in a home of its own, which is nobody's real one. Programs may be able to write there, so no
+/// link is followed.
+#[derive(Debug)]
+pub struct SshHome {
+    folder: PathBuf,
+    /// One change after another.
+    changing: Mutex<()>,
+}
+
+/// What was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Changed {
+    /// The block of the host.
+    pub config: bool,
+    /// The line with its key.
+    pub known_hosts: bool,
+}
+
+impl SshHome {
+    /// Of this home. Nothing is made yet.
+    #[must_use]
+    pub fn new(home: &Path) -> Self {
+        Self { folder: home.join(".ssh"), changing: Mutex::default() }
+    }
+
+    /// Where the configuration is.
+    #[must_use]
+    pub fn config(&self) -> PathBuf {
+        self.folder.join(CONFIG)
+    }
+
+    /// Makes a host known under its name. Once more changes nothing. Blocks.
+    pub fn configure(&self, entry: &HostEntry, key: Option<&KnownHost>) -> Result<Changed, SshError> {
+        let _alone = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        make_private(&self.folder)?;
+        let folder = self.open()?;
+        // The key first: a host that can be reached is one whose key is known.
+        let known_hosts = match key {
+            Some(key) => change(&folder, KNOWN_HOSTS, |known| key.put_into(known))?,
+            None => false,
+        };
+        let config = change(&folder, CONFIG, |config| entry.put_into(config, &self.folder))?;
+        Ok(Changed { config, known_hosts })
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the door: our own ssh configuration")]
+    fn open(&self) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(openat(CWD, &self.folder, flags, Mode::empty())?)
+    }
+}
+
+/// Changes one file, if there is something to change.
+fn change(folder: &OwnedFd, name: &'static str, edit: impl FnOnce(&str) -> String) -> Result<bool, SshError> {
+    let path = PathBuf::from(format!("/proc/self/fd/{}/{name}", folder.as_raw_fd()));
+    let not_a_file = || SshError::NotAFile { file: name, max: MAX_BYTES };
+    let failed = |error| match error {
+        RegularFileError::Io(error) => SshError::Io(error),
+        RegularFileError::NotRegular | RegularFileError::TooLong => not_a_file(),
+    };
+    let bytes = match RegularFile::open(&path, Links::Refuse).map_err(failed)? {
+        Some(file) => file.read(MAX_BYTES).map_err(failed)?,
+        None => Vec::new(),
+    };
+    let old = String::from_utf8(bytes).map_err(|_| not_a_file())?;
+    let new = edit(&old);
+    if new == old {
+        return Ok(false);
+    }
+    if new.len() > MAX_BYTES {
+        return Err(not_a_file());
+    }
+    let mode = Mode::from_raw_mode(PRIVATE_FILE);
+    let mut staged = Staged::inside(folder.try_clone()?, name.into(), mode).map_err(io::Error::from)?;
+    staged.write_all(new.as_bytes())?;
+    staged.publish_over().map_err(io::Error::from)?;
+    Ok(true)
+}
+
+#[cfg(test)]
+#[path = "home_tests.rs"]
+mod tests;

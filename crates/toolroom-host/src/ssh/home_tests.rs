@@ -1,0 +1,134 @@
+//! What ends up in the files, and what does not.
+#![expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
+
+use std::os::unix::fs::PermissionsExt;
+
+use tempfile::TempDir;
+
+use super::*;
+
+const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIE1BQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFB";
+
+struct Desk {
+    home: TempDir,
+    ssh: SshHome,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let home = TempDir::new().unwrap();
+        let ssh = SshHome::new(home.path());
+        Self { home, ssh }
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.home.path().join(".ssh").join(name)).unwrap_or_default()
+    }
+}
+
+fn entry() -> HostEntry {
+    HostEntry::new("box", "box.example.com").unwrap()
+}
+
+#[test]
+fn a_host_is_written_once_and_changed_in_its_place() {
+    let desk = Desk::new();
+    let full =
+        entry().with_user("ann").unwrap().with_port(2222).unwrap().with_identity_file("id_box").unwrap();
+    let key = KnownHost::parse(&format!("[box.example.com]:2222 {KEY} a comment\n"), &full).unwrap();
+    let both = Changed { config: true, known_hosts: true };
+    let neither = Changed { config: false, known_hosts: false };
+    assert_eq!(desk.ssh.configure(&full, Some(&key)).unwrap(), both);
+    assert_eq!(desk.ssh.configure(&full, Some(&key)).unwrap(), neither);
+    let ssh = desk.home.path().join(".ssh").display().to_string();
+    let expected = format!(
+        "# >>> toolroom box >>>\nHost box\n    HostName box.example.com\n    User ann\n    Port 2222\n    \
+         IdentityFile \"{ssh}/id_box\"\n    IdentitiesOnly yes\n    UserKnownHostsFile \"{ssh}/known_hosts\"\n    \
+         StrictHostKeyChecking accept-new\n    ServerAliveInterval 30\n    ServerAliveCountMax 3\n    \
+         ControlMaster no\n# <<< toolroom box <<<\n"
+    );
+    assert_eq!(desk.read(CONFIG), expected);
+    assert_eq!(desk.read(KNOWN_HOSTS), format!("[box.example.com]:2222 {KEY}\n"));
+    desk.ssh.configure(&HostEntry::new("bo", "other.example.com").unwrap(), None).unwrap();
+    let changed = desk.ssh.configure(&entry(), None).unwrap();
+    assert_eq!(changed, Changed { config: true, known_hosts: false });
+    let config = desk.read(CONFIG);
+    assert_eq!((config.matches("Host box\n").count(), config.matches("Host bo\n").count()), (1, 1));
+    assert!(!config.contains("2222") && config.contains("other.example.com"), "{config}");
+    for name in [CONFIG, KNOWN_HOSTS] {
+        let file = desk.home.path().join(".ssh").join(name).metadata().unwrap();
+        assert_eq!(file.permissions().mode() & 0o777, 0o600, "{name}");
+    }
+}
+
+#[test]
+fn what_others_wrote_stays() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.home.path().join(".ssh")).unwrap();
+    let own = "Host mine\n    User me\n# >>> toolroom box >>> not a mark";
+    std::fs::write(desk.ssh.config(), own).unwrap();
+    desk.ssh.configure(&entry(), None).unwrap();
+    let once = desk.read(CONFIG);
+    assert!(once.starts_with("# >>> toolroom box >>>\nHost box\n") && once.ends_with(own), "{once}");
+    desk.ssh.configure(&entry(), None).unwrap();
+    assert_eq!(desk.read(CONFIG), once);
+}
+
+#[test]
+fn nothing_can_be_smuggled_in() {
+    let long = "x".repeat(256);
+    for wrong in
+        ["", "-oProxyCommand=x", "a b", "a\nb", "a\tb", "*", "!a", "a,b", "a\"", "a#", "ä", "\0", &long]
+    {
+        assert!(HostEntry::new(wrong, "h").is_err(), "{wrong}");
+        assert!(HostEntry::new("a", wrong).is_err(), "{wrong}");
+        assert!(entry().with_user(wrong).is_err(), "{wrong}");
+    }
+    for wrong in ["a%%b", "a%", "%h"] {
+        assert!(HostEntry::new("a", wrong).is_err(), "{wrong}");
+    }
+    for wrong in ["", "a\nProxyCommand x", "a\"b", "$(x)", "%d/x", "../key", "a/../../b", "`x`", &long] {
+        assert!(entry().with_identity_file(wrong).is_err(), "{wrong}");
+    }
+    assert!(entry().with_port(0).is_err());
+    assert!(
+        HostEntry::new("v6", "fe80::1%eth0")
+            .unwrap()
+            .block(Path::new("/h"))
+            .contains("HostName fe80::1%%eth0\n")
+    );
+    HostEntry::new("v6", "::1").unwrap();
+    for wrong in [
+        String::new(),
+        format!("other.example.com {KEY}"),
+        format!("box.example.com,* {KEY}"),
+        format!("@cert-authority box.example.com {KEY}"),
+        format!("|1|abc=|def= {KEY}"),
+        format!("box.example.com {KEY}\nevil.example.com {KEY}"),
+        "box.example.com ssh-ed25519".to_owned(),
+        "box.example.com ssh-ed25519 nonsense".to_owned(),
+        format!("box.example.com ssh-rsa {}", KEY.split(' ').nth(1).unwrap()),
+        "box.example.com ssh-dss AAAAB3NzaC1kc3M=".to_owned(),
+        "-----BEGIN OPENSSH PRIVATE KEY-----".to_owned(),
+    ] {
+        assert!(KnownHost::parse(&wrong, &entry()).is_err(), "{wrong}");
+    }
+    KnownHost::parse(&format!("box.example.com {KEY}"), &entry()).unwrap();
+}
+
+#[test]
+fn no_link_is_followed() {
+    let desk = Desk::new();
+    let (elsewhere, ssh) = (desk.home.path().join("elsewhere"), desk.home.path().join(".ssh"));
+    std::fs::write(&elsewhere, "mine").unwrap();
+    std::fs::create_dir(&ssh).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, ssh.join(CONFIG)).unwrap();
+    assert!(matches!(desk.ssh.configure(&entry(), None), Err(SshError::NotAFile { .. })));
+    std::fs::remove_file(ssh.join(CONFIG)).unwrap();
+    std::fs::remove_dir(&ssh).unwrap();
+    std::fs::create_dir(desk.home.path().join("folder")).unwrap();
+    std::os::unix::fs::symlink("folder", &ssh).unwrap();
+    assert!(matches!(desk.ssh.configure(&entry(), None), Err(SshError::Io(_))));
+    assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "mine");
+    assert_eq!(std::fs::read_dir(desk.home.path().join("folder")).unwrap().count(), 0);
+}

@@ -1,0 +1,132 @@
+//! What all tools of the family share: where programs run, for how long, and in which surroundings.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::spawn_blocking;
+use tokio::time::Instant;
+use toolroom::call::CallContext;
+use toolroom::scope::LOCAL_PROJECT;
+use toolroom::tool::ToolError;
+use toolroom_host::background::Background;
+use toolroom_host::files::Access;
+use toolroom_host::process::{Ended, Order, ProcessError, Supervisor, Variables};
+use toolroom_host::shell::{Interpreter, Shells};
+
+use super::super::Surroundings;
+use super::super::files::{self, Files};
+
+/// Of each stream; what lies between both ends is counted.
+const KEPT_BYTES: usize = 4 * 1024 * 1024;
+
+/// A program has to end this long before its call, so that what it printed can still be told: half for its own
+/// tidying up, half for ours.
+const RESERVE: Duration = Duration::from_secs(1);
+
+/// Starts programs for the tools of the family.
+pub(super) struct Engine {
+    supervisor: Supervisor,
+    files: Files,
+    pub(super) shells: Arc<Shells>,
+    pub(super) background: Option<Arc<Background>>,
+}
+
+/// How long a program may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Time {
+    pub(super) wall: Option<Duration>,
+    grace: Duration,
+}
+
+impl Engine {
+    pub(super) fn new(around: &Surroundings) -> Self {
+        Self {
+            supervisor: around.supervisor.clone(),
+            files: around.files.clone(),
+            shells: Arc::clone(&around.shells),
+            background: around.background.clone(),
+        }
+    }
+
+    pub(super) fn interpreter(&self) -> Interpreter {
+        self.shells.interpreter()
+    }
+
+    /// Everything the family starts is ordered here.
+    pub(super) fn order(&self, program: &str, folder: PathBuf, time: Time) -> Order {
+        let mut order = Order::new(program, folder);
+        order.kept_bytes = KEPT_BYTES;
+        order.limits.wall = time.wall;
+        order.grace = time.grace;
+        order
+    }
+
+    /// An order for a shell that runs one command.
+    pub(super) fn command(&self, command: &str, folder: PathBuf, time: Time) -> Order {
+        self.interpreter().once(self.order(self.interpreter().name(), folder, time), command)
+    }
+
+    /// Runs a program to its end. If the call is cancelled this future is dropped, and the helper ends the program and
+    /// everything it started.
+    pub(super) async fn run(&self, order: Order) -> Result<Ended, ProcessError> {
+        self.supervisor.start(order).await?.wait().await
+    }
+
+    /// The folder that is asked for, if it is there and open to whoever calls; the workspace otherwise.
+    pub(super) async fn folder(
+        &self,
+        context: &CallContext,
+        asked: Option<&str>,
+    ) -> Result<PathBuf, ToolError> {
+        let asked = asked.unwrap_or(".").to_owned();
+        let workspace = files::workspace(&self.files, context)?;
+        let folder = spawn_blocking(move || workspace.folder(&asked)).await;
+        let folder =
+            folder.map_err(|error| ToolError::tool("the folder was not looked at").caused_by(error))?;
+        folder.map_err(files::failed)
+    }
+
+    /// The time there is: as long as was asked for, if the call lasts so long.
+    pub(super) fn time(&self, context: &CallContext, asked: Option<Duration>) -> Time {
+        let Some(deadline) = context.deadline() else {
+            return Time { wall: asked, grace: RESERVE / 2 };
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        let reserve = RESERVE.min(left / 2);
+        let most = left - reserve;
+        Time { wall: Some(asked.map_or(most, |asked| asked.min(most))), grace: reserve / 2 }
+    }
+
+    /// What a model has to know about this machine before it writes a command.
+    pub(super) fn about(&self) -> String {
+        let mut text = format!("{} with {}", system(), self.interpreter().name());
+        if let Some(projects) = &self.files {
+            let workspace = projects.workspace(LOCAL_PROJECT);
+            text.push_str(&format!("; the workspace is `{}`", workspace.path().display()));
+            for (folder, access) in workspace.further_folders() {
+                let how = match access {
+                    Access::ReadOnly => "read",
+                    Access::Writable => "written",
+                };
+                text.push_str(&format!("; `{}` can be {how}, too", folder.display()));
+            }
+        }
+        text
+    }
+}
+
+/// `linux` → `Linux`.
+fn system() -> String {
+    let mut chars = std::env::consts::OS.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// A clean environment with these in it. Those that decide which code runs are refused.
+pub(super) fn variables(asked: &BTreeMap<String, String>) -> Result<Variables, ToolError> {
+    asked
+        .iter()
+        .try_fold(Variables::clean(), |variables, (name, value)| variables.with(name, value))
+        .map_err(|error| ToolError::invalid(error.to_string()))
+}

@@ -1,0 +1,69 @@
+//! The shell family: running programs and commands, and looking after those in the background.
+//!
+//! One toggle for all, off until somebody switches it on.
+
+mod ended;
+mod engine;
+mod execute_shell_command;
+mod manage_process;
+mod run_command;
+mod shell_exec;
+mod ssh_configure_host;
+
+use std::sync::Arc;
+
+use toolroom::scope::ProjectId;
+use toolroom::tool::{Capability, Effect, FnTool, IdError, Risk, Tool, ToolSpec};
+
+use super::Surroundings;
+use engine::Engine;
+
+/// One toggle, and one name in rules.
+const FAMILY: &str = "execute_shell_command";
+
+/// Characters a caller gets of each stream.
+const STREAM_CHARS: usize = 30_000;
+
+/// Two streams in JSON, which may write a character as six.
+const RESULT_CAP: usize = 2 * STREAM_CHARS * 6 + 10_000;
+
+/// Characters a model reads.
+const MODEL_CHARS: usize = 20_000;
+
+/// Every tool of the family, by name.
+pub(super) fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
+    let engine = Arc::new(Engine::new(around));
+    Ok(vec![
+        execute_shell_command::tool(&engine)?,
+        manage_process::tool(&engine)?,
+        run_command::tool(&engine)?,
+        shell_exec::tool(&engine)?,
+        ssh_configure_host::tool(around.ssh.clone())?,
+    ])
+}
+
+/// The name under which the shell of a conversation is kept.
+#[must_use]
+pub fn conversation_name(project: &ProjectId, thread: &str) -> String {
+    // No id holds a line end.
+    format!("{project}\n{thread}")
+}
+
+/// A tool that starts something. Until programs are confined by a sandbox a yes is for one call: what a program does
+/// depends on far more than its words.
+fn starting<A, R, F>(tool: FnTool<A, R, F>, change: impl FnOnce(ToolSpec) -> ToolSpec) -> FnTool<A, R, F> {
+    tool.with(|spec| {
+        let spec = spec
+            .effect(Effect::Destructive)
+            .capabilities(&Capability::ALL)
+            .risk(Risk::High)
+            .family(FAMILY, false)
+            .off_by_default()
+            .single_answers()
+            .result_cap(RESULT_CAP)
+            .text_cap(STREAM_CHARS)
+            .model_cap(MODEL_CHARS)
+            .category("shell", &["shell", "command", "program", "run", "execute"]);
+        change(spec)
+    })
+}
