@@ -1,0 +1,1 @@
+//! Whether a command line may run.
