@@ -11,8 +11,29 @@ const fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
             byte,
-            b'_' | b' ' | b'\t' | b'\n' | b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'=' | b'!' | b'&'
-                | b'|' | b'^' | b'~' | b'?' | b':' | b',' | b'[' | b']' | b'#' | b'@'
+            b'_' | b' '
+                | b'\t'
+                | b'\n'
+                | b'+'
+                | b'-'
+                | b'*'
+                | b'/'
+                | b'%'
+                | b'<'
+                | b'>'
+                | b'='
+                | b'!'
+                | b'&'
+                | b'|'
+                | b'^'
+                | b'~'
+                | b'?'
+                | b':'
+                | b','
+                | b'['
+                | b']'
+                | b'#'
+                | b'@'
         )
 }
 

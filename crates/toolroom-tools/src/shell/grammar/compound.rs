@@ -6,8 +6,8 @@ use super::tree::{Arm, ArmEnd, Body, Command, Place, Script, Word};
 
 /// Words that mean something where a command begins.
 pub(super) const RESERVED: [&str; 22] = [
-    "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "select", "in",
-    "function", "coproc", "time", "{", "}", "!", "[[", "]]",
+    "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "select",
+    "in", "function", "coproc", "time", "{", "}", "!", "[[", "]]",
 ];
 
 impl Parser<'_> {
@@ -67,7 +67,9 @@ impl Parser<'_> {
 
     /// The definition of a function, behind its name.
     pub(super) fn function(&mut self, name: &str) -> Read<Body> {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b'+' | b'@');
+        let plain = |byte: u8| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b'+' | b'@')
+        };
         if name.is_empty() || !name.bytes().all(plain) || RESERVED.contains(&name) {
             return self.cursor.error("no name of a function");
         }

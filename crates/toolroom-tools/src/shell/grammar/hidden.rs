@@ -50,9 +50,14 @@ fn judged(character: char) -> Option<&'static str> {
         | '\u{ffa0}'
         | '\u{fff9}'..='\u{fffc}'
         | '\u{e0000}'..='\u{e0fff}' => Some("a character that nobody sees"),
-        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => {
-            Some("a space that the shell does not take for one")
-        }
+        '\u{a0}'
+        | '\u{1680}'
+        | '\u{2000}'..='\u{200a}'
+        | '\u{2028}'
+        | '\u{2029}'
+        | '\u{202f}'
+        | '\u{205f}'
+        | '\u{3000}' => Some("a space that the shell does not take for one"),
         _ => None,
     }
 }

@@ -8,8 +8,8 @@ mod arithmetic;
 mod compound;
 mod cursor;
 mod error;
-mod hidden;
 mod here_document;
+mod hidden;
 mod list;
 mod parameter;
 mod parser;
@@ -26,8 +26,8 @@ pub use error::NotUnderstood;
 pub use parser::{MAX_COMMANDS, MAX_DEPTH, MAX_TEXT, parse};
 pub use print::print;
 pub use tree::{
-    Arm, ArmEnd, Assignment, Body, Chain, Command, HereDocument, Item, Link, Parameter, Piece, Pipeline, Place,
-    Redirection, Script, Simple, Target, TestPart, Timed, Word,
+    Arm, ArmEnd, Assignment, Body, Chain, Command, HereDocument, Item, Link, Parameter, Piece, Pipeline,
+    Place, Redirection, Script, Simple, Target, TestPart, Timed, Word,
 };
 
 #[cfg(test)]

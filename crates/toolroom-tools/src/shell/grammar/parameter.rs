@@ -5,8 +5,7 @@ use super::parser::{Parser, Read};
 use super::test_command::push_bare;
 use super::tree::{Parameter, Piece};
 
-const OPERATORS: [&str; 15] =
-    [":-", ":=", ":?", ":+", "-", "=", "?", "+", "#", "%", "/", "^", ",", "@", ":"];
+const OPERATORS: [&str; 15] = [":-", ":=", ":?", ":+", "-", "=", "?", "+", "#", "%", "/", "^", ",", "@", ":"];
 
 impl Parser<'_> {
     /// Adds what begins with the `$` that stands here.
@@ -56,8 +55,7 @@ impl Parser<'_> {
         };
         self.cursor.at += prefix.len();
         let name = self.parameter_name()?;
-        let mut parameter =
-            Parameter { prefix, name, subscript: None, operator: "", operand: Vec::new() };
+        let mut parameter = Parameter { prefix, name, subscript: None, operator: "", operand: Vec::new() };
         if self.cursor.eat("[") {
             parameter.subscript = Some(self.operand(b']', quoted)?);
         }
@@ -68,9 +66,10 @@ impl Parser<'_> {
             return self.cursor.error("a length with something behind the name");
         }
         if prefix == "!" && parameter.subscript.is_none() {
-            if let Some(sign) = ["*", "@"].into_iter().find(|sign| {
-                self.cursor.starts_with(sign) && self.cursor.nth(1) == Some(b'}')
-            }) {
+            if let Some(sign) = ["*", "@"]
+                .into_iter()
+                .find(|sign| self.cursor.starts_with(sign) && self.cursor.nth(1) == Some(b'}'))
+            {
                 self.cursor.at += 2;
                 parameter.operator = sign;
                 return Ok(parameter);
@@ -103,7 +102,8 @@ impl Parser<'_> {
         let mut pieces = Vec::new();
         loop {
             let plain = |byte: u8| {
-                byte != end && !matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`' | b'<' | b'>' | b'[' | b'\n')
+                byte != end
+                    && !matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`' | b'<' | b'>' | b'[' | b'\n')
             };
             let run = self.cursor.take_while(plain);
             if !run.is_empty() {
@@ -130,7 +130,9 @@ impl Parser<'_> {
                 Some(b'$') if quoted && matches!(self.cursor.nth(1), Some(b'\'' | b'"')) => {
                     return self.cursor.error("a `$` in front of a quote in double quotes");
                 }
-                Some(b'`') if quoted => return self.cursor.error("a backquote in a parameter in double quotes"),
+                Some(b'`') if quoted => {
+                    return self.cursor.error("a backquote in a parameter in double quotes");
+                }
                 Some(_) => self.unquoted_or_dollar(&mut pieces, quoted)?,
             }
         }

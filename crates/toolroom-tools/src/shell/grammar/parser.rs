@@ -72,11 +72,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Reads a text that was part of this one and had to be unquoted first.
-    pub(super) fn part<T>(
-        &mut self,
-        text: &str,
-        read: impl FnOnce(&mut Parser<'_>) -> Read<T>,
-    ) -> Read<T> {
+    pub(super) fn part<T>(&mut self, text: &str, read: impl FnOnce(&mut Parser<'_>) -> Read<T>) -> Read<T> {
         let origin = self.place();
         let Some(again) = self.budget.again.checked_sub(text.len()) else {
             return Err(NotUnderstood { at: origin, why: "too much text in backquotes and here-documents" });

@@ -2,8 +2,8 @@
 
 use super::print_word::{bare_lines, pieces, word};
 use super::tree::{
-    Arm, ArmEnd, Body, Chain, Command, HereDocument, Link, Pipeline, Redirection, Script, Simple, Target, TestPart,
-    Timed,
+    Arm, ArmEnd, Body, Chain, Command, HereDocument, Link, Pipeline, Redirection, Script, Simple, Target,
+    TestPart, Timed,
 };
 
 /// The script as text that is read as the same tree.
@@ -11,13 +11,6 @@ use super::tree::{
 pub fn print(script: &Script) -> String {
     let mut printer = Printer::default();
     printer.script(script);
-    printer.text
-}
-
-/// The command as text, without the lines of its here-documents.
-pub(crate) fn print_simple(simple: &Simple) -> String {
-    let mut printer = Printer::default();
-    printer.simple(simple);
     printer.text
 }
 

@@ -26,7 +26,8 @@ impl Parser<'_> {
     pub(super) fn quoted_pieces(&mut self, end: Option<u8>) -> Read<Vec<Piece>> {
         let mut pieces = Vec::new();
         loop {
-            let run = self.cursor.take_while(|byte| !matches!(byte, b'\\' | b'$' | b'`') && Some(byte) != end);
+            let run =
+                self.cursor.take_while(|byte| !matches!(byte, b'\\' | b'$' | b'`') && Some(byte) != end);
             if !run.is_empty() {
                 push_bare(&mut pieces, run);
             }
@@ -64,7 +65,9 @@ impl Parser<'_> {
                 None => return self.cursor.error("a backquote without its end"),
                 Some(b'`') => break,
                 Some(b'\n') if self.outer_awaits || !self.awaited.is_empty() => {
-                    return self.cursor.error("a line that ends in backquotes while a here-document is awaited");
+                    return self
+                        .cursor
+                        .error("a line that ends in backquotes while a here-document is awaited");
                 }
                 Some(b'\n') => {
                     self.cursor.at += 1;

@@ -34,7 +34,8 @@ impl Parser<'_> {
                 }
             }
             if self.cursor.peek() == Some(b'(') || (simple.words.is_empty() && self.is_before_bracket()) {
-                let alone = simple.assignments.is_empty() && redirections.is_empty() && simple.words.is_empty();
+                let alone =
+                    simple.assignments.is_empty() && redirections.is_empty() && simple.words.is_empty();
                 return match word.pieces.as_slice() {
                     [Piece::Bare(name)] if alone => self.defined(place, name),
                     _ => self.cursor.error("a `(` behind a word"),
@@ -80,8 +81,8 @@ impl Parser<'_> {
 
     /// `(…)` directly behind `name=`.
     fn list_value(&mut self, word: &mut Word) -> Read<()> {
-        let ends_in_equals =
-            matches!(word.pieces.last(), Some(Piece::Bare(text)) if text.ends_with('=')) && word.pieces.len() == 1;
+        let ends_in_equals = matches!(word.pieces.last(), Some(Piece::Bare(text)) if text.ends_with('='))
+            && word.pieces.len() == 1;
         if !ends_in_equals || self.cursor.peek() != Some(b'(') {
             return Ok(());
         }

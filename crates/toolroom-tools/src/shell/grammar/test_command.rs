@@ -23,7 +23,8 @@ impl Parser<'_> {
                 continue;
             }
             // `<(` is a word.
-            let is_process = matches!(self.cursor.peek(), Some(b'<' | b'>')) && self.cursor.nth(1) == Some(b'(');
+            let is_process =
+                matches!(self.cursor.peek(), Some(b'<' | b'>')) && self.cursor.nth(1) == Some(b'(');
             let operator = OPERATORS.iter().find(|operator| !is_process && self.cursor.starts_with(operator));
             if let Some(operator) = operator {
                 self.eat_operator(operator)?;
