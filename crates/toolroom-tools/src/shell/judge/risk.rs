@@ -4,7 +4,7 @@ use super::call::Call;
 use super::finding::Finding;
 use super::interpreters::is_interpreter;
 use super::paths::{is_here, is_secret, is_startup};
-use super::risky_programs::{HARMLESS, HARMLESS_VERBS, RISKY, RISKY_VERBS};
+use super::risky_programs::{Known, known};
 use super::shell_builtins;
 use super::value::Value;
 
@@ -22,20 +22,20 @@ fn program(call: &Call) -> Option<&'static str> {
     if name == "rm" && call.operands().any(is_here) {
         return Some("removes everything in this folder");
     }
-    if let Some((_, why)) = RISKY.iter().find(|(names, _)| names.contains(&name)) {
-        let only_tells =
-            matches!(call.arguments(), [only] if matches!(only.text.as_str(), "--version" | "--help" | "-V"));
-        return (!only_tells).then_some(*why);
-    }
-    if let Some((_, verbs, why)) = RISKY_VERBS.iter().find(|(names, _, _)| names.contains(&name)) {
-        let verb = call.verb();
-        let is_unknown =
-            call.arguments().iter().find(|value| !value.text.starts_with('-')).is_some_and(Value::is_dynamic);
-        return (verbs.contains(&verb) || is_unknown || (verb.is_empty() && verbs.contains(&"")))
-            .then_some(*why);
-    }
-    if let Some((_, verbs, why)) = HARMLESS_VERBS.iter().find(|(names, _, _)| names.contains(&name)) {
-        return (!verbs.contains(&call.verb())).then_some(*why);
+    let lists = |verbs: &str, verb: &str| verbs.split(' ').any(|known| known == verb);
+    match known(name) {
+        Some(Known::Risky(why)) => {
+            let tells = |value: &Value| matches!(value.text.as_str(), "--version" | "--help" | "-V");
+            let only_tells = matches!(call.arguments(), [only] if tells(only));
+            return (!only_tells).then_some(why);
+        }
+        Some(Known::RiskyFor(verbs, why)) => {
+            let first = call.arguments().iter().find(|value| !value.text.starts_with('-'));
+            let is_unknown = first.is_some_and(Value::is_dynamic);
+            return (is_unknown || lists(verbs, call.verb())).then_some(why);
+        }
+        Some(Known::RiskyUnless(verbs, why)) => return (!lists(verbs, call.verb())).then_some(why),
+        Some(Known::Harmless) | None => {}
     }
     match name {
         "chmod"
@@ -137,12 +137,7 @@ const GRAVE: &[&str] = &[
 
 /// A program that is not known and is given a command may be a wrapper that is not known.
 fn handed(call: &Call) -> Option<Finding> {
-    let name = call.name();
-    let is_known = HARMLESS.contains(&name)
-        || RISKY.iter().any(|(names, _)| names.contains(&name))
-        || RISKY_VERBS.iter().any(|(names, _, _)| names.contains(&name))
-        || HARMLESS_VERBS.iter().any(|(names, _, _)| names.contains(&name));
-    if is_known {
+    if known(call.name()).is_some() {
         return None;
     }
     let is_grave = |word: &str| {
