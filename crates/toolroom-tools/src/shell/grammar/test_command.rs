@@ -13,9 +13,9 @@ impl Parser<'_> {
         loop {
             self.lines()?;
             if self.eat_word("]]") {
-                return match (open, parts.is_empty()) {
-                    (0, false) => Ok(Body::Test(parts)),
-                    _ => self.cursor.error("a `[[` that compares nothing, or a `(` without its `)`"),
+                return match open == 0 && is_sound(&parts) {
+                    true => Ok(Body::Test(parts)),
+                    false => self.cursor.error("a `[[` that is not understood"),
                 };
             }
             if self.eat_word("!") {
@@ -74,6 +74,53 @@ impl Parser<'_> {
             }
             let bracket = self.cursor.character().map(String::from).unwrap_or_default();
             push_bare(&mut pieces, &bracket);
+        }
+    }
+}
+
+/// Operators that are written as words and stand in front of one operand.
+const UNARY: &str = "abcdefghknoprstuvwxzGLNORS";
+
+/// Operators that are written as words and stand between two.
+const BINARY: [&str; 13] =
+    ["=", "==", "!=", "=~", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
+
+/// Whether the parts are terms joined by `&&` and `||`.
+fn is_sound(parts: &[TestPart]) -> bool {
+    let bare = |part: Option<&TestPart>| match part {
+        Some(TestPart::Word(word)) => match word.pieces.as_slice() {
+            [Piece::Bare(text)] => Some(text.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let is_word = |at: usize| matches!(parts.get(at), Some(TestPart::Word(_)));
+    let mut at = 0;
+    loop {
+        while matches!(parts.get(at), Some(TestPart::Operator("!" | "("))) {
+            at += 1;
+        }
+        let unary = bare(parts.get(at)).is_some_and(|text| {
+            text.strip_prefix('-').is_some_and(|letter| letter.len() == 1 && UNARY.contains(letter))
+        });
+        let binary = bare(parts.get(at + 1)).is_some_and(|text| BINARY.contains(&text.as_str()))
+            || matches!(parts.get(at + 1), Some(TestPart::Operator("<" | ">")));
+        let length = match (binary && is_word(at + 2), unary) {
+            (true, _) => 3,
+            (false, true) => 2,
+            (false, false) => 1,
+        };
+        if !is_word(at) || !is_word(at + length - 1) {
+            return false;
+        }
+        at += length;
+        while matches!(parts.get(at), Some(TestPart::Operator(")"))) {
+            at += 1;
+        }
+        match parts.get(at) {
+            None => return true,
+            Some(TestPart::Operator("&&" | "||")) => at += 1,
+            Some(_) => return false,
         }
     }
 }

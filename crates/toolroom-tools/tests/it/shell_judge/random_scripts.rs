@@ -12,16 +12,19 @@ pub(super) const STARTERS: [&str; 8] = ["env", "xargs", "timeout", "nice", "nohu
 pub(super) struct Scribe {
     pub(super) dice: Dice,
     pub(super) is_portable: bool,
+    /// Nothing in it runs beside other things in an order that nobody can tell.
+    pub(super) is_steady: bool,
     depth: usize,
+    functions: usize,
 }
 
 impl Scribe {
     pub(super) fn new(seed: u64) -> Self {
         let mut dice = Dice(seed | 1);
         // The first numbers of neighbouring seeds are alike.
-        (0..8).for_each(|_| drop(dice.below(2)));
+        (0..8).for_each(|_| assert!(dice.below(2) < 2));
         let is_portable = dice.below(2) == 0;
-        Self { dice, is_portable, depth: 0 }
+        Self { dice, is_portable, is_steady: false, depth: 0, functions: 0 }
     }
 
     fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
@@ -45,7 +48,8 @@ impl Scribe {
     fn list(&mut self) -> String {
         let mut text = self.pipeline();
         for _ in 0..self.dice.below(3) {
-            let mut join = self.pick(&[" && ", " || ", "; ", " ;", "\n", " & "]);
+            let steady = if self.is_steady { 5 } else { 6 };
+            let mut join = self.pick(&[" && ", " || ", "; ", " ;", "\n", " & "][..steady]);
             // The lines of a here-document begin behind the next end of a line.
             if text.contains("<<") {
                 join = "\n";
@@ -61,11 +65,15 @@ impl Scribe {
             return first;
         }
         let negation = self.pick(&["", "! "]);
-        format!("{negation}{first} | {}", self.command())
+        match self.is_steady {
+            // It reads all of its input, so nobody is ended for writing to it.
+            true => format!("{negation}{first} | xargs {}", self.program()),
+            false => format!("{negation}{first} | {}", self.command()),
+        }
     }
 
     fn nested(&mut self, write: impl FnOnce(&mut Self) -> String) -> String {
-        if self.depth >= 3 {
+        if self.depth >= 2 {
             return self.simple();
         }
         self.depth += 1;
@@ -84,14 +92,21 @@ impl Scribe {
             10 => self.nested(|s| {
                 format!("case {} in p*|{}) {}\n;; *) {}\nesac", s.word(), s.word(), s.list(), s.list())
             }),
-            11 => self.nested(|s| format!("f() {{ {}\n}}\nf {}", s.list(), s.word())),
+            11 => self.nested(|s| {
+                s.functions += 1;
+                // A name of its own, so that it does not call itself.
+                let name = format!("f{}", s.functions);
+                format!("{name}() {{ {}\n}}\n{name} {}", s.list(), s.word())
+            }),
             12 => self.nested(|s| format!("while q1 {}; do {}\ndone", s.word(), s.list())),
             13 => self.wrapped(),
-            14 => self.sneaky(),
+            14 if self.dice.below(4) == 0 => self.sneaky(),
+            14 => self.simple(),
             15 => format!("cat <<E\n{} {}\nE\n", self.expansion(true), self.program()).replace("cat", "p1"),
             16 => self.nested(|s| format!("[[ -n {} && {} == p* ]]", s.word(), s.word())),
             17 => self.nested(|s| format!("for ((i = 0; i < 2; i++)); do {}\ndone", s.list())),
             18 => self.nested(|s| format!("a=({} $({}\n))", s.word(), s.list())),
+            _ if self.is_steady => self.simple(),
             _ => self.nested(|s| format!("p1 <({}\n)", s.list())),
         }
     }
@@ -101,7 +116,7 @@ impl Scribe {
         if self.dice.below(6) == 0 {
             text.push_str(&format!("v={} ", self.word()));
         }
-        text.push_str(&match self.dice.below(12) {
+        text.push_str(&match self.dice.below(24) {
             0 => self.word(),
             1 => "echo".to_owned(),
             2 => ":".to_owned(),
@@ -177,6 +192,7 @@ impl Scribe {
         let program = self.program();
         match self.dice.below(if self.is_portable { 9 } else { 14 }) {
             0 => format!("v={program}; $v"),
+            7 if self.is_steady => format!("{program} a"),
             1 => format!("eval '{program} a'"),
             2 => format!("trap {program} EXIT"),
             3 => format!("alias p1={program}\np1"),
