@@ -134,6 +134,8 @@ fn what_is_not_understood_is_an_error() {
         "2\\\n> f",
         "echo a\\",
         "[[ ]]",
+        "echo $`ls`",
+        "echo \"$`ls`\"",
         "[[ -n && a ]]",
         "[[ a b ]]",
         "[[ a && ]]",

@@ -39,6 +39,8 @@ impl Parser<'_> {
                 self.cursor.at += 1;
                 pieces.push(named(&char::from(byte).to_string()));
             }
+            // Printed as `$(…)` it would belong together with this one.
+            Some(b'`') => return self.cursor.error("a `$` in front of a backquote"),
             _ => push_bare(pieces, "$"),
         }
         Ok(())

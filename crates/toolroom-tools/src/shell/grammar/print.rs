@@ -19,6 +19,8 @@ pub(super) struct Printer {
     pub(super) text: String,
     /// Lines that follow the line being written.
     awaited: String,
+    /// Some have been written. From there on items end with the line: bash 5.2 loses a `;` behind such lines in `$(…)`.
+    has_lines: bool,
 }
 
 impl Printer {
@@ -37,7 +39,7 @@ impl Printer {
             self.chain(&item.chain);
             if item.background {
                 self.push(" &");
-            } else if index + 1 < script.items.len() && self.awaited.is_empty() {
+            } else if index + 1 < script.items.len() && self.awaited.is_empty() && !self.has_lines {
                 self.push(";");
             }
         }
@@ -48,12 +50,17 @@ impl Printer {
     fn closed(&mut self, script: &Script) {
         self.script(script);
         let is_ended = script.items.last().is_none_or(|item| item.background) || self.text.ends_with('\n');
-        self.push(if is_ended { " " } else { "; " });
+        self.push(match (is_ended, self.has_lines) {
+            (true, _) => " ",
+            (false, true) => "\n",
+            (false, false) => "; ",
+        });
     }
 
     /// Between two items.
     fn separate(&mut self) {
         match self.awaited.is_empty() {
+            true if self.has_lines => self.push("\n"),
             true => self.push(" "),
             false => self.end_line(),
         }
@@ -62,6 +69,7 @@ impl Printer {
     /// Writes the lines that follow, if any.
     fn end_line(&mut self) {
         if !self.awaited.is_empty() {
+            self.has_lines = true;
             self.text.push('\n');
             self.text.push_str(&std::mem::take(&mut self.awaited));
         }

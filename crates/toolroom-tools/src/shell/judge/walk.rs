@@ -27,6 +27,12 @@ const MAX_WRAPPERS: usize = 16;
 /// Reasons that are kept; more tell nothing new.
 const MAX_REASONS: usize = 200;
 
+/// Arguments of a command that are told.
+const MAX_ARGUMENTS: usize = 100;
+
+/// Characters of each.
+const MAX_ARGUMENT_CHARS: usize = 1_000;
+
 /// A text that is run as a script.
 struct Text {
     text: Rc<str>,
@@ -179,8 +185,9 @@ impl<'s> Walk<'s> {
 
     fn record(&mut self, call: &Call, is_wrapped: bool) {
         let program = call.program();
-        let mut arguments: Vec<String> = call.arguments().iter().map(Value::shown).collect();
-        if call.has_more {
+        let told = call.arguments().iter().take(MAX_ARGUMENTS);
+        let mut arguments: Vec<String> = told.map(|value| shortened(&value.shown())).collect();
+        if call.has_more || call.arguments().len() > MAX_ARGUMENTS {
             arguments.push("…".to_owned());
         }
         let program = program.known().filter(|_| !program.is_glob).map(str::to_owned);
@@ -258,6 +265,13 @@ impl<'s> Walk<'s> {
             let why = "a function that starts itself again and again, beside itself";
             self.tell(Finding::danger(why), &function, Place::default());
         }
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_ARGUMENT_CHARS) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::scale::scaled;
 
 /// Texts in which reading and writing could differ.
 const TEXTS: &[&str] = &[
+    "p1 $(case x in *) p2 <<A\nhi\nA\n;; esac\np3 c)\np1 \"$(p2 <<'A'\nx\nA\n)\" && p4",
     "echo a;echo b # c\necho d",
     "echo \"a  $(echo \"b  c\")\" 'd'\\''e' $'f\\n\\tg' \"`echo \\\"h  i\\\"`\"",
     "v=x; echo ${v}y $v'z' \"${v:-a b}\" ${u:-c d} ${v#x}- ${#v} \"${u:-\"q  r\"}\" ${v/x/y} ${v^^}",
