@@ -6,6 +6,7 @@
 
 pub mod builtin;
 pub mod readable;
+pub mod shell;
 
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]

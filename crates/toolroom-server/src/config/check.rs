@@ -7,6 +7,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 use toolroom::nearest::nearest_one;
 use toolroom_models::vendor::ModelName;
 
+use super::allowed_command::AllowedCommand;
 use super::document::{Document, in_order};
 use super::place::{Destination, Folder};
 use super::problem::{Problems, escaped, shortened, shown};
@@ -81,6 +82,11 @@ impl<'t> Check<'_, 't> {
             }
             (Shape::Destination, DeValue::String(text)) => {
                 if let Err(why) = Destination::try_from(text.to_string()) {
+                    self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
+                }
+            }
+            (Shape::Command, DeValue::String(text)) => {
+                if let Err(why) = AllowedCommand::try_from(text.to_string()) {
                     self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
                 }
             }

@@ -12,9 +12,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::catalog::{LimitMode, Limits};
 use toolroom::policy::{Preset, RuleText};
+use toolroom_tools::shell::judge::Security;
 
 use super::{
-    AgentKeys, ConfigAgent, ConfigVendor, Destination, Folder, ModelChain, Origin, Rates, Span, VendorKeys,
+    AgentKeys, AllowedCommand, ConfigAgent, ConfigVendor, Destination, Folder, ModelChain, Origin, Rates,
+    Span, VendorKeys,
 };
 
 /// The settings of Toolroom.
@@ -66,11 +68,24 @@ pub struct PolicyKeys {
     /// A question nobody answers becomes a no after this long.
     #[schemars(extend("x-least" = "1s", "x-most" = "30d", "x-stricter" = "shorter"))]
     pub approval_expires: Span,
+    /// How carefully command lines are judged: `open` refuses only dangers, `cautious` also asks before risky
+    /// commands, `strict` runs only what `exec_allowlist` names.
+    #[schemars(extend("x-stricter" = "later"))]
+    pub exec_security: Security,
+    /// What runs where `exec_security` is `strict`: programs with patterns for their arguments, as in `git log *`. Every
+    /// command of a line has to be named.
+    #[schemars(length(max = 1000), extend("x-stricter" = "fewer"))]
+    pub exec_allowlist: Vec<AllowedCommand>,
 }
 
 impl Default for PolicyKeys {
     fn default() -> Self {
-        Self { preset: Preset::default(), approval_expires: Span::new(Duration::from_secs(24 * 3_600)) }
+        Self {
+            preset: Preset::default(),
+            approval_expires: Span::new(Duration::from_secs(24 * 3_600)),
+            exec_security: Security::default(),
+            exec_allowlist: Vec::new(),
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 //! To add a key, add a field with a doc comment to `keys.rs`.
 
 mod agents;
+mod allowed_command;
 mod check;
 mod compile;
 mod document;
@@ -35,6 +36,7 @@ mod toml_text;
 mod vendors;
 
 pub use agents::{AgentKeys, AgentLimitKeys, ConfigAgent};
+pub use allowed_command::AllowedCommand;
 pub use compile::{Compiled, Openings};
 pub use document::MAX_FILE_BYTES;
 pub use effective::Setting;

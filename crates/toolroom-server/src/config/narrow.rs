@@ -28,10 +28,12 @@ pub(super) enum Stricter {
     On,
     /// All of them hold beside each other, so only an empty list asks for less.
     Beside,
+    /// The list that lacks something and adds nothing.
+    Fewer,
 }
 
 impl Stricter {
-    const ALL: [Self; 5] = [Self::Later, Self::Shorter, Self::Smaller, Self::On, Self::Beside];
+    const ALL: [Self; 6] = [Self::Later, Self::Shorter, Self::Smaller, Self::On, Self::Beside, Self::Fewer];
 
     /// The name used in the schema.
     const fn as_str(self) -> &'static str {
@@ -41,6 +43,7 @@ impl Stricter {
             Self::Smaller => "smaller",
             Self::On => "on",
             Self::Beside => "beside",
+            Self::Fewer => "fewer",
         }
     }
 
@@ -96,6 +99,16 @@ fn strictness(stricter: Stricter, key: &Key, wanted: &Value, holds: &Value) -> O
         }
         Stricter::Smaller => holds.as_f64()?.partial_cmp(&wanted.as_f64()?),
         Stricter::On => Some(wanted.as_bool()?.cmp(&holds.as_bool()?)),
+        Stricter::Fewer => {
+            let (wanted, holds) = (wanted.as_array()?, holds.as_array()?);
+            let adds = wanted.iter().any(|entry| !holds.contains(entry));
+            let lacks = holds.iter().any(|entry| !wanted.contains(entry));
+            match (adds, lacks) {
+                (true, _) => Some(Ordering::Less),
+                (false, true) => Some(Ordering::Greater),
+                (false, false) => Some(Ordering::Equal),
+            }
+        }
         Stricter::Beside => None,
     }
 }
@@ -196,6 +209,10 @@ mod tests {
         check(Some(Stricter::On), Some(json!(false)), json!(true), "stricter");
         check(Some(Stricter::On), Some(json!(true)), json!(false), "looser than true");
         check(Some(Stricter::Beside), Some(json!("1/s")), json!("9/s"), "stricter");
+        check(Some(Stricter::Fewer), Some(json!(["a", "b"])), json!(["b"]), "stricter");
+        check(Some(Stricter::Fewer), Some(json!(["a", "b"])), json!(["b", "a"]), "same");
+        check(Some(Stricter::Fewer), Some(json!(["a"])), json!(["b"]), "looser than [\"a\"]");
+        check(Some(Stricter::Fewer), Some(json!([])), json!(["b"]), "looser than []");
         check(Some(Stricter::Beside), None, json!([]), "only a trusted file may take a limit away");
     }
 }

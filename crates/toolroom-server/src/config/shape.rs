@@ -97,6 +97,8 @@ pub(super) enum Shape {
     Folder,
     /// A destination in a network.
     Destination,
+    /// A command that is allowed.
+    Command,
     /// A model.
     Model,
     /// Where a key is.
@@ -197,6 +199,7 @@ impl Shape {
                 Some("rate") => Self::Rate,
                 Some("folder") => Self::Folder,
                 Some("destination") => Self::Destination,
+                Some("command") => Self::Command,
                 Some("model") => Self::Model,
                 Some("key-place") => Self::KeyPlace,
                 _ => Self::Text,
@@ -224,6 +227,7 @@ impl Shape {
             | Self::Rate
             | Self::Folder
             | Self::Destination
+            | Self::Command
             | Self::Model
             | Self::KeyPlace => value.is_str(),
             Self::Whole { .. } => value.is_integer(),
@@ -248,6 +252,7 @@ impl Shape {
             Self::Rate => "a rate such as \"3/h\" or \"20/day project\"".to_owned(),
             Self::Folder => "a folder such as \"/srv/data\" or \"~/notes\"".to_owned(),
             Self::Destination => "a destination such as \"printer.lan\" or \"10.1.2.3:8080\"".to_owned(),
+            Self::Command => "a command such as \"git log *\"".to_owned(),
             Self::Model => "a model such as \"openai/gpt-5.6-terra\"".to_owned(),
             Self::KeyPlace => KeyPlace::EXPECTED.to_owned(),
             Self::Whole { least: i64::MIN, most: i64::MAX } => "a whole number".to_owned(),
@@ -269,6 +274,7 @@ impl Shape {
             Self::Rate => "rates".to_owned(),
             Self::Folder => "folders".to_owned(),
             Self::Destination => "destinations".to_owned(),
+            Self::Command => "commands".to_owned(),
             Self::Model => "models".to_owned(),
             Self::KeyPlace => "places of keys".to_owned(),
             Self::Whole { .. } => "whole numbers".to_owned(),

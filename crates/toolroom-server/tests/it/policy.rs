@@ -598,3 +598,56 @@ fn the_documented_rules_pass_their_examples() {
     }
     assert!(blocks >= 2, "only {blocks} blocks were found");
 }
+
+#[test]
+fn a_command_line_is_judged_without_being_run() {
+    let home = configured("[policy]\nexec_allowlist = [\"git status\", \"ls *\"]\n");
+    let explain = |security: &str, words: &[&str]| {
+        let setting = format!("policy.exec_security={security}");
+        let arguments = ["--set", &setting, "policy", "explain", "--json", "--"];
+        home.run(&arguments.iter().chain(words).copied().collect::<Vec<_>>())
+    };
+    let check = |security: &str, words: &[&str], verdict: &str, code: i32| {
+        let ran = explain(security, words);
+        assert_eq!(
+            (ran.json()["verdict"].as_str(), ran.code),
+            (Some(verdict), code),
+            "{security} {words:?}: {ran:?}"
+        );
+    };
+    check("cautious", &["touch made"], "allow", 0);
+    check("cautious", &["git", "push"], "ask", 4);
+    check("cautious", &["rm -rf /"], "deny", 3);
+    check("open", &["git push"], "allow", 0);
+    check("open", &["ls ("], "ask", 4);
+    check("strict", &["git status && ls -l"], "allow", 0);
+    check("strict", &["git status; touch made"], "deny", 3);
+    check("strict", &["ls ("], "deny", 3);
+    assert!(!home.path().join("made").exists());
+
+    let told = explain("cautious", &["ls; sudo rm $x"]).json();
+    assert_eq!(told["security"], "cautious");
+    assert_eq!(told["printed"], "ls; sudo rm ${x}");
+    assert_eq!(
+        told["commands"][2],
+        json!({"program": "rm", "arguments": ["…"], "at": 4, "is_wrapped": true})
+    );
+    assert!(
+        told["reasons"].as_array().unwrap().iter().any(|reason| reason["why"] == "removes files"),
+        "{told}"
+    );
+
+    let text = home.run(&["policy", "explain", "--", "ls; sudo rm $x"]);
+    assert!(text.out.contains("verdict      ask (exec_security cautious)"), "{text:?}");
+    assert!(text.out.contains("\ncommands\n  ls\n  sudo rm …\n    rm …"), "{text:?}");
+    assert_eq!(home.run(&["policy", "explain", "calculator", "--", "ls"]).code, 2);
+    assert_eq!(home.run(&["policy", "explain"]).code, 2);
+}
+
+#[test]
+fn an_entry_of_the_allow_list_that_is_no_command_is_told_with_its_line() {
+    let home = configured("[policy]\nexec_allowlist = [\"git log; ls\"]\n");
+    let ran = home.run(&["policy"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("it is not one command") && ran.err.contains("toolroom.toml:2"), "{ran:?}");
+}

@@ -3,6 +3,8 @@
 use serde_json::Value;
 use toolroom_host::net::Url;
 use toolroom_tools::readable::{decode, markdown, plain, pretty};
+use toolroom_tools::shell::grammar::{parse, print};
+use toolroom_tools::shell::judge::{Security, Settings, judge};
 
 use crate::mutation::fuzz;
 
@@ -32,5 +34,22 @@ fn json() {
             assert_eq!(serde_json::from_str::<Value>(&lines).unwrap(), value, "{text}");
         }
         assert_eq!(pretty(&lines).as_deref(), Some(lines.as_str()), "{text}");
+    });
+}
+
+#[test]
+fn shell() {
+    let strict = Settings { security: Security::Strict, ..Settings::default() };
+    fuzz("shell", |text| {
+        let judged = judge(text, &Settings::default());
+        assert!(judge(text, &strict).verdict >= judged.verdict, "{text}");
+        let Ok(tree) = parse(text) else { return };
+        let printed = print(&tree);
+        assert_eq!(judged.printed.as_ref(), Some(&printed));
+        assert!(printed.len() <= 8 * (text.len() + 64), "{} from {}", printed.len(), text.len());
+        let again = parse(&printed).unwrap_or_else(|error| panic!("{text:?} as {printed:?}: {error}"));
+        assert_eq!(again, tree, "{text:?} as {printed:?}");
+        let verdict = judge(&printed, &Settings::default()).verdict;
+        assert_eq!(verdict, judged.verdict, "{text:?} as {printed:?}");
     });
 }

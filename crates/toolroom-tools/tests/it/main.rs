@@ -21,6 +21,7 @@ mod room;
 #[expect(dead_code, reason = "the properties are tested beside the code")]
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;
+mod shell_judge;
 mod spending;
 mod traversal;
 #[path = "../../../toolroom-host/tests/it/files/ways_out.rs"]

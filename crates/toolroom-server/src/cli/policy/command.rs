@@ -12,6 +12,7 @@ const EXAMPLES: &str = "\
 Examples:
   toolroom policy                                    what holds, and where it comes from
   toolroom policy explain append_note path=/tmp/x text=hello
+  toolroom policy explain -- 'git push'              how a command line would be judged
   toolroom policy check --strict rules.toml          for a build server
   toolroom policy forget 1f3a9c2e                    takes back an \"always\" or a \"never\"";
 
@@ -28,7 +29,7 @@ enum Action {
     List,
     /// Check rules, and tell what is odd about them
     Check(check::CheckArgs),
-    /// Say how a call would be judged, and by what; nothing is run
+    /// Say how a call or a command line would be judged, and by what; nothing is run
     Explain(explain::ExplainArgs),
     /// Try the examples of rules
     Test(trial::TrialArgs),

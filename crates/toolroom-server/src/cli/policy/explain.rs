@@ -6,6 +6,7 @@ use clap::Args;
 use toolroom::call::Outcome;
 use toolroom::scope::{Scope, UserId};
 
+use super::command_line;
 use crate::app::App;
 use crate::cli::call::{provenance, worded};
 use crate::cli::complete;
@@ -19,6 +20,8 @@ Examples:
   toolroom policy explain append_note path=/tmp/notes.txt text=hello
   toolroom policy explain send_mail to=ann@example.com --provenance private,untrusted
   toolroom policy explain send_mail to=ann@example.com --caller-user bob --caller-entrance mcp
+  toolroom policy explain -- 'git log --oneline | head'      a line for a shell
+  toolroom policy explain -- rm -rf build                    a program with its arguments
 
 Exit codes: 0 allow, 3 deny, 4 ask, 1 arguments that are refused, 5 unknown tool";
 
@@ -26,8 +29,8 @@ Exit codes: 0 allow, 3 deny, 4 ask, 1 arguments that are refused, 5 unknown tool
 #[command(after_help = EXAMPLES)]
 pub(super) struct ExplainArgs {
     /// Tool: id, alias or name
-    #[arg(add = complete::tools())]
-    tool: String,
+    #[arg(add = complete::tools(), required_unless_present = "command")]
+    tool: Option<String>,
     /// key=value, key:=JSON, a JSON object, or - for an object on stdin
     #[arg(value_name = "ARGUMENT", add = complete::arguments())]
     arguments: Vec<String>,
@@ -43,6 +46,9 @@ pub(super) struct ExplainArgs {
     /// Judge it as a call through this entrance
     #[arg(long, value_name = "NAME", default_value = "cli")]
     caller_entrance: String,
+    /// Judge this command line: one word is a line for a shell, several are a program with its arguments
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["tool", "context", "provenance", "caller_user"])]
+    command: Vec<String>,
 }
 
 pub(super) async fn run(
@@ -51,8 +57,9 @@ pub(super) async fn run(
     args: ExplainArgs,
     output: Output,
 ) -> anyhow::Result<Exit> {
+    let Some(tool) = args.tool else { return command_line::run(app, &args.command, output) };
     scope.user = args.caller_user.as_deref().map(UserId::new).or(scope.user);
-    let mut request = worded(app, &scope, args.tool, &args.arguments, &args.context)?;
+    let mut request = worded(app, &scope, tool, &args.arguments, &args.context)?;
     request.provenance = provenance(&args.provenance);
     request.entrance = Arc::from(args.caller_entrance);
     let judged = match app.room.explain(request).await {

@@ -3,6 +3,7 @@
 
 mod check;
 mod command;
+mod command_line;
 mod explain;
 mod export;
 mod forget;

@@ -108,6 +108,8 @@ fn the_reference_has_every_key_with_kind_and_default() {
             "policy: a table []",
             "policy.preset: one of \"open\", \"balanced\", \"careful\" [\"balanced\"]",
             "policy.approval_expires: a span such as \"30s\", from 1s to 30d [\"24h\"]",
+            "policy.exec_security: one of \"open\", \"cautious\", \"strict\" [\"cautious\"]",
+            "policy.exec_allowlist: a list of commands [[]]",
             "files: a table []",
             "files.read: a list of folders [[]]",
             "files.write: a list of folders [[]]",

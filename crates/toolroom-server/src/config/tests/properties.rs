@@ -225,6 +225,9 @@ proptest! {
 
         prop_assert!(with.config.policy.preset >= without.config.policy.preset);
         prop_assert!(with.config.policy.approval_expires <= without.config.policy.approval_expires);
+        prop_assert!(with.config.policy.exec_security >= without.config.policy.exec_security);
+        let listed = &without.config.policy.exec_allowlist;
+        prop_assert!(with.config.policy.exec_allowlist.iter().all(|command| listed.contains(command)));
         prop_assert!(with.config.redaction.patterns >= without.config.redaction.patterns);
         prop_assert!(with.config.redaction.environment >= without.config.redaction.environment);
 

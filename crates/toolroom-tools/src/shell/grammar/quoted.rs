@@ -1,0 +1,179 @@
+//! What stands in quotes: double quotes, `$'…'`, backquotes.
+
+use super::parser::{Parser, Read};
+use super::test_command::push_bare;
+use super::tree::{Piece, Script};
+
+/// What backquotes stand in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Around {
+    Nothing,
+    Double,
+    Lines,
+}
+
+impl Around {
+    const fn of(end: Option<u8>) -> Self {
+        match end {
+            Some(_) => Self::Double,
+            None => Self::Lines,
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// What stands in double quotes or a here-document, up to `end`, which is left there.
+    pub(super) fn quoted_pieces(&mut self, end: Option<u8>) -> Read<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        loop {
+            let run =
+                self.cursor.take_while(|byte| !matches!(byte, b'\\' | b'$' | b'`') && Some(byte) != end);
+            if !run.is_empty() {
+                push_bare(&mut pieces, run);
+            }
+            match self.cursor.peek() {
+                None if end.is_none() => return Ok(pieces),
+                None => return self.cursor.error("a quote without its end"),
+                Some(byte) if Some(byte) == end => return Ok(pieces),
+                Some(b'\\') => match self.cursor.nth(1) {
+                    Some(b'\n') => self.cursor.at += 2,
+                    Some(next) if matches!(next, b'$' | b'`' | b'\\') || Some(next) == end => {
+                        self.cursor.at += 2;
+                        pieces.push(Piece::Escaped(char::from(next)));
+                    }
+                    _ => {
+                        self.cursor.at += 1;
+                        push_bare(&mut pieces, "\\");
+                    }
+                },
+                Some(b'`') => {
+                    let script = self.backquoted(Around::of(end))?;
+                    pieces.push(Piece::Substitution(script));
+                }
+                Some(_) => self.dollar(&mut pieces, true)?,
+            }
+        }
+    }
+
+    /// Backquotes, which hold a text of their own once its backslashes are taken away.
+    pub(super) fn backquoted(&mut self, around: Around) -> Read<Script> {
+        self.cursor.at += 1;
+        let mut text = String::new();
+        loop {
+            text.push_str(self.cursor.take_while(|byte| !matches!(byte, b'\\' | b'`' | b'\n')));
+            match self.cursor.peek() {
+                None => return self.cursor.error("a backquote without its end"),
+                Some(b'`') => break,
+                Some(b'\n') if self.outer_awaits || !self.awaited.is_empty() => {
+                    return self
+                        .cursor
+                        .error("a line that ends in backquotes while a here-document is awaited");
+                }
+                Some(b'\n') => {
+                    self.cursor.at += 1;
+                    text.push('\n');
+                }
+                Some(_) => {
+                    self.cursor.at += 1;
+                    match self.cursor.peek() {
+                        Some(b'$' | b'`' | b'\\') => {}
+                        Some(b'"') if around == Around::Double => {}
+                        Some(b'"') if around == Around::Lines => {
+                            return self.cursor.error("a quoted quote in backquotes in a here-document");
+                        }
+                        _ => text.push('\\'),
+                    }
+                    text.extend(self.cursor.character());
+                }
+            }
+        }
+        let script = self.nested(|parser| parser.part(&text, |inner| inner.whole()))?;
+        self.cursor.at += 1;
+        Ok(script)
+    }
+
+    /// `$'…'`, behind its first quote. A quote in it becomes a piece of its own, so that every shell reads it alike.
+    pub(super) fn ansi_pieces(&mut self, pieces: &mut Vec<Piece>) -> Read<()> {
+        let mut text = String::new();
+        let before = pieces.len();
+        loop {
+            text.push_str(self.cursor.take_while(|byte| !matches!(byte, b'\\' | b'\'')));
+            match self.cursor.peek() {
+                None => return self.cursor.error("a quote without its end"),
+                Some(b'\'') => break,
+                Some(_) => {}
+            }
+            self.cursor.at += 1;
+            match self.ansi_escape(&mut text)? {
+                Some('\'') => {
+                    if !text.is_empty() {
+                        pieces.push(Piece::Single(std::mem::take(&mut text)));
+                    }
+                    pieces.push(Piece::Escaped('\''));
+                }
+                Some(character) => text.push(character),
+                None => {}
+            }
+        }
+        self.cursor.at += 1;
+        if !text.is_empty() || pieces.len() == before {
+            pieces.push(Piece::Single(text));
+        }
+        Ok(())
+    }
+
+    /// What a backslash means in `$'…'`; what means nothing stays as it is.
+    fn ansi_escape(&mut self, text: &mut String) -> Read<Option<char>> {
+        let Some(escape) = self.cursor.character() else {
+            return self.cursor.error("a quote without its end");
+        };
+        let code = match escape {
+            'a' => 7,
+            'b' => 8,
+            'e' | 'E' => 27,
+            'f' => 12,
+            'n' => 10,
+            'r' => 13,
+            't' => 9,
+            'v' => 11,
+            '\\' | '\'' | '"' | '?' => return Ok(Some(escape)),
+            '0'..='7' => {
+                self.cursor.at -= 1;
+                self.digits(8, 3)?
+            }
+            'x' if self.cursor.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) => self.digits(16, 2)?,
+            'u' if self.cursor.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) => {
+                return self.unicode(4);
+            }
+            'U' if self.cursor.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) => {
+                return self.unicode(8);
+            }
+            'c' | 'x' => return self.cursor.error("an escape in `$'…'` that is not read alike everywhere"),
+            other => {
+                text.push('\\');
+                return Ok(Some(other));
+            }
+        };
+        match u8::try_from(code) {
+            Ok(code @ 1..=0x7f) => Ok(Some(char::from(code))),
+            _ => self.cursor.error("a byte in `$'…'` that is no character"),
+        }
+    }
+
+    fn unicode(&mut self, most: usize) -> Read<Option<char>> {
+        match char::from_u32(self.digits(16, most)?) {
+            Some('\0') | None => self.cursor.error("a code in `$'…'` that is no character"),
+            some => Ok(some),
+        }
+    }
+
+    fn digits(&mut self, radix: u32, most: usize) -> Read<u32> {
+        let rest = self.cursor.rest();
+        let count = rest.bytes().take(most).take_while(|byte| char::from(*byte).is_digit(radix)).count();
+        self.cursor.at += count;
+        match rest.get(..count).and_then(|digits| u32::from_str_radix(digits, radix).ok()) {
+            Some(code) => Ok(code),
+            None => self.cursor.error("an escape in `$'…'` without its digits"),
+        }
+    }
+}

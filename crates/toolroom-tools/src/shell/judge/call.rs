@@ -1,0 +1,131 @@
+//! One program with its arguments, as far as they are known.
+
+use std::rc::Rc;
+
+use super::feed::Feed;
+use super::value::Value;
+use crate::shell::grammar::Place;
+
+/// A command that would run. Those behind a wrapper share its words.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    words: Rc<[Value]>,
+    from: usize,
+    to: usize,
+    /// Further arguments follow that are not known: those of `xargs` and `find`.
+    pub(super) has_more: bool,
+    /// What it reads on standard input.
+    pub(super) feed: Feed,
+    /// Its output goes into a file.
+    pub(super) writes_file: bool,
+    /// One of its redirections leads to a network address.
+    pub(super) is_connected: bool,
+    pub(super) place: Place,
+}
+
+impl Call {
+    pub(super) fn new(words: Vec<Value>, feed: Feed, place: Place) -> Self {
+        let to = words.len();
+        Self {
+            words: words.into(),
+            from: 0,
+            to,
+            has_more: false,
+            feed,
+            writes_file: false,
+            is_connected: false,
+            place,
+        }
+    }
+
+    /// The command that begins at the argument of that index, if there is one.
+    pub(super) fn behind(&self, argument: usize) -> Option<Self> {
+        self.between(argument, self.arguments().len())
+    }
+
+    /// The command made of these arguments, if there are any.
+    pub(super) fn between(&self, argument: usize, end: usize) -> Option<Self> {
+        let (from, to) = (self.from + 1 + argument, (self.from + 1 + end).min(self.to));
+        (from < to).then(|| Self { from, to, ..self.clone() })
+    }
+
+    fn all(&self) -> &[Value] {
+        self.words.get(self.from..self.to).unwrap_or_default()
+    }
+
+    pub(super) fn program(&self) -> &Value {
+        static NOTHING: Value =
+            Value { text: String::new(), splits: false, is_glob: false, is_fetched: false };
+        self.all().first().unwrap_or(&NOTHING)
+    }
+
+    pub(super) fn arguments(&self) -> &[Value] {
+        self.all().get(1..).unwrap_or_default()
+    }
+
+    /// The last part of the program's path, without a version.
+    pub(super) fn name(&self) -> &str {
+        let text = self.program().text.as_str();
+        text.rsplit('/').next().unwrap_or(text)
+    }
+
+    /// The argument of that index as text.
+    pub(super) fn argument(&self, index: usize) -> Option<&str> {
+        self.arguments().get(index).map(|value| value.text.as_str())
+    }
+
+    /// The first argument that is no option.
+    pub(super) fn verb(&self) -> &str {
+        let verb = self.arguments().iter().find(|value| !value.text.starts_with('-'));
+        verb.map_or("", |value| value.text.as_str())
+    }
+
+    /// Whether a short option stands in a cluster, or a long one by itself or with a value.
+    pub(super) fn has_option(&self, short: &str, long: &[&str]) -> bool {
+        for value in self.arguments() {
+            let text = value.text.as_str();
+            if text == "--" {
+                return false;
+            }
+            if let Some(name) = text.strip_prefix("--") {
+                let name = name.split('=').next().unwrap_or_default();
+                // Long options may be abbreviated.
+                if !name.is_empty() && long.iter().any(|long| long.starts_with(name)) {
+                    return true;
+                }
+            } else if let Some(cluster) = text.strip_prefix('-')
+                && cluster.contains(|letter: char| short.contains(letter))
+            {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether one of these words is an argument.
+    pub(super) fn has_argument(&self, words: &[&str]) -> bool {
+        self.arguments().iter().any(|value| words.contains(&value.text.as_str()))
+    }
+
+    /// The arguments that are no options.
+    pub(super) fn operands(&self) -> impl Iterator<Item = &Value> {
+        let mut ended = false;
+        self.arguments().iter().filter(move |value| {
+            let is_option = !ended && value.text.starts_with('-') && value.text.len() > 1;
+            ended |= value.text == "--";
+            !is_option
+        })
+    }
+
+    /// As it is shown to people, in one line.
+    pub(super) fn shown(&self) -> String {
+        let mut shown = String::new();
+        for value in self.all().iter().take(50) {
+            if !shown.is_empty() {
+                shown.push(' ');
+            }
+            shown.extend(value.shown().chars().take(200));
+        }
+        shown
+    }
+}

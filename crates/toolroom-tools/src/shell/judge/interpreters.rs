@@ -1,0 +1,280 @@
+//! Programs that run text: shells, which are read again, and others, which are not.
+
+use super::call::Call;
+use super::feed::Feed;
+use super::finding::Finding;
+use super::unwrap::Unwrapped;
+use super::value::Value;
+
+const SHELLS: [&str; 11] =
+    ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "yash", "posh"];
+
+pub(super) fn is_shell(name: &str) -> bool {
+    SHELLS.contains(&name.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.' || last == '-'))
+}
+
+/// An interpreter that is not a shell: its names, the short options behind which a program stands, the long ones.
+struct Interpreter {
+    names: &'static [&'static str],
+    short: &'static str,
+    long: &'static [&'static str],
+    /// Words that do not name a file.
+    verbs: &'static [&'static str],
+    /// Short options with a value that is no file to run.
+    valued: &'static str,
+}
+
+const INTERPRETERS: &[Interpreter] = &[
+    Interpreter {
+        names: &["python", "pypy", "ipython", "python3-dbg"],
+        short: "c",
+        long: &[],
+        verbs: &[],
+        valued: "WXm",
+    },
+    Interpreter {
+        names: &["node", "nodejs", "iojs"],
+        short: "ep",
+        long: &["eval", "print", "require", "import", "loader"],
+        verbs: &[],
+        valued: "rC",
+    },
+    Interpreter {
+        names: &["bun", "deno", "tsx", "ts-node"],
+        short: "ep",
+        long: &["eval", "print", "preload"],
+        verbs: &["eval", "repl"],
+        valued: "",
+    },
+    Interpreter { names: &["perl"], short: "eEMm", long: &[], verbs: &[], valued: "I" },
+    Interpreter { names: &["ruby", "irb", "jruby"], short: "er", long: &[], verbs: &[], valued: "IC" },
+    Interpreter { names: &["php"], short: "rRBEF", long: &["run"], verbs: &[], valued: "dcz" },
+    Interpreter { names: &["lua", "luajit"], short: "el", long: &[], verbs: &[], valued: "" },
+    Interpreter { names: &["Rscript", "R"], short: "e", long: &[], verbs: &[], valued: "" },
+    Interpreter {
+        names: &["julia", "elixir", "groovy", "scala", "ghc", "erl", "swipl"],
+        short: "eEg",
+        long: &["eval", "print"],
+        verbs: &[],
+        valued: "",
+    },
+    Interpreter { names: &["pwsh", "powershell"], short: "cCeE", long: &[], verbs: &[], valued: "" },
+    Interpreter {
+        names: &["tclsh", "wish", "guile", "racket", "sbcl", "clisp", "ocaml", "gst", "jshell"],
+        short: "ce",
+        long: &["eval", "load"],
+        verbs: &[],
+        valued: "",
+    },
+];
+
+fn interpreter(name: &str) -> Option<&'static Interpreter> {
+    let bare = name.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.' || last == '-');
+    INTERPRETERS
+        .iter()
+        .find(|interpreter| interpreter.names.contains(&name) || interpreter.names.contains(&bare))
+}
+
+pub(super) fn is_interpreter(name: &str) -> bool {
+    is_shell(name) || interpreter(name).is_some()
+}
+
+/// A shell: the text behind `-c`, a file, or standard input.
+pub(super) fn shell(call: &Call) -> Unwrapped {
+    let arguments = call.arguments();
+    let (mut at, mut has_text, mut reads_input) = (0, false, false);
+    let mut unwrapped = Unwrapped::default();
+    while let Some(value) = arguments.get(at) {
+        let text = value.text.as_str();
+        if value.may_be_option() && value.known().is_none() && !has_text {
+            return from_file(value, unwrapped);
+        }
+        let is_option = text.len() > 1 && (text.starts_with('-') || text.starts_with('+'));
+        if !is_option || text == "--" || value.known().is_none() {
+            at += usize::from(text == "--");
+            break;
+        }
+        at += 1;
+        match text.strip_prefix("--") {
+            Some("rcfile" | "init-file") => {
+                at += 1;
+                unwrapped.findings.push(Finding::opaque("reads commands from a file of its own first"));
+            }
+            Some("command") => has_text = true,
+            Some("login" | "interactive" | "init-command") => {
+                unwrapped.findings.push(Finding::risk("reads startup files first"));
+            }
+            Some("posix" | "norc" | "noprofile" | "version" | "help" | "verbose" | "restricted") => {}
+            Some(_) => unwrapped.findings.push(Finding::opaque("a shell with an option that is not known")),
+            None => {
+                has_text |= text.starts_with('-') && text.contains('c');
+                reads_input |= text.contains('s');
+                at += usize::from(text.ends_with(['o', 'O']));
+                if text.contains(['i', 'l']) {
+                    unwrapped
+                        .findings
+                        .push(Finding::risk("an interactive shell, which reads startup files first"));
+                }
+            }
+        }
+    }
+    match arguments.get(at) {
+        Some(text) if has_text => unwrapped.texts.push(text.clone()),
+        None if has_text && !call.has_more => {}
+        Some(file) if !reads_input && !matches!(file.text.as_str(), "-" | "/dev/stdin" | "/dev/fd/0") => {
+            return from_file(file, unwrapped);
+        }
+        None if call.has_more => {
+            unwrapped.findings.push(Finding::opaque("runs texts or files that are not known before"))
+        }
+        _ if call.has_argument(&["--version", "--help"]) => {}
+        _ => from_input(call, &mut unwrapped),
+    }
+    unwrapped
+}
+
+fn from_file(file: &Value, mut unwrapped: Unwrapped) -> Unwrapped {
+    if file.is_fetched {
+        unwrapped.findings.push(Finding::danger("runs what was downloaded or decoded"));
+    } else if file.known().is_none() || file.is_glob {
+        unwrapped.findings.push(Finding::opaque("runs a file whose name is not known before"));
+    }
+    unwrapped.files.push(file.text.clone());
+    unwrapped
+}
+
+/// A shell that reads its commands from standard input.
+fn from_input(call: &Call, unwrapped: &mut Unwrapped) {
+    match &call.feed {
+        Feed::Text(Some(text)) => unwrapped.texts.push(Value::plain(text)),
+        Feed::Pipe { is_fetched: true, .. } => {
+            unwrapped.findings.push(Finding::danger("what was downloaded or decoded would be run"));
+        }
+        Feed::Pipe { text: Some(text), .. } => {
+            unwrapped.texts.push(Value::plain(text));
+            unwrapped.findings.push(Finding::risk("a shell that runs what another command prints"));
+        }
+        Feed::Text(None) | Feed::Pipe { .. } | Feed::File | Feed::Inherited => {
+            unwrapped
+                .findings
+                .push(Finding::opaque("a shell that runs what it reads, which is not known before"));
+        }
+    }
+}
+
+/// Other interpreters: a program in the line asks, a file runs.
+pub(super) fn inline(call: &Call) -> Unwrapped {
+    let Some(interpreter) = interpreter(call.name()) else { return Unwrapped::default() };
+    let mut unwrapped = Unwrapped::default();
+    let mut at = 0;
+    while let Some(value) = call.arguments().get(at) {
+        at += 1;
+        let text = value.text.as_str();
+        if value.may_be_option() && value.known().is_none() {
+            return from_file(value, unwrapped);
+        }
+        if text == "-" || interpreter.verbs.contains(&text) {
+            break;
+        }
+        let Some(option) = text.strip_prefix('-') else {
+            return from_file(value, unwrapped);
+        };
+        if let Some(long) = option.strip_prefix('-') {
+            let name = long.split('=').next().unwrap_or_default();
+            if interpreter.long.contains(&name) {
+                return in_line(value, call.arguments().get(at));
+            }
+            if matches!(name, "version" | "help") {
+                return unwrapped;
+            }
+            continue;
+        }
+        // What follows a module's name is for the module.
+        if option.ends_with('m') && interpreter.valued.contains('m') {
+            unwrapped.findings.extend(module(call.argument(at).unwrap_or_default()));
+            return unwrapped;
+        }
+        if option.contains(|letter: char| interpreter.short.contains(letter)) {
+            return in_line(value, call.arguments().get(at));
+        }
+        if matches!(option, "V" | "v" | "h") {
+            return unwrapped;
+        }
+        at += usize::from(option.len() == 1 && interpreter.valued.contains(option));
+    }
+    match &call.feed {
+        Feed::Pipe { is_fetched: true, .. } => {
+            unwrapped.findings.push(Finding::danger("what was downloaded or decoded would be run"));
+        }
+        _ if call.name() == "deno" || call.name() == "bun" => {}
+        _ => unwrapped.findings.push(Finding::opaque("an interpreter that runs what it reads")),
+    }
+    unwrapped
+}
+
+/// A program behind an option.
+fn in_line(option: &Value, program: Option<&Value>) -> Unwrapped {
+    let is_fetched = option.is_fetched || program.is_some_and(|program| program.is_fetched);
+    Unwrapped::found(match is_fetched {
+        true => Finding::danger("runs what was downloaded or decoded"),
+        false => Finding::opaque("a program in the line itself, in a language nobody reads here"),
+    })
+}
+
+fn module(name: &str) -> Option<Finding> {
+    match name {
+        "pip" | "ensurepip" | "pipx" | "easy_install" => Some(Finding::risk("installs packages")),
+        "http.server" | "SimpleHTTPServer" | "smtpd" => Some(Finding::risk("opens a port")),
+        "code" | "pdb" | "timeit" | "trace" | "cProfile" | "profile" | "runpy" | "IPython" | "pty" => {
+            Some(Finding::opaque("a module that runs any program"))
+        }
+        _ => None,
+    }
+}
+
+/// `awk` programs that start others or write files ask.
+pub(super) fn awk(call: &Call) -> Unwrapped {
+    let mut at = 0;
+    let mut program = None;
+    while let Some(value) = call.arguments().get(at) {
+        let text = value.text.as_str();
+        at += 1;
+        if value.may_be_option() && value.known().is_none() {
+            return Unwrapped::found(Finding::opaque("a program of `awk` that is not known before"));
+        }
+        match text {
+            "-F" | "-v" | "--field-separator" | "--assign" => at += 1,
+            "--version" | "--help" | "-V" => return Unwrapped::default(),
+            "-f" | "--file" => {
+                let file = call.arguments().get(at).cloned().unwrap_or_else(Value::unknown);
+                return from_file(&file, Unwrapped::default());
+            }
+            "--" => {
+                program = call.arguments().get(at);
+                break;
+            }
+            _ if text.starts_with("-F") || text.starts_with("-v") => {}
+            _ if text.starts_with("--field-separator=") || text.starts_with("--assign=") => {}
+            _ if text.starts_with('-') => {
+                return Unwrapped::found(Finding::opaque("an option of `awk` that is not known"));
+            }
+            _ => {
+                program = Some(value);
+                break;
+            }
+        }
+    }
+    let Some(program) = program else {
+        return Unwrapped::found(Finding::opaque("`awk` without its program"));
+    };
+    let Some(text) = program.known() else {
+        return Unwrapped::found(Finding::opaque("a program of `awk` that is not known before"));
+    };
+    let starts = ["system", "getline", "@load", "@include", "close("].iter().any(|word| text.contains(word));
+    let pipes = text.replace("||", "").contains('|');
+    let writes = text.contains(">\"") || text.contains("> \"") || text.contains(">>");
+    match starts || pipes || writes {
+        true => Unwrapped::found(Finding::opaque("a program of `awk` that may start others or write files")),
+        false => Unwrapped::default(),
+    }
+}

@@ -1,0 +1,296 @@
+//! Walks scripts: which commands there are, and what they read and write.
+
+use std::rc::Rc;
+
+use super::call::Call;
+use super::feed::Feed;
+use super::finding::Finding;
+use super::value::Value;
+use super::walk::{Around, Walk};
+use super::{paths, variables};
+use crate::shell::grammar::{
+    Assignment, Body, Command, Piece, Pipeline, Place, Redirection, Script, Simple, Target, TestPart, Word,
+};
+
+/// What redirections do to a command.
+#[derive(Default)]
+struct Redirected {
+    feed: Option<Feed>,
+    writes_file: bool,
+    is_connected: bool,
+}
+
+impl Walk<'_> {
+    pub(super) fn script(&mut self, script: &Script, feed: &Feed, around: Around<'_>) {
+        for item in &script.items {
+            let around = Around { is_beside: around.is_beside || item.background, ..around };
+            self.pipeline(&item.chain.first, feed, around);
+            item.chain.rest.iter().for_each(|(_, pipeline)| self.pipeline(pipeline, feed, around));
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, feed: &Feed, around: Around<'_>) {
+        let around = Around { is_beside: around.is_beside || pipeline.commands.len() > 1, ..around };
+        let mut feed = feed.clone();
+        for command in &pipeline.commands {
+            let from = self.runs.len();
+            let text = self.command(command, &feed, around);
+            let carried = matches!(feed, Feed::Pipe { is_fetched: true, .. });
+            feed = Feed::Pipe { is_fetched: carried || self.is_fetched_since(from), text };
+        }
+    }
+
+    /// Walks a command and says what it prints, if that is known.
+    fn command(&mut self, command: &Command, feed: &Feed, around: Around<'_>) -> Option<Rc<str>> {
+        let redirected = self.redirections(&command.redirections, command.place, around);
+        let feed = redirected.feed.as_ref().unwrap_or(feed).clone();
+        match &command.body {
+            Body::Simple(simple) => return self.simple(simple, feed, &redirected, command.place, around),
+            Body::Group(script) | Body::Subshell(script) => self.script(script, &feed, around),
+            Body::If(branches, otherwise) => {
+                for (condition, then) in branches {
+                    self.script(condition, &feed, around);
+                    self.script(then, &feed, around);
+                }
+                otherwise.iter().for_each(|script| self.script(script, &feed, around));
+            }
+            Body::Loop { condition, body, .. } => {
+                self.script(condition, &feed, around);
+                self.script(body, &feed, around);
+            }
+            Body::For { name, words, body, .. } => {
+                self.sets(name, command.place);
+                for word in words.iter().flatten() {
+                    self.value(&word.pieces, word.place, around);
+                }
+                self.script(body, &feed, around);
+            }
+            Body::Count { header, body } => {
+                header.iter().for_each(|pieces| self.expansions(pieces, command.place, around));
+                self.script(body, &feed, around);
+            }
+            Body::Case { word, arms } => {
+                self.value(&word.pieces, word.place, around);
+                for arm in arms {
+                    for pattern in &arm.patterns {
+                        self.value(&pattern.pieces, pattern.place, around);
+                    }
+                    self.script(&arm.body, &feed, around);
+                }
+            }
+            Body::Arithmetic(pieces) => self.expansions(pieces, command.place, around),
+            Body::Test(parts) => {
+                for part in parts {
+                    if let TestPart::Word(word) = part {
+                        self.value(&word.pieces, word.place, around);
+                    }
+                }
+            }
+            Body::Function { name, body } => {
+                let inside = Around { function: Some(name), is_beside: false };
+                self.command(body, &Feed::Inherited, inside);
+            }
+            Body::Coproc(inner) => {
+                self.command(inner, &feed, Around { is_beside: true, ..around });
+            }
+        }
+        None
+    }
+
+    fn simple(
+        &mut self,
+        simple: &Simple,
+        feed: Feed,
+        redirected: &Redirected,
+        place: Place,
+        around: Around<'_>,
+    ) -> Option<Rc<str>> {
+        for assignment in &simple.assignments {
+            self.assignment(assignment, simple.words.is_empty(), around);
+        }
+        let words: Vec<Value> =
+            simple.words.iter().map(|word| self.value(&word.pieces, word.place, around)).collect();
+        if words.is_empty() {
+            return None;
+        }
+        let mut call = Call::new(words, feed, place);
+        call.writes_file = redirected.writes_file;
+        call.is_connected = redirected.is_connected;
+        let printed = printed(&call);
+        self.call(call, around);
+        printed
+    }
+
+    fn assignment(&mut self, assignment: &Assignment, alone: bool, around: Around<'_>) {
+        let word = &assignment.word;
+        self.value(&word.pieces, word.place, around);
+        self.sets(&assignment.name, word.place);
+        if !alone {
+            self.environment(&assignment.name, word);
+        }
+    }
+
+    fn sets(&mut self, name: &str, place: Place) {
+        if let Some(finding) = variables::judged(name) {
+            self.tell(finding, name, place);
+        }
+    }
+
+    fn redirections(&mut self, redirections: &[Redirection], place: Place, around: Around<'_>) -> Redirected {
+        let mut redirected = Redirected::default();
+        for redirection in redirections {
+            let is_input = matches!(redirection.descriptor.as_str(), "" | "0");
+            match &redirection.target {
+                Target::Here(here) => {
+                    let value = match here.pieces() {
+                        [Piece::Single(text)] => Value::plain(text),
+                        pieces => {
+                            let quoted = [Piece::Double(pieces.to_vec())];
+                            self.value(&quoted, place, around)
+                        }
+                    };
+                    if is_input {
+                        redirected.feed = Some(given(&value));
+                    }
+                }
+                Target::Word(word) => {
+                    let value = self.value(&word.pieces, word.place, around);
+                    match redirection.operator {
+                        "<<<" if is_input => redirected.feed = Some(given(&value)),
+                        "<" if is_input => redirected.feed = Some(read(&value)),
+                        _ => {}
+                    }
+                    self.redirected(redirection.operator, &value, word, &mut redirected);
+                }
+            }
+        }
+        redirected
+    }
+
+    fn redirected(&mut self, operator: &str, value: &Value, word: &Word, redirected: &mut Redirected) {
+        let text = value.text.as_str();
+        let is_descriptor =
+            text == "-" || text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+        if operator == "<<<" || (operator.ends_with('&') && is_descriptor) {
+            return;
+        }
+        let told = |walk: &mut Self, finding| walk.tell(finding, &value.shown(), word.place);
+        if paths::is_connection(text) {
+            redirected.is_connected = true;
+            told(self, Finding::touch("opens a connection"));
+        }
+        if paths::is_secret(value) {
+            told(self, Finding::touch("a file that holds secrets"));
+        }
+        if operator == "<" {
+            return;
+        }
+        redirected.writes_file |= text != "/dev/null";
+        self.writes(text);
+        if paths::is_device(text) {
+            told(self, Finding::danger("writes onto a device"));
+        } else if paths::is_record(text) {
+            told(self, Finding::danger("wipes a record of what was done"));
+        } else if paths::is_startup(text) {
+            told(self, Finding::touch("writes a file that is run by others later"));
+        } else if !paths::spares_the_system(value) {
+            told(self, Finding::touch("writes a file of the system, or one that is not known before"));
+        } else if !matches!(text, "/dev/null" | "/dev/stderr" | "/dev/stdout") {
+            self.writes_a_file(&value.shown(), word.place);
+        }
+    }
+
+    /// A word, once the commands in it are walked.
+    fn value(&mut self, pieces: &[Piece], place: Place, around: Around<'_>) -> Value {
+        let from = self.runs.len();
+        self.expansions(pieces, place, around);
+        let mut value = Value::of(pieces);
+        value.is_fetched = self.is_fetched_since(from);
+        if runs_in_arithmetic(&value.text) {
+            let why = "a text that would run as a command wherever a number is expected";
+            self.tell(Finding::opaque(why), &value.shown(), place);
+        }
+        value
+    }
+
+    /// Walks the commands in a word.
+    fn expansions(&mut self, pieces: &[Piece], place: Place, around: Around<'_>) {
+        for piece in pieces {
+            match piece {
+                Piece::Bare(_) | Piece::Escaped(_) | Piece::Single(_) => {}
+                Piece::Double(inner) | Piece::Arithmetic(inner) => self.expansions(inner, place, around),
+                Piece::Parameter(parameter) => {
+                    self.expansions(parameter.subscript.as_deref().unwrap_or_default(), place, around);
+                    self.expansions(&parameter.operand, place, around);
+                    if matches!(parameter.operator, "=" | ":=") {
+                        self.sets(&parameter.name, place);
+                    }
+                    let is_prompt =
+                        matches!(parameter.operand.as_slice(), [Piece::Bare(text)] if text == "P");
+                    if parameter.operator == "@" && is_prompt {
+                        let why = "`@P` runs the commands in a variable";
+                        self.tell(Finding::opaque(why), &parameter.name, place);
+                    }
+                }
+                Piece::Substitution(script) | Piece::Process { script, .. } => {
+                    self.script(script, &Feed::Inherited, around);
+                }
+                Piece::Elements(words) => {
+                    for word in words {
+                        self.value(&word.pieces, word.place, around);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Standard input that stands in the line itself.
+fn given(value: &Value) -> Feed {
+    match value.is_fetched {
+        true => Feed::Pipe { is_fetched: true, text: None },
+        false => Feed::Text(value.known().map(Rc::from)),
+    }
+}
+
+/// Standard input that comes from a file.
+fn read(value: &Value) -> Feed {
+    match value.is_fetched {
+        true => Feed::Pipe { is_fetched: true, text: None },
+        false => Feed::File,
+    }
+}
+
+/// What a command prints, where that is plain.
+fn printed(call: &Call) -> Option<Rc<str>> {
+    if call.writes_file {
+        return None;
+    }
+    let arguments: Option<Vec<&str>> = call.arguments().iter().map(Value::known).collect();
+    match (call.name(), arguments?.as_slice()) {
+        ("echo", words) if !words.iter().any(|word| word.starts_with('-') || word.contains('\\')) => {
+            Some(words.join(" ").into())
+        }
+        ("printf", [text]) if !text.contains(['%', '\\', '-']) => Some((*text).into()),
+        ("printf", ["%s" | "%s\\n", text]) => Some((*text).into()),
+        ("cat", [] | ["-"]) => match &call.feed {
+            Feed::Text(text) | Feed::Pipe { text, .. } => text.clone(),
+            Feed::Inherited | Feed::File => None,
+        },
+        _ => None,
+    }
+}
+
+/// `name[…$(` and the like: arithmetic runs what stands in the brackets.
+fn runs_in_arithmetic(text: &str) -> bool {
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('[') {
+        let named = before.ends_with(|last: char| last.is_ascii_alphanumeric() || last == '_');
+        let inside = behind.split(']').next().unwrap_or_default();
+        if named && (inside.contains("$(") || inside.contains('`')) {
+            return true;
+        }
+        rest = behind;
+    }
+    false
+}

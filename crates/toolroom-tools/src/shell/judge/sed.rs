@@ -1,0 +1,111 @@
+//! `sed` scripts: a few commands of theirs start programs or write files.
+
+use super::call::Call;
+use super::finding::Finding;
+use super::started_by::valued;
+use super::unwrap::Unwrapped;
+
+const UNKNOWN_SCRIPT: &str = "a script of `sed` that may start programs or write files";
+
+pub(super) fn unwrap(call: &Call) -> Unwrapped {
+    let mut scripts = valued(call, &["-e"], &["--expression"]);
+    if call.has_option("f", &["file"]) {
+        return Unwrapped::found(Finding::opaque("a script of `sed` in a file"));
+    }
+    if scripts.is_empty() {
+        let first = call.operands().next().cloned();
+        scripts.extend(first);
+    }
+    let harmless = scripts.iter().all(|script| script.known().is_some_and(is_harmless));
+    let hidden = call.arguments().iter().any(|value| value.splits) || call.has_more && scripts.is_empty();
+    match harmless && !hidden {
+        true => Unwrapped::default(),
+        false => Unwrapped::found(Finding::opaque(UNKNOWN_SCRIPT)),
+    }
+}
+
+/// Whether each command only changes the text that passes.
+fn is_harmless(script: &str) -> bool {
+    let mut rest = script;
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', '\n', ';', '{', '}']);
+        if rest.is_empty() {
+            return true;
+        }
+        let Some(command) = behind_addresses(rest) else { return false };
+        let mut letters = command.chars();
+        let Some(letter) = letters.next() else { return false };
+        let body = letters.as_str();
+        rest = match letter {
+            's' => match behind_parts(body) {
+                Some(flags) => {
+                    let end = flags
+                        .trim_start_matches(|flag: char| "gpiImM".contains(flag) || flag.is_ascii_digit());
+                    if !ends(end) {
+                        return false;
+                    }
+                    end
+                }
+                None => return false,
+            },
+            'y' => match behind_parts(body) {
+                Some(end) if ends(end) => end,
+                _ => return false,
+            },
+            'p' | 'd' | 'n' | 'N' | 'h' | 'H' | 'g' | 'G' | 'x' | 'D' | 'P' | '=' | 'z' if ends(body) => body,
+            'q' | 'Q' | 'l' => {
+                let end = body.trim_start_matches(|digit: char| digit.is_ascii_digit() || digit == ' ');
+                if !ends(end) {
+                    return false;
+                }
+                end
+            }
+            'a' | 'i' | 'c' | 'b' | 't' | 'T' | ':' => match body.split_once('\n') {
+                Some((line, end)) if !line.ends_with('\\') => end,
+                Some(_) => return false,
+                None => "",
+            },
+            '{' => body,
+            _ => return false,
+        };
+    }
+}
+
+fn ends(rest: &str) -> bool {
+    rest.trim_start_matches([' ', '\t']).starts_with([';', '\n', '}']) || rest.trim().is_empty()
+}
+
+/// Steps over `1,$`, `/…/` and `!`.
+fn behind_addresses(script: &str) -> Option<&str> {
+    let mut rest = script;
+    loop {
+        rest = rest.trim_start_matches(|sign: char| sign.is_ascii_digit() || " ,$!~+IM".contains(sign));
+        if let Some(behind) = rest.strip_prefix('/') {
+            rest = behind_delimiter(behind, '/')?;
+        } else if let Some(behind) = rest.strip_prefix('\\') {
+            let delimiter = behind.chars().next()?;
+            rest = behind_delimiter(behind.get(delimiter.len_utf8()..)?, delimiter)?;
+        } else {
+            return Some(rest);
+        }
+    }
+}
+
+/// Steps over the two parts of `s` and `y`.
+fn behind_parts(body: &str) -> Option<&str> {
+    let delimiter = body.chars().next().filter(|delimiter| *delimiter != '\\' && *delimiter != '\n')?;
+    let rest = behind_delimiter(body.get(delimiter.len_utf8()..)?, delimiter)?;
+    behind_delimiter(rest, delimiter)
+}
+
+fn behind_delimiter(text: &str, delimiter: char) -> Option<&str> {
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        if character == '\\' {
+            characters.next();
+        } else if character == delimiter {
+            return text.get(at + delimiter.len_utf8()..);
+        }
+    }
+    None
+}

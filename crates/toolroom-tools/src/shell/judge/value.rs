@@ -1,0 +1,147 @@
+//! What is known of a word before it is expanded.
+
+use crate::shell::grammar::{Parameter, Piece};
+
+/// Stands for a part that is not known. No text that is read can hold it.
+pub(super) const UNKNOWN: char = '\u{fffc}';
+
+/// A word as far as it is known. `~` at the start is the home folder; a quoted one is written `./~`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Value {
+    /// The text, with [`UNKNOWN`] for each part that is not known.
+    pub(super) text: String,
+    /// It may become several words, or none.
+    pub(super) splits: bool,
+    /// It holds `*`, `?` or `[` for the shell.
+    pub(super) is_glob: bool,
+    /// A part of it is what a download or a decoder printed.
+    pub(super) is_fetched: bool,
+}
+
+impl Value {
+    pub(super) fn plain(text: &str) -> Self {
+        Self { text: text.to_owned(), ..Self::default() }
+    }
+
+    /// A word about which nothing is known.
+    pub(super) fn unknown() -> Self {
+        Self { text: UNKNOWN.to_string(), splits: true, ..Self::default() }
+    }
+
+    /// The text, if all of it is known.
+    pub(super) fn known(&self) -> Option<&str> {
+        (!self.is_dynamic()).then_some(self.text.as_str())
+    }
+
+    pub(super) fn is_dynamic(&self) -> bool {
+        self.splits || self.text.contains(UNKNOWN)
+    }
+
+    /// It may begin with anything, so it may be an option.
+    pub(super) fn may_be_option(&self) -> bool {
+        self.text.starts_with([UNKNOWN, '-']) || self.splits
+    }
+
+    /// As it is shown to people.
+    pub(super) fn shown(&self) -> String {
+        self.text.replace(UNKNOWN, "…")
+    }
+
+    /// Reads an unquoted word. What its substitutions run is for others to see.
+    pub(super) fn of(pieces: &[Piece]) -> Self {
+        let mut reading = Reading::default();
+        pieces.iter().for_each(|piece| reading.piece(piece, false));
+        let mut value = reading.value;
+        if reading.braces.is_expansion() {
+            value.splits = true;
+            value.text.push(UNKNOWN);
+        }
+        value
+    }
+}
+
+#[derive(Default)]
+struct Reading {
+    value: Value,
+    braces: Braces,
+    has_bracket: bool,
+}
+
+impl Reading {
+    fn piece(&mut self, piece: &Piece, quoted: bool) {
+        let text = &mut self.value.text;
+        match piece {
+            Piece::Bare(bare) if quoted => self.literal(bare),
+            Piece::Bare(bare) => {
+                // A `[` alone is a program.
+                self.has_bracket |= bare.contains('[');
+                self.value.is_glob |= bare.contains(['*', '?']) || (self.has_bracket && bare.contains(']'));
+                self.braces.read(bare);
+                text.push_str(bare);
+            }
+            Piece::Escaped(character) => {
+                let mut buffer = [0; 4];
+                self.literal(character.encode_utf8(&mut buffer));
+            }
+            Piece::Single(single) => self.literal(single),
+            Piece::Double(inner) => inner.iter().for_each(|piece| self.piece(piece, true)),
+            Piece::Parameter(parameter) => {
+                if is_home(parameter) && text.is_empty() {
+                    text.push('~');
+                    return;
+                }
+                text.push(UNKNOWN);
+                let is_list = matches!(parameter.name.as_str(), "@" | "*") || parameter.subscript.is_some();
+                self.value.splits |= !quoted || is_list || parameter.prefix == "!";
+            }
+            Piece::Substitution(_) => {
+                text.push(UNKNOWN);
+                self.value.splits |= !quoted;
+            }
+            Piece::Arithmetic(_) | Piece::Process { .. } => text.push(UNKNOWN),
+            Piece::Elements(_) => {
+                text.push(UNKNOWN);
+                self.value.splits = true;
+            }
+        }
+    }
+
+    fn literal(&mut self, text: &str) {
+        if self.value.text.is_empty() && text.starts_with('~') {
+            self.value.text.push_str("./");
+        }
+        self.value.text.push_str(text);
+    }
+}
+
+fn is_home(parameter: &Parameter) -> bool {
+    parameter.name == "HOME" && parameter.prefix.is_empty() && parameter.operator.is_empty()
+}
+
+/// Looks for `{a,b}` and `{1..3}`, generously.
+#[derive(Default)]
+struct Braces {
+    opened: bool,
+    divided: bool,
+    closed: bool,
+}
+
+impl Braces {
+    fn read(&mut self, text: &str) {
+        let mut previous = 0;
+        for byte in text.bytes() {
+            match byte {
+                b'{' => self.opened = true,
+                b',' if self.opened => self.divided = true,
+                b'.' if self.opened && previous == b'.' => self.divided = true,
+                b'}' if self.divided => self.closed = true,
+                _ => {}
+            }
+            previous = byte;
+        }
+    }
+
+    const fn is_expansion(&self) -> bool {
+        self.closed
+    }
+}

@@ -1,0 +1,144 @@
+//! Programs that run the program behind them, as data.
+
+/// A program whose last arguments are a command.
+pub(super) struct Wrapper {
+    pub(super) name: &'static str,
+    /// Short options without a value.
+    pub(super) flags: &'static str,
+    /// Short options with a value.
+    pub(super) valued: &'static str,
+    /// Long options without a value.
+    pub(super) long: &'static [&'static str],
+    /// Long options with a value.
+    pub(super) long_valued: &'static [&'static str],
+    /// Arguments before the command.
+    pub(super) skipped: usize,
+    /// `NAME=value` may stand before the command.
+    pub(super) assigns: bool,
+}
+
+const PLAIN: Wrapper =
+    Wrapper { name: "", flags: "", valued: "", long: &[], long_valued: &[], skipped: 0, assigns: false };
+
+const fn plain(name: &'static str) -> Wrapper {
+    Wrapper { name, ..PLAIN }
+}
+
+const fn short(name: &'static str, flags: &'static str, valued: &'static str, skipped: usize) -> Wrapper {
+    Wrapper { name, flags, valued, skipped, ..PLAIN }
+}
+
+pub(super) const WRAPPERS: &[Wrapper] = &[
+    Wrapper {
+        flags: "i0v",
+        valued: "uC",
+        long: &["ignore-environment", "null", "debug", "list-signal-handling"],
+        long_valued: &["unset", "chdir"],
+        assigns: true,
+        ..plain("env")
+    },
+    Wrapper {
+        flags: "AbEHknPSVsi",
+        valued: "ugpCDhrtTUR",
+        long: &["preserve-env", "non-interactive", "set-home", "login", "shell", "stdin", "background"],
+        long_valued: &["user", "group", "prompt", "chdir", "host", "role", "type", "close-from", "chroot"],
+        assigns: true,
+        ..plain("sudo")
+    },
+    Wrapper { assigns: true, ..short("doas", "nLs", "uC", 0) },
+    plain("nohup"),
+    Wrapper { long: &["ctty", "fork", "wait"], ..short("setsid", "cfw", "", 0) },
+    Wrapper {
+        long: &["preserve-status", "foreground", "verbose"],
+        long_valued: &["kill-after", "signal"],
+        ..short("timeout", "fpv", "ks", 1)
+    },
+    Wrapper { long_valued: &["adjustment"], ..short("nice", "0123456789", "n", 0) },
+    Wrapper { long: &["ignore"], long_valued: &["class", "classdata"], ..short("ionice", "t", "cn", 0) },
+    Wrapper { long_valued: &["input", "output", "error"], ..short("stdbuf", "", "ioe", 0) },
+    Wrapper {
+        long: &["portability", "verbose", "append", "quiet"],
+        long_valued: &["format", "output"],
+        ..short("time", "pvaq", "fo", 0)
+    },
+    short("command", "p", "", 0),
+    plain("builtin"),
+    short("exec", "cl", "a", 0),
+    plain("busybox"),
+    plain("toybox"),
+    Wrapper { long: &["arch"], ..short("setarch", "RvBFILSTXZ3", "", 1) },
+    short("linux32", "RvBFILSTXZ3", "", 0),
+    short("linux64", "RvBFILSTXZ3", "", 0),
+    short("chroot", "", "", 1),
+    short("taskset", "ac", "", 1),
+    short("chrt", "abfiormRv", "TPD", 1),
+    short("cpulimit", "zqv", "lpe", 0),
+    Wrapper {
+        long: &["user", "pid", "net", "mount", "ipc", "uts", "cgroup", "fork", "map-root-user", "mount-proc"],
+        ..short("unshare", "UpnmiuCfrcT", "SGRw", 0)
+    },
+    Wrapper {
+        long: &["exclusive", "shared", "nonblock", "close", "no-fork", "verbose"],
+        ..short("flock", "sexnuoFv", "wE", 1)
+    },
+    short("strace", "cCdfFhiknqrtTvVwxyYZD", "abeEIoOpPsSuUX", 0),
+    short("ltrace", "cCfhiLrStTV", "aAeDlnopsuxX", 0),
+    plain("valgrind"),
+    plain("unbuffer"),
+    plain("fakeroot"),
+    plain("eatmydata"),
+    plain("dbus-run-session"),
+    short("rlwrap", "acirR", "fHPSp", 0),
+    short("proxychains", "q", "f", 0),
+    short("proxychains4", "q", "f", 0),
+    plain("torsocks"),
+    plain("torify"),
+    plain("catchsegv"),
+    short("faketime", "mf", "", 1),
+    short("numactl", "is", "NmClp", 0),
+    short("xvfb-run", "al", "efnpsw", 0),
+    short("caffeinate", "disum", "tw", 0),
+    short("gosu", "", "", 1),
+    short("su-exec", "", "", 1),
+    short("setuidgid", "", "", 1),
+    plain("softlimit"),
+    plain("dumb-init"),
+    plain("tini"),
+    plain("catatonit"),
+    plain("sem"),
+    short("daemonize", "av", "ceoplEu", 0),
+    plain("ccache"),
+    plain("sccache"),
+    plain("distcc"),
+    plain("noglob"),
+    plain("nocorrect"),
+    plain("ld.so"),
+    plain("ld-linux-x86-64.so.2"),
+    plain("ld-linux-aarch64.so.1"),
+    plain("ld-musl-x86_64.so.1"),
+];
+
+/// Programs that run the program behind a word of theirs, as `poetry run`.
+pub(super) const BEHIND_A_VERB: &[(&str, &[&str])] = &[
+    ("poetry", &["run"]),
+    ("pipenv", &["run"]),
+    ("uv", &["run"]),
+    ("pdm", &["run"]),
+    ("hatch", &["run"]),
+    ("rye", &["run"]),
+    ("conda", &["run"]),
+    ("mamba", &["run"]),
+    ("bundle", &["exec"]),
+    ("rbenv", &["exec"]),
+    ("pyenv", &["exec"]),
+    ("nodenv", &["exec"]),
+    ("asdf", &["exec"]),
+    ("mise", &["exec", "x"]),
+    ("perf", &["stat", "record", "trace"]),
+    ("systemd-inhibit", &[""]),
+    ("rustup", &["run"]),
+    ("direnv", &["exec"]),
+    ("dotenv", &["run"]),
+    ("npm", &["exec"]),
+    ("heaptrack", &[""]),
+];

@@ -1,0 +1,1 @@
+echo "a  $(echo "b  c")" 'd'\''e' $'f\n\tg' "`echo \"h  i\"`"

@@ -1,0 +1,4 @@
+x=$(echo <<A
+body
+A
+); echo "[$x]"

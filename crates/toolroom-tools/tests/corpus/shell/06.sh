@@ -1,0 +1,1 @@
+for x in 1 2; do for y; do echo $x; done; case $x in 1) echo one;; (2|3) echo two;; esac; done

@@ -1,0 +1,1 @@
+set -- a 'b c'; for x; do echo "<$x>"; done; echo "$@" $# "$*" ${1} ${@:2}

@@ -1,0 +1,1 @@
+i=0; while ((i < 3)); do ((i++)); [[ $i == 2 && ( a < b ) ]] && echo two; done; until false; do break; done

@@ -1,0 +1,1 @@
+for ((i=0;i<2;i++)) do echo $i; done; [[ abc =~ ^(a|x)b ]] && echo ${BASH_REMATCH[1]}

@@ -1,0 +1,1 @@
+a=(1 'b c' [5]=d); a+=(e); echo ${a[@]} ${#a[@]} "${!a[@]}" ${a[1]}; declare -A m=([k]=v); echo ${m[k]}

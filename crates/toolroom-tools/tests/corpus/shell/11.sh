@@ -1,0 +1,1 @@
+f() { echo "$1"; } > out; f x; while read -r l; do echo "got $l"; done < out; function g { echo g; }; g

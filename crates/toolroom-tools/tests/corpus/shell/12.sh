@@ -1,0 +1,1 @@
+{ echo a; echo b >&2; } 2>&1 | { read -r x; echo $x; }; (exit 3); echo $?; ! true; echo $?

@@ -1,0 +1,2 @@
+echo a |& { read -r x; echo "$x"; }; echo {a,b}{1..3} \* '*' "*" \\ a\
+b

@@ -1,0 +1,1 @@
+x='a b'; echo $x "$x" $'\e[0m' $'\u00e9'; case $x in a*) echo star;& b) echo fall;; esac

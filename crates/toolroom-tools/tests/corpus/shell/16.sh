@@ -1,0 +1,1 @@
+exec 3> file; echo x >&3; exec 3>&-; read -r y < file; echo $y; echo z >| file; read -r y < file; echo "$y"

@@ -1,0 +1,1 @@
+read -r a b <<< "one two"; echo $b; x=1 y=2; echo $x$y; z+=q; z+=r; echo $z; echo $((x+y*(3-1)))

@@ -1,0 +1,1 @@
+coproc { echo hi; }; read -r l <&"${COPROC[0]}"; echo $l; time -p true 2> /dev/null; select s in a; do break; done < /dev/null

@@ -1,0 +1,1 @@
+echo a > f1; read -r c < f1; echo "$c" <(:) | { read -r x y; echo $x; }; echo $[ 1 ]

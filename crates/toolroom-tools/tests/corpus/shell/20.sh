@@ -1,0 +1,4 @@
+echo $(case x in (*) cat <<EOF
+hi
+EOF
+ ;; esac; echo b)

@@ -1,0 +1,5 @@
+git commit -m "$(cat <<'EOF'
+Fix `it`
+
+EOF
+)" && git push

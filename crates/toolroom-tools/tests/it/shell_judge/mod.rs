@@ -1,0 +1,7 @@
+//! The command judge against people's commands, harmful variants and what really runs.
+
+mod developer;
+mod random_scripts;
+mod same_meaning;
+mod traced;
+mod variants;
