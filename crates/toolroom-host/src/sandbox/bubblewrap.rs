@@ -25,7 +25,11 @@ impl Confinement {
             options.say(["--unshare-user"]);
         }
         for folder in system::FOLDERS {
-            options.say(["--ro-bind-try", folder, folder]);
+            // A mount is the dearest thing here, and what is a link outside can be one inside.
+            match link_at(folder) {
+                Some(target) => options.link(&target, Path::new(folder)),
+                None => options.say(["--ro-bind-try", folder, folder]),
+            }
         }
         options.say(["--proc", system::PROCESSES, "--dev", "/dev"]);
         self.add_temporary(&mut options, "/dev/shm");
@@ -76,6 +80,11 @@ impl Confinement {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "this is the door: how the system's folders are linked")]
+fn link_at(path: &str) -> Option<PathBuf> {
+    std::fs::read_link(path).ok()
+}
+
 /// Where the proxy's socket is inside.
 pub(crate) const PROXY: &str = "/run/toolroom-proxy";
 
@@ -92,6 +101,10 @@ impl Options {
 
     fn say<const N: usize>(&mut self, words: [&str; N]) {
         words.into_iter().for_each(|word| self.add(OsString::from(word).as_os_str()));
+    }
+
+    fn link(&mut self, target: &Path, at: &Path) {
+        self.mount("--symlink", target, at);
     }
 
     fn mount(&mut self, how: &str, from: &Path, to: &Path) {
