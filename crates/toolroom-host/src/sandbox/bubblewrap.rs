@@ -1,5 +1,6 @@
 //! What bubblewrap is told.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -61,7 +62,14 @@ impl Confinement {
         );
         mounts.extend(self.hidden.iter().map(|path| (HIDE, path)));
         mounts.sort_by_key(|(_, path)| path.components().count());
+        let mut made = BTreeSet::new();
         for (how, path) in &mounts {
+            // Bubblewrap would close those above it to others, as they are outside.
+            let above: Vec<&Path> = path.ancestors().skip(1).filter(|folder| made.insert(*folder)).collect();
+            for folder in above.into_iter().rev() {
+                options.say(["--perms", "0755", "--dir"]);
+                options.add(folder.as_os_str());
+            }
             if *how != HIDE {
                 options.mount(how, path, path);
             } else if protected::is_folder(path) {
