@@ -111,9 +111,8 @@ impl Rules {
     async fn connect(&self, mut program: UnixStream) -> io::Result<()> {
         let Ok(head) = tokio::time::timeout(HEAD, read_head(&mut program)).await else { return Ok(()) };
         let (head, rest) = head?;
-        let (place, onward) = match wanted(&head) {
-            Some(wanted) => wanted,
-            None => return turn_away(&mut program, &Turned::Unread).await,
+        let Some((place, onward)) = wanted(&head) else {
+            return turn_away(&mut program, &Turned::Unread).await;
         };
         if !self.allowed.iter().any(|host| host.names(&place)) {
             return turn_away(&mut program, &Turned::NotAllowed(place.to_string())).await;

@@ -1,5 +1,6 @@
 //! What bubblewrap is told.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,11 @@ impl Confinement {
             options.say(["--unshare-user"]);
         }
         for folder in system::FOLDERS {
-            options.say(["--ro-bind-try", folder, folder]);
+            // A mount is the dearest thing here, and what is a link outside can be one inside.
+            match link_at(folder) {
+                Some(target) => options.link(&target, Path::new(folder)),
+                None => options.say(["--ro-bind-try", folder, folder]),
+            }
         }
         options.say(["--proc", system::PROCESSES, "--dev", "/dev"]);
         self.add_temporary(&mut options, "/dev/shm");
@@ -57,7 +62,14 @@ impl Confinement {
         );
         mounts.extend(self.hidden.iter().map(|path| (HIDE, path)));
         mounts.sort_by_key(|(_, path)| path.components().count());
+        let mut made = BTreeSet::new();
         for (how, path) in &mounts {
+            // Bubblewrap would close those above it to others, as they are outside.
+            let above: Vec<&Path> = path.ancestors().skip(1).filter(|folder| made.insert(*folder)).collect();
+            for folder in above.into_iter().rev() {
+                options.say(["--perms", "0755", "--dir"]);
+                options.add(folder.as_os_str());
+            }
             if *how != HIDE {
                 options.mount(how, path, path);
             } else if protected::is_folder(path) {
@@ -76,6 +88,11 @@ impl Confinement {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "this is the door: how the system's folders are linked")]
+fn link_at(path: &str) -> Option<PathBuf> {
+    std::fs::read_link(path).ok()
+}
+
 /// Where the proxy's socket is inside.
 pub(crate) const PROXY: &str = "/run/toolroom-proxy";
 
@@ -92,6 +109,10 @@ impl Options {
 
     fn say<const N: usize>(&mut self, words: [&str; N]) {
         words.into_iter().for_each(|word| self.add(OsString::from(word).as_os_str()));
+    }
+
+    fn link(&mut self, target: &Path, at: &Path) {
+        self.mount("--symlink", target, at);
     }
 
     fn mount(&mut self, how: &str, from: &Path, to: &Path) {

@@ -1,7 +1,7 @@
 //! The parts of a system that every program needs.
 
 /// Programs, libraries and their settings, to be read. Those that a machine lacks are left out.
-pub(super) const FOLDERS: [&str; 14] = [
+pub(super) const FOLDERS: [&str; 13] = [
     "/bin",
     "/etc",
     "/gnu/store",
@@ -12,8 +12,7 @@ pub(super) const FOLDERS: [&str; 14] = [
     "/nix/store",
     "/opt",
     "/sbin",
-    "/sys/devices/system/cpu",
-    "/sys/devices/system/node",
+    "/sys/devices/system",
     "/usr",
     "/var/lib/ca-certificates",
 ];

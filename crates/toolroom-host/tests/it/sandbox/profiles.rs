@@ -117,6 +117,8 @@ async fn what_may_only_be_read_inside_a_workspace_is_not_changed_or_the_program_
 async fn a_workspace_among_our_data_can_be_worked_in_and_the_data_not_be_seen() {
     let data = TempDir::new().unwrap();
     write(&data.path().join("journal.db"), "canary", 0o666);
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(data.path(), private).unwrap();
     let here = data.path().join("workspace");
     std::fs::create_dir(&here).unwrap();
     own(&here);
@@ -125,14 +127,15 @@ async fn a_workspace_among_our_data_can_be_worked_in_and_the_data_not_be_seen() 
         profile.hidden.push(data.path().to_owned());
         profile.readable.extend(around.map(Path::to_owned));
         let ended =
-            run(Level::Namespaces, &profile, &here, "echo x > file; cat file ../journal.db; ls ..").await;
-        assert_eq!(ended.stdout.text(100), "x\nworkspace\n");
+            run(Level::Namespaces, &profile, &here, "echo x > file; cat $PWD/file ../journal.db; ls ..")
+                .await;
+        assert_eq!(ended.stdout.text(100), "x\nworkspace\n", "{around:?}: {}", printed(&ended));
     }
     let mut profile = Profile::workspace(&here);
     profile.hidden.push(data.path().to_owned());
     let confined = sandbox(Level::Landlock).confine(&profile);
     // Nobody may go through root's folder.
-    assert_eq!(matches!(confined, Err(SandboxError::Unreachable { .. })), is_root());
+    assert_eq!(matches!(confined, Err(SandboxError::Unreachable { .. })), is_root(), "{confined:?}");
 }
 
 #[tokio::test]
