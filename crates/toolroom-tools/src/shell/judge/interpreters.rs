@@ -125,7 +125,7 @@ pub(super) fn shell(call: &Call) -> Unwrapped {
             return from_file(file, unwrapped);
         }
         None if call.has_more => {
-            unwrapped.findings.push(Finding::opaque("runs texts or files that are not known before"))
+            unwrapped.findings.push(Finding::opaque("runs texts or files that are not known before"));
         }
         _ if call.has_argument(&["--version", "--help"]) => {}
         _ => from_input(call, &mut unwrapped),

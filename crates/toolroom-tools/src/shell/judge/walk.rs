@@ -170,7 +170,7 @@ impl<'s> Walk<'s> {
                 match text.known() {
                     Some(known) => self.run_text(known, &call),
                     None if text.is_fetched => {
-                        told(self, Finding::danger("runs what was downloaded or decoded"))
+                        told(self, Finding::danger("runs what was downloaded or decoded"));
                     }
                     None => told(self, Finding::opaque("runs a text that is not known before")),
                 }
