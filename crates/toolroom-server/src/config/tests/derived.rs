@@ -75,6 +75,8 @@ fn every_single_value_has_a_variable_of_its_own() {
             "TOOLROOM_WORKSPACE",
             "TOOLROOM_POLICY_PRESET",
             "TOOLROOM_POLICY_APPROVAL_EXPIRES",
+            "TOOLROOM_POLICY_EXEC_SECURITY",
+            "TOOLROOM_POLICY_EXEC_ALLOWLIST",
             "TOOLROOM_FILES_READ",
             "TOOLROOM_FILES_WRITE",
             "TOOLROOM_NETWORK_OPEN",

@@ -99,6 +99,8 @@ fn everything_that_holds_is_shown_with_its_origin() {
         [
             "policy.preset = \"open\" (user.toml)",
             "policy.approval_expires = \"90s\" (--set)",
+            "policy.exec_security = \"cautious\" (default)",
+            "policy.exec_allowlist = [] (default)",
             "files.read = [] (default)",
             "files.write = [] (default)",
             "network.open = [] (default)",

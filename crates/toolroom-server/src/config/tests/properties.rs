@@ -88,6 +88,8 @@ fn file(ids: &'static str) -> impl Strategy<Value = String> {
     let policy = (
         line("preset", one_of(&["'open'", "'balanced'", "'careful'"])),
         line("approval_expires", one_of(&["'1s'", "'90m'", "'24h'", "'1d'", "'30d'"])),
+        line("exec_security", one_of(&["'open'", "'cautious'", "'strict'"])),
+        line("exec_allowlist", one_of(&["[]", "['ls *']", "['ls *', 'git status']", "['git status']"])),
     );
     let redaction =
         (line("patterns", one_of(&["true", "false"])), line("environment", one_of(&["true", "false"])));
@@ -102,8 +104,8 @@ fn file(ids: &'static str) -> impl Strategy<Value = String> {
     let agents = collection::btree_map(sample::select(vec!["cook", "default", "'a.b'"]), agent(), 0..3);
     (policy, redaction, sections, agents, rules).prop_map(
         move |(policy, redaction, sections, agents, rules)| {
-            let mut text =
-                format!("[policy]\n{}{}[redaction]\n{}{}", policy.0, policy.1, redaction.0, redaction.1);
+            let mut text = format!("[policy]\n{}{}{}{}", policy.0, policy.1, policy.2, policy.3);
+            text += &format!("[redaction]\n{}{}", redaction.0, redaction.1);
             for (tool, (rate, concurrency, timeout, cap)) in sections {
                 text += &format!("[tool.{tool}]\n{rate}{concurrency}{timeout}{cap}");
             }

@@ -205,7 +205,7 @@ fn limits_fail_closed_with_a_small_stack() {
     ];
     let reading = std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(move || {
         for text in &deep {
-            assert!(parse(text).is_err(), "{:.20}", text);
+            assert!(parse(text).is_err(), "{text:.20}");
         }
         let fits = format!("{}a{}", "( ".repeat(40), ")".repeat(40));
         assert_eq!(parse(&print(&parse(&fits).unwrap())).unwrap(), parse(&fits).unwrap());

@@ -5,7 +5,7 @@ use super::tree::Piece;
 
 impl Parser<'_> {
     /// Reads the lines that follow, up to the delimiter.
-    pub(super) fn here_document(&mut self, awaited: Awaited) -> Read<()> {
+    pub(super) fn here_document(&mut self, awaited: &Awaited) -> Read<()> {
         let mut text = String::new();
         loop {
             let Some(line) = self.here_line(awaited.expands) else {
@@ -22,7 +22,11 @@ impl Parser<'_> {
         }
         let pieces = match (awaited.expands, text.is_empty()) {
             (_, true) => Vec::new(),
-            (true, false) => self.nested(|parser| parser.part(&text, |lines| lines.here_pieces()))?,
+            (true, false) => self.nested(|parser| {
+                let mut part = parser.part(&text)?;
+                let read = part.here_pieces();
+                parser.join(&part, read)
+            })?,
             (false, false) => vec![Piece::Single(text)],
         };
         // Nobody else fills it.

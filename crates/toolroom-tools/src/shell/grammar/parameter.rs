@@ -67,15 +67,14 @@ impl Parser<'_> {
         if prefix == "#" {
             return self.cursor.error("a length with something behind the name");
         }
-        if prefix == "!" && parameter.subscript.is_none() {
-            if let Some(sign) = ["*", "@"]
-                .into_iter()
-                .find(|sign| self.cursor.starts_with(sign) && self.cursor.nth(1) == Some(b'}'))
-            {
-                self.cursor.at += 2;
-                parameter.operator = sign;
-                return Ok(parameter);
-            }
+        let lists = |sign: &&str| self.cursor.starts_with(sign) && self.cursor.nth(1) == Some(b'}');
+        if prefix == "!"
+            && parameter.subscript.is_none()
+            && let Some(sign) = ["*", "@"].into_iter().find(lists)
+        {
+            self.cursor.at += 2;
+            parameter.operator = sign;
+            return Ok(parameter);
         }
         let Some(operator) = OPERATORS.into_iter().find(|operator| self.cursor.starts_with(operator)) else {
             return self.cursor.error("a `${` that is not understood");

@@ -71,18 +71,22 @@ impl<'t> Parser<'t> {
         Self { cursor, origin, is_part: false, budget, awaited: Vec::new(), outer_awaits: false }
     }
 
-    /// Reads a text that was part of this one and had to be unquoted first.
-    pub(super) fn part<T>(&mut self, text: &str, read: impl FnOnce(&mut Parser<'_>) -> Read<T>) -> Read<T> {
+    /// A reader of a text that was part of this one and had to be unquoted first. It has to be joined again.
+    pub(super) fn part<'p>(&mut self, text: &'p str) -> Read<Parser<'p>> {
         let origin = self.place();
         let Some(again) = self.budget.again.checked_sub(text.len()) else {
             return Err(NotUnderstood { at: origin, why: "too much text in backquotes and here-documents" });
         };
-        let mut inner = Parser::new(text, origin, Budget { again, ..self.budget });
-        inner.is_part = true;
-        let read = read(&mut inner);
-        self.budget.commands = inner.budget.commands;
-        self.budget.again = inner.budget.again;
-        read.map_err(|error| NotUnderstood { at: origin, ..error })
+        let mut part = Parser::new(text, origin, Budget { again, ..self.budget });
+        part.is_part = true;
+        Ok(part)
+    }
+
+    /// Takes over what a part has left of the limits, and what it read.
+    pub(super) fn join<T>(&mut self, part: &Parser<'_>, read: Read<T>) -> Read<T> {
+        self.budget.commands = part.budget.commands;
+        self.budget.again = part.budget.again;
+        read.map_err(|error| NotUnderstood { at: part.origin, ..error })
     }
 
     /// Where this is in the text that was given.
@@ -173,7 +177,7 @@ impl<'t> Parser<'t> {
         }
         self.cursor.at += 1;
         for awaited in std::mem::take(&mut self.awaited) {
-            self.here_document(awaited)?;
+            self.here_document(&awaited)?;
         }
         Ok(())
     }

@@ -87,7 +87,11 @@ impl Parser<'_> {
                 }
             }
         }
-        let script = self.nested(|parser| parser.part(&text, |inner| inner.whole()))?;
+        let script = self.nested(|parser| {
+            let mut part = parser.part(&text)?;
+            let read = part.whole();
+            parser.join(&part, read)
+        })?;
         self.cursor.at += 1;
         Ok(script)
     }

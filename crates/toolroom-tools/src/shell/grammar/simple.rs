@@ -26,11 +26,11 @@ impl Parser<'_> {
             });
             if simple.words.is_empty() || declares {
                 self.list_value(&mut word)?;
-                if let Some(name) = self.assigned(&word)? {
-                    if simple.words.is_empty() {
-                        simple.assignments.push(Assignment { name, word });
-                        continue;
-                    }
+                if let Some(name) = self.assigned(&word)?
+                    && simple.words.is_empty()
+                {
+                    simple.assignments.push(Assignment { name, word });
+                    continue;
                 }
             }
             if self.cursor.peek() == Some(b'(') || (simple.words.is_empty() && self.is_before_bracket()) {

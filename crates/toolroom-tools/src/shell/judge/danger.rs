@@ -185,7 +185,9 @@ fn onto_device(call: &Call) -> bool {
 }
 
 fn on_device(call: &Call) -> bool {
-    let only_looks = call.has_option("l", &["list", "dump", "help", "version"]);
+    let lists = matches!(call.name(), "fdisk" | "sfdisk" | "parted")
+        && matches!(call.argument(0), Some("-l" | "--list"));
+    let only_looks = lists || call.has_argument(&["--help", "--version"]);
     !only_looks && call.arguments().iter().any(|value| is_device(&value.text))
 }
 

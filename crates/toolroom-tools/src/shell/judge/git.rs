@@ -175,7 +175,11 @@ fn command(name: &str, rest: &[Value]) -> Option<Finding> {
         "remote" if !rest.is_empty() && !matches!(first, "-v" | "show" | "get-url" | "--verbose") => {
             "changes where the repository reaches"
         }
-        "config" if !starts(&["--get", "--list", "-l", "get", "list", "--show"]) && rest.len() > 1 => {
+        "config"
+            if rest.len() > 1
+                && !["--get", "--list", "--show"].iter().any(|look| first.starts_with(look))
+                && !matches!(first, "-l" | "get" | "list") =>
+        {
             "changes settings, which may start programs"
         }
         "filter-branch" | "filter-repo" | "replace" | "update-ref" | "fast-import" => "rewrites history",

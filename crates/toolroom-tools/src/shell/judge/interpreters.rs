@@ -125,12 +125,18 @@ pub(super) fn shell(call: &Call) -> Unwrapped {
             return from_file(file, unwrapped);
         }
         None if call.has_more => {
-            unwrapped.findings.push(Finding::opaque("runs texts or files that are not known before"))
+            unwrapped.findings.push(Finding::opaque("runs texts or files that are not known before"));
         }
-        _ if call.has_argument(&["--version", "--help"]) => {}
+        _ if only_tells(call) => {}
         _ => from_input(call, &mut unwrapped),
     }
     unwrapped
+}
+
+/// Asked for nothing but its version or its options.
+fn only_tells(call: &Call) -> bool {
+    let tells = |value: &Value| matches!(value.text.as_str(), "--version" | "--help" | "-V" | "-v" | "-h");
+    matches!(call.arguments(), [only] if tells(only)) && !call.has_more
 }
 
 fn from_file(file: &Value, mut unwrapped: Unwrapped) -> Unwrapped {
@@ -184,7 +190,7 @@ pub(super) fn inline(call: &Call) -> Unwrapped {
             if interpreter.long.contains(&name) {
                 return in_line(value, call.arguments().get(at));
             }
-            if matches!(name, "version" | "help") {
+            if only_tells(call) {
                 return unwrapped;
             }
             continue;
@@ -197,7 +203,7 @@ pub(super) fn inline(call: &Call) -> Unwrapped {
         if option.contains(|letter: char| interpreter.short.contains(letter)) {
             return in_line(value, call.arguments().get(at));
         }
-        if matches!(option, "V" | "v" | "h") {
+        if only_tells(call) {
             return unwrapped;
         }
         at += usize::from(option.len() == 1 && interpreter.valued.contains(option));
@@ -244,7 +250,7 @@ pub(super) fn awk(call: &Call) -> Unwrapped {
         }
         match text {
             "-F" | "-v" | "--field-separator" | "--assign" => at += 1,
-            "--version" | "--help" | "-V" => return Unwrapped::default(),
+            _ if only_tells(call) => return Unwrapped::default(),
             "-f" | "--file" => {
                 let file = call.arguments().get(at).cloned().unwrap_or_else(Value::unknown);
                 return from_file(&file, Unwrapped::default());

@@ -165,9 +165,8 @@ fn is_secret_file(name: &str) -> bool {
 fn may_be_secret(parts: &[&str]) -> bool {
     let pattern = |part: &&str| part.contains(['*', '?', '[']);
     let hidden = |part: &&str| pattern(part) && (part.starts_with(['.', '[', '?']));
-    parts.iter().any(|part| hidden(&part))
-        || (matches!(parts.first(), Some(&"etc" | &"proc" | &"root"))
-            && parts.iter().any(|part| pattern(&part)))
+    parts.iter().any(hidden)
+        || (matches!(parts.first(), Some(&"etc" | &"proc" | &"root")) && parts.iter().any(pattern))
 }
 
 const STARTUP_FILES: [&str; 24] = [

@@ -22,6 +22,9 @@ fn program(call: &Call) -> Option<&'static str> {
     if name == "rm" && call.operands().any(is_here) {
         return Some("removes everything in this folder");
     }
+    if name.starts_with("mkfs.") {
+        return Some("makes a file system, and destroys what was there");
+    }
     let lists = |verbs: &str, verb: &str| verbs.split(' ').any(|known| known == verb);
     match known(name) {
         Some(Known::Risky(why)) => {

@@ -34,7 +34,7 @@ static PROGRAMS: LazyLock<HashMap<&str, Known>> = LazyLock::new(|| {
 });
 
 const RISKY: &[(&str, &str)] = &[
-    ("rm shred unlink srm wipe trash", "removes files"),
+    ("rm shred unlink srm wipe trash dd", "removes files"),
     (
         "curl wget ssh scp sftp ftp tftp telnet nc ncat netcat socat aria2c http https xh lynx w3m links \
          whois dig nslookup host traceroute ping mosh rclone lftp autossh sshfs ssh-copy-id mail \

@@ -37,7 +37,9 @@ pub(super) fn findings(call: &Call) -> Vec<Finding> {
 fn names(call: &Call) -> Vec<Finding> {
     let mut findings = Vec::new();
     for value in call.arguments() {
-        let text = variables::assigned(&value.text);
+        // A value may be joined to its option.
+        let joined = value.text.strip_prefix('-').and_then(|option| option.get(1..));
+        let text = variables::assigned(joined.filter(|rest| !rest.is_empty()).unwrap_or(&value.text));
         findings.extend(variables::judged(text));
         let is_unknown = value.may_be_option() && value.known().is_none();
         if is_unknown

@@ -30,7 +30,12 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
         "rsync" => {
             Unwrapped { texts: valued(call, &["-e"], &["--rsh", "--rsync-path"]), ..Unwrapped::default() }
         }
-        "zip" if call.has_option("", &["unzip-command"]) || call.has_argument(&["-TT"]) => program_text(),
+        "zip"
+            if call.has_option("", &["unzip-command"])
+                || call.arguments().iter().any(|value| value.text.starts_with("-TT")) =>
+        {
+            program_text()
+        }
         "man" | "less" | "more" if call.has_option("P", &["pager", "html"]) => program_text(),
         "rg" if call.has_option("", &["pre", "hostname-bin"]) => program_text(),
         "sort" if call.has_option("", &["compress-program"]) => program_text(),
@@ -155,7 +160,10 @@ fn tar(call: &Call) -> Unwrapped {
             && !long.contains(&name)
             && name != "--checkpoint-action"
     });
-    let abbreviated = abbreviated.then(|| Finding::opaque("an option of `tar` that starts a program"));
+    // Without a dash the first word holds the options.
+    let bundled = call.argument(0).is_some_and(|first| !first.starts_with('-') && first.contains(['I', 'F']));
+    let abbreviated =
+        (abbreviated || bundled).then(|| Finding::opaque("an option of `tar` that starts a program"));
     Unwrapped { texts, findings: findings.into_iter().chain(abbreviated).collect(), ..Unwrapped::default() }
 }
 

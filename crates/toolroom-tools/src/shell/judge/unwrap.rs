@@ -38,9 +38,17 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
     }
     match name {
         "env" => env(call),
-        "command" if call.has_option("vV", &[]) => Unwrapped::default(),
+        "command" if only_looks_up(call) => Unwrapped::default(),
         "xargs" | "gxargs" => xargs(call),
         "find" | "gfind" => find(call),
+        "trap" if call.arguments().len() > 1 => Unwrapped {
+            texts: call.arguments().first().cloned().into_iter().collect(),
+            ..Unwrapped::default()
+        },
+        "alias" => Unwrapped {
+            texts: call.arguments().iter().filter_map(behind_equals).collect(),
+            ..Unwrapped::default()
+        },
         "eval" => Unwrapped { texts: vec![joined(call.arguments())], ..Unwrapped::default() },
         "busybox" | "toybox" if call.verb().is_empty() => Unwrapped::default(),
         _ => match WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
@@ -48,6 +56,16 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
             None => verb(call).unwrap_or_else(|| started_by::unwrap(call)),
         },
     }
+}
+
+/// `command -v` with whatever follows; behind another word a `-v` is that program's own.
+fn only_looks_up(call: &Call) -> bool {
+    call.argument(0).is_some_and(|first| first.starts_with('-') && first.contains(['v', 'V']))
+}
+
+fn behind_equals(value: &Value) -> Option<Value> {
+    let (_, text) = value.text.split_once('=')?;
+    Some(Value { text: text.to_owned(), ..value.clone() })
 }
 
 /// Words as one text, with a space between them.

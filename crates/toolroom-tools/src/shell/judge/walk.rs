@@ -170,10 +170,14 @@ impl<'s> Walk<'s> {
                 match text.known() {
                     Some(known) => self.run_text(known, &call),
                     None if text.is_fetched => {
-                        told(self, Finding::danger("runs what was downloaded or decoded"))
+                        told(self, Finding::danger("runs what was downloaded or decoded"));
                     }
                     None => told(self, Finding::opaque("runs a text that is not known before")),
                 }
+            }
+            if matches!(call.name(), "tee" | "cp" | "mv" | "ln" | "install" | "dd" | "sed" | "curl" | "wget")
+            {
+                call.operands().for_each(|value| self.writes(value.text.trim_start_matches("of=")));
             }
             let started = files.into_iter().chain(program.text.contains('/').then(|| program.text.clone()));
             let shown = call.shown();

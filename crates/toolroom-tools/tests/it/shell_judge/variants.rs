@@ -61,14 +61,16 @@ const WRAPPERS: [&str; 42] = [
     "cat <(@)",
 ];
 
+type Form = fn(&[String]) -> String;
+
 /// Ways to write the words of a command.
-const FORMS: [(&str, fn(&[String]) -> String); 20] = [
+const FORMS: [(&str, Form); 20] = [
     ("plain", |words| words.join(" ")),
     ("single quotes", |words| each(words, |word| format!("'{word}'"))),
     ("double quotes", |words| each(words, |word| format!("\"{word}\""))),
     ("backslashes", |words| each(words, |word| word.chars().map(|c| format!("\\{c}")).collect())),
-    ("a quote inside", |words| each(words, |word| format!("{}''{}", &word[..1], &word[1..]))),
-    ("mixed quotes", |words| each(words, |word| format!("'{}'\"{}\"", &word[..1], &word[1..]))),
+    ("a quote inside", |words| each(words, |word| parted(word, "", "''", ""))),
+    ("mixed quotes", |words| each(words, |word| parted(word, "'", "'\"", "\""))),
     ("ANSI-C hex", |words| each(words, |word| ansi(word, |byte| format!("\\x{byte:02x}")))),
     ("ANSI-C octal", |words| each(words, |word| ansi(word, |byte| format!("\\{byte:03o}")))),
     ("ANSI-C unicode", |words| each(words, |word| ansi(word, |byte| format!("\\U{byte:08X}")))),
@@ -77,7 +79,7 @@ const FORMS: [(&str, fn(&[String]) -> String); 20] = [
     ("tabs", |words| words.join("\t")),
     ("IFS", |words| words.join("${IFS}")),
     ("braces", |words| format!("{{{}}}", words.join(","))),
-    ("an empty parameter", |words| each(words, |word| format!("{}${{nothing}}{}", &word[..1], &word[1..]))),
+    ("an empty parameter", |words| each(words, |word| parted(word, "", "${nothing}", ""))),
     ("a default", |words| each(words, |word| format!("${{nothing:-{word}}}"))),
     ("a substitution", |words| each(words, |word| format!("$(echo {word})"))),
     ("backquotes", |words| each(words, |word| format!("`echo {word}`"))),
@@ -87,6 +89,12 @@ const FORMS: [(&str, fn(&[String]) -> String); 20] = [
 
 fn each(words: &[String], write: impl Fn(&str) -> String) -> String {
     words.iter().map(|word| write(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word with something in front, behind its first letter, and at its end.
+fn parted(word: &str, front: &str, middle: &str, end: &str) -> String {
+    let (first, rest) = word.split_at(1);
+    format!("{front}{first}{middle}{rest}{end}")
 }
 
 fn ansi(word: &str, write: impl Fn(u8) -> String) -> String {
