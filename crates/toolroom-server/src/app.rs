@@ -27,10 +27,14 @@ use toolroom_host::ssh::SshHome;
 use toolroom_host::text_file;
 use toolroom_store::Store;
 use toolroom_tools::builtin::doctor::Checkup;
+use toolroom_tools::builtin::shell::{self, CommandTerms};
 use toolroom_tools::builtin::web::Web;
-use toolroom_tools::builtin::{self, Surroundings, shell};
+use toolroom_tools::builtin::{self, Surroundings};
+use toolroom_tools::shell::judge::Settings;
 
-use crate::config::{Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, Sources, Trust};
+use crate::config::{
+    Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, PolicyKeys, Sources, Trust,
+};
 use crate::examination::Examination;
 use crate::models::keys_of_variables;
 use crate::vault::{Hides, Vault};
@@ -110,6 +114,7 @@ impl App {
             spending: Some(Arc::clone(&storage) as _),
             shells: Some(Arc::clone(&shells)),
             ssh: Some(Arc::new(SshHome::new(&folders.data.join(COMMANDS_HOME)))),
+            commands: command_terms(&folders, &config.config.policy),
             openings,
         };
         let catalog = full_catalog(Arc::clone(&storage), limits, doors, register)?;
@@ -236,6 +241,17 @@ fn hides(config: &Loaded) -> Hides {
     Hides { patterns: if keys.patterns { Patterns::Keys } else { Patterns::None }, values }
 }
 
+/// How commands are judged and confined.
+fn command_terms(folders: &Folders, policy: &PolicyKeys) -> CommandTerms {
+    let allowlist = policy.exec_allowlist.iter().map(|command| command.entry.clone()).collect();
+    CommandTerms {
+        judged: Settings { security: policy.exec_security, allowlist },
+        profile: policy.exec_sandbox.0.clone(),
+        hidden: vec![folders.config.clone(), folders.data.clone()],
+        home: None,
+    }
+}
+
 /// The workspaces of all projects. Opens nothing.
 pub(crate) fn projects(folders: &Folders, config: &Config) -> anyhow::Result<Projects> {
     let own = [DATABASE, FILE_NAME, KEY_FILE, CHAT_HISTORY].map(|name| folders.data.join(name));
@@ -274,6 +290,7 @@ pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
 struct Doors {
     background: Option<Arc<Background>>,
     checkup: Option<Arc<dyn Checkup>>,
+    commands: CommandTerms,
     files: Option<Arc<Projects>>,
     memories: Option<Arc<dyn Memories>>,
     shells: Option<Arc<Shells>>,
@@ -286,7 +303,7 @@ struct Doors {
 fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
-    Doors { background, checkup, files, memories, shells, spending, ssh, openings }: Doors,
+    Doors { background, checkup, commands, files, memories, shells, spending, ssh, openings }: Doors,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
     let catalog = Arc::new(Catalog::with_limits(limits));
@@ -311,6 +328,7 @@ fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         switchboard: storage,
         catalog: Arc::downgrade(&catalog),
         checkup,
+        commands,
         supervisor,
         files,
         time_zone: environment::time_zone(),

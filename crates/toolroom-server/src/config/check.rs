@@ -12,6 +12,7 @@ use super::document::{Document, in_order};
 use super::place::{Destination, Folder};
 use super::problem::{Problems, escaped, shortened, shown};
 use super::rate::Rate;
+use super::sandbox_profile::SandboxProfile;
 use super::shape::{Key, Shape};
 use super::span::{Span, parse_span};
 use super::toml_text::joined;
@@ -87,6 +88,11 @@ impl<'t> Check<'_, 't> {
             }
             (Shape::Command, DeValue::String(text)) => {
                 if let Err(why) = AllowedCommand::try_from(text.to_string()) {
+                    self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
+                }
+            }
+            (Shape::SandboxProfile, DeValue::String(text)) => {
+                if let Err(why) = SandboxProfile::try_from(text.to_string()) {
                     self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
                 }
             }

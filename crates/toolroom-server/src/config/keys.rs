@@ -16,7 +16,7 @@ use toolroom_tools::shell::judge::Security;
 
 use super::{
     AgentKeys, AllowedCommand, ConfigAgent, ConfigVendor, Destination, Folder, ModelChain, Origin, Rates,
-    Span, VendorKeys,
+    SandboxProfile, Span, VendorKeys,
 };
 
 /// The settings of Toolroom.
@@ -76,6 +76,10 @@ pub struct PolicyKeys {
     /// command of a line has to be named.
     #[schemars(length(max = 1000), extend("x-stricter" = "fewer"))]
     pub exec_allowlist: Vec<AllowedCommand>,
+    /// What commands may touch: `workspace` (change the opened folders, no network), `read-only`, `network:HOST,…`
+    /// (the workspace and these hosts), or `off` (no sandbox: every command asks).
+    #[schemars(extend("x-stricter" = "tighter"))]
+    pub exec_sandbox: SandboxProfile,
 }
 
 impl Default for PolicyKeys {
@@ -85,6 +89,7 @@ impl Default for PolicyKeys {
             approval_expires: Span::new(Duration::from_secs(24 * 3_600)),
             exec_security: Security::default(),
             exec_allowlist: Vec::new(),
+            exec_sandbox: SandboxProfile::default(),
         }
     }
 }

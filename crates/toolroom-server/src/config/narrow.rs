@@ -10,6 +10,7 @@ use toolroom::policy::Ruling;
 
 use super::effective::{Setting, limits};
 use super::problem::escaped;
+use super::sandbox_profile::SandboxProfile;
 use super::shape::{Key, Shape};
 use super::span::parse_span;
 use super::toml_text::{joined, value_text};
@@ -30,10 +31,13 @@ pub(super) enum Stricter {
     Beside,
     /// The list that lacks something and adds nothing.
     Fewer,
+    /// The profile that lets programs touch less.
+    Tighter,
 }
 
 impl Stricter {
-    const ALL: [Self; 6] = [Self::Later, Self::Shorter, Self::Smaller, Self::On, Self::Beside, Self::Fewer];
+    const ALL: [Self; 7] =
+        [Self::Later, Self::Shorter, Self::Smaller, Self::On, Self::Beside, Self::Fewer, Self::Tighter];
 
     /// The name used in the schema.
     const fn as_str(self) -> &'static str {
@@ -44,6 +48,7 @@ impl Stricter {
             Self::On => "on",
             Self::Beside => "beside",
             Self::Fewer => "fewer",
+            Self::Tighter => "tighter",
         }
     }
 
@@ -108,6 +113,10 @@ fn strictness(stricter: Stricter, key: &Key, wanted: &Value, holds: &Value) -> O
                 (false, true) => Some(Ordering::Greater),
                 (false, false) => Some(Ordering::Equal),
             }
+        }
+        Stricter::Tighter => {
+            let profile = |value: &Value| SandboxProfile::try_from(value.as_str()?.to_owned()).ok();
+            profile(wanted)?.compare(&profile(holds)?)
         }
         Stricter::Beside => None,
     }
@@ -213,6 +222,16 @@ mod tests {
         check(Some(Stricter::Fewer), Some(json!(["a", "b"])), json!(["b", "a"]), "same");
         check(Some(Stricter::Fewer), Some(json!(["a"])), json!(["b"]), "looser than [\"a\"]");
         check(Some(Stricter::Fewer), Some(json!([])), json!(["b"]), "looser than []");
+        check(Some(Stricter::Tighter), Some(json!("workspace")), json!("read-only"), "stricter");
+        check(Some(Stricter::Tighter), Some(json!("off")), json!("network:a.b"), "stricter");
+        check(Some(Stricter::Tighter), Some(json!("workspace")), json!("off"), "looser than \"workspace\"");
+        check(Some(Stricter::Tighter), Some(json!("network:a.b")), json!("network:a.b"), "same");
+        check(
+            Some(Stricter::Tighter),
+            Some(json!("network:a.b,c.d")),
+            json!("network:a.b"),
+            "looser than \"network:a.b,c.d\"",
+        );
         check(Some(Stricter::Beside), None, json!([]), "only a trusted file may take a limit away");
     }
 }

@@ -99,6 +99,8 @@ pub(super) enum Shape {
     Destination,
     /// A command that is allowed.
     Command,
+    /// What commands may touch.
+    SandboxProfile,
     /// A model.
     Model,
     /// Where a key is.
@@ -200,6 +202,7 @@ impl Shape {
                 Some("folder") => Self::Folder,
                 Some("destination") => Self::Destination,
                 Some("command") => Self::Command,
+                Some("sandbox-profile") => Self::SandboxProfile,
                 Some("model") => Self::Model,
                 Some("key-place") => Self::KeyPlace,
                 _ => Self::Text,
@@ -228,6 +231,7 @@ impl Shape {
             | Self::Folder
             | Self::Destination
             | Self::Command
+            | Self::SandboxProfile
             | Self::Model
             | Self::KeyPlace => value.is_str(),
             Self::Whole { .. } => value.is_integer(),
@@ -253,6 +257,7 @@ impl Shape {
             Self::Folder => "a folder such as \"/srv/data\" or \"~/notes\"".to_owned(),
             Self::Destination => "a destination such as \"printer.lan\" or \"10.1.2.3:8080\"".to_owned(),
             Self::Command => "a command such as \"git log *\"".to_owned(),
+            Self::SandboxProfile => "a profile such as \"workspace\" or \"network:example.com\"".to_owned(),
             Self::Model => "a model such as \"openai/gpt-5.6-terra\"".to_owned(),
             Self::KeyPlace => KeyPlace::EXPECTED.to_owned(),
             Self::Whole { least: i64::MIN, most: i64::MAX } => "a whole number".to_owned(),
@@ -275,6 +280,7 @@ impl Shape {
             Self::Folder => "folders".to_owned(),
             Self::Destination => "destinations".to_owned(),
             Self::Command => "commands".to_owned(),
+            Self::SandboxProfile => "profiles".to_owned(),
             Self::Model => "models".to_owned(),
             Self::KeyPlace => "places of keys".to_owned(),
             Self::Whole { .. } => "whole numbers".to_owned(),

@@ -14,7 +14,7 @@ use crate::scale::scaled;
 use crate::wires::{ANTHROPIC, GEMINI, Lab, OPENAI_CHAT, OPENAI_RESPONSES, Wire, paired, said};
 
 /// However much is wanted: every death takes several processes.
-const MOST_DEATHS: u32 = 800;
+const MOST_DEATHS: u32 = 40;
 
 /// Long for a machine, and only waited for when a test fails.
 const LONG: Duration = Duration::from_secs(60);

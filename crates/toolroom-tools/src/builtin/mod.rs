@@ -27,6 +27,7 @@ use toolroom_host::shell::Shells;
 use toolroom_host::ssh::SshHome;
 
 use doctor::Checkup;
+use shell::CommandTerms;
 use web::Web;
 
 /// What built-in tools need from the outside.
@@ -35,6 +36,8 @@ pub struct Surroundings {
     pub artifacts: Arc<dyn Artifacts>,
     /// Programs in the background; `None` where nobody stays to look after them.
     pub background: Option<Arc<Background>>,
+    /// How commands are judged and confined.
+    pub commands: CommandTerms,
     /// The tools that can be found: the catalog these are registered in. Weak, because it holds them.
     pub catalog: Weak<Catalog>,
     /// Who can examine this toolroom; `None` where only names are wanted.

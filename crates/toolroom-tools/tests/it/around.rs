@@ -7,6 +7,7 @@ use toolroom::testing::MemoryLedger;
 use toolroom_host::process::Supervisor;
 use toolroom_host::shell::{Interpreter, Shells};
 use toolroom_tools::builtin::Surroundings;
+use toolroom_tools::builtin::shell::CommandTerms;
 use toolroom_tools::builtin::web::Web;
 
 pub(crate) fn surroundings(ledger: &Arc<MemoryLedger>) -> Surroundings {
@@ -15,6 +16,7 @@ pub(crate) fn surroundings(ledger: &Arc<MemoryLedger>) -> Surroundings {
         background: None,
         catalog: Weak::<Catalog>::new(),
         checkup: None,
+        commands: CommandTerms::default(),
         files: None,
         journal: Arc::clone(ledger) as _,
         memories: None,

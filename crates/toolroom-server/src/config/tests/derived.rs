@@ -112,6 +112,7 @@ fn the_reference_has_every_key_with_kind_and_default() {
             "policy.approval_expires: a span such as \"30s\", from 1s to 30d [\"24h\"]",
             "policy.exec_security: one of \"open\", \"cautious\", \"strict\" [\"cautious\"]",
             "policy.exec_allowlist: a list of commands [[]]",
+            "policy.exec_sandbox: a profile such as \"workspace\" or \"network:example.com\" [\"workspace\"]",
             "files: a table []",
             "files.read: a list of folders [[]]",
             "files.write: a list of folders [[]]",

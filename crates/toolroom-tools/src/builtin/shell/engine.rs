@@ -17,6 +17,8 @@ use toolroom_host::shell::{Interpreter, Shells};
 
 use super::super::Surroundings;
 use super::super::files::{self, Files};
+use super::cell::Cell;
+use super::terms::CommandTerms;
 
 /// Of each stream; what lies between both ends is counted.
 const KEPT_BYTES: usize = 4 * 1024 * 1024;
@@ -29,6 +31,8 @@ const RESERVE: Duration = Duration::from_secs(1);
 pub(super) struct Engine {
     supervisor: Supervisor,
     files: Files,
+    cell: Cell,
+    pub(super) terms: CommandTerms,
     pub(super) shells: Arc<Shells>,
     pub(super) background: Option<Arc<Background>>,
 }
@@ -43,6 +47,8 @@ pub(super) struct Time {
 impl Engine {
     pub(super) fn new(around: &Surroundings) -> Self {
         Self {
+            cell: Cell::new(around.supervisor.clone()),
+            terms: around.commands.clone(),
             supervisor: around.supervisor.clone(),
             files: around.files.clone(),
             shells: Arc::clone(&around.shells),
@@ -55,17 +61,32 @@ impl Engine {
     }
 
     /// Everything the family starts is ordered here.
-    pub(super) fn order(&self, program: &str, folder: PathBuf, time: Time) -> Order {
+    pub(super) async fn order(
+        &self,
+        context: &CallContext,
+        program: &str,
+        folder: PathBuf,
+        time: Time,
+    ) -> Result<Order, ToolError> {
         let mut order = Order::new(program, folder);
+        let workspace = files::workspace(&self.files, context)?;
+        order.confinement = self.cell.around(&workspace, &self.terms).await?;
         order.kept_bytes = KEPT_BYTES;
         order.limits.wall = time.wall;
         order.grace = time.grace;
-        order
+        Ok(order)
     }
 
     /// An order for a shell that runs one command.
-    pub(super) fn command(&self, command: &str, folder: PathBuf, time: Time) -> Order {
-        self.interpreter().once(self.order(self.interpreter().name(), folder, time), command)
+    pub(super) async fn command(
+        &self,
+        context: &CallContext,
+        command: String,
+        folder: PathBuf,
+        time: Time,
+    ) -> Result<Order, ToolError> {
+        let order = self.order(context, self.interpreter().name(), folder, time).await?;
+        Ok(self.interpreter().once(order, &self.terms.as_judged(command)))
     }
 
     /// Runs a program to its end. If the call is cancelled this future is dropped, and the helper ends the program and
@@ -113,6 +134,7 @@ impl Engine {
                 text.push_str(&format!("; `{}` can be {how}, too", folder.display()));
             }
         }
+        text.push_str(&format!("; {}", self.terms.about()));
         text
     }
 }

@@ -101,12 +101,13 @@ pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
          and scripts inside",
         engine.about()
     );
-    let engine = Arc::clone(engine);
+    let (engine, terms) = (Arc::clone(engine), engine.terms.clone());
     let tool = tool_fn("builtin:execute_shell_command", &description, move |context, asked: Execute| {
         let engine = Arc::clone(&engine);
         async move { execute(&engine, &context, asked).await }
     })?;
-    Ok(Arc::new(starting(tool.check(problems), |spec| {
+    let tool = tool.check(problems);
+    Ok(Arc::new(starting(tool, &terms, super::line, |spec| {
         spec.title("Execute Shell Command")
             .family(super::FAMILY, true)
             .serial()
@@ -152,11 +153,12 @@ async fn converse(
     let wall = engine.time(context, Some(Duration::from_secs(asked.timeout))).wall.unwrap_or_default();
     let home = engine.folder(context, None).await?;
     // The shell outlives this command, whose own end is told to the shell.
-    let mut order = engine.order(engine.interpreter().name(), home, engine.time(context, None));
+    let shell = engine.interpreter().name();
+    let mut order = engine.order(context, shell, home, engine.time(context, None)).await?;
     order.limits.wall = None;
     order.limits.cpu = Some(SHELL_CPU);
     let command = Command {
-        text: asked.command,
+        text: engine.terms.as_judged(asked.command),
         folder,
         variables: asked.env.into_iter().map(|(name, value)| (name, OsString::from(value))).collect(),
         wall,
@@ -200,7 +202,7 @@ async fn run_once(
     };
     let cwd = folder.to_string_lossy().into_owned();
     let time = engine.time(context, Some(Duration::from_secs(asked.timeout)));
-    let mut order = engine.command(&asked.command, folder, time);
+    let mut order = engine.command(context, asked.command, folder, time).await?;
     order.variables = variables;
     let ended = engine.run(order).await.map_err(not_run)?;
     let timed_out = ended.cause == Cause::Limit(Limit::Wall);
@@ -228,13 +230,13 @@ async fn start(
         Some(folder) => folder,
         None => engine.folder(context, None).await?,
     };
-    let mut order = engine.command(&asked.command, folder, engine.time(context, None));
+    let command = context.without_secrets(&asked.command).into_owned();
+    let mut order = engine.command(context, asked.command, folder, engine.time(context, None)).await?;
     order.variables = variables;
     order.limits.wall = Some(BACKGROUND_WALL);
     order.limits.cpu = Some(BACKGROUND_CPU);
     // Only the ends are kept, however much there is.
     order.limits.output_bytes = None;
-    let command = context.without_secrets(&asked.command).into_owned();
     let id = background.start(&owner(context), command, order).await.map_err(|error| match error {
         BackgroundError::Process(error) => not_run(error),
         error => ToolError::tool(error.to_string()).with_hint("`manage_process` lists and kills them"),

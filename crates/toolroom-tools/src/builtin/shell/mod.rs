@@ -2,6 +2,7 @@
 //!
 //! One toggle for all, off until somebody switches it on.
 
+mod cell;
 mod ended;
 mod engine;
 mod execute_shell_command;
@@ -9,14 +10,18 @@ mod manage_process;
 mod run_command;
 mod shell_exec;
 mod ssh_configure_host;
+mod terms;
 
 use std::sync::Arc;
 
+use serde_json::Value;
+use toolroom::policy::Judgement;
 use toolroom::scope::ProjectId;
-use toolroom::tool::{Capability, Effect, FnTool, IdError, Risk, Tool, ToolSpec};
+use toolroom::tool::{Arguments, Capability, Effect, FnTool, IdError, Risk, Tool, ToolSpec};
 
 use super::Surroundings;
 use engine::Engine;
+pub use terms::CommandTerms;
 
 /// One toggle, and one name in rules.
 const FAMILY: &str = "execute_shell_command";
@@ -49,21 +54,44 @@ pub fn conversation_name(project: &ProjectId, thread: &str) -> String {
     format!("{project}\n{thread}")
 }
 
-/// A tool that starts something. Until programs are confined by a sandbox a yes is for one call: what a program does
-/// depends on far more than its words.
-fn starting<A, R, F>(tool: FnTool<A, R, F>, change: impl FnOnce(ToolSpec) -> ToolSpec) -> FnTool<A, R, F> {
+/// A tool that starts something. Inside a sandbox its judge decides what is
+/// asked about. Without one every call is, and a yes is for one call: what a program does depends on far more than its
+/// words.
+fn starting<A, R, F>(
+    tool: FnTool<A, R, F>,
+    terms: &CommandTerms,
+    judge: fn(&CommandTerms, &Arguments) -> Judgement,
+    change: impl FnOnce(ToolSpec) -> ToolSpec,
+) -> FnTool<A, R, F> {
+    let (judging, confined) = (terms.clone(), terms.are_confined());
+    let outward = |capability: &Capability| *capability != Capability::Egress || terms.reach_out();
+    let able: Vec<Capability> = Capability::ALL.into_iter().filter(outward).collect();
+    let tool = tool.judge(move |arguments| judge(&judging, arguments));
     tool.with(|spec| {
+        let spec = if confined { spec.confined() } else { spec.single_answers() };
         let spec = spec
             .effect(Effect::Destructive)
-            .capabilities(&Capability::ALL)
+            .capabilities(&able)
             .risk(Risk::High)
             .family(FAMILY, false)
             .off_by_default()
-            .single_answers()
             .result_cap(RESULT_CAP)
             .text_cap(STREAM_CHARS)
             .model_cap(MODEL_CHARS)
             .category("shell", &["shell", "command", "program", "run", "execute"]);
         change(spec)
     })
+}
+
+/// What the line of a call says. Arguments that are no words are refused elsewhere.
+fn line(terms: &CommandTerms, arguments: &Arguments) -> Judgement {
+    terms.about_line(arguments.get("command").and_then(Value::as_str).unwrap_or_default())
+}
+
+/// The same of a program with its arguments.
+fn program(terms: &CommandTerms, arguments: &Arguments) -> Judgement {
+    let program = arguments.get("command").and_then(Value::as_str).unwrap_or_default();
+    let words = arguments.get("args").and_then(Value::as_array).into_iter().flatten();
+    let words: Vec<String> = words.filter_map(Value::as_str).map(str::to_owned).collect();
+    terms.about_program(program, &words)
 }

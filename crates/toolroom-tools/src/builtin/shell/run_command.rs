@@ -46,12 +46,12 @@ pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
          self-contained file, with its styles and scripts inside",
         engine.about()
     );
-    let engine = Arc::clone(engine);
+    let (engine, terms) = (Arc::clone(engine), engine.terms.clone());
     let tool = tool_fn("builtin:run_command", &description, move |context, run: Run| {
         let engine = Arc::clone(&engine);
         async move { execute(&engine, &context, run).await }
     })?;
-    Ok(Arc::new(starting(tool, |spec| {
+    Ok(Arc::new(starting(tool, &terms, super::line, |spec| {
         spec.title("Run Command")
             .result_cap(RESULT_CAP)
             .timeout(Timeout::After(Duration::from_secs(MAX_TIMEOUT) + SLACK))
@@ -63,7 +63,8 @@ pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
 async fn execute(engine: &Engine, context: &CallContext, run: Run) -> Result<String, ToolError> {
     let folder = engine.folder(context, run.cwd.as_deref()).await?;
     let time = engine.time(context, Some(Duration::from_secs(run.timeout)));
-    let ended = engine.run(engine.command(&run.command, folder, time)).await.map_err(not_run)?;
+    let order = engine.command(context, run.command, folder, time).await?;
+    let ended = engine.run(order).await.map_err(not_run)?;
     Ok(told(&ended, time.wall))
 }
 

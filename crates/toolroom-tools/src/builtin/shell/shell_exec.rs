@@ -39,12 +39,12 @@ struct Ran {
 
 pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
     let description = "Run a program with arguments and get what it printed and its exit code";
-    let engine = Arc::clone(engine);
+    let (engine, terms) = (Arc::clone(engine), engine.terms.clone());
     let tool = tool_fn("builtin:shell-exec", description, move |context, run: Run| {
         let engine = Arc::clone(&engine);
         async move { execute(&engine, &context, run).await }
     })?;
-    Ok(Arc::new(starting(tool, |spec| {
+    Ok(Arc::new(starting(tool, &terms, super::program, |spec| {
         spec.title("Run Shell Command")
             .when_to_use("something has to be done with a program that is installed here")
             .usage_example("which files are in this folder?")
@@ -53,7 +53,8 @@ pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
 
 async fn execute(engine: &Engine, context: &CallContext, run: Run) -> Result<Ran, ToolError> {
     let folder = engine.folder(context, run.cwd.as_deref()).await?;
-    let order = engine.order(&run.command, folder, engine.time(context, None)).with_arguments(&run.args);
+    let order = engine.order(context, &run.command, folder, engine.time(context, None)).await?;
+    let order = order.with_arguments(&run.args);
     let ended = engine.run(order).await.map_err(|error| not_run(&run.command, error))?;
     match ended.cause {
         Cause::Itself => Ok(Ran {

@@ -1,0 +1,65 @@
+//! What commands may touch.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use toolroom_host::sandbox::Named;
+
+/// A profile of the sandbox by its name: `workspace`, `read-only`, `network:HOST[:PORT],…` or `off`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SandboxProfile(pub Named);
+
+impl SandboxProfile {
+    /// How much tighter this one is; `None` where neither is.
+    pub(super) fn compare(&self, other: &Self) -> Option<Ordering> {
+        let tightness = |profile: &Named| match profile {
+            Named::Off => 0,
+            Named::Network(_) => 1,
+            Named::Workspace => 2,
+            Named::ReadOnly => 3,
+        };
+        match (&self.0, &other.0) {
+            (ours, theirs) if ours == theirs => Some(Ordering::Equal),
+            // Other hosts are neither more nor fewer.
+            (Named::Network(_), Named::Network(_)) => None,
+            (ours, theirs) => Some(tightness(ours).cmp(&tightness(theirs))),
+        }
+    }
+}
+
+impl Default for SandboxProfile {
+    fn default() -> Self {
+        Self(Named::Workspace)
+    }
+}
+
+impl TryFrom<String> for SandboxProfile {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse().map(Self).map_err(|error| format!("{:#}", anyhow::Error::from(error)))
+    }
+}
+
+impl From<SandboxProfile> for String {
+    fn from(profile: SandboxProfile) -> Self {
+        profile.0.to_string()
+    }
+}
+
+impl JsonSchema for SandboxProfile {
+    fn schema_name() -> Cow<'static, str> {
+        "SandboxProfile".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "sandbox-profile" })
+    }
+}

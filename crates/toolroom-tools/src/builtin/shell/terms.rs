@@ -1,0 +1,86 @@
+//! On which terms commands run: how they are judged, and what they may touch.
+
+use std::path::PathBuf;
+
+use toolroom::policy::{Judgement, Ruling};
+use toolroom_host::sandbox::Named;
+
+use crate::shell::judge::{Judged, Settings, judge, judge_argv};
+
+/// What holds where the workspace can be changed.
+const CHANGES: &str =
+    "commands run in a sandbox: they can change these folders and a `/tmp` of their own, and reach";
+
+/// How commands are judged and confined. The operator's decision, which no call can change.
+#[derive(Debug, Clone)]
+pub struct CommandTerms {
+    /// When a person is asked.
+    pub judged: Settings,
+    /// What they may touch.
+    pub profile: Named,
+    /// What they never see, wherever it lies: our own files.
+    pub hidden: Vec<PathBuf>,
+    /// Their home, which is not that of the user; `None` is one that is gone when they end.
+    pub home: Option<PathBuf>,
+}
+
+impl Default for CommandTerms {
+    fn default() -> Self {
+        Self { judged: Settings::default(), profile: Named::Workspace, hidden: Vec::new(), home: None }
+    }
+}
+
+impl CommandTerms {
+    /// Whether what commands do stays in a sandbox.
+    pub(super) fn are_confined(&self) -> bool {
+        self.profile != Named::Off
+    }
+
+    /// Whether commands can talk to anybody.
+    pub(super) fn reach_out(&self) -> bool {
+        matches!(self.profile, Named::Off | Named::Network(_))
+    }
+
+    /// What a person should know of a line for a shell before it runs.
+    pub(super) fn about_line(&self, line: &str) -> Judgement {
+        judgement(&judge(line, &self.judged))
+    }
+
+    /// The same for a program with its arguments.
+    pub(super) fn about_program(&self, program: &str, arguments: &[String]) -> Judgement {
+        judgement(&judge_argv(program, arguments, &self.judged))
+    }
+
+    /// The line as it was judged, which is what runs. One that is not understood runs as it is, after a yes to it.
+    pub(super) fn as_judged(&self, line: String) -> String {
+        judge(&line, &self.judged).printed.unwrap_or(line)
+    }
+
+    /// What a model has to know.
+    pub(super) fn about(&self) -> String {
+        match &self.profile {
+            Named::Off => "commands are not confined, and each one is asked about".to_owned(),
+            Named::ReadOnly => {
+                "commands run in a sandbox: they can change nothing but a `/tmp` of their own, and reach \
+                                no network"
+                    .to_owned()
+            }
+            Named::Workspace => format!("{CHANGES} no network"),
+            Named::Network(hosts) => {
+                let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+                format!("{CHANGES} only {}, through the proxy of the usual variables", hosts.join(", "))
+            }
+        }
+    }
+}
+
+fn judgement(judged: &Judged) -> Judgement {
+    let reasons = judged.reasons.iter().filter(|reason| reason.verdict == judged.verdict);
+    let reasons: Vec<String> =
+        reasons.map(|reason| format!("`{}`: {}", reason.command, reason.why)).collect();
+    match judged.verdict {
+        Ruling::Allow => Judgement::Allow,
+        Ruling::Ask => Judgement::Ask(reasons.join("; ")),
+        Ruling::Deny => Judgement::Deny(reasons.join("; ")),
+    }
+}
