@@ -14,6 +14,7 @@ mod judge;
 mod list;
 mod looked;
 mod media;
+mod owner;
 mod private_key;
 mod projects;
 mod protected;

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use super::error::{FileError, RootTrouble};
 use super::judge::Judge;
 use super::looked::Looked;
+use super::owner::give_to_programs;
 use super::protected::Protected;
 use crate::folders::make_private;
 
@@ -62,6 +63,7 @@ impl Root {
         let mut found = open(&place.path, flags, Mode::empty());
         if matches!(found, Err(Errno::NOENT)) && place.origin == Origin::Ours {
             make_private(&place.path).map_err(|error| refused(RootTrouble::System(error)))?;
+            give_to_programs(&place.path).map_err(|error| refused(RootTrouble::System(error.into())))?;
             found = open(&place.path, flags, Mode::empty());
         }
         let folder = found.and_then(Looked::at).map_err(|errno| {

@@ -14,6 +14,7 @@ use super::beneath::{LastLink, find};
 use super::error::FileError;
 use super::judge::{Refusal, Role};
 use super::looked::Looked;
+use super::owner::{give_file, give_folder};
 use super::read::not_a_file;
 use super::root::Root;
 use super::workspace::{Workspace, refused};
@@ -129,7 +130,8 @@ impl Workspace {
                     self.admit_writing(asked, &wanted)?;
                     match mkdirat(here.as_fd(), *name, NEW_FOLDER) {
                         // Somebody else was faster, or it is a link that leads nowhere; the next look tells.
-                        Ok(()) | Err(Errno::EXIST) => {}
+                        Ok(()) => give_folder(name, here.as_fd()).map_err(failed)?,
+                        Err(Errno::EXIST) => {}
                         Err(errno) => return Err(failed(errno)),
                     }
                     self.look_below(root, names).map_err(failed)?
@@ -145,6 +147,7 @@ impl Workspace {
 fn replace(folder: &Looked, name: &str, content: &[u8], old: Option<&Stat>) -> Result<(), Errno> {
     let folder = folder.open(OFlags::RDONLY | OFlags::DIRECTORY)?;
     let mode = old.map_or(NEW_FILE, |old| Mode::from_raw_mode(old.st_mode & PERMISSIONS));
+    let around = folder.try_clone().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     let mut staged = Staged::inside(folder, name.into(), mode)?;
     staged.write_all(content).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     if let Some(old) = old {
@@ -155,6 +158,8 @@ fn replace(folder: &Looked, name: &str, content: &[u8], old: Option<&Stat>) -> R
         }
         // The mask took some of it away, and a change of the owner may have.
         fchmod(&staged.file, mode)?;
+    } else {
+        give_file(&staged.file, around)?;
     }
     staged.publish_over()
 }

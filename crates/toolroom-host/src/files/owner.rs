@@ -1,0 +1,50 @@
+//! Who owns what is made for tools, where we are root.
+//!
+//! Programs in the sandbox are never root. They can work in a workspace only if it belongs to whom they become, and go on
+//! with files only if those belong to the same user as the folder around them.
+
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Gid, Uid, chownat, fchown, fstat};
+use rustix::io::Errno;
+
+use crate::sandbox::User;
+
+/// Gives a workspace that we have made to the user whom programs become.
+#[expect(clippy::disallowed_methods, reason = "this is the door: a folder that we made for tools")]
+pub(super) fn give_to_programs(folder: &Path) -> Result<(), Errno> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let User { uid, gid } = User::NOBODY;
+    let owner = (Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)));
+    chownat(CWD, folder, owner.0, owner.1, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+/// Gives a new file to the owner of its folder.
+pub(super) fn give_file(file: impl AsFd, folder: impl AsFd) -> Result<(), Errno> {
+    match owner_below_root(folder)? {
+        Some((uid, gid)) => fchown(file, Some(uid), Some(gid)),
+        None => Ok(()),
+    }
+}
+
+/// Gives a new folder to the owner of the one it lies in.
+#[expect(clippy::disallowed_methods, reason = "this is the door: folders in a workspace")]
+pub(super) fn give_folder(name: &str, folder: impl AsFd) -> Result<(), Errno> {
+    match owner_below_root(folder.as_fd())? {
+        Some((uid, gid)) => chownat(folder, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW),
+        None => Ok(()),
+    }
+}
+
+/// The owner of a folder, if that is not us and we are root.
+fn owner_below_root(folder: impl AsFd) -> Result<Option<(Uid, Gid)>, Errno> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(None);
+    }
+    let found = fstat(folder)?;
+    let owner = (Uid::from_raw(found.st_uid), Gid::from_raw(found.st_gid));
+    Ok((!owner.0.is_root()).then_some(owner))
+}
