@@ -8,6 +8,7 @@ use toolroom::conversation::{Run, RunFilter, RunId, RunState};
 use toolroom::model::Dollars;
 use toolroom::scope::Scope;
 use toolroom_host::environment;
+use toolroom_models::offline;
 
 use super::chat::{Card, Hand, Look, Turn, exit_of, finish, open};
 use super::conversations;
@@ -216,7 +217,7 @@ async fn resume(
     output: Output,
 ) -> anyhow::Result<Exit> {
     let choice = Choice { agent: Some(run.agent.to_string()), models: Vec::new() };
-    let opened = open(app, scope, &choice).await?;
+    let opened = open(app, scope, &choice, output).await?;
     let hand = Hand::take()?;
     let turn = turn(app, scope, beforehand, &hand, output);
     let report = turn.resume(&opened.agent, run.id).await?;
@@ -225,8 +226,9 @@ async fn resume(
 }
 
 async fn cancel(app: &App, scope: &Scope, run: Run, output: Output) -> anyhow::Result<Exit> {
-    let choice = Choice { agent: Some(run.agent.to_string()), models: Vec::new() };
-    let opened = open(app, scope, &choice).await?;
+    // Nobody is asked anything, so it does not matter whether the agent's own models can be.
+    let models = vec![offline::NAME.parse()?];
+    let opened = open(app, scope, &Choice { agent: Some(run.agent.to_string()), models }, output).await?;
     let hand = Hand::take()?;
     let turn = turn(app, scope, Beforehand::Silent, &hand, output);
     let report: RunReport = turn.cancel(&opened.agent, run.id).await?;
