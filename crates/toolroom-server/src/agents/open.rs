@@ -26,6 +26,8 @@ pub struct Choice {
     pub agent: Option<String>,
     /// Models to be asked instead of the agent's own, the first one first.
     pub models: Vec<ModelName>,
+    /// The model that has answered so far, asked before all others: a run goes on with the one it was begun with.
+    pub so_far: Option<ModelName>,
 }
 
 /// An agent that can be asked.
@@ -87,7 +89,11 @@ pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, O
     let Known { record, .. } = record(app, scope, choice.agent.as_deref().unwrap_or(DEFAULT_AGENT)).await?;
     let known =
         directory(&app.config.config, &app.vault, &scope.project).await.map_err(OpenAgentError::Keys)?;
-    let names = names(app, &record, choice, &known)?;
+    let mut names = names(app, &record, choice, &known)?;
+    if let Some(so_far) = &choice.so_far {
+        names.retain(|name| name != so_far);
+        names.insert(0, so_far.clone());
+    }
     let mut passed_over = Vec::new();
     let chain = chain(&names, &known, &mut passed_over)?;
     let models = chain.iter().map(|one| (one.model.name().to_owned(), one.facts.window)).collect();

@@ -216,7 +216,9 @@ async fn resume(
     beforehand: Beforehand,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    let choice = Choice { agent: Some(run.agent.to_string()), models: Vec::new() };
+    // Whoever said `--model` in the beginning does not want another one to end it.
+    let so_far = run.model.as_deref().and_then(|model| model.parse().ok());
+    let choice = Choice { agent: Some(run.agent.to_string()), so_far, ..Choice::default() };
     let opened = open(app, scope, &choice, output).await?;
     let hand = Hand::take()?;
     let turn = turn(app, scope, beforehand, &hand, output);
@@ -228,7 +230,8 @@ async fn resume(
 async fn cancel(app: &App, scope: &Scope, run: Run, output: Output) -> anyhow::Result<Exit> {
     // Nobody is asked anything, so it does not matter whether the agent's own models can be.
     let models = vec![offline::NAME.parse()?];
-    let opened = open(app, scope, &Choice { agent: Some(run.agent.to_string()), models }, output).await?;
+    let choice = Choice { agent: Some(run.agent.to_string()), models, ..Choice::default() };
+    let opened = open(app, scope, &choice, output).await?;
     let hand = Hand::take()?;
     let turn = turn(app, scope, Beforehand::Silent, &hand, output);
     let report: RunReport = turn.cancel(&opened.agent, run.id).await?;

@@ -214,7 +214,6 @@ fn a_run_can_be_ended_when_its_model_is_gone() {
     let asked = ["chat", "--agent", "cook", "--no-input", "/write_file path=a.txt content=hello"];
     home.run(&asked).ended(4);
     home.run(&["agents", "set", "cook", "--model", "openai/gpt-4o"]).ended(0);
-    home.run(&["runs", "resume", "last"]).ended(2);
     home.run(&["runs", "cancel", "last"]).ended(0);
     assert_eq!(home.run(&["runs", "show", "last", "--json"]).json()["run"]["state"], "cancelled");
 }
@@ -266,6 +265,18 @@ fn a_run_that_has_to_be_approved_waits_and_goes_on_later() {
     assert_eq!(ran.out, "published\n");
     assert_eq!(desk.effects(), ["hello"]);
     desk.run(&["runs", "resume", "last"]).ended(3);
+}
+
+#[test]
+fn a_run_goes_on_with_the_model_it_was_begun_with() {
+    let (desk, model) = publishing("");
+    let said = format!("/publish_note path={} text=hello", desk.notes);
+    desk.run(&["chat", "--model", "offline/toolroom", "--no-input", &said]).ended(4);
+    desk.run(&["approvals", "approve", "last"]).ended(0);
+    let ran = desk.run(&["runs", "resume", "last", "--json"]).ended(0).json();
+    assert_eq!(ran["model"], "offline/toolroom", "{ran}");
+    assert_eq!(desk.effects(), ["hello"]);
+    assert!(model.asked().is_empty(), "{:?}", model.asked());
 }
 
 #[test]
