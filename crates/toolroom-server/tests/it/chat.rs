@@ -270,7 +270,7 @@ fn a_run_that_has_to_be_approved_waits_and_goes_on_later() {
 #[test]
 fn a_run_goes_on_with_the_model_it_was_begun_with() {
     let (desk, model) = publishing("");
-    let said = format!("/publish_note path={} text=hello", desk.notes);
+    let said = format!("/publish_note path={} text=hello", desk.notes.display());
     desk.run(&["chat", "--model", "offline/toolroom", "--no-input", &said]).ended(4);
     desk.run(&["approvals", "approve", "last"]).ended(0);
     let ran = desk.run(&["runs", "resume", "last", "--json"]).ended(0).json();
