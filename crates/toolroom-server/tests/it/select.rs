@@ -55,7 +55,7 @@ fn what_was_asked_for_before_counts_as_it_does_for_an_agent() {
     model.is_set_up_in(home.path(), "");
     home.run(&["chat", "the usual zorblax, please"]).ended(0);
     let ranking = asks();
-    assert_eq!(ids(&ranking), ["builtin:calculator"], "{ranking}");
+    assert_eq!(ids(&ranking).first(), Some(&"builtin:calculator"), "{ranking}");
 }
 
 #[test]
