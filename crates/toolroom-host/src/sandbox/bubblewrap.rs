@@ -22,6 +22,8 @@ impl Confinement {
         if self.user.is_some() {
             // Root needs no user namespace to make the others. Of its rights only that to become another user is left.
             options.say(["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]);
+            // Its folder may be closed to everybody but that user.
+            options.say(["--cap-add", "CAP_DAC_READ_SEARCH"]);
         } else {
             options.say(["--unshare-user"]);
         }

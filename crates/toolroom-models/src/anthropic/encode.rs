@@ -31,7 +31,11 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
             body.insert("tool_choice".to_owned(), json!({ "type": "none" }));
         }
     }
-    body.insert("messages".to_owned(), Value::Array(messages(&request.messages, terms)));
+    let mut messages = messages(&request.messages, terms);
+    if !request.tools.is_empty() && request.tool_use != ToolUse::Never {
+        keep_for_the_next(&mut messages);
+    }
+    body.insert("messages".to_owned(), Value::Array(messages));
     if let Some(temperature) = temperature(request, terms) {
         // The scale ends at 1 here, not at 2 as elsewhere.
         body.insert("temperature".to_owned(), json!(temperature.clamp(0.0, 1.0)));
@@ -83,6 +87,18 @@ fn messages(messages: &[Arc<Message>], terms: &Terms) -> Vec<Value> {
         }
     }
     turns.into_iter().map(|(role, blocks)| turn(role, blocks)).collect()
+}
+
+/// Marks the end of the conversation as worth keeping while results go back and forth: the next request of the same run
+/// begins with all of this. What is kept costs more at first, so it is not done before tools are at work.
+fn keep_for_the_next(messages: &mut [Value]) {
+    let blocks = messages.last_mut().and_then(|last| last.get_mut("content")?.as_array_mut());
+    let Some(blocks) = blocks else { return };
+    if blocks.first().and_then(|first| text_at(first, "/type")) == Some("tool_result")
+        && let Some(last) = blocks.last_mut().and_then(Value::as_object_mut)
+    {
+        last.insert("cache_control".to_owned(), cached());
+    }
 }
 
 fn turn(role: Role, mut blocks: Vec<Value>) -> Value {

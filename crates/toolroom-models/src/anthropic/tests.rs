@@ -3,8 +3,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolroom::model::{
-    Block, Image, Message, ModelCallId, ModelErrorKind, ModelEvent, Offered, Opaque, Role, StopReason,
-    SystemPrompt, ToolUse, Usage,
+    Block, Image, Message, ModelCallId, ModelErrorKind, ModelEvent, ModelRequest, Offered, Opaque, Role,
+    StopReason, SystemPrompt, ToolUse, Usage,
 };
 
 use super::Anthropic;
@@ -229,6 +229,27 @@ fn a_request_is_written_with_what_lasts_marked_for_the_cache() {
     let empty = crate::recorded::request();
     let expected = json!({"model": "claude-sonnet-4-5", "max_tokens": 500, "stream": true, "messages": []});
     assert_eq!(Anthropic.encode(&empty, &bare), expected);
+}
+
+#[test]
+fn while_tools_are_at_work_the_conversation_is_marked_for_the_cache() {
+    let offered =
+        Offered { name: "tool".to_owned(), description: String::new(), parameters: Arc::new(json!({})) };
+    let mut request = next_request(answer(&Anthropic, &claude(), THINKING_AND_CALLS));
+    request.tools = [offered].into();
+    let marked = |request: &ModelRequest| -> Vec<String> {
+        let messages = Anthropic.encode(request, &claude())["messages"].take();
+        let blocks =
+            messages.as_array().unwrap().iter().flat_map(|message| message["content"].as_array().unwrap());
+        let marked = blocks.filter(|block| block.get("cache_control").is_some());
+        marked.map(|block| block["tool_use_id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(marked(&request), ["toolu_01B"]);
+    let last = ModelRequest { tool_use: ToolUse::Never, ..request.clone() };
+    assert!(marked(&last).is_empty(), "nothing follows it");
+    request.messages.push(Arc::new(Message::assistant(vec![Block::text("Done.")])));
+    request.messages.push(Arc::new(Message::user("Thanks.")));
+    assert!(marked(&request).is_empty(), "nobody knows whether anything follows");
 }
 
 #[test]

@@ -217,7 +217,7 @@ impl Said<'_> {
         if self.bytes > MAX_SAID_BYTES {
             let message =
                 format!("the answer is too long: {MAX_SAID_BYTES} bytes are the most that is taken");
-            return Err(ModelError::new(ModelErrorKind::Protocol, message));
+            return Err(ModelError::new(ModelErrorKind::Endless, message));
         }
         Ok(())
     }

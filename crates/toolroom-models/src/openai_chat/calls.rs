@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolroom::model::{Block, ModelCallId, ModelError, ModelErrorKind, ModelEvent, Opaque};
 
-use super::decode::text;
+use crate::field::said;
 
 /// More calls in one answer are no answer.
 const MAX_CALLS: usize = 512;
@@ -49,7 +49,7 @@ impl Calls {
         told: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), ModelError> {
         let function = piece.get("function").unwrap_or(&Value::Null);
-        let (id, name) = (text(piece, "id"), text(function, "name"));
+        let (id, name) = (said(piece, "id"), said(function, "name"));
         let arguments = match function.get("arguments") {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(piece)) => piece.clone(),

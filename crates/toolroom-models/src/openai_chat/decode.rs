@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use toolroom::model::{Answer, Block, ModelError, ModelEvent, Opaque, StopReason, Usage};
 
 use super::calls::Calls;
+use crate::field::said;
 use crate::refusal::{self, broke_off, not_understood};
 use crate::sse::Event;
 use crate::wire::Decoder;
@@ -55,10 +56,10 @@ impl ChatDecoder {
     }
 
     fn chunk(&mut self, chunk: &Value, told: Told<'_>) -> Result<(), ModelError> {
-        if let Some(id) = text(chunk, "id") {
+        if let Some(id) = said(chunk, "id") {
             self.calls.of_answer(id);
         }
-        if let Some(model) = text(chunk, "model") {
+        if let Some(model) = said(chunk, "model") {
             self.model = Some(model.to_owned());
         }
         let groq = || chunk.pointer("/x_groq/usage");
@@ -78,7 +79,7 @@ impl ChatDecoder {
                 (_, Some(message)) if self.is_empty() => self.delta(message, told)?,
                 _ => {}
             }
-            if let Some(reason) = text(choice, "finish_reason") {
+            if let Some(reason) = said(choice, "finish_reason") {
                 self.finish = Some(reason.to_lowercase());
             }
         }
@@ -96,7 +97,7 @@ impl ChatDecoder {
             }
             _ => {}
         }
-        if let Some(refusal) = text(delta, "refusal") {
+        if let Some(refusal) = said(delta, "refusal") {
             self.say(refusal, told);
         }
         if let Some(extra) = delta.get("extra_content").filter(|extra| !extra.is_null()) {
@@ -116,12 +117,12 @@ impl ChatDecoder {
         match part.get("thinking") {
             Some(Value::String(thought)) => self.reason(thought, told),
             Some(Value::Array(thoughts)) => {
-                for thought in thoughts.iter().filter_map(|thought| text(thought, "text")) {
+                for thought in thoughts.iter().filter_map(|thought| said(thought, "text")) {
                     self.reason(thought, told);
                 }
             }
             _ => {
-                if let Some(words) = text(part, "text") {
+                if let Some(words) = said(part, "text") {
                     self.say(words, told);
                 }
             }
@@ -130,13 +131,13 @@ impl ChatDecoder {
 
     fn think(&mut self, delta: &Value, told: Told<'_>) {
         let details = delta.get("reasoning_details").and_then(Value::as_array);
-        let plain = text(delta, "reasoning_content").or_else(|| text(delta, "reasoning"));
+        let plain = said(delta, "reasoning_content").or_else(|| said(delta, "reasoning"));
         if let Some(thought) = plain {
             self.reason(thought, told);
         }
         for detail in details.into_iter().flatten() {
             if plain.is_none() {
-                let thought = text(detail, "text").or_else(|| text(detail, "summary"));
+                let thought = said(detail, "text").or_else(|| said(detail, "summary"));
                 self.reason(thought.unwrap_or_default(), told);
             }
             self.detail(detail);
@@ -146,13 +147,13 @@ impl ChatDecoder {
     /// Thoughts come in pieces, too, and are wanted back whole.
     fn detail(&mut self, detail: &Value) {
         let same = |last: &Value, name: &str| last.get(name) == detail.get(name);
-        let spoken = ["text", "summary"].into_iter().find(|name| text(detail, name).is_some());
-        let signed = text(detail, "signature").is_some();
+        let spoken = ["text", "summary"].into_iter().find(|name| said(detail, name).is_some());
+        let signed = said(detail, "signature").is_some();
         let last = self.details.last_mut().filter(|last| {
             (spoken.is_some() || signed)
                 && same(last, "type")
                 && same(last, "index")
-                && text(last, "signature").is_none()
+                && said(last, "signature").is_none()
         });
         let (Some(last), Some(fields)) = (last.and_then(Value::as_object_mut), detail.as_object()) else {
             self.details.push(detail.clone());
@@ -216,7 +217,7 @@ impl Decoder for ChatDecoder {
         let chunk: Value = serde_json::from_str(data)
             .map_err(|error| not_understood("an event is no JSON").caused_by(error))?;
         let is_error = chunk.get("error").is_some_and(|error| !error.is_null())
-            || text(&chunk, "object") == Some("error")
+            || said(&chunk, "object") == Some("error")
             || event.name.as_deref() == Some("error");
         if is_error {
             return Err(refusal::in_stream(&chunk));
@@ -261,11 +262,6 @@ fn usage(counted: &Value) -> Usage {
         cache_write: count("/prompt_tokens_details/cache_write_tokens").unwrap_or(0),
         reasoning: count("/completion_tokens_details/reasoning_tokens").unwrap_or(0),
     }
-}
-
-/// A field that says something.
-pub(super) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
-    value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]

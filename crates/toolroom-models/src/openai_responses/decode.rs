@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolroom::model::{Answer, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
 
-use super::item::{Item, field};
+use super::item::Item;
+use crate::field::said;
 use crate::refusal::{self, broke_off, not_understood};
 use crate::sse::Event;
 use crate::wire::Decoder;
@@ -63,11 +64,11 @@ impl ResponsesDecoder {
                 self.item(data, "", told)?.end(value, told);
             }
             "response.output_text.delta" | "response.refusal.delta" => {
-                let piece = field(data, "delta").unwrap_or_default();
+                let piece = said(data, "delta").unwrap_or_default();
                 self.item(data, "message", told)?.piece(piece, told);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                let piece = field(data, "delta").unwrap_or_default();
+                let piece = said(data, "delta").unwrap_or_default();
                 self.item(data, "reasoning", told)?.piece(piece, told);
             }
             "response.reasoning_summary_part.added" => {
@@ -75,11 +76,11 @@ impl ResponsesDecoder {
                 self.item(data, "reasoning", told)?.piece(if later { "\n\n" } else { "" }, told);
             }
             "response.function_call_arguments.delta" => {
-                let piece = field(data, "delta").unwrap_or_default();
+                let piece = said(data, "delta").unwrap_or_default();
                 self.item(data, "function_call", told)?.piece(piece, told);
             }
             "response.function_call_arguments.done" => {
-                let all = field(data, "arguments").unwrap_or_default();
+                let all = said(data, "arguments").unwrap_or_default();
                 self.item(data, "function_call", told)?.arguments(all, told);
             }
             "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
@@ -96,7 +97,7 @@ impl ResponsesDecoder {
     /// The item an event is about. One that was never announced begins here.
     fn item(&mut self, data: &Value, kind: &str, told: Told<'_>) -> Result<&mut Item, ModelError> {
         let announced = data.get("item").filter(|item| item.is_object());
-        let id = field(announced.unwrap_or(data), if announced.is_some() { "id" } else { "item_id" });
+        let id = said(announced.unwrap_or(data), if announced.is_some() { "id" } else { "item_id" });
         let known = || self.items.iter().find(|item| id.is_some() && item.id() == id).map(|item| item.at);
         let place = data.get("output_index").and_then(Value::as_u64).or_else(known);
         let at = match (place, announced) {
@@ -134,10 +135,10 @@ impl ResponsesDecoder {
 
     /// What the vendor says about the whole.
     fn response(&mut self, response: &Value) {
-        if let Some(id) = field(response, "id") {
+        if let Some(id) = said(response, "id") {
             id.clone_into(&mut self.id);
         }
-        if let Some(model) = field(response, "model") {
+        if let Some(model) = said(response, "model") {
             self.model = Some(model.to_owned());
         }
         if let Some(counted) = response.get("usage").filter(|usage| usage.is_object()) {
@@ -178,10 +179,10 @@ impl Decoder for ResponsesDecoder {
         }
         let data: Value = serde_json::from_str(data)
             .map_err(|error| not_understood("an event is no JSON").caused_by(error))?;
-        let kind = field(&data, "type").or(event.name.as_deref()).unwrap_or_default();
+        let kind = said(&data, "type").or(event.name.as_deref()).unwrap_or_default();
         // A server that does not stream sends the whole at once.
-        if field(&data, "object") == Some("response") {
-            let status = field(&data, "status").unwrap_or("completed");
+        if said(&data, "object") == Some("response") {
+            let status = said(&data, "status").unwrap_or("completed");
             return self.end(&format!("response.{status}"), &data, told);
         }
         if kind.is_empty() && data.get("error").is_some_and(|error| !error.is_null()) {

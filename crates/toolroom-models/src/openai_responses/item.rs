@@ -5,6 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolroom::model::{Block, ModelCallId, ModelError, ModelErrorKind, ModelEvent, Opaque};
 
+use crate::field::said;
+
 /// A call, as it has been told.
 #[derive(Debug)]
 struct Call {
@@ -36,7 +38,7 @@ impl Item {
 
     /// The vendor's id of it.
     pub(super) fn id(&self) -> Option<&str> {
-        field(&self.value, "id")
+        said(&self.value, "id")
     }
 
     /// A call of which only pieces are known.
@@ -45,7 +47,7 @@ impl Item {
     }
 
     fn kind(&self) -> &str {
-        field(&self.value, "type").unwrap_or_default()
+        said(&self.value, "type").unwrap_or_default()
     }
 
     /// More of it.
@@ -68,11 +70,11 @@ impl Item {
 
     /// It begins to be a call.
     pub(super) fn begin_call(&mut self, index: usize, answer: &str, told: &mut dyn FnMut(ModelEvent)) {
-        let id = match field(&self.value, "call_id").or_else(|| field(&self.value, "id")) {
+        let id = match said(&self.value, "call_id").or_else(|| said(&self.value, "id")) {
             Some(id) => ModelCallId::new(id),
             None => ModelCallId::new(&format!("{answer}-call-{index}")),
         };
-        let name = field(&self.value, "name").unwrap_or_default().to_owned();
+        let name = said(&self.value, "name").unwrap_or_default().to_owned();
         told(ModelEvent::Call { index, id: id.clone(), name });
         self.call = Some(Call { index, id });
     }
@@ -157,11 +159,6 @@ impl Item {
 /// The texts of a list of parts: words, refusals, thoughts.
 fn joined(value: &Value, list: &str, between: &str) -> String {
     let parts = value.get(list).and_then(Value::as_array).into_iter().flatten();
-    let texts = parts.filter_map(|part| field(part, "text").or_else(|| field(part, "refusal")));
+    let texts = parts.filter_map(|part| said(part, "text").or_else(|| said(part, "refusal")));
     texts.collect::<Vec<_>>().join(between)
-}
-
-/// A field that says something.
-pub(super) fn field<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
-    value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
 }

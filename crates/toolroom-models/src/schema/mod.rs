@@ -50,6 +50,6 @@ pub fn parameters(schema: &Value, wire: WireKind, quirks: &Quirks) -> Weakened {
 pub(crate) fn openai_parameters(schema: &Value, quirks: &Quirks) -> (Weakened, bool) {
     match quirks.strict_schemas.then(|| strict(schema)).flatten() {
         Some(strict) => (strict, true),
-        None => (Weakened::not_at_all(schema), false),
+        None => (object_top(schema), false),
     }
 }

@@ -1,4 +1,5 @@
-//! What Anthropic understands: everything, below a top that is an object and no choice.
+//! What Anthropic and OpenAI understand: everything, below a top that is an object and no choice. One tool that is
+//! written otherwise, and the whole request is refused.
 
 use serde_json::{Value, json};
 
@@ -9,9 +10,9 @@ use super::Weakened;
 pub fn object_top(schema: &Value) -> Weakened {
     let mut fields = schema.as_object().cloned().unwrap_or_default();
     let mut lost = Vec::new();
-    for choice in ["oneOf", "anyOf", "allOf"] {
-        if fields.shift_remove(choice).is_some() {
-            lost.push(format!("/{choice}"));
+    for keyword in ["oneOf", "anyOf", "allOf", "enum", "not"] {
+        if fields.shift_remove(keyword).is_some() {
+            lost.push(format!("/{keyword}"));
         }
     }
     let before = fields.insert("type".to_owned(), json!("object"));

@@ -40,8 +40,7 @@ const FORMATS: [&str; 9] =
 #[must_use]
 pub fn strict(schema: &Value) -> Option<Weakened> {
     if schema.get("type") != Some(&json!("object"))
-        || schema.get("anyOf").is_some()
-        || schema.get("oneOf").is_some()
+        || ["anyOf", "oneOf", "enum"].iter().any(|keyword| schema.get(*keyword).is_some())
     {
         return None;
     }

@@ -153,6 +153,22 @@ fn a_top_that_is_a_choice_becomes_an_object() {
 }
 
 #[test]
+fn who_refuses_a_top_that_is_no_plain_object_does_not_get_one() {
+    let schema = json!({
+        "type": "object", "properties": {"a": {"enum": [1, 2]}}, "anyOf": [{"required": ["a"]}], "not": {}, "enum": [{}],
+    });
+    let plain = json!({"type": "object", "properties": {"a": {"enum": [1, 2]}}});
+    for strict_schemas in [false, true] {
+        let quirks = Quirks { strict_schemas, ..Quirks::default() };
+        for wire in [WireKind::OpenaiChat, WireKind::OpenaiResponses, WireKind::Anthropic] {
+            let Weakened { schema, lost } = parameters(&schema, wire, &quirks);
+            assert_eq!(schema, plain, "{wire:?}");
+            assert_eq!(lost, ["/anyOf", "/enum", "/not"], "{wire:?}");
+        }
+    }
+}
+
+#[test]
 fn each_wire_says_what_it_loses() {
     let lost = |wire, quirks: &Quirks| parameters(&ugly(), wire, quirks).lost.len();
     let plain = Quirks::default();

@@ -223,7 +223,7 @@ async fn an_answer_that_says_too_much_is_given_up() {
     let server = StandIn::start(vec![stream(&format!("{}{CHAT}", piece.repeat(5)))]);
     let (_, answered) = chat(&server).await;
     let error = answered.unwrap_err();
-    assert_eq!(error.kind, ModelErrorKind::Protocol);
+    assert_eq!(error.kind, ModelErrorKind::Endless);
     assert!(error.message.contains("too long"), "{error}");
 }
 

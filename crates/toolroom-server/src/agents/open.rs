@@ -1,5 +1,6 @@
 //! Agents, ready to be asked: a record, the models that answer for it, and the toolroom they use.
 
+use std::error::Error as _;
 use std::sync::Arc;
 
 use toolroom::agent::{Agent, AgentRecord, Candidate, DEFAULT_AGENT, LocalTime};
@@ -25,6 +26,8 @@ pub struct Choice {
     pub agent: Option<String>,
     /// Models to be asked instead of the agent's own, the first one first.
     pub models: Vec<ModelName>,
+    /// The model that has answered so far, asked before all others: a run goes on with the one it was begun with.
+    pub so_far: Option<ModelName>,
 }
 
 /// An agent that can be asked.
@@ -34,6 +37,8 @@ pub struct Opened {
     pub agent: Agent,
     /// Its models, the first one first, with the tokens each can take. Empty where what is set up has none to begin with.
     pub models: Vec<(String, u64)>,
+    /// Models it goes on without, as they are not set up: which ones, and why.
+    pub passed_over: Vec<String>,
 }
 
 /// Why an agent cannot be asked.
@@ -79,17 +84,21 @@ pub fn conversations(app: &App) -> Arc<dyn Conversations> {
 /// one that the environment offers, else the offline model. Nothing is sent.
 ///
 /// # Errors
-/// When there is no such agent, or one of its models is not set up.
+/// When there is no such agent, or none of its models is set up.
 pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, OpenAgentError> {
     let Known { record, .. } = record(app, scope, choice.agent.as_deref().unwrap_or(DEFAULT_AGENT)).await?;
     let known =
         directory(&app.config.config, &app.vault, &scope.project).await.map_err(OpenAgentError::Keys)?;
-    let names = names(app, &record, choice, &known)?;
-    let opened = names.iter().map(|name| known.open(name)).collect::<Result<Vec<_>, _>>()?;
-    let chain: Vec<Candidate> = opened.into_iter().map(candidate).collect();
+    let mut names = names(app, &record, choice, &known)?;
+    if let Some(so_far) = &choice.so_far {
+        names.retain(|name| name != so_far);
+        names.insert(0, so_far.clone());
+    }
+    let mut passed_over = Vec::new();
+    let chain = chain(&names, &known, &mut passed_over)?;
     let models = chain.iter().map(|one| (one.model.name().to_owned(), one.facts.window)).collect();
     let ranker = match &record.ranker {
-        Some(name) => Some(ranker(name, &record, &known)?),
+        Some(name) => ranker(&model_name(name, &record)?, &known, &mut passed_over),
         None => None,
     };
     let memories: Arc<dyn Memories> = Arc::new(app.store.clone());
@@ -99,7 +108,7 @@ pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, O
     if let Some(ranker) = ranker {
         agent = agent.ranker(ranker);
     }
-    Ok(Opened { agent, models })
+    Ok(Opened { agent, models, passed_over })
 }
 
 fn names(
@@ -124,10 +133,44 @@ fn model_name(name: &str, record: &AgentRecord) -> Result<ModelName, OpenAgentEr
     name.parse().map_err(|source| OpenAgentError::Name { agent: record.id.to_string(), source })
 }
 
+/// The models that can be asked. One that is not set up keeps nobody from asking the next one; where none is, the reason
+/// is that of the first one.
+fn chain(
+    names: &[ModelName],
+    known: &Directory,
+    passed_over: &mut Vec<String>,
+) -> Result<Vec<Candidate>, OpenError> {
+    let mut chain = Vec::new();
+    let mut first = None;
+    for name in names {
+        match known.open(name) {
+            Ok(opened) => chain.push(candidate(opened)),
+            Err(error) => {
+                passed_over.push(without(name, &error));
+                first.get_or_insert(error);
+            }
+        }
+    }
+    match first {
+        Some(error) if chain.is_empty() => Err(error),
+        Some(_) | None => Ok(chain),
+    }
+}
+
 /// Asked once and not again: without its answer words alone decide.
-fn ranker(name: &str, record: &AgentRecord, known: &Directory) -> Result<Candidate, OpenAgentError> {
-    let OpenedModel { model, known } = known.open(&model_name(name, record)?)?;
-    Ok(Candidate::new(model).facts(known.facts))
+fn ranker(name: &ModelName, known: &Directory, passed_over: &mut Vec<String>) -> Option<Candidate> {
+    match known.open(name) {
+        Ok(OpenedModel { model, known }) => Some(Candidate::new(model).facts(known.facts)),
+        Err(error) => {
+            passed_over.push(without(name, &error));
+            None
+        }
+    }
+}
+
+fn without(name: &ModelName, error: &OpenError) -> String {
+    let why = std::iter::successors(error.source(), |&source| source.source());
+    why.fold(format!("`{name}` is passed over: {error}"), |text, cause| format!("{text}: {cause}"))
 }
 
 fn candidate(OpenedModel { model, known }: OpenedModel) -> Candidate {

@@ -8,6 +8,7 @@ use toolroom::conversation::{Run, RunFilter, RunId, RunState};
 use toolroom::model::Dollars;
 use toolroom::scope::Scope;
 use toolroom_host::environment;
+use toolroom_models::offline;
 
 use super::chat::{Card, Hand, Look, Turn, exit_of, finish, open};
 use super::conversations;
@@ -215,8 +216,10 @@ async fn resume(
     beforehand: Beforehand,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    let choice = Choice { agent: Some(run.agent.to_string()), models: Vec::new() };
-    let opened = open(app, scope, &choice).await?;
+    // Whoever said `--model` in the beginning does not want another one to end it.
+    let so_far = run.model.as_deref().and_then(|model| model.parse().ok());
+    let choice = Choice { agent: Some(run.agent.to_string()), so_far, ..Choice::default() };
+    let opened = open(app, scope, &choice, output).await?;
     let hand = Hand::take()?;
     let turn = turn(app, scope, beforehand, &hand, output);
     let report = turn.resume(&opened.agent, run.id).await?;
@@ -225,8 +228,10 @@ async fn resume(
 }
 
 async fn cancel(app: &App, scope: &Scope, run: Run, output: Output) -> anyhow::Result<Exit> {
-    let choice = Choice { agent: Some(run.agent.to_string()), models: Vec::new() };
-    let opened = open(app, scope, &choice).await?;
+    // Nobody is asked anything, so it does not matter whether the agent's own models can be.
+    let models = vec![offline::NAME.parse()?];
+    let choice = Choice { agent: Some(run.agent.to_string()), models, ..Choice::default() };
+    let opened = open(app, scope, &choice, output).await?;
     let hand = Hand::take()?;
     let turn = turn(app, scope, Beforehand::Silent, &hand, output);
     let report: RunReport = turn.cancel(&opened.agent, run.id).await?;

@@ -7,14 +7,17 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::Map;
 use toolroom::catalog::Off;
-use toolroom::selector::{Ranked, Ranking, Selector, ToolCard};
+use toolroom::ledger::LedgerError;
+use toolroom::scope::Scope;
+use toolroom::selector::{REQUESTS, Ranked, Ranking, Selector, ToolCard, cards};
 use toolroom::tool::ToolSpec;
 use toolroom_host::text_file;
 
 use super::exit::{Exit, Missing, Usage};
 use super::output::{DIM, GREEN, Output, table, visible};
 use super::{Register, close, open, owner, tool_file};
-use crate::app::Stay;
+use crate::agents;
+use crate::app::{App, Stay};
 
 /// Larger lists of tools, and of messages, are no lists a person keeps in a file.
 const MAX_FILE_BYTES: usize = 64 * 1_024 * 1_024;
@@ -132,26 +135,30 @@ fn bar(share: f64) -> String {
     "█".repeat(whole.max(1))
 }
 
-/// The tools of this room that are switched on.
+/// The tools of this room, as an agent has them ranked.
 async fn own_tools(
     settings: &[String],
     output: Output,
     register: &Register,
 ) -> anyhow::Result<Vec<ToolCard>> {
     let app = open(settings, Stay::Short, output, register).await?;
-    let project = owner().project;
-    let standing = app.room.switchboard().standing(&project).await;
-    let catalog = app.room.catalog();
-    let cards = standing.map(|standing| {
-        let is_on = |spec: &ToolSpec| match catalog.check_enabled(spec, &standing.switches, &Map::new()) {
-            Ok(()) | Err(Off::Context { .. }) => true,
-            Err(Off::Tool { .. } | Off::Feature { .. }) => false,
-        };
-        let on = catalog.list(&project).into_iter().filter(|entry| is_on(entry.spec()));
-        on.map(|entry| ToolCard::of(entry.spec())).collect()
-    });
+    let cards = known_tools(&app, &owner()).await;
     close(app).await;
     Ok(cards?)
+}
+
+/// Those that are switched on, with what was asked for when they were chosen before.
+async fn known_tools(app: &App, scope: &Scope) -> Result<Vec<ToolCard>, LedgerError> {
+    let standing = app.room.switchboard().standing(&scope.project).await?;
+    let most = u32::try_from(REQUESTS).unwrap_or(u32::MAX);
+    let past = agents::conversations(app).past_requests(scope, most).await?;
+    let catalog = app.room.catalog();
+    let is_on = |spec: &ToolSpec| match catalog.check_enabled(spec, &standing.switches, &Map::new()) {
+        Ok(()) | Err(Off::Context { .. }) => true,
+        Err(Off::Tool { .. } | Off::Feature { .. }) => false,
+    };
+    let tools = catalog.list(&scope.project);
+    Ok(cards(tools.iter().map(|entry| entry.spec()).filter(|spec| is_on(spec)), past))
 }
 
 /// A row for every line, as soon as it is there: whoever writes the lines may wait for the rows.

@@ -191,6 +191,34 @@ fn a_small_model_looks_over_the_tools_where_one_is_set() {
 }
 
 #[test]
+fn a_model_that_is_not_set_up_keeps_nobody_from_asking_the_next_one() {
+    let home = Home::new();
+    let asks = |models: &[&str]| {
+        let models = models.iter().flat_map(|model| ["--model", model]);
+        home.run(&["chat", "what is 17*23?"].into_iter().chain(models).collect::<Vec<_>>())
+    };
+    let ran = asks(&["openai/gpt-4o", "offline/toolroom"]).ended(0);
+    assert_eq!(ran.out.trim_end(), "17*23 = 391");
+    assert!(ran.err.contains("`openai/gpt-4o` is passed over: OpenAI needs a key"), "{ran:?}");
+    let ran = asks(&["openai/gpt-4o", "groq/x"]).ended(2);
+    assert!(ran.err.contains("OpenAI needs a key"), "{ran:?}");
+    home.run(&["agents", "set", "default", "--ranker", "openai/gpt-4o"]).ended(0);
+    let ran = asks(&["offline/toolroom"]).ended(0);
+    assert!(ran.err.contains("`openai/gpt-4o` is passed over"), "{ran:?}");
+}
+
+#[test]
+fn a_run_can_be_ended_when_its_model_is_gone() {
+    let home = Home::new();
+    home.run(&["agents", "set", "cook", "--model", "offline/toolroom"]).ended(0);
+    let asked = ["chat", "--agent", "cook", "--no-input", "/write_file path=a.txt content=hello"];
+    home.run(&asked).ended(4);
+    home.run(&["agents", "set", "cook", "--model", "openai/gpt-4o"]).ended(0);
+    home.run(&["runs", "cancel", "last"]).ended(0);
+    assert_eq!(home.run(&["runs", "show", "last", "--json"]).json()["run"]["state"], "cancelled");
+}
+
+#[test]
 fn a_refusal_is_told_as_what_it_is() {
     let (home, _model) = home([Line::Refuses(400), Line::Refuses(400)]);
     let failed = home.run(&["chat", "hi", "--json"]).ended(1).json();
@@ -237,6 +265,18 @@ fn a_run_that_has_to_be_approved_waits_and_goes_on_later() {
     assert_eq!(ran.out, "published\n");
     assert_eq!(desk.effects(), ["hello"]);
     desk.run(&["runs", "resume", "last"]).ended(3);
+}
+
+#[test]
+fn a_run_goes_on_with_the_model_it_was_begun_with() {
+    let (desk, model) = publishing("");
+    let said = format!("/publish_note path={} text=hello", desk.notes.display());
+    desk.run(&["chat", "--model", "offline/toolroom", "--no-input", &said]).ended(4);
+    desk.run(&["approvals", "approve", "last"]).ended(0);
+    let ran = desk.run(&["runs", "resume", "last", "--json"]).ended(0).json();
+    assert_eq!(ran["model"], "offline/toolroom", "{ran}");
+    assert_eq!(desk.effects(), ["hello"]);
+    assert!(model.asked().is_empty(), "{:?}", model.asked());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::home::{Home, Ran, ran};
+use crate::scripted_model::{Line, ScriptedModel};
 
 const TOOLS: &str = r#"{
   "weather_forecast": "Tell the weather of the next days at a place",
@@ -42,6 +43,19 @@ fn a_message_finds_the_rooms_own_tools_that_are_on() {
     assert_eq!(ids(&home.run(&calculate).ended(0).json())[0], "builtin:calculator");
     home.run(&["tools", "disable", "calculator"]).ended(0);
     assert!(!ids(&home.run(&calculate).ended(0).json()).contains(&"builtin:calculator"));
+}
+
+#[test]
+fn what_was_asked_for_before_counts_as_it_does_for_an_agent() {
+    let home = Home::new();
+    let asks = || home.run(&["select", "the usual zorblax, please", "--json"]).ended(0).json();
+    assert_eq!(asks()["abstained"], true);
+    let model =
+        ScriptedModel::starts([Line::Calls("calculator", json!({"expression": "17*23"})), Line::says("391")]);
+    model.is_set_up_in(home.path(), "");
+    home.run(&["chat", "the usual zorblax, please"]).ended(0);
+    let ranking = asks();
+    assert_eq!(ids(&ranking).first(), Some(&"builtin:calculator"), "{ranking}");
 }
 
 #[test]

@@ -97,6 +97,12 @@ impl Agent {
         self
     }
 
+    /// Which tools it may use.
+    #[must_use]
+    pub fn choice(&self) -> &ToolChoice {
+        &self.choice
+    }
+
     /// Takes a message and works until there is an answer, none can be had, or somebody has to be asked.
     ///
     /// # Errors

@@ -64,24 +64,24 @@ impl Working<'_> {
                         most = most.min(told);
                     }
                     self.estimator().refused(model, estimate, candidate.facts.window);
-                    self.again(candidate, &error);
+                    self.again(&error);
                 }
                 // A model on the device may fail over the tools alone: it gets one more try without them.
                 Err(error)
                     if candidate.facts.on_device && !bare && error.kind != ModelErrorKind::Cancelled =>
                 {
                     bare = true;
-                    self.again(candidate, &error);
+                    self.again(&error);
                 }
                 Err(error) => return Err(error),
             }
         }
     }
 
-    fn again(&self, candidate: &Candidate, error: &ModelError) {
-        let next = Some(candidate.model.name().into());
+    /// The same model is asked once more.
+    fn again(&self, error: &ModelError) {
         let reason = self.without_secrets(&error.to_string());
-        self.teller.tell(RunEvent::Void { reason, next, after_ms: Some(0) });
+        self.teller.tell(RunEvent::Void { reason, next: None, after_ms: Some(0) });
     }
 
     /// What a vendor says of an error may repeat what it was sent.
@@ -104,7 +104,7 @@ impl Working<'_> {
             }
         };
         let redactor = &self.redactor;
-        let mut overheard = Overheard::new(&self.teller, &self.tools, redactor, candidate.model.name());
+        let mut overheard = Overheard::new(&self.teller, &self.tools, redactor);
         let mut told = |event| overheard.hear(event);
         let answer = tokio::select! {
             biased;

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::ModelCallId;
+use crate::model::{ModelCallId, ModelFacts};
 use crate::scale::cases;
 
 fn steps(id: &str, content: Value) -> [Message; 2] {
@@ -32,6 +32,10 @@ fn sizes(messages: &[Message]) -> Vec<u64> {
 
 fn cut(messages: &[Message], window: u64) -> Option<Compaction> {
     Compaction::of(messages, &sizes(messages), window)
+}
+
+fn facts(window: u64) -> ModelFacts {
+    ModelFacts { window, ..ModelFacts::UNKNOWN }
 }
 
 fn summary(text: &str) -> Summary {
@@ -97,7 +101,7 @@ fn there_is_nothing_to_cut_off_from_a_single_message() {
 fn the_transcript_tells_what_was_done_with_tools() {
     let thread: Vec<Message> = (0..5).flat_map(|n| exchange(&n.to_string(), 2)).collect();
     let cut = cut(&thread, 100_000).unwrap();
-    let request = cut.question(&thread, Some(&summary("They met.\n</transcript>")), 100_000);
+    let request = cut.question(&thread, Some(&summary("They met.\n</transcript>")), &facts(100_000));
     assert_eq!(
         request.messages[0].text(),
         "Sum up this transcript, the earlier summary included.\n\
@@ -111,6 +115,16 @@ fn the_transcript_tells_what_was_done_with_tools() {
     );
     assert!(request.tools.is_empty());
     assert_eq!(request.tool_use, ToolUse::Never);
+}
+
+#[test]
+fn a_summary_leaves_room_for_thoughts_as_far_as_the_model_has_it() {
+    let thread: Vec<Message> = (0..5).flat_map(|n| exchange(&n.to_string(), 2)).collect();
+    let cut = cut(&thread, 100_000).unwrap();
+    let most = |facts: &ModelFacts| cut.question(&thread, None, facts).max_tokens;
+    assert_eq!(most(&facts(400_000)), Some(10_000));
+    assert_eq!(most(&facts(8_000)), Some(2_000));
+    assert_eq!(most(&ModelFacts { max_output: Some(4_096), ..facts(200_000) }), Some(4_096));
 }
 
 #[test]
@@ -154,7 +168,7 @@ proptest! {
             let first = &thread[cut.first];
             prop_assert!(first.role == Role::Assistant || begins_exchange(first));
             prop_assert_eq!(cut.request != Request::Kept, first.role == Role::Assistant);
-            let question = cut.question(&thread, Some(&summary("before")), window);
+            let question = cut.question(&thread, Some(&summary("before")), &facts(window));
             let size = tokens::message(&question.messages[0]);
             prop_assert!(size <= window / 2 + 10, "{} of {}", size, window);
         } else {

@@ -46,7 +46,12 @@ impl Working<'_> {
                     self.keep_calls(answer).await?;
                 }
                 Said::Words(text) => {
+                    let is_cut = answer.stop == StopReason::Length;
                     self.keep_answer(answer);
+                    if is_cut {
+                        let reason = "the answer ended at the most tokens it may have".to_owned();
+                        self.teller.tell(RunEvent::Warned { limit: "answer".to_owned(), reason });
+                    }
                     return Ok(End::Done(text));
                 }
                 Said::Nothing => {
@@ -56,7 +61,7 @@ impl Working<'_> {
                         return Err(Stop::failed("content_filter", "the model's vendor withheld the answer"));
                     }
                     if empty == EMPTY_ANSWERS {
-                        return Err(Stop::failed("empty", "the model answered with nothing, more than once"));
+                        return Err(Stop::failed("empty", nothing_said(&answer.stop)));
                     }
                     empty += 1;
                 }
@@ -134,7 +139,14 @@ impl Working<'_> {
     }
 
     async fn keep_calls(&mut self, answer: Answer) -> Result<(), Stop> {
+        let is_cut = answer.stop == StopReason::Length;
         self.keep_answer(answer);
+        if is_cut {
+            // The last call may lack what it was to be called with, and still be one that the tool takes. Kept in one
+            // step with the answer, so that a crash in between makes no call of it.
+            self.answer_open(CUT_OFF);
+            return Ok(self.keep().await?);
+        }
         // Before anything is called: after a crash, what the journal holds is the answer to these very calls.
         self.keep().await?;
         self.judge_round();
@@ -237,6 +249,18 @@ impl Working<'_> {
 }
 
 const NO_MORE_CALLS: &str = "no more tools can be called in this run; answer with what is known";
+
+const CUT_OFF: &str = "not called: your answer was cut off at the most tokens it may have, so this call may not be whole; \
+    make fewer calls at once, or shorter ones";
+
+fn nothing_said(stop: &StopReason) -> &'static str {
+    match stop {
+        StopReason::Length => {
+            "the model used up the tokens of its answer before it said anything; raise the agent's `max_tokens`"
+        }
+        _ => "the model answered with nothing, more than once",
+    }
+}
 
 enum Said {
     Calls,

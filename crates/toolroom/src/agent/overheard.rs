@@ -15,7 +15,6 @@ pub(super) struct Overheard<'a> {
     teller: &'a Teller,
     tools: &'a Tools,
     redactor: &'a Arc<Redactor>,
-    model: &'a str,
     /// Speech or thoughts, and what is held back of them.
     saying: Option<(Voice, Stream)>,
 }
@@ -27,13 +26,8 @@ enum Voice {
 }
 
 impl<'a> Overheard<'a> {
-    pub(super) fn new(
-        teller: &'a Teller,
-        tools: &'a Tools,
-        redactor: &'a Arc<Redactor>,
-        model: &'a str,
-    ) -> Self {
-        Self { teller, tools, redactor, model, saying: None }
+    pub(super) fn new(teller: &'a Teller, tools: &'a Tools, redactor: &'a Arc<Redactor>) -> Self {
+        Self { teller, tools, redactor, saying: None }
     }
 
     pub(super) fn hear(&mut self, event: ModelEvent) {
@@ -43,7 +37,7 @@ impl<'a> Overheard<'a> {
                 self.saying = None;
                 let after_ms = u64::try_from(after.as_millis()).ok();
                 let reason = self.redactor.redact_text(&reason).into_owned();
-                self.teller.tell(RunEvent::Void { reason, next: Some(self.model.into()), after_ms });
+                self.teller.tell(RunEvent::Void { reason, next: None, after_ms });
             }
             _ if !self.teller.is_watched() => {}
             ModelEvent::Text(text) => self.say(Voice::Text, &text),

@@ -16,8 +16,8 @@ use crate::model::{Message, ModelRequest, Offered, SystemPrompt, ToolUse, Usage}
 /// The large model waits meanwhile, and so does the person.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Names of tools are short.
-const ANSWER_TOKENS: u32 = 500;
+/// Names of tools are short; what a model thinks before it writes them is not, and counts.
+const ANSWER_TOKENS: u32 = 4_000;
 
 /// Of the message, from both ends.
 const MESSAGE_CHARS: usize = 4_000;
@@ -44,7 +44,8 @@ pub(super) async fn choose(
     message: &str,
     cancellation: &CancellationToken,
 ) -> Option<Choice> {
-    let question = question(tools, message);
+    let most = ANSWER_TOKENS.min(ranker.facts.max_output.unwrap_or(u32::MAX));
+    let question = question(tools, message, most);
     let mut told = |_| {};
     let answer = tokio::select! {
         biased;
@@ -66,7 +67,7 @@ pub(super) async fn choose(
     Some(Choice { names: read(&answer.into_message().text(), tools), usage })
 }
 
-fn question(tools: &[Offered], message: &str) -> ModelRequest {
+fn question(tools: &[Offered], message: &str, most: u32) -> ModelRequest {
     let mut text = String::from("Tools:\n");
     for tool in tools {
         let line = tool.description.lines().next().unwrap_or_default();
@@ -80,7 +81,7 @@ fn question(tools: &[Offered], message: &str) -> ModelRequest {
         messages: vec![Arc::new(Message::user(text))],
         tools: [].into(),
         tool_use: ToolUse::Never,
-        max_tokens: Some(ANSWER_TOKENS),
+        max_tokens: Some(most),
         temperature: None,
     }
 }
@@ -128,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_question_has_one_line_for_each_tool_and_a_bound() {
-        let asked = question(&tools(), &"x".repeat(100_000));
+        let asked = question(&tools(), &"x".repeat(100_000), ANSWER_TOKENS);
         let text = asked.messages.iter().map(|message| message.text()).collect::<String>();
         assert!(text.contains("- app__mail: What app__mail does\n- app__mail_send:"), "{text}");
         assert!(text.len() < 6_000, "{}", text.len());

@@ -1,6 +1,6 @@
 //! Picking the tools a model is shown, when there are too many to show them all.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::conversation::Run;
 use crate::ledger::LedgerError;
 use crate::model::{Block, Message, Role, Usage};
 use crate::scope::ProjectId;
-use crate::selector::{REQUESTS, Selector, ToolCard, Weighed, fit, offered};
+use crate::selector::{REQUESTS, Selector, Weighed, cards, fit, offered};
 
 /// How long an index is used before what was learned meanwhile is read.
 const FRESH: Duration = Duration::from_secs(10 * 60);
@@ -94,15 +94,8 @@ impl Agent {
             return Ok(known);
         }
         let most = u32::try_from(REQUESTS).unwrap_or(u32::MAX);
-        let mut requests: HashMap<Arc<str>, Vec<String>> = HashMap::new();
-        for request in self.conversations.past_requests(&run.scope, most).await? {
-            requests.entry(request.tool).or_default().push(request.message.to_string());
-        }
-        let cards = tools.iter().map(|entry| {
-            let spec = entry.spec();
-            ToolCard::of(spec).with_requests(requests.remove(spec.id.as_str()).unwrap_or_default())
-        });
-        let cards: Vec<ToolCard> = cards.collect();
+        let past = self.conversations.past_requests(&run.scope, most).await?;
+        let cards = cards(tools.iter().map(|entry| entry.spec()), past);
         // Thousands of tools take a while, and other runs share this thread.
         let made = tokio::task::spawn_blocking(move || Selector::new(cards)).await;
         let selector = made.map_err(|error| LedgerError::new("sort the tools", error))?;

@@ -28,7 +28,7 @@ impl Working<'_> {
         let said = self.request.messages.get(heading..).unwrap_or_default();
         let sizes = self.thread.sizes().get(heading..).unwrap_or_default();
         let Some(cut) = Compaction::of(said, sizes, room) else { return Ok(()) };
-        let question = cut.question(said, self.thread.summary(), window);
+        let question = cut.question(said, self.thread.summary(), &candidate.facts);
         let covers = self.thread.place_of(cut.first);
         let summary_of = |working: &Self, text: Option<&str>| {
             let mut summary = cut.summary(text, working.thread.summary(), covers, before);

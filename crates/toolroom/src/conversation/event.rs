@@ -139,11 +139,11 @@ pub enum RunEvent {
         /// What it saw.
         reason: String,
     },
-    /// A limit is near. Told once in a run.
+    /// A limit is near, or has cut off an answer. Told once in a run.
     Warned {
-        /// `budget`.
+        /// `budget` or `answer`.
         limit: String,
-        /// How near.
+        /// How near, or what was cut off.
         reason: String,
     },
     /// Older parts of the conversation are no longer sent.

@@ -1,11 +1,28 @@
 //! What the selector knows about a tool.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use serde_json::Value;
 
+use crate::conversation::PastRequest;
 use crate::tool::ToolSpec;
 
 /// How many requests of a tool are counted, usage examples among them; the last ones.
 pub const REQUESTS: usize = 64;
+
+/// The cards of tools, with the requests that chose them before, oldest first.
+#[must_use]
+pub fn cards<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>, past: Vec<PastRequest>) -> Vec<ToolCard> {
+    let mut requests: HashMap<Arc<str>, Vec<String>> = HashMap::new();
+    for PastRequest { tool, message } in past {
+        requests.entry(tool).or_default().push(message.to_string());
+    }
+    let card = |spec: &ToolSpec| {
+        ToolCard::of(spec).with_requests(requests.remove(spec.id.as_str()).unwrap_or_default())
+    };
+    specs.into_iter().map(card).collect()
+}
 
 /// A tool as the selector sees it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -24,7 +24,7 @@ mod vocabulary;
 mod words;
 
 pub use budget::{Weighed, fit, offered};
-pub use card::{REQUESTS, ToolCard};
+pub use card::{REQUESTS, ToolCard, cards};
 pub use fit::Fit;
 pub use index::Selector;
 pub use ranking::{Ranked, Ranking};

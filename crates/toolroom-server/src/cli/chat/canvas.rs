@@ -61,8 +61,6 @@ pub(super) struct Canvas {
     cards: Vec<Card>,
     /// The model that is asked first.
     first: Option<String>,
-    /// The model that is asked now.
-    asked: String,
     /// Whether anything of the present answer was shown.
     has_shown: bool,
     /// Nobody reads any more.
@@ -90,7 +88,6 @@ impl Canvas {
             words: Words { secrets: None, markdown, is_open: false },
             cards: Vec::new(),
             first: None,
-            asked: String::new(),
             has_shown: false,
             broken: None,
         }
@@ -134,7 +131,6 @@ impl Canvas {
         self.status.take(event);
         match event {
             RunEvent::Asking { model, .. } => {
-                self.asked = model.to_string();
                 self.first.get_or_insert_with(|| model.to_string());
                 self.has_shown = false;
             }
@@ -145,8 +141,7 @@ impl Canvas {
             }
             RunEvent::Void { reason, next, .. } => {
                 let what = if self.has_shown { "the answer broke off" } else { "no answer" };
-                let other = next.as_deref().filter(|next| *next != self.asked);
-                let then = other.map_or("asking again".to_owned(), |next| format!("asking {next}"));
+                let then = next.as_deref().map_or("asking again".to_owned(), |next| format!("asking {next}"));
                 self.say(&format!("{what}: {reason}; {then}"))?;
                 self.has_shown = false;
             }

@@ -91,7 +91,7 @@ impl ChatArgs {
                 .map_err(|error| Usage(format!("--model: {error}; see `toolroom models`")))
         };
         let models = self.model.iter().map(parse).collect::<Result<_, _>>()?;
-        Ok(Choice { agent: self.agent.clone(), models })
+        Ok(Choice { agent: self.agent.clone(), models, so_far: None })
     }
 }
 
@@ -124,7 +124,7 @@ pub(in crate::cli) async fn run(
     }
     let context = context(&args.context)?;
     let first = said.map(|said| message(said, &args.image)).transpose()?;
-    let opened = open(app, &scope, &choice).await?;
+    let opened = open(app, &scope, &choice, *output).await?;
     let conversation = conversation(app, &scope, args.go_on.as_ref()).await?;
     let hand = Hand::take()?;
     let look = Look::of(output.is_json(), watching.jsonl, watching.plain);
@@ -210,14 +210,23 @@ pub(super) const fn how_to_connect() -> &'static str {
      `toolroom models list --all` says what else there is"
 }
 
-pub(in crate::cli) async fn open(app: &App, scope: &Scope, choice: &Choice) -> anyhow::Result<Opened> {
-    agents::open(app, scope, choice).await.map_err(|error| match error {
+pub(in crate::cli) async fn open(
+    app: &App,
+    scope: &Scope,
+    choice: &Choice,
+    output: Output,
+) -> anyhow::Result<Opened> {
+    let opened = agents::open(app, scope, choice).await.map_err(|error| match error {
         OpenAgentError::NotFound { .. } => Missing(error.to_string()).into(),
         OpenAgentError::Model(_) | OpenAgentError::Name { .. } => {
             Usage(format!("{:#}", anyhow::Error::from(error))).into()
         }
-        error => error.into(),
-    })
+        error => anyhow::Error::from(error),
+    })?;
+    for told in &opened.passed_over {
+        output.warning(told);
+    }
+    Ok(opened)
 }
 
 /// Where to go on; nowhere, if nobody asks for that.

@@ -7,7 +7,6 @@ use toolroom::catalog::Audience;
 use toolroom::conversation::{ConversationId, NumberedEvent, RunEvent, RunFilter, RunId, RunState};
 use toolroom::ledger::CallId;
 use toolroom::model::Dollars;
-use toolroom::policy::ToolChoice;
 use toolroom::redact::Redactions;
 use toolroom::scope::Scope;
 use toolroom_host::environment;
@@ -239,7 +238,7 @@ impl<'a> Session<'a> {
             Slash::Model(Some(name)) => {
                 let name = name.parse().map_err(|error| Usage(format!("{error}; see `toolroom models`")))?;
                 let choice = Choice { models: vec![name], ..self.choice.clone() };
-                self.opened = open(self.turn.app, self.turn.scope, &choice).await?;
+                self.opened = open(self.turn.app, self.turn.scope, &choice, self.output()).await?;
                 self.choice = choice;
                 self.output().talk("from now on it answers");
             }
@@ -263,14 +262,9 @@ impl<'a> Session<'a> {
     async fn list_tools(&self) -> anyhow::Result<()> {
         let (app, project) = (self.turn.app, &self.turn.scope.project);
         let standing = app.room.switchboard().standing(project).await?;
-        let choice = ToolChoice::default();
-        let offer = app.room.catalog().offer(
-            project,
-            &standing.switches,
-            &self.turn.context,
-            Audience::Full,
-            &choice,
-        );
+        let choice = self.opened.agent.choice();
+        let context = &self.turn.context;
+        let offer = app.room.catalog().offer(project, &standing.switches, context, Audience::Full, choice);
         let rows: Vec<Vec<String>> = (offer.tools.iter())
             .map(|entry| {
                 let spec = entry.spec();

@@ -110,6 +110,8 @@ pub(super) enum Part {
     /// The stream broke off and begins anew.
     Again(String),
     Hang,
+    /// There is no room for more.
+    Cut,
     Nothing,
 }
 
@@ -246,6 +248,7 @@ fn part(text: &str) -> Part {
         }
         "again" => Part::Again(rest.to_owned()),
         "hang" => Part::Hang,
+        "cut" => Part::Cut,
         "nothing" => Part::Nothing,
         _ => panic!("a model cannot do this: {text}"),
     }

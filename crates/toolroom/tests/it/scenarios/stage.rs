@@ -159,6 +159,7 @@ impl Model for ScriptedModel {
                 assert_eq!(*model, self.name, "the script has another model answer here");
             }
             let mut blocks = Vec::new();
+            let mut stop = StopReason::Done;
             for (place, part) in turn.parts.into_iter().enumerate() {
                 match part {
                     Part::Say(text) => {
@@ -189,12 +190,13 @@ impl Model for ScriptedModel {
                         cancellation.cancelled().await;
                         return Err(ModelError::new(ModelErrorKind::Cancelled, "stopped"));
                     }
+                    Part::Cut => stop = StopReason::Length,
                     Part::Nothing => {}
                 }
             }
             let (input, output) = turn.usage;
             let usage = Usage { input, output, ..Usage::default() };
-            Ok(Answer { blocks, stop: StopReason::Done, usage, model: None })
+            Ok(Answer { blocks, stop, usage, model: None })
         })
     }
 }

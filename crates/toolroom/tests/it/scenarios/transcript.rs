@@ -46,7 +46,7 @@ pub(super) fn event(event: &NumberedEvent) -> Option<String> {
         RunEvent::Reasoning { text } => format!("thinks {text}"),
         RunEvent::Asking { model, iteration } => format!("asks {model} ({iteration})"),
         RunEvent::Void { reason, next, .. } => {
-            format!("void: {reason}; next {}", next.as_deref().unwrap_or("nobody"))
+            format!("void: {reason}; next {}", next.as_deref().unwrap_or("the same again"))
         }
         RunEvent::Answered { text, calls, .. } => {
             let calls: Vec<String> =
