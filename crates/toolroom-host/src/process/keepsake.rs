@@ -96,13 +96,24 @@ fn is_changed(was: Option<&Thing>, path: &Path) -> bool {
         (Some(was), Ok(is)) => (was, is),
         (None, Ok(_)) | (Some(_), Err(_)) => return true,
     };
-    if was.look != Look::of(&is) {
+    let look = Look::of(&is);
+    if was.look.mode != look.mode || was.look.owner != look.owner {
         return true;
     }
-    let Content::Folder(children) = &was.content else { return false };
-    let Ok(entries) = std::fs::read_dir(path) else { return true };
-    entries.count() != children.len()
-        || children.iter().any(|(name, child)| is_changed(Some(child), &path.join(name)))
+    // What looks different can be the same again: another program's helper may have put it back.
+    match &was.content {
+        Content::File(_) | Content::Link(_) | Content::Other if was.look == look => false,
+        Content::File(bytes) => {
+            look.size != bytes.len() as u64 || !std::fs::read(path).is_ok_and(|found| found == *bytes)
+        }
+        Content::Link(target) => !std::fs::read_link(path).is_ok_and(|found| found == *target),
+        Content::Folder(children) => {
+            let Ok(entries) = std::fs::read_dir(path) else { return true };
+            entries.count() != children.len()
+                || children.iter().any(|(name, child)| is_changed(Some(child), &path.join(name)))
+        }
+        Content::Other => true,
+    }
 }
 
 fn is_no_folder(error: &io::Error) -> bool {
