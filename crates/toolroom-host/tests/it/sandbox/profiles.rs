@@ -191,7 +191,7 @@ async fn what_is_the_same_again_is_no_trespass() {
     std::fs::create_dir_all(here.path().join(".git/hooks")).unwrap();
     write(&here.path().join(".git/hooks/pre-push"), "fine\n", 0o755);
     own(here.path());
-    let script = "touch .git/hooks/pre-push; cp -p .git/hooks/pre-push .git/hooks/x && mv .git/hooks/x .git/hooks/pre-push";
+    let script = "touch .git/hooks/pre-push; cp -p .git/hooks/pre-push x && mv x .git/hooks/pre-push";
     let ended = run(Level::Landlock, &Profile::workspace(here.path()), here.path(), script).await;
     assert_eq!((ended.cause, ended.status), (Cause::Itself, Status::Exited(0)), "{}", printed(&ended));
 }
