@@ -85,7 +85,15 @@ impl Keepsakes {
 
 impl Keepsake {
     pub(super) fn is_changed(&self) -> bool {
-        is_changed(self.was.as_ref(), &self.folder.join(&self.path))
+        (self.was.is_some() && !self.is_in_place())
+            || is_changed(self.was.as_ref(), &self.folder.join(&self.path))
+    }
+
+    /// Whether the folders on the way are folders, and not links to others that look the same.
+    #[expect(clippy::disallowed_methods, reason = "this is the door: whether a protected file was changed")]
+    fn is_in_place(&self) -> bool {
+        let above = self.path.ancestors().skip(1).map(|part| self.folder.join(part));
+        above.into_iter().all(|folder| folder.symlink_metadata().is_ok_and(|found| found.is_dir()))
     }
 }
 
