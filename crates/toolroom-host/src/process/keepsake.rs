@@ -85,7 +85,15 @@ impl Keepsakes {
 
 impl Keepsake {
     pub(super) fn is_changed(&self) -> bool {
-        is_changed(self.was.as_ref(), &self.folder.join(&self.path))
+        (self.was.is_some() && !self.is_in_place())
+            || is_changed(self.was.as_ref(), &self.folder.join(&self.path))
+    }
+
+    /// Whether the folders on the way are folders, and not links to others that look the same.
+    #[expect(clippy::disallowed_methods, reason = "this is the door: whether a protected file was changed")]
+    fn is_in_place(&self) -> bool {
+        let above = self.path.ancestors().skip(1).map(|part| self.folder.join(part));
+        above.into_iter().all(|folder| folder.symlink_metadata().is_ok_and(|found| found.is_dir()))
     }
 }
 
@@ -96,13 +104,24 @@ fn is_changed(was: Option<&Thing>, path: &Path) -> bool {
         (Some(was), Ok(is)) => (was, is),
         (None, Ok(_)) | (Some(_), Err(_)) => return true,
     };
-    if was.look != Look::of(&is) {
+    let look = Look::of(&is);
+    if was.look.mode != look.mode || was.look.owner != look.owner {
         return true;
     }
-    let Content::Folder(children) = &was.content else { return false };
-    let Ok(entries) = std::fs::read_dir(path) else { return true };
-    entries.count() != children.len()
-        || children.iter().any(|(name, child)| is_changed(Some(child), &path.join(name)))
+    // What looks different can be the same again: another program's helper may have put it back.
+    match &was.content {
+        Content::File(_) | Content::Link(_) | Content::Other if was.look == look => false,
+        Content::File(bytes) => {
+            look.size != bytes.len() as u64 || !std::fs::read(path).is_ok_and(|found| found == *bytes)
+        }
+        Content::Link(target) => !std::fs::read_link(path).is_ok_and(|found| found == *target),
+        Content::Folder(children) => {
+            let Ok(entries) = std::fs::read_dir(path) else { return true };
+            entries.count() != children.len()
+                || children.iter().any(|(name, child)| is_changed(Some(child), &path.join(name)))
+        }
+        Content::Other => true,
+    }
 }
 
 fn is_no_folder(error: &io::Error) -> bool {

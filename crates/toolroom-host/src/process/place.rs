@@ -49,17 +49,28 @@ impl Place {
     }
 
     /// Clears everything away, and gives whether something had to be put back. Nobody is left who could be in the way.
+    pub(super) fn clear(&mut self) -> bool {
+        self.remove_temporary();
+        // What could not be put back was changed too.
+        self.keepsakes.put_back().unwrap_or(true)
+    }
+
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the door: temporary files of a program that ended"
     )]
-    pub(super) fn clear(&mut self) -> bool {
+    fn remove_temporary(&mut self) {
         if let Some(folder) = self.temporary.take() {
             // No link in it is followed. What cannot be removed is in the folder that the system empties.
             drop(std::fs::remove_dir_all(folder));
         }
-        // What could not be put back was changed too.
-        self.keepsakes.put_back().unwrap_or(true)
+    }
+}
+
+impl Drop for Place {
+    /// A program that was not started leaves nothing either.
+    fn drop(&mut self) {
+        self.remove_temporary();
     }
 }
 

@@ -185,6 +185,17 @@ async fn a_trespass_is_told_and_what_was_written_stands_beside() {
     );
 }
 
+#[tokio::test]
+async fn what_is_the_same_again_is_no_trespass() {
+    let here = folder();
+    std::fs::create_dir_all(here.path().join(".git/hooks")).unwrap();
+    write(&here.path().join(".git/hooks/pre-push"), "fine\n", 0o755);
+    own(here.path());
+    let script = "touch .git/hooks/pre-push; cp -p .git/hooks/pre-push x && mv x .git/hooks/pre-push";
+    let ended = run(Level::Landlock, &Profile::workspace(here.path()), here.path(), script).await;
+    assert_eq!((ended.cause, ended.status), (Cause::Itself, Status::Exited(0)), "{}", printed(&ended));
+}
+
 #[test]
 fn folders_that_hold_the_system_or_are_not_there_are_refused() {
     for level in LEVELS {
