@@ -68,6 +68,8 @@ fn what_holds_is_shown_as_a_file_could_say_it() {
         format!(
             "policy.preset = \"careful\"  # {home}/toolroom.toml\n\
              policy.approval_expires = \"24h\"  # default\n\
+             policy.exec_security = \"cautious\"  # default\n\
+             policy.exec_allowlist = []  # default\n\
              files.read = []  # default\n\
              files.write = []  # default\n\
              network.open = []  # default\n\

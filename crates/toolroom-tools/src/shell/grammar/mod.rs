@@ -1,7 +1,7 @@
 //! A shell grammar of our own: bash as people write it.
 //!
 //! What it does not understand is an error, never a guess, so whoever judges a tree has seen all of it. What runs
-//! is printed from the tree ([`print`]), so nothing that was not read can run. Reading takes linear time, a bounded
+//! is printed from the tree ([`print()`]), so nothing that was not read can run. Reading takes linear time, a bounded
 //! stack and a bounded number of commands, whatever the text says.
 
 mod arithmetic;

@@ -25,7 +25,7 @@ impl Parser<'_> {
             Some(b'{') => {
                 self.cursor.at += 1;
                 let parameter = self.nested(|parser| parser.braced(quoted))?;
-                pieces.push(Piece::Parameter(parameter));
+                pieces.push(Piece::Parameter(Box::new(parameter)));
             }
             Some(b'[') => return self.cursor.error("`$[`, an old form of arithmetic"),
             Some(b'\\') if self.cursor.is_continued() => {
@@ -153,5 +153,6 @@ const fn is_sign(byte: u8) -> bool {
 
 fn named(name: &str) -> Piece {
     let name = name.to_owned();
-    Piece::Parameter(Parameter { prefix: "", name, subscript: None, operator: "", operand: Vec::new() })
+    let parameter = Parameter { prefix: "", name, subscript: None, operator: "", operand: Vec::new() };
+    Piece::Parameter(Box::new(parameter))
 }

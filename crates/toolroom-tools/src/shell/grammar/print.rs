@@ -1,5 +1,7 @@
 //! A tree as text: what was judged is what runs.
 
+use std::collections::HashSet;
+
 use super::print_word::{bare_lines, pieces, word};
 use super::tree::{
     Arm, ArmEnd, Body, Chain, Command, HereDocument, Link, Pipeline, Redirection, Script, Simple, Target,
@@ -250,8 +252,9 @@ impl Printer {
         let lines = bare_lines(here.pieces());
         let mut delimiter = "EOF".to_owned();
         let mut number = 0_u32;
+        let taken: HashSet<&str> = lines.lines().filter(|line| line.starts_with("EOF")).collect();
         // There are fewer lines than numbers.
-        while lines.lines().any(|line| line == delimiter) {
+        while taken.contains(delimiter.as_str()) {
             number += 1;
             delimiter = format!("EOF_{number}");
         }

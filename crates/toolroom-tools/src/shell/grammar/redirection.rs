@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::cursor::is_name;
+use super::cursor::{in_name, is_name};
 use super::parser::{Awaited, Parser, Read};
 use super::tree::{HereDocument, Piece, Redirection, Target};
 
@@ -39,10 +39,11 @@ impl Parser<'_> {
         let rest = self.cursor.rest();
         let length = match rest.bytes().next() {
             Some(b'0'..=b'9') => rest.bytes().take_while(u8::is_ascii_digit).count(),
-            Some(b'{') => match rest.split_once('}') {
-                Some((name, _)) if name.get(1..).is_some_and(is_name) => name.len() + 1,
-                _ => 0,
-            },
+            Some(b'{') => {
+                let name = 1 + rest.bytes().skip(1).take_while(|byte| in_name(*byte)).count();
+                let is_closed = rest.as_bytes().get(name) == Some(&b'}');
+                if is_closed && rest.get(1..name).is_some_and(is_name) { name + 1 } else { 0 }
+            }
             _ => 0,
         };
         match self.cursor.nth(length) {

@@ -245,7 +245,7 @@ pub enum Piece {
     /// Double quotes.
     Double(Vec<Piece>),
     /// `$name` or `${…}`
-    Parameter(Parameter),
+    Parameter(Box<Parameter>),
     /// `$((…))`
     Arithmetic(Vec<Piece>),
     /// `$(…)` or backquotes.

@@ -15,7 +15,7 @@ impl Parser<'_> {
     /// The word that begins here, if one does.
     pub(super) fn word(&mut self) -> Read<Option<Word>> {
         let place = Place(self.place());
-        let mut pieces = Vec::new();
+        let mut pieces = Vec::with_capacity(1);
         self.word_pieces(&mut pieces)?;
         Ok((!pieces.is_empty()).then_some(Word { place, pieces }))
     }

@@ -135,8 +135,8 @@ const SECRET_FILES: [&str; 20] = [
 
 /// Whether secrets are kept there.
 pub(super) fn is_secret(value: &Value) -> bool {
-    let text = value.text.rsplit_once('=').map_or(value.text.as_str(), |(_, path)| path);
-    [value.text.as_str(), text].into_iter().any(|text| {
+    let behind_equals = value.text.rsplit_once('=').map(|(_, path)| path);
+    std::iter::once(value.text.as_str()).chain(behind_equals).any(|text| {
         let (_, parts) = parts(text.trim_start_matches('@'));
         parts.iter().any(|part| SECRET_FOLDERS.contains(part))
             || parts.last().is_some_and(|name| is_secret_file(name))

@@ -7,12 +7,16 @@ use super::paths::{is_here, is_secret, is_startup};
 use super::risky_programs::{Known, known};
 use super::shell_builtins;
 use super::value::Value;
+use super::wrappers::is_wrapper;
 
 /// What speaks against a call where people are asked.
 pub(super) fn findings(call: &Call) -> Vec<Finding> {
     let mut findings = shell_builtins::findings(call);
     findings.extend(program(call).map(Finding::risk));
-    findings.extend(files(call));
+    // What stands behind a wrapper is looked at once, with the program it is for.
+    if !is_wrapper(call.name()) {
+        findings.extend(files(call));
+    }
     findings.extend(handed(call));
     findings
 }

@@ -283,14 +283,17 @@ fn printed(call: &Call) -> Option<Rc<str>> {
 
 /// `name[…$(` and the like: arithmetic runs what stands in the brackets.
 fn runs_in_arithmetic(text: &str) -> bool {
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('[') {
-        let named = before.ends_with(|last: char| last.is_ascii_alphanumeric() || last == '_');
-        let inside = behind.split(']').next().unwrap_or_default();
-        if named && (inside.contains("$(") || inside.contains('`')) {
-            return true;
+    let mut is_open = false;
+    let mut previous = b' ';
+    for byte in text.bytes() {
+        match byte {
+            b'[' if previous.is_ascii_alphanumeric() || previous == b'_' => is_open = true,
+            b']' => is_open = false,
+            b'`' if is_open => return true,
+            b'(' if is_open && previous == b'$' => return true,
+            _ => {}
         }
-        rest = behind;
+        previous = byte;
     }
     false
 }

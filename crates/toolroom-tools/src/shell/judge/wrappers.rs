@@ -118,6 +118,10 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     plain("ld-musl-x86_64.so.1"),
 ];
 
+pub(super) fn is_wrapper(name: &str) -> bool {
+    WRAPPERS.iter().any(|wrapper| wrapper.name == name)
+}
+
 /// Programs that run the program behind a word of theirs, as `poetry run`.
 pub(super) const BEHIND_A_VERB: &[(&str, &[&str])] = &[
     ("poetry", &["run"]),
