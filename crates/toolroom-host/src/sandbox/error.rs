@@ -48,7 +48,7 @@ pub enum SandboxError {
     /// Root's folders cannot be changed by the user a program becomes.
     #[error(
         "started by root, the program would be user {uid}, who may not change `{}`: give the folder to that user \
-         (`chown -R {uid} …`) or name another one in the configuration",
+         (`chown -R {uid} …`) or start Toolroom as an ordinary user",
         folder.display()
     )]
     NotItsOwn {

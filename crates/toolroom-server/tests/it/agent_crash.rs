@@ -55,7 +55,10 @@ impl Moment {
 
 /// A model that calls a tool that does nothing, and two programs that do something.
 fn model() -> Aimock {
-    let program = |id: &str, script: &str| json!({"id": id, "name": "builtin__shell-exec", "arguments": {"command": "sh", "args": ["-c", script]}});
+    let program = |id: &str, script: &str| {
+        let arguments = json!({"command": script, "fresh": true});
+        json!({"id": id, "name": "builtin__execute_shell_command", "arguments": arguments})
+    };
     Aimock::start(&[
         json!({"match": {"userMessage": "go on"}, "response": {"content": "Going on."}}),
         json!({"match": {"userMessage": "work", "hasToolResult": true}, "chunkSize": 3,
@@ -77,8 +80,9 @@ struct Bench {
 
 impl Bench {
     fn new(wire: Wire, url: &str) -> Self {
-        let lab = Lab::new(wire, url, "");
-        lab.run(&["tools", "enable", "shell-exec"]).ended(0);
+        // Outside a sandbox every command has to be approved.
+        let lab = Lab::new(wire, url, "[policy]\nexec_sandbox = \"off\"\n");
+        lab.run(&["tools", "enable", "execute_shell_command"]).ended(0);
         let workspace = lab.home.path().join("workspace");
         std::fs::create_dir_all(&workspace).unwrap();
         Self { lab, workspace }

@@ -231,9 +231,9 @@ fn what_a_model_says_moves_nothing_on_the_screen() {
 
 #[test]
 fn an_answer_that_broke_off_is_asked_for_again() {
-    let (home, _model) = home([Line::BreaksOff("half an ans"), Line::says("the whole answer")]);
+    let (home, _model) = home([Line::BreaksOff("half an answer, "), Line::says("the whole answer")]);
     let left = Seat::new(80).starts(&home.command(&["chat", "hi"]), Stdout::Terminal).leaves().ended(0);
-    left.shows("half an ans").shows("the answer broke off").shows("the whole answer");
+    left.shows("half an answer").shows("the answer broke off").shows("the whole answer");
 }
 
 #[test]

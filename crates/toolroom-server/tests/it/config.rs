@@ -70,6 +70,7 @@ fn what_holds_is_shown_as_a_file_could_say_it() {
              policy.approval_expires = \"24h\"  # default\n\
              policy.exec_security = \"cautious\"  # default\n\
              policy.exec_allowlist = []  # default\n\
+             policy.exec_sandbox = \"workspace\"  # default\n\
              files.read = []  # default\n\
              files.write = []  # default\n\
              network.open = []  # default\n\

@@ -104,6 +104,14 @@ pub(crate) fn finished(child: Child) -> Ran {
     ran(child.wait_with_output().unwrap())
 }
 
+/// Programs that root starts in a sandbox are somebody else, who has to own the folder they work in.
+pub(crate) fn belongs_to_programs(folder: &Path) {
+    const NOBODY: Option<u32> = Some(65_534);
+    if std::os::unix::fs::MetadataExt::uid(&folder.metadata().unwrap()) == 0 {
+        std::os::unix::fs::chown(folder, NOBODY, NOBODY).unwrap();
+    }
+}
+
 pub(crate) fn binary() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_toolroom"))
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::home::{Home, Ran, ran};
+use crate::home::{Home, Ran, belongs_to_programs, ran};
 use crate::scripted_model::{Line, ScriptedModel};
 
 /// What must happen at all happens in this time, however slow the machine.
@@ -23,6 +23,8 @@ impl Shop {
         home.run(&["tools", "enable", "execute_shell_command"]).ended(0);
         let workspace = home.path().join("workspace");
         std::fs::create_dir_all(workspace.join("sub")).unwrap();
+        belongs_to_programs(&workspace);
+        belongs_to_programs(&workspace.join("sub"));
         Self { home, workspace: workspace.canonicalize().unwrap() }
     }
 

@@ -1,4 +1,5 @@
-//! `shell-exec` through the real door: off until switched on, asked about each time, and nothing left behind.
+//! `shell-exec` through the real door, without a sandbox: off until switched on, asked about each time, and nothing left
+//! behind.
 
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -21,6 +22,7 @@ struct Shop {
 impl Shop {
     fn new() -> Self {
         let home = Home::new();
+        std::fs::write(home.path().join("toolroom.toml"), "[policy]\nexec_sandbox = \"off\"\n").unwrap();
         home.run(&["tools", "enable", "shell-exec"]).ended(0);
         let workspace = home.path().join("workspace");
         std::fs::create_dir_all(workspace.join("sub")).unwrap();

@@ -77,6 +77,7 @@ fn every_single_value_has_a_variable_of_its_own() {
             "TOOLROOM_POLICY_APPROVAL_EXPIRES",
             "TOOLROOM_POLICY_EXEC_SECURITY",
             "TOOLROOM_POLICY_EXEC_ALLOWLIST",
+            "TOOLROOM_POLICY_EXEC_SANDBOX",
             "TOOLROOM_FILES_READ",
             "TOOLROOM_FILES_WRITE",
             "TOOLROOM_NETWORK_OPEN",

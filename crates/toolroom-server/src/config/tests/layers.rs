@@ -101,6 +101,7 @@ fn everything_that_holds_is_shown_with_its_origin() {
             "policy.approval_expires = \"90s\" (--set)",
             "policy.exec_security = \"cautious\" (default)",
             "policy.exec_allowlist = [] (default)",
+            "policy.exec_sandbox = \"workspace\" (default)",
             "files.read = [] (default)",
             "files.write = [] (default)",
             "network.open = [] (default)",
