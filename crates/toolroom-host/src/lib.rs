@@ -14,6 +14,7 @@ pub mod interrupt;
 pub mod machine;
 pub mod net;
 pub mod occupancy;
+mod owner;
 pub mod picture_file;
 pub mod presence;
 pub mod process;

@@ -248,7 +248,7 @@ fn command_terms(folders: &Folders, policy: &PolicyKeys) -> CommandTerms {
         judged: Settings { security: policy.exec_security, allowlist },
         profile: policy.exec_sandbox.0.clone(),
         hidden: vec![folders.config.clone(), folders.data.clone()],
-        home: None,
+        home: Some(folders.data.join(COMMANDS_HOME)),
     }
 }
 

@@ -14,7 +14,6 @@ mod judge;
 mod list;
 mod looked;
 mod media;
-mod owner;
 mod private_key;
 mod projects;
 mod protected;

@@ -9,9 +9,9 @@ use rustix::io::Errno;
 use super::error::{FileError, RootTrouble};
 use super::judge::Judge;
 use super::looked::Looked;
-use super::owner::give_to_programs;
 use super::protected::Protected;
 use crate::folders::make_private;
+use crate::owner::give_to_programs;
 
 /// What may be done below a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

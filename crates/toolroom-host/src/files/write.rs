@@ -14,10 +14,10 @@ use super::beneath::{LastLink, find};
 use super::error::FileError;
 use super::judge::{Refusal, Role};
 use super::looked::Looked;
-use super::owner::{give_file, give_folder};
 use super::read::not_a_file;
 use super::root::Root;
 use super::workspace::{Workspace, refused};
+use crate::owner::{give_file, give_folder};
 use crate::staged::Staged;
 
 /// What of an old file's mode is kept: who may read, write and execute, and nothing that lends rights.

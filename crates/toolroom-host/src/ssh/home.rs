@@ -10,8 +10,10 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use super::entry::HostEntry;
 use super::error::SshError;
 use super::known_host::KnownHost;
-use crate::folders::{PRIVATE_FILE, make_private};
+use crate::folders::PRIVATE_FILE;
+use crate::owner::give_file;
 use crate::regular_file::{Links, RegularFile, RegularFileError};
+use crate::sandbox::make_home;
 use crate::staged::Staged;
 
 /// The configuration itself.
@@ -57,7 +59,9 @@ impl SshHome {
     /// Makes a host known under its name. Once more changes nothing. Blocks.
     pub fn configure(&self, entry: &HostEntry, key: Option<&KnownHost>) -> Result<Changed, SshError> {
         let _alone = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
-        make_private(&self.folder)?;
+        for folder in self.folder.parent().into_iter().chain([self.folder.as_path()]) {
+            make_home(folder)?;
+        }
         let folder = self.open()?;
         // The key first: a host that can be reached is one whose key is known.
         let known_hosts = match key {
@@ -98,6 +102,7 @@ fn change(folder: &OwnedFd, name: &'static str, edit: impl FnOnce(&str) -> Strin
     let mode = Mode::from_raw_mode(PRIVATE_FILE);
     let mut staged = Staged::inside(folder.try_clone()?, name.into(), mode).map_err(io::Error::from)?;
     staged.write_all(new.as_bytes())?;
+    give_file(&staged.file, folder).map_err(io::Error::from)?;
     staged.publish_over().map_err(io::Error::from)?;
     Ok(true)
 }

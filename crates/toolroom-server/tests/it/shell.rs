@@ -92,7 +92,7 @@ fn until(is_true: impl Fn() -> bool) {
 }
 
 #[test]
-fn one_toggle_switches_all_and_commands_ask() {
+fn one_toggle_switches_all_and_the_judge_decides_who_is_asked() {
     let home = Home::new();
     let tools =
         ["execute_shell_command", "manage_process", "run_command", "shell-exec", "ssh_configure_host"];
@@ -105,12 +105,20 @@ fn one_toggle_switches_all_and_commands_ask() {
     }
     home.run(&["tools", "enable", "manage_process"]).ended(0);
     for tool in ["execute_shell_command", "run_command"] {
-        assert_eq!(home.run(&["call", tool, "command=true", "--json"]).ended(4).json()["outcome"], "pending");
+        home.run(&["call", tool, "command=true"]).ended(0);
+        let asked = home.run(&["call", tool, "command=rm -rf x", "--json"]).ended(4).json();
+        assert_eq!(asked["outcome"], "pending");
+        let refused = home.run(&["call", tool, "command=rm -rf /", "--yes"]).ended(3);
+        assert!(refused.err.contains("removes a folder of the system"), "{refused:?}");
+        let unconfined = ["call", tool, "command=true", "--set", "policy.exec_sandbox=off", "--json"];
+        assert_eq!(home.run(&unconfined).ended(4).json()["outcome"], "pending");
         let spec = home.run(&["tools", "show", tool, "--json"]).ended(0).json();
         assert_eq!((&spec["risk"], &spec["effect"]), (&json!("high"), &json!("destructive")));
         let description = spec["description"].as_str().unwrap();
         let workspace = home.path().join("workspace");
-        for word in ["Linux with bash", "self-contained", workspace.to_str().unwrap()] {
+        for word in
+            ["Linux with bash", "in a sandbox", "no network", "self-contained", workspace.to_str().unwrap()]
+        {
             assert!(description.contains(word), "{word}: {description}");
         }
     }

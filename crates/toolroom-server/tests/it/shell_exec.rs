@@ -95,7 +95,9 @@ fn it_is_off_until_it_is_switched_on_and_then_asks() {
     let off = home.run(&["call", "shell-exec", "command=true", "--yes"]).ended(3);
     assert!(off.err.contains("toolroom tools enable"), "{off:?}");
     home.run(&["tools", "enable", "execute_shell_command"]).ended(0);
-    let asked = home.run(&["call", "shell-exec", "command=true", "--json"]).ended(4).json();
+    let unconfined = ["--set", "policy.exec_sandbox=off", "--json"];
+    let asked =
+        home.run(&[&["call", "shell-exec", "command=true"], &unconfined[..]].concat()).ended(4).json();
     assert_eq!(asked["outcome"], "pending");
     let spec = home.run(&["tools", "show", "shell-exec", "--json"]).ended(0).json();
     assert_eq!((&spec["risk"], &spec["effect"]), (&json!("high"), &json!("destructive")));
@@ -107,7 +109,7 @@ fn it_is_off_until_it_is_switched_on_and_then_asks() {
     assert!(spec["capabilities"].as_array().unwrap().contains(&json!("reads-untrusted")), "{spec}");
     home.run(&["approvals", "approve", "last"]).ended(0);
     home.run(&["tools", "disable", "shell-exec"]).ended(0);
-    home.run(&["call", "--resume", "last"]).ended(3);
+    home.run(&[&["call", "--resume", "last"], &unconfined[..]].concat()).ended(3);
 }
 
 #[test]

@@ -106,6 +106,7 @@ pub struct LocalText {
 /// A tool's definition. Built with the methods below; every field has a default that does no harm except
 /// effect and capabilities, where silence means the worst.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each says something of its own about the tool")]
 pub struct ToolSpec {
     /// `source:name`.
     pub id: ToolId,

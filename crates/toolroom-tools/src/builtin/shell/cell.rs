@@ -6,7 +6,9 @@ use toolroom::tool::{ErrorKind, ToolError};
 use toolroom_host::files::{Access, Workspace};
 use toolroom_host::net::Proxy;
 use toolroom_host::process::Supervisor;
-use toolroom_host::sandbox::{Confinement, Demand, Named, Network, Profile, Sandbox, SandboxError};
+use toolroom_host::sandbox::{
+    Confinement, Demand, Named, Network, Profile, Sandbox, SandboxError, make_home,
+};
 
 use super::terms::CommandTerms;
 
@@ -54,9 +56,13 @@ impl Cell {
             })?;
             profile.network = Network::Proxy { socket: proxy.socket().to_owned() };
         }
-        let confined = spawn_blocking(move || sandbox.confine(&profile)).await;
+        let confined = spawn_blocking(move || {
+            // One that cannot be made is refused as a folder below.
+            drop(profile.home.iter().try_for_each(|home| make_home(home)));
+            sandbox.confine(&profile)
+        });
         let confined =
-            confined.map_err(|error| ToolError::tool("the sandbox was not made").caused_by(error))?;
+            confined.await.map_err(|error| ToolError::tool("the sandbox was not made").caused_by(error))?;
         confined.map(Some).map_err(refused)
     }
 }

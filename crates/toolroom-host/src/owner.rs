@@ -13,7 +13,7 @@ use crate::sandbox::User;
 
 /// Gives a workspace that we have made to the user whom programs become.
 #[expect(clippy::disallowed_methods, reason = "this is the door: a folder that we made for tools")]
-pub(super) fn give_to_programs(folder: &Path) -> Result<(), Errno> {
+pub(crate) fn give_to_programs(folder: &Path) -> Result<(), Errno> {
     if !rustix::process::geteuid().is_root() {
         return Ok(());
     }
@@ -23,7 +23,7 @@ pub(super) fn give_to_programs(folder: &Path) -> Result<(), Errno> {
 }
 
 /// Gives a new file to the owner of its folder.
-pub(super) fn give_file(file: impl AsFd, folder: impl AsFd) -> Result<(), Errno> {
+pub(crate) fn give_file(file: impl AsFd, folder: impl AsFd) -> Result<(), Errno> {
     match owner_below_root(folder)? {
         Some((uid, gid)) => fchown(file, Some(uid), Some(gid)),
         None => Ok(()),
@@ -32,7 +32,7 @@ pub(super) fn give_file(file: impl AsFd, folder: impl AsFd) -> Result<(), Errno>
 
 /// Gives a new folder to the owner of the one it lies in.
 #[expect(clippy::disallowed_methods, reason = "this is the door: folders in a workspace")]
-pub(super) fn give_folder(name: &str, folder: impl AsFd) -> Result<(), Errno> {
+pub(crate) fn give_folder(name: &str, folder: impl AsFd) -> Result<(), Errno> {
     match owner_below_root(folder.as_fd())? {
         Some((uid, gid)) => chownat(folder, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW),
         None => Ok(()),
