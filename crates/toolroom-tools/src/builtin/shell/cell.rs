@@ -68,7 +68,9 @@ impl Cell {
 }
 
 fn refused(error: SandboxError) -> ToolError {
-    ToolError::tool(format!("commands cannot be confined as they have to be: {error}")).with_hint(
-        "`toolroom sandbox` and `toolroom doctor` say what this machine can hold; nothing was started",
-    )
+    ToolError::tool(format!("commands cannot be confined as they have to be: {error}"))
+        .caused_by(error)
+        .with_hint(
+            "`toolroom sandbox` and `toolroom doctor` say what this machine can hold; nothing was started",
+        )
 }
