@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use toolroom::BoxFuture;
 use toolroom::clock::Clock;
@@ -58,6 +58,9 @@ pub fn reach(opening: Option<&Opening>) -> Reach {
     Reach::public().open(opening.cloned()).max_redirects(0).limits(limits)
 }
 
+/// How long signs of life alone keep an answer waited for: some models think for minutes before they say a word.
+const ONLY_SIGNS: Duration = Duration::from_secs(15 * 60);
+
 /// A model of a vendor, asked over HTTP.
 pub struct Remote {
     name: ModelName,
@@ -91,7 +94,7 @@ impl Remote {
         let body = wire.encode(request, &self.terms).to_string();
         let request = self.endpoint.request(&self.terms, body).map_err(|error| self.failed(error))?;
         let sent = timeout(self.idle.saturating_add(CONNECT), self.http.send(request));
-        let response = sent.await.map_err(|_| self.silent())?.map_err(|error| self.failed(error))?;
+        let response = sent.await.map_err(|_| self.silent(self.idle))?.map_err(|error| self.failed(error))?;
         match response.status {
             status if status.is_success() => {}
             status if status.is_redirection() => return Err(redirected(&self.endpoint, &response)),
@@ -115,12 +118,18 @@ impl Remote {
     ) -> Result<Answer, ModelError> {
         let mut reader = Reader::default();
         let mut events = Vec::new();
+        let mut heard = (Instant::now(), 0);
         while let Some(piece) = self.piece(&mut body).await? {
             reader.push(&piece, |event| events.push(event)).map_err(|_| {
                 ModelError::new(ModelErrorKind::Endless, "the answer holds an event without end")
             })?;
             for event in events.drain(..) {
                 told.take(&mut *decoder, &event)?;
+            }
+            if told.bytes > heard.1 {
+                heard = (Instant::now(), told.bytes);
+            } else if heard.0.elapsed() > ONLY_SIGNS {
+                return Err(self.silent(ONLY_SIGNS));
             }
             if decoder.is_complete() {
                 // Whatever still comes, or does not, changes nothing.
@@ -158,7 +167,7 @@ impl Remote {
     }
 
     async fn piece(&self, body: &mut Body) -> Result<Option<Bytes>, ModelError> {
-        let piece = timeout(self.idle, body.chunk()).await.map_err(|_| self.silent())?;
+        let piece = timeout(self.idle, body.chunk()).await.map_err(|_| self.silent(self.idle))?;
         piece.map_err(|error| failure::failed(error, &self.endpoint, Stage::Answer))
     }
 
@@ -172,7 +181,10 @@ impl Remote {
                 break;
             }
         }
-        let mut error = self.endpoint.wire.wire().refusal(status.as_u16(), &String::from_utf8_lossy(&said));
+        // Here and not only at the end: what is cut off of a long text must not leave the beginning of a key.
+        let mut said = String::from_utf8_lossy(&said).into_owned();
+        self.endpoint.hide_key(&mut said);
+        let mut error = self.endpoint.wire.wire().refusal(status.as_u16(), &said);
         if let Some(after) = retry_after(&response, self.clock.now()) {
             error.retry_after = Some(after);
         }
@@ -183,8 +195,8 @@ impl Remote {
         unreachable(failure::failed(error, &self.endpoint, Stage::Request), &self.endpoint)
     }
 
-    fn silent(&self) -> ModelError {
-        let (title, seconds) = (&self.endpoint.title, self.idle.as_secs_f64());
+    fn silent(&self, span: Duration) -> ModelError {
+        let (title, seconds) = (&self.endpoint.title, span.as_secs_f64());
         ModelError::new(ModelErrorKind::Timeout, format!("nothing arrived from {title} for {seconds} s"))
     }
 
