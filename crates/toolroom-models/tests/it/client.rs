@@ -264,7 +264,8 @@ async fn refusals_have_their_kind_and_never_the_key() {
     let long = format!("{{\"error\":{{\"message\":\"{}{KEY}\"}}}}", "x".repeat(990));
     let server = StandIn::start(vec![respond("401 Unauthorized", &[], &long)]);
     let error = chat(&server).await.1.unwrap_err();
-    assert!(!error.message.contains(&KEY[..6]), "{error:?}");
+    let beginning: String = KEY.chars().take(6).collect();
+    assert!(!error.message.contains(&beginning), "{error:?}");
     let body = "{\"error\":{\"message\":\"This model's maximum context length is 4096 tokens.\"}}";
     let server = StandIn::start(vec![respond("400 Bad Request", &[], body)]);
     let error = chat(&server).await.1.unwrap_err();

@@ -229,6 +229,8 @@ fn dangers_are_refused_in_every_mode_however_they_are_written() {
 #[test]
 fn what_cannot_be_told_asks_and_strict_refuses() {
     let texts = [
+        "printf() { echo x; }",
+        "function cd { ls; }",
         "$x -rf /",
         "${x}rm a",
         "\"$cmd\"",

@@ -7,7 +7,7 @@ use super::feed::Feed;
 use super::finding::Finding;
 use super::value::Value;
 use super::walk::{Around, Walk};
-use super::{paths, variables};
+use super::{paths, shell_builtins, variables};
 use crate::shell::grammar::{
     Assignment, Body, Command, Piece, Pipeline, Place, Redirection, Script, Simple, Target, TestPart, Word,
 };
@@ -87,6 +87,10 @@ impl Walk<'_> {
                 }
             }
             Body::Function { name, body } => {
+                if shell_builtins::is_one(name) {
+                    let why = "gives a command of the shell itself another meaning";
+                    self.tell(Finding::opaque(why), name, command.place);
+                }
                 let inside = Around { function: Some(name), is_beside: false };
                 self.command(body, &Feed::Inherited, inside);
             }

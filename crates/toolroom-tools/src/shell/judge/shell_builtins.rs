@@ -4,6 +4,77 @@ use super::call::Call;
 use super::finding::Finding;
 use super::variables;
 
+/// What bash does itself. Whoever redefines one of these changes what everything after it means, and what a lasting
+/// shell says of itself.
+const BUILTINS: [&str; 61] = [
+    ".",
+    ":",
+    "[",
+    "alias",
+    "bg",
+    "bind",
+    "break",
+    "builtin",
+    "caller",
+    "cd",
+    "command",
+    "compgen",
+    "complete",
+    "compopt",
+    "continue",
+    "declare",
+    "dirs",
+    "disown",
+    "echo",
+    "enable",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "false",
+    "fc",
+    "fg",
+    "getopts",
+    "hash",
+    "help",
+    "history",
+    "jobs",
+    "kill",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "popd",
+    "printf",
+    "pushd",
+    "pwd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "suspend",
+    "test",
+    "times",
+    "trap",
+    "true",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+    "unset",
+    "wait",
+];
+
+/// Whether a name is that of a builtin.
+pub(super) fn is_one(name: &str) -> bool {
+    BUILTINS.contains(&name)
+}
+
 /// What speaks against a builtin.
 pub(super) fn findings(call: &Call) -> Vec<Finding> {
     let name = call.name();
