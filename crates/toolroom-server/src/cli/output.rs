@@ -60,10 +60,12 @@ impl Output {
 
     /// A result: a scalar as plain text, everything else as JSON.
     pub(super) fn result(self, value: &Value) -> anyhow::Result<()> {
+        // A text that ends its last line needs no other end.
+        let line = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
         match value {
             // A terminal obeys control characters; a file or a pipe gets what the tool said.
-            Value::String(text) if io::stdout().is_terminal() => Ok(self.data(&harmless(text))?),
-            Value::String(text) => Ok(writeln!(io::stdout().lock(), "{}", shown(text))?),
+            Value::String(text) if io::stdout().is_terminal() => Ok(self.data(&harmless(&line(text)))?),
+            Value::String(text) => Ok(writeln!(io::stdout().lock(), "{}", shown(&line(text)))?),
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(self.data(&value.to_string())?),
             Value::Array(_) | Value::Object(_) => self.document(value),
         }
