@@ -30,7 +30,6 @@ use toolroom_tools::builtin::doctor::Checkup;
 use toolroom_tools::builtin::shell::{self, CommandTerms};
 use toolroom_tools::builtin::web::Web;
 use toolroom_tools::builtin::{self, Surroundings};
-use toolroom_tools::shell::judge::Settings;
 
 use crate::config::{
     Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, PolicyKeys, Sources, Trust,
@@ -243,9 +242,8 @@ fn hides(config: &Loaded) -> Hides {
 
 /// How commands are judged and confined.
 fn command_terms(folders: &Folders, policy: &PolicyKeys) -> CommandTerms {
-    let allowlist = policy.exec_allowlist.iter().map(|command| command.entry.clone()).collect();
     CommandTerms {
-        judged: Settings { security: policy.exec_security, allowlist },
+        judged: policy.judging(),
         profile: policy.exec_sandbox.0.clone(),
         hidden: vec![folders.config.clone(), folders.data.clone()],
         home: Some(folders.data.join(COMMANDS_HOME)),

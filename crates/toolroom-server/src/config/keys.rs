@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::catalog::{LimitMode, Limits};
 use toolroom::policy::{Preset, RuleText};
-use toolroom_tools::shell::judge::Security;
+use toolroom_tools::shell::judge::{Security, Settings};
 
 use super::{
     AgentKeys, AllowedCommand, ConfigAgent, ConfigVendor, Destination, Folder, ModelChain, Origin, Rates,
@@ -80,6 +80,15 @@ pub struct PolicyKeys {
     /// (the workspace and these hosts), or `off` (no sandbox: every command asks).
     #[schemars(extend("x-stricter" = "tighter"))]
     pub exec_sandbox: SandboxProfile,
+}
+
+impl PolicyKeys {
+    /// How command lines are judged.
+    #[must_use]
+    pub fn judging(&self) -> Settings {
+        let allowlist = self.exec_allowlist.iter().map(|command| command.entry.clone()).collect();
+        Settings { security: self.exec_security, allowlist }
+    }
 }
 
 impl Default for PolicyKeys {

@@ -9,6 +9,7 @@
     reason = "tests start processes and read files, and a wrong guess should stop them"
 )]
 
+mod afoot;
 mod agent_crash;
 mod agent_wires;
 mod agents;

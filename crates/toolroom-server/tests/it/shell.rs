@@ -1,15 +1,12 @@
 //! The shell family through its real doors: `toolroom call`, and a chat whose model wants commands.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::afoot::{marked, until};
 use crate::home::{Home, Ran, belongs_to_programs, ran};
 use crate::scripted_model::{Line, ScriptedModel};
-
-/// What must happen at all happens in this time, however slow the machine.
-const BOUND: Duration = Duration::from_secs(30);
 
 /// A toolroom with the family switched on, and a workspace.
 struct Shop {
@@ -73,22 +70,6 @@ fn shell(command: &str) -> Line {
 
 fn process(arguments: Value) -> Line {
     Line::Calls("manage_process", arguments)
-}
-
-/// The processes whose words hold this.
-fn marked(mark: &str) -> usize {
-    let entries = std::fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
-    let words = entries.filter_map(|folder| std::fs::read(folder.join("cmdline")).ok());
-    words.filter(|words| String::from_utf8_lossy(words).contains(mark)).count()
-}
-
-#[track_caller]
-fn until(is_true: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !is_true() {
-        assert!(began.elapsed() < BOUND, "not true in time");
-        std::thread::yield_now();
-    }
 }
 
 #[test]
@@ -224,7 +205,7 @@ fn what_takes_too_long_tells_what_it_printed() {
     let late = shop.command(&json!({"command": command, "timeout": 1}));
     assert_eq!((&late["timed_out"], &late["success"]), (&json!(true), &json!(false)));
     assert_eq!((&late["stdout"], &late["exit_code"]), (&json!("so far\n"), &json!(-1)));
-    until(|| marked(&mark) == 0);
+    until(|| marked(&mark).is_empty());
 }
 
 #[test]
@@ -264,7 +245,7 @@ fn commands_of_a_conversation_share_a_shell() {
         offered.contains(&"builtin__manage_process") && !offered.contains(&"builtin__run_command"),
         "{offered:?}"
     );
-    until(|| marked(&mark) == 0);
+    until(|| marked(&mark).is_empty());
 }
 
 #[test]
@@ -306,7 +287,7 @@ fn programs_in_the_background_are_looked_after() {
     assert!(told[8]["error"].as_str().unwrap().contains("no `bg-1`"), "{}", told[8]);
     assert_eq!(told[9]["session_id"], "bg-2");
     // It goes with the process that started it.
-    until(|| marked(&mark) == 0);
+    until(|| marked(&mark).is_empty());
 }
 
 #[test]

@@ -3,15 +3,12 @@
 
 use std::path::PathBuf;
 use std::process::{Child, Command};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::afoot::{marked, until};
 use crate::home::{Home, Ran, finished, ran};
 use crate::seat::{Seat, Stdout};
-
-/// What must happen at all happens in this time, however slow the machine.
-const BOUND: Duration = Duration::from_secs(30);
 
 /// A toolroom with the tool switched on, and a workspace.
 struct Shop {
@@ -67,25 +64,6 @@ impl Shop {
 /// A span to sleep for that nobody else sleeps for.
 fn mark(test: u32) -> String {
     format!("600.{}{test}", std::process::id())
-}
-
-/// The processes whose words hold this.
-fn marked(mark: &str) -> Vec<String> {
-    let entries = std::fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
-    let words = entries.filter_map(|folder| std::fs::read(folder.join("cmdline")).ok());
-    words
-        .map(|words| String::from_utf8_lossy(&words).replace('\0', " "))
-        .filter(|words| words.contains(mark))
-        .collect()
-}
-
-#[track_caller]
-fn until(is_true: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !is_true() {
-        assert!(began.elapsed() < BOUND, "not true in time");
-        std::thread::yield_now();
-    }
 }
 
 #[test]

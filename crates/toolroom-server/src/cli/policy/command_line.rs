@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use toolroom::policy::Ruling;
-use toolroom_tools::shell::judge::{Judged, Run, Security, Settings, judge, judge_argv};
+use toolroom_tools::shell::judge::{Judged, Run, Security, judge, judge_argv};
 
 use crate::app::App;
 use crate::cli::exit::Exit;
@@ -17,10 +17,8 @@ struct Explained<'j> {
 
 /// Judges one word as a line for a shell, several as a program with its arguments.
 pub(super) fn run(app: &App, words: &[String], output: Output) -> anyhow::Result<Exit> {
-    let policy = &app.config.config.policy;
-    let security = policy.exec_security;
-    let allowlist = policy.exec_allowlist.iter().map(|command| command.entry.clone()).collect();
-    let settings = Settings { security, allowlist };
+    let settings = app.config.config.policy.judging();
+    let security = settings.security;
     let judged = match words {
         [line] => judge(line, &settings),
         [program, arguments @ ..] => judge_argv(program, arguments, &settings),

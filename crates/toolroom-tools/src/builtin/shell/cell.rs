@@ -57,13 +57,14 @@ impl Cell {
             profile.network = Network::Proxy { socket: proxy.socket().to_owned() };
         }
         let confined = spawn_blocking(move || {
-            // One that cannot be made is refused as a folder below.
-            drop(profile.home.iter().try_for_each(|home| make_home(home)));
-            sandbox.confine(&profile)
+            if let Some(home) = &profile.home {
+                make_home(home).map_err(|error| {
+                    ToolError::new(ErrorKind::Crashed, "the home of commands cannot be made").caused_by(error)
+                })?;
+            }
+            sandbox.confine(&profile).map(Some).map_err(refused)
         });
-        let confined =
-            confined.await.map_err(|error| ToolError::tool("the sandbox was not made").caused_by(error))?;
-        confined.map(Some).map_err(refused)
+        confined.await.map_err(|error| ToolError::tool("the sandbox was not made").caused_by(error))?
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use toolroom::policy::{Judgement, Ruling};
 use toolroom_host::sandbox::Named;
 
+use crate::shell::grammar::{parse, print};
 use crate::shell::judge::{Judged, Settings, judge, judge_argv};
 
 /// What holds where the workspace can be changed.
@@ -53,7 +54,10 @@ impl CommandTerms {
 
     /// The line as it was judged, which is what runs. One that is not understood runs as it is, after a yes to it.
     pub(super) fn as_judged(&self, line: String) -> String {
-        judge(&line, &self.judged).printed.unwrap_or(line)
+        match parse(&line) {
+            Ok(script) => print(&script),
+            Err(_) => line,
+        }
     }
 
     /// What a model has to know.

@@ -1,0 +1,25 @@
+//! Which processes are there, and waiting for them.
+
+use std::time::{Duration, Instant};
+
+/// What must happen at all happens in this time, however slow the machine.
+const BOUND: Duration = Duration::from_secs(30);
+
+/// The processes whose words hold this.
+pub(crate) fn marked(mark: &str) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
+    let words = entries.filter_map(|folder| std::fs::read(folder.join("cmdline")).ok());
+    words
+        .map(|words| String::from_utf8_lossy(&words).replace('\0', " "))
+        .filter(|words| words.contains(mark))
+        .collect()
+}
+
+#[track_caller]
+pub(crate) fn until(is_true: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_true() {
+        assert!(began.elapsed() < BOUND, "not true in time");
+        std::thread::yield_now();
+    }
+}
