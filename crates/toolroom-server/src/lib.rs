@@ -1,6 +1,6 @@
 //! The `toolroom` command line, and the only place where the parts are joined ([`app`]).
 //!
-//! HTTP, MCP, AG-UI and the dashboard are planned rooms of this crate; all of them will talk to [`app::App`],
+//! MCP, AG-UI and the dashboard are planned rooms of this crate; all of them will talk to [`app::App`],
 //! never to each other.
 
 pub mod agents;
@@ -8,7 +8,10 @@ pub mod app;
 mod backup;
 mod cli;
 pub mod config;
+mod documents;
 mod examination;
+mod http;
+mod identity;
 pub mod models;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]

@@ -9,9 +9,9 @@ use toolroom::tool::{Arguments, Capability};
 
 use super::exit::Exit;
 use super::output::{BOLD, DIM, Output, table, visible};
-use super::report::Failure;
 use super::sheet::who;
 use crate::app::App;
+use crate::documents::Failure;
 
 /// How a call is judged before it is made.
 #[derive(Serialize)]

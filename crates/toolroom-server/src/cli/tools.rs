@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
-use toolroom::catalog::{Display, Entry, Off};
+use toolroom::catalog::{Display, Entry};
 use toolroom::ledger::SwitchState;
 use toolroom::scope::Scope;
 use toolroom::tool::{Timeout, ToolSpec};
@@ -14,6 +14,7 @@ use super::exit::{Exit, Missing, Refused};
 use super::output::{BOLD, DIM, Output, one_line, table, visible};
 use super::{risk, words};
 use crate::app::App;
+use crate::documents::remedy;
 
 /// Room for a description beside an id, on an ordinary terminal.
 const DESCRIPTION_CHARS: usize = 70;
@@ -88,18 +89,6 @@ fn find(app: &App, scope: &Scope, name: &str) -> Result<Arc<Entry>, Missing> {
         let hint = missing.hint().unwrap_or_else(|| "see `toolroom tools --all`".to_owned());
         Missing(format!("unknown tool `{name}`; {hint}"))
     })
-}
-
-/// What to type so that a tool is available again.
-pub(super) fn remedy(off: &Off) -> String {
-    match off {
-        Off::Tool { name } => format!("switch it on with `toolroom tools enable {name}`"),
-        Off::Feature { name } => format!("switch it on with `toolroom switch on {name}`"),
-        Off::Context { missing } => {
-            let flags: Vec<String> = missing.iter().map(|key| format!("--context {key}=…")).collect();
-            format!("add {}", flags.join(" "))
-        }
-    }
 }
 
 async fn list(app: &App, scope: &Scope, shown: &Shown, output: &Output) -> anyhow::Result<Exit> {

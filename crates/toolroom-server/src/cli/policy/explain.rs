@@ -13,7 +13,7 @@ use crate::cli::complete;
 use crate::cli::exit::Exit;
 use crate::cli::judged::Judged;
 use crate::cli::output::{BOLD, Output};
-use crate::cli::report::Failure;
+use crate::documents::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,0 +1,100 @@
+//! The server: an open toolroom, and those who may use it from elsewhere.
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodRouter, options};
+use tokio_util::sync::CancellationToken;
+use toolroom_host::listen::Listener;
+
+use super::entrance;
+use super::listen;
+use super::problem::Problem;
+use super::routes;
+use crate::app::App;
+use crate::identity::{Doorkeeper, HostName};
+
+/// The largest body of a request.
+pub(super) const BODY_BYTES: usize = 4 * 1024 * 1024;
+
+/// What is said when the server is started.
+pub(crate) struct ServerSettings {
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    /// Further names under which it is reached.
+    pub(crate) hosts: Vec<HostName>,
+}
+
+/// A toolroom that is reached over HTTP.
+pub(crate) struct Server {
+    pub(super) app: App,
+    pub(crate) doorkeeper: Doorkeeper,
+    names: HashSet<HostName>,
+    loopback: bool,
+    /// Asked to end.
+    pub(super) ending: CancellationToken,
+}
+
+impl Server {
+    pub(crate) fn new(app: App, settings: ServerSettings, ending: CancellationToken) -> Arc<Self> {
+        let doorkeeper = Doorkeeper::new(app.store.clone(), Arc::clone(&app.vault) as _);
+        let address = settings.address;
+        let mut names: HashSet<HostName> = settings.hosts.into_iter().collect();
+        names.extend(own_names(address));
+        Arc::new(Self { app, doorkeeper, names, loopback: address.ip().is_loopback(), ending })
+    }
+
+    /// Whether requests for this name are meant for us.
+    pub(super) fn is_called(&self, host: &HostName) -> bool {
+        self.names.contains(host)
+    }
+
+    /// Whether only programs of this machine can connect.
+    pub(super) const fn is_among_neighbours(&self) -> bool {
+        self.loopback
+    }
+
+    /// Serves until asked to end, and then until open requests are done.
+    pub(crate) async fn serve(self: &Arc<Self>, listener: Listener) {
+        listen::serve(listener, self.router(), self.ending.clone()).await;
+    }
+
+    fn router(self: &Arc<Self>) -> Router {
+        let mut router = Router::new();
+        for route in routes::all() {
+            let entrance = from_fn_with_state((Arc::clone(self), route.need), entrance::enter);
+            router = router.route(route.path, route.handler.layer(entrance));
+        }
+        let paths: HashSet<&str> = routes::all().iter().map(|route| route.path).collect();
+        for path in paths {
+            let asked: MethodRouter<Arc<Self>> = options(entrance::preflight);
+            router = router.route(path, asked);
+        }
+        router
+            .fallback(async || Problem::not_found("there is nothing at this address; see `/docs`"))
+            .method_not_allowed_fallback(async || {
+                let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
+                Problem::new(
+                    status,
+                    "method_not_allowed",
+                    "this address does not take that method; see `/docs`",
+                )
+            })
+            .layer(DefaultBodyLimit::max(BODY_BYTES))
+            .with_state(Arc::clone(self))
+    }
+}
+
+/// The names that always lead to an address.
+fn own_names(address: SocketAddr) -> impl Iterator<Item = HostName> {
+    let port = address.port();
+    let mut names = vec![address.to_string()];
+    if address.ip().is_loopback() || address.ip().is_unspecified() {
+        names.extend(["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}")));
+    }
+    names.into_iter().filter_map(|name| name.parse().ok())
+}
