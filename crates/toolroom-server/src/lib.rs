@@ -13,6 +13,7 @@ mod examination;
 mod http;
 mod identity;
 pub mod models;
+mod runs;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]
 mod scale;
