@@ -58,7 +58,7 @@ pub(super) async fn run(
             "  curl -H \"Authorization: Bearer $KEY\" --json '{{\"tool\":\"calculator\",\"arguments\":{{\"expression\":\"17*23\"}}}}' {url}/v1/calls"
         ));
     }
-    server.serve(listener).await;
+    server.serve(listener).await?;
     drop(interrupts);
     Ok(Exit::Done)
 }

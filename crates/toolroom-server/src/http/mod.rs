@@ -5,8 +5,10 @@
 
 mod approvals;
 mod calls;
+mod conversations;
 mod docs;
 mod entrance;
+mod events;
 mod health;
 mod listen;
 mod need;
@@ -15,6 +17,7 @@ mod problem;
 mod reading;
 mod route;
 mod routes;
+mod runs;
 mod server;
 mod sign_in;
 mod tools;

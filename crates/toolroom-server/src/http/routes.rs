@@ -2,7 +2,7 @@
 
 use super::openapi;
 use super::route::Route;
-use super::{approvals, calls, health, sign_in, tools};
+use super::{approvals, calls, conversations, health, runs, sign_in, tools};
 
 /// The table.
 pub(super) fn all() -> Vec<Route> {
@@ -13,6 +13,8 @@ pub(super) fn all() -> Vec<Route> {
     routes.extend(tools::routes());
     routes.extend(calls::routes());
     routes.extend(approvals::routes());
+    routes.extend(runs::routes());
+    routes.extend(conversations::routes());
     routes
 }
 

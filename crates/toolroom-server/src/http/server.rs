@@ -17,6 +17,7 @@ use super::problem::Problem;
 use super::routes;
 use crate::app::App;
 use crate::identity::{Doorkeeper, HostName};
+use crate::runs::Runs;
 
 /// The largest body of a request.
 pub(super) const BODY_BYTES: usize = 4 * 1024 * 1024;
@@ -31,7 +32,8 @@ pub(crate) struct ServerSettings {
 
 /// A toolroom that is reached over HTTP.
 pub(crate) struct Server {
-    pub(super) app: App,
+    pub(super) app: Arc<App>,
+    pub(super) runs: Arc<Runs>,
     pub(crate) doorkeeper: Doorkeeper,
     names: HashSet<HostName>,
     loopback: bool,
@@ -45,7 +47,9 @@ impl Server {
         let address = settings.address;
         let mut names: HashSet<HostName> = settings.hosts.into_iter().collect();
         names.extend(own_names(address));
-        Arc::new(Self { app, doorkeeper, names, loopback: address.ip().is_loopback(), ending })
+        let app = Arc::new(app);
+        let runs = Runs::new(Arc::clone(&app));
+        Arc::new(Self { app, runs, doorkeeper, names, loopback: address.ip().is_loopback(), ending })
     }
 
     /// Whether requests for this name are meant for us.
@@ -58,9 +62,25 @@ impl Server {
         self.loopback
     }
 
-    /// Serves until asked to end, and then until open requests are done.
-    pub(crate) async fn serve(self: &Arc<Self>, listener: Listener) {
+    /// Serves until asked to end, and then until open requests and runs are done.
+    ///
+    /// # Errors
+    /// When the database cannot be read at the start, or written to the end.
+    pub(crate) async fn serve(self: &Arc<Self>, listener: Listener) -> anyhow::Result<()> {
+        let taken = self.runs.take_up(super::runs::ENTRANCE).await?;
+        if taken > 0 {
+            tracing::info!("{taken} runs go on that were left in the middle");
+        }
+        let runs = Arc::clone(&self.runs);
+        let ending = self.ending.clone();
+        let ended = tokio::spawn(async move {
+            ending.cancelled().await;
+            runs.end().await;
+        });
         listen::serve(listener, self.router(), self.ending.clone()).await;
+        ended.await?;
+        self.app.store.shutdown().await?;
+        Ok(())
     }
 
     fn router(self: &Arc<Self>) -> Router {

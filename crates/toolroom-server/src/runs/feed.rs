@@ -10,6 +10,8 @@ use tokio::sync::watch;
 use toolroom::agent::Watcher;
 use toolroom::conversation::{NumberedEvent, RunEvent};
 
+use super::watching::is_resting;
+
 /// Events that are kept.
 const RING_EVENTS: usize = 2048;
 
@@ -76,6 +78,19 @@ impl Feed {
     /// Nothing more comes from here.
     pub(super) fn close(&self) {
         self.news.send_replace(OVER);
+    }
+
+    /// Takes back that the run has ended: it was told, and could not be kept.
+    pub(super) fn retract_end(&self) {
+        let mut ring = self.ring();
+        while ring.events.back().is_some_and(|event| is_resting(&event.event)) {
+            ring.events.pop_back();
+        }
+    }
+
+    /// Waits until nothing more comes from here.
+    pub(super) async fn wait_for_end(&self) {
+        self.wait_for(OVER - 1).await;
     }
 
     /// Whether nothing more comes from here.

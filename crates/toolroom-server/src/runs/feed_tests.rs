@@ -44,10 +44,14 @@ fn who_falls_behind_gets_the_words_in_one_piece() {
     let page = feed.read(1);
     let first = page.first.unwrap();
     assert!(first > 1, "the ring is bounded");
-    let rest: String = page.events.iter().map(|event| match &event.event {
-        RunEvent::Text { text } => text.as_str(),
-        other => panic!("{other:?}"),
-    }).collect();
+    let rest: String = page
+        .events
+        .iter()
+        .map(|event| match &event.event {
+            RunEvent::Text { text } => text.as_str(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
     let whole: String = (1..=many).map(|seq| format!("{seq} ")).collect();
     assert_eq!(page.fallen.text + &rest, whole);
     assert_eq!(feed.read(first).fallen.text, "", "who has seen them does not get them again");

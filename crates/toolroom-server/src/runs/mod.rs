@@ -15,5 +15,5 @@ mod watching;
 
 pub(crate) use feed::Feed;
 pub(crate) use position::Position;
-pub(crate) use runs::{Begun, BeginError, Runs};
+pub(crate) use runs::{BeginError, Begun, Runs};
 pub(crate) use watching::{Seen, Watching};

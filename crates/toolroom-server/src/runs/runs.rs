@@ -8,8 +8,9 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use toolroom::agent::{Agent, ResumeRun, RunError, RunReport, SendRequest};
-use toolroom::conversation::{ConversationId, Conversations, Run, RunFilter, RunId, RunState};
+use toolroom::conversation::{ConversationId, Conversations, Run, RunId, RunState};
 use toolroom::scope::Scope;
+use toolroom_store::StoreError;
 
 use super::feed::Feed;
 use crate::agents::{self, Choice, OpenAgentError};
@@ -96,8 +97,7 @@ impl Runs {
         let agent = agents::open(&self.app, &request.scope, choice).await?.agent;
         let clock = self.app.room.clock();
         let run = request.run.get_or_insert_with(|| RunId::fresh(clock)).clone();
-        let conversation =
-            request.conversation.get_or_insert_with(|| ConversationId::fresh(clock)).clone();
+        let conversation = request.conversation.get_or_insert_with(|| ConversationId::fresh(clock)).clone();
         let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
         request.watcher = Some(live.feed.watcher());
         self.work(run.clone(), live, async move { agent.send(request).await }).await?;
@@ -123,9 +123,10 @@ impl Runs {
     /// When there is none, it has ended, or another process works on it.
     pub(crate) async fn cancel(self: &Arc<Self>, scope: &Scope, id: &RunId) -> Result<(), BeginError> {
         let (run, agent) = self.known(scope, id).await?;
-        if let Some(live) = self.live().get(id).cloned() {
+        let live = self.live().get(id).cloned();
+        if let Some(live) = live {
             live.stop.cancel();
-            live.feed.wait_for(u64::MAX - 1).await;
+            live.feed.wait_for_end().await;
             return Ok(());
         }
         agent.cancel(ResumeRun::new(run.id, run.scope)).await?;
@@ -171,6 +172,9 @@ impl Runs {
                     known.remove(&run);
                 }
             }
+            if !matches!(ended, Some(Ok(_))) {
+                live.feed.retract_end();
+            }
             live.feed.close();
             runs.changes.send_modify(|count| *count += 1);
             match ended {
@@ -190,6 +194,13 @@ impl Runs {
             return Ok(());
         }
         task.await.map_err(|_| BeginError::Broken)?.map_err(BeginError::from)
+    }
+
+    /// Waits until nobody works on a run here.
+    pub(crate) async fn rest(&self, run: &RunId) {
+        if let Some(feed) = self.feed(run) {
+            feed.wait_for_end().await;
+        }
     }
 
     /// The feed of a run that is worked on here.
@@ -218,12 +229,12 @@ impl Runs {
     ///
     /// # Errors
     /// When they cannot be listed.
-    pub(crate) async fn take_up(self: &Arc<Self>, scope: &Scope, entrance: &str) -> Result<usize, BeginError> {
-        let filter =
-            RunFilter { state: Some(RunState::Running), limit: Some(u32::MAX), ..RunFilter::default() };
-        let left = self.conversations().runs(scope, filter).await.map_err(RunError::from)?;
+    pub(crate) async fn take_up(self: &Arc<Self>, entrance: &str) -> Result<usize, StoreError> {
+        let left = self.app.store.open_runs().await?;
+        let left =
+            left.into_iter().filter(|run| run.state == RunState::Running && &*run.entrance == entrance);
         let mut taken = 0;
-        for run in left.into_iter().filter(|run| &*run.entrance == entrance) {
+        for run in left {
             match self.resume(&run.scope, &run.id).await {
                 Ok(_) => taken += 1,
                 // Another process works on it, or its agent is gone.

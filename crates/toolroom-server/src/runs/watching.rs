@@ -71,6 +71,11 @@ impl Watching {
             self.next = self.from.take().map_or(self.next, |from| from.next(stretch));
             page = feed.read(self.next);
         }
+        if page.events.iter().any(|event| is_resting(&event.event)) {
+            // Told before it is kept. Whoever hears of the end may look for it at once.
+            feed.wait_for_end().await;
+            page = feed.read(self.next);
+        }
         if page.first.is_some_and(|first| self.next < first) {
             self.take_stored(page.first).await?;
         }
@@ -138,6 +143,11 @@ impl Watching {
 
 fn is_start(event: &RunEvent) -> bool {
     matches!(event, RunEvent::Started { .. })
+}
+
+/// Whether nothing more happens by itself.
+pub(super) fn is_resting(event: &RunEvent) -> bool {
+    is_last(event) || matches!(event, RunEvent::Waiting { .. })
 }
 
 /// Whether nothing follows.
