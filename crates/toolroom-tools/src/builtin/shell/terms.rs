@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use toolroom::policy::{Judgement, Ruling};
+use toolroom_host::net::Opening;
 use toolroom_host::sandbox::Named;
 
 use crate::shell::grammar::{parse, print};
@@ -40,6 +41,14 @@ impl CommandTerms {
     /// Whether commands can talk to anybody.
     pub(super) fn reach_out(&self) -> bool {
         matches!(self.profile, Named::Off | Named::Network(_))
+    }
+
+    /// The hosts that every conversation reaches.
+    pub(super) fn hosts(&self) -> &[Opening] {
+        match &self.profile {
+            Named::Network(hosts) => hosts,
+            Named::Workspace | Named::ReadOnly | Named::Off => &[],
+        }
     }
 
     /// What a person should know of a line for a shell before it runs.
