@@ -135,7 +135,7 @@ impl HostEntry {
         // Only where there is no other way: in a sandbox.
         block.push_str(&format!("Match originalhost {} exec \"test $HTTPS_PROXY\"\n", self.alias));
         block
-            .push_str(&format!("    ProxyCommand exec bash -c '{THROUGH_PROXY}' \"{}\" %p\n", self.spoken()));
+            .push_str(&format!("    ProxyCommand bash -c '{THROUGH_PROXY}' \"{}\" %p\n", self.spoken()));
         // What others wrote behind it is not about this host alone.
         block.push_str("Match all\n");
         block.push_str(&self.mark("<<<"));

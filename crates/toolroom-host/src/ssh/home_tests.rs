@@ -49,7 +49,7 @@ fn a_host_is_written_once_and_changed_in_its_place() {
          IdentityFile \"{ssh}/id_box\"\n    IdentitiesOnly yes\n    UserKnownHostsFile \"{ssh}/known_hosts\"\n    \
          StrictHostKeyChecking accept-new\n    ServerAliveInterval 30\n    ServerAliveCountMax 3\n    \
          ControlMaster no\nMatch originalhost box exec \"test $HTTPS_PROXY\"\n    \
-         ProxyCommand exec bash -c '{through}' \"box.example.com\" %p\nMatch all\n# <<< toolroom box <<<\n"
+         ProxyCommand bash -c '{through}' \"box.example.com\" %p\nMatch all\n# <<< toolroom box <<<\n"
     );
     assert_eq!(desk.read(CONFIG), expected);
     assert_eq!(desk.read(KNOWN_HOSTS), format!("[box.example.com]:2222 {KEY}\n"));
