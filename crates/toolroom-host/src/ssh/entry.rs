@@ -134,8 +134,7 @@ impl HostEntry {
         add("ControlMaster", "no");
         // Only where there is no other way: in a sandbox.
         block.push_str(&format!("Match originalhost {} exec \"test $HTTPS_PROXY\"\n", self.alias));
-        block
-            .push_str(&format!("    ProxyCommand bash -c '{THROUGH_PROXY}' \"{}\" %p\n", self.spoken()));
+        block.push_str(&format!("    ProxyCommand bash -c '{THROUGH_PROXY}' \"{}\" %p\n", self.spoken()));
         // What others wrote behind it is not about this host alone.
         block.push_str("Match all\n");
         block.push_str(&self.mark("<<<"));

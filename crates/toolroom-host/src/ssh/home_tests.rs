@@ -79,6 +79,21 @@ fn what_others_wrote_stays() {
 }
 
 #[test]
+fn a_block_of_another_version_is_replaced_where_it_is() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.home.path().join(".ssh")).unwrap();
+    let (before, after) = ("Host first\n    User me\n", "User everywhere\n");
+    let old = "# >>> toolroom box >>>\nHost box\n    HostName old.example.com\n# <<< toolroom box <<<\n";
+    std::fs::write(desk.ssh.config(), format!("{before}{old}{after}")).unwrap();
+    assert!(desk.ssh.configure(&entry(), None).unwrap().config);
+    let block = entry().block(&desk.home.path().join(".ssh"));
+    // What follows is about every host.
+    assert!(block.contains("\nMatch all\n# <<<"), "{block}");
+    assert_eq!(desk.read(CONFIG), format!("{before}{block}{after}"));
+    assert!(!desk.ssh.configure(&entry(), None).unwrap().config);
+}
+
+#[test]
 fn nothing_can_be_smuggled_in() {
     let long = "x".repeat(256);
     for wrong in
@@ -101,7 +116,8 @@ fn nothing_can_be_smuggled_in() {
             .block(Path::new("/h"))
             .contains("HostName fe80::1%%eth0\n")
     );
-    HostEntry::new("v6", "::1").unwrap();
+    let v6 = HostEntry::new("v6", "::1").unwrap().block(Path::new("/h"));
+    assert!(v6.contains("HostName ::1\n") && v6.contains("' \"[::1]\" %p\n"), "{v6}");
     for wrong in [
         String::new(),
         format!("other.example.com {KEY}"),

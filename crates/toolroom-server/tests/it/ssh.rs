@@ -255,6 +255,10 @@ fn hosts_of_the_profile_are_reached_through_the_proxy_and_stay_beside_an_opened_
         assert_eq!(pages["stdout"], "page!\n200 403 ", "{pages}");
     }
     assert_eq!(told[3]["stdout"], "from away\n", "{}", told[3]);
+    // What is written stays, what was opened does not.
+    let mut chat = bench.shop.home.command(&["chat", "go on", "--yes"]);
+    let (told, _model) = bench.shop.chat_of(&mut chat, &config, [bench.reads()]);
+    assert!(told[0]["stderr"].as_str().unwrap().contains("not among the hosts"), "{}", told[0]);
     assert_eq!((page.visits(), other.visits(), bench.server.visits()), (3, 0, 1));
 }
 

@@ -38,6 +38,7 @@ struct Configure {
 }
 
 #[derive(Debug, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each answers a question of its own")]
 struct Configured {
     success: bool,
     alias: String,

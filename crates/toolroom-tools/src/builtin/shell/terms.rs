@@ -13,6 +13,9 @@ use crate::shell::judge::{Judged, Settings, judge, judge_argv};
 const CHANGES: &str =
     "commands run in a sandbox: they can change these folders and a `/tmp` of their own, and reach";
 
+/// The only way to more.
+const OPENED: &str = "but hosts that `ssh_configure_host` opens";
+
 /// How commands are judged and confined. The operator's decision, which no call can change.
 #[derive(Debug, Clone)]
 pub struct CommandTerms {
@@ -73,12 +76,11 @@ impl CommandTerms {
     pub(super) fn about(&self) -> String {
         match &self.profile {
             Named::Off => "commands are not confined, and each one is asked about".to_owned(),
-            Named::ReadOnly => {
-                "commands run in a sandbox: they can change nothing but a `/tmp` of their own, and reach \
-                                no network"
-                    .to_owned()
-            }
-            Named::Workspace => format!("{CHANGES} no network"),
+            Named::ReadOnly => format!(
+                "commands run in a sandbox: they can change nothing but a `/tmp` of their own, and reach no network \
+                 {OPENED}"
+            ),
+            Named::Workspace => format!("{CHANGES} no network {OPENED}"),
             Named::Network(hosts) => {
                 let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
                 format!("{CHANGES} only {}, through the proxy of the usual variables", hosts.join(", "))
