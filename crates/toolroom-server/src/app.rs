@@ -73,8 +73,8 @@ pub struct App {
     pub folders: Folders,
     /// The shells of conversations.
     shells: Arc<Shells>,
-    /// What was opened to them.
-    ways_out: Option<Arc<WaysOut>>,
+    /// What commands reach.
+    ways_out: Arc<WaysOut>,
     /// As long as the store is open, nobody puts another database in its place.
     _place: Occupancy,
 }
@@ -104,10 +104,11 @@ impl App {
         let checkup = Examination::of_running(&folders, flags, &store, file);
         let supervisor = Supervisor::new(environment::own_program());
         let shells = Arc::new(Shells::new(supervisor.clone(), Interpreter::of_this_machine()));
-        let (background, ways_out) = match stay {
-            Stay::Long => (Some(Arc::new(Background::new(supervisor))), Some(Arc::default())),
-            Stay::Short => (None, None),
+        let background = match stay {
+            Stay::Long => Some(Arc::new(Background::new(supervisor))),
+            Stay::Short => None,
         };
+        let ways_out = Arc::<WaysOut>::default();
         let doors = Doors {
             background,
             checkup: Some(Arc::new(checkup)),
@@ -118,7 +119,7 @@ impl App {
             ssh: Some(Arc::new(SshHome::new(&folders.data.join(COMMANDS_HOME)))),
             commands: command_terms(&folders, &config.config.policy),
             openings,
-            ways_out: ways_out.clone(),
+            ways_out: Arc::clone(&ways_out),
         };
         let catalog = full_catalog(Arc::clone(&storage), limits, doors, register)?;
         let room = Toolroom::builder(storage)
@@ -148,13 +149,12 @@ impl App {
     pub fn end_shell(&self, project: &ProjectId, conversation: &str) {
         let name = shell::conversation_name(project, conversation);
         self.shells.close(&name);
-        if let Some(ways_out) = &self.ways_out {
-            ways_out.close(&name);
-        }
+        self.ways_out.close(&name);
     }
 
-    /// Writes what is queued and lets go of the database.
+    /// Writes what is queued and lets go of the database and the network.
     pub async fn close(self) -> anyhow::Result<()> {
+        self.ways_out.close_all();
         Ok(self.store.shutdown().await?)
     }
 }
@@ -303,7 +303,7 @@ struct Doors {
     spending: Option<Arc<dyn Spending>>,
     ssh: Option<Arc<SshHome>>,
     openings: Openings,
-    ways_out: Option<Arc<WaysOut>>,
+    ways_out: Arc<WaysOut>,
 }
 
 /// Every tool there is: the built-in ones over this storage, and an embedder's own.

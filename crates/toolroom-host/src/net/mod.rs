@@ -13,7 +13,7 @@
 //!
 //! The gate is what connections are made by, so it judges everything once more, whoever asks. Proxies are not used:
 //! with one, somebody else would look names up. We are one ([`Proxy`]), for confined programs that have no other way out;
-//! [`WaysOut`] are those of single conversations.
+//! [`WaysOut`] are those of all conversations.
 
 pub mod address;
 mod allowance;

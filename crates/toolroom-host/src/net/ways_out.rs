@@ -1,4 +1,4 @@
-//! The ways out of single conversations: what a person has opened to their commands, beside what the profile says.
+//! The ways out of sandboxes: to the hosts of the profile, and to what a person has opened to single conversations.
 
 use std::collections::HashMap;
 use std::io;
@@ -16,11 +16,16 @@ const MOST_HOSTS: usize = 16;
 /// Conversations that can have opened some. The one that used its way least recently makes room, and has to ask again.
 const MOST: usize = 64;
 
-/// A proxy for each conversation that was given hosts of its own. They live as long as this, and nobody writes them down.
+/// A proxy to the hosts of the profile, and one for each conversation that was given hosts of its own. They live as long
+/// as this, and nobody writes them down.
 #[derive(Debug, Default)]
-pub struct WaysOut {
-    /// Held only while they are looked at.
-    ways: Mutex<HashMap<String, Way>>,
+pub struct WaysOut(Mutex<Ways>);
+
+#[derive(Debug, Default)]
+struct Ways {
+    /// For all that have none of their own, opened when it is needed.
+    shared: Option<Proxy>,
+    own: HashMap<String, Way>,
 }
 
 #[derive(Debug)]
@@ -54,9 +59,9 @@ pub enum WayError {
 }
 
 impl WaysOut {
-    /// Opens a host to a conversation. `profile` is what its commands reach anyway.
+    /// Opens a host to a conversation. `profile` is what all commands reach, the same for as long as this lives.
     pub fn open(&self, conversation: &str, profile: &[Opening], host: Opening) -> Result<Opened, WayError> {
-        let mut ways = self.ways();
+        let ways = &mut self.ways().own;
         if let Some(way) = ways.get_mut(conversation) {
             if way.proxy.leads_to(&host) {
                 return Ok(Opened::Already);
@@ -80,22 +85,35 @@ impl WaysOut {
         Ok(Opened::First)
     }
 
-    /// The socket of a conversation's own proxy, if it has one.
-    #[must_use]
-    pub fn socket(&self, conversation: &str) -> Option<PathBuf> {
+    /// The socket of the proxy for a command; `None` if it reaches nobody.
+    pub fn socket(&self, conversation: Option<&str>, profile: &[Opening]) -> io::Result<Option<PathBuf>> {
         let mut ways = self.ways();
-        let way = ways.get_mut(conversation)?;
-        way.used = Instant::now();
-        Some(way.proxy.socket().to_owned())
+        if let Some(way) = conversation.and_then(|name| ways.own.get_mut(name)) {
+            way.used = Instant::now();
+            return Ok(Some(way.proxy.socket().to_owned()));
+        }
+        if profile.is_empty() {
+            return Ok(None);
+        }
+        let shared = match ways.shared.take() {
+            Some(shared) => shared,
+            None => Proxy::open(profile)?,
+        };
+        Ok(Some(ways.shared.insert(shared).socket().to_owned()))
     }
 
     /// Forgets what was opened to a conversation. Connections end.
     pub fn close(&self, conversation: &str) {
-        self.ways().remove(conversation);
+        self.ways().own.remove(conversation);
     }
 
-    fn ways(&self) -> MutexGuard<'_, HashMap<String, Way>> {
-        self.ways.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Ends all of them, for a process that is about to end.
+    pub fn close_all(&self) {
+        *self.ways() = Ways::default();
+    }
+
+    fn ways(&self) -> MutexGuard<'_, Ways> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -107,25 +125,31 @@ mod tests {
         text.parse().unwrap()
     }
 
+    fn own(ways: &WaysOut, conversation: &str) -> Option<PathBuf> {
+        ways.socket(Some(conversation), &[]).unwrap()
+    }
+
     #[tokio::test]
     async fn each_conversation_has_its_own_and_a_bounded_number() {
         let ways = WaysOut::default();
         let profile = [host("example.com")];
-        assert_eq!(ways.socket("a"), None);
+        assert_eq!(own(&ways, "a"), None);
         assert_eq!(ways.open("a", &profile, host("example.com")).unwrap(), Opened::Already);
-        assert_eq!(ways.socket("a"), None);
+        assert_eq!(own(&ways, "a"), None);
         assert_eq!(ways.open("a", &profile, host("box:22")).unwrap(), Opened::First);
-        let socket = ways.socket("a").unwrap();
+        let socket = own(&ways, "a");
         assert_eq!(ways.open("a", &profile, host("box:22")).unwrap(), Opened::Already);
         for port in 1..16 {
             assert_eq!(ways.open("a", &profile, host(&format!("nas:{port}"))).unwrap(), Opened::Another);
         }
         assert!(matches!(ways.open("a", &profile, host("one-more:22")), Err(WayError::Full)));
-        assert_eq!(ways.socket("a"), Some(socket.clone()));
-        assert_eq!(ways.socket("b"), None);
+        assert_eq!(own(&ways, "a"), socket);
+        assert_eq!(own(&ways, "b"), None);
+        let shared = ways.socket(Some("b"), &profile).unwrap();
+        assert!(shared.is_some() && shared != socket);
+        assert_eq!(ways.socket(None, &profile).unwrap(), shared);
         ways.close("a");
-        assert_eq!(ways.socket("a"), None);
-        assert!(!socket.exists());
+        assert_eq!(own(&ways, "a"), None);
         assert_eq!(ways.open("a", &profile, host("box:22")).unwrap(), Opened::First);
     }
 
@@ -135,9 +159,11 @@ mod tests {
         for number in 0..MOST {
             ways.open(&number.to_string(), &[], host("box:22")).unwrap();
         }
-        ways.socket("0").unwrap();
+        assert!(own(&ways, "0").is_some());
         ways.open("new", &[], host("box:22")).unwrap();
-        assert!(ways.socket("0").is_some() && ways.socket("new").is_some());
-        assert_eq!(ways.socket("1"), None);
+        assert!(own(&ways, "0").is_some() && own(&ways, "new").is_some());
+        assert_eq!(own(&ways, "1"), None);
+        ways.close_all();
+        assert_eq!((own(&ways, "0"), own(&ways, "new")), (None, None));
     }
 }

@@ -164,6 +164,11 @@ fn an_opened_host_is_reached_by_its_name_and_nobody_else_is() {
             "(: >/dev/tcp/127.0.0.1/{port}) || (: >/dev/tcp/127.0.0.1/{}) || echo closed",
             other.port
         )),
+        Line::Calls(
+            "ssh_configure_host",
+            json!({"alias": "page", "hostname": "127.0.0.1", "port": other.port}),
+        ),
+        ask(&format!("127.0.0.1:{}", other.port)),
     ]);
     assert_eq!((&told[0]["stdout"], bench.shop.workspace.join("sub/copy").exists()), (&json!("0\n"), true));
     let expected = json!({
@@ -183,7 +188,10 @@ fn an_opened_host_is_reached_by_its_name_and_nobody_else_is() {
         assert_eq!(refused["stdout"], "HTTP/1.1 403 Forbidden\r\n", "{refused}");
     }
     assert_eq!(told[10]["stdout"], "closed\n", "{}", told[10]);
-    assert_eq!((bench.server.visits(), other.visits()), (3, 0));
+    // The shell goes on with the second one.
+    assert_eq!((&told[11]["reachable"], told[11].get("note")), (&json!(true), None));
+    assert_eq!(told[12]["stdout"], "HTTP/1.1 200 Connection established\r\n", "{}", told[12]);
+    assert_eq!((bench.server.visits(), other.visits()), (3, 1));
 }
 
 /// Answers the question about this with a key.
@@ -260,6 +268,16 @@ fn hosts_of_the_profile_are_reached_through_the_proxy_and_stay_beside_an_opened_
     let (told, _model) = bench.shop.chat_of(&mut chat, &config, [bench.reads()]);
     assert!(told[0]["stderr"].as_str().unwrap().contains("not among the hosts"), "{}", told[0]);
     assert_eq!((page.visits(), other.visits(), bench.server.visits()), (3, 0, 1));
+}
+
+#[test]
+fn who_may_change_nothing_reaches_an_opened_host_too() {
+    let bench = Bench::new();
+    let mut chat = bench.shop.home.command(&["chat", "go on", "--yes"]);
+    let config = "[policy]\nexec_sandbox = 'read-only'\n";
+    let script = [bench.configures(), bench.reads(), shell("touch canary")];
+    let (told, _model) = bench.shop.chat_of(&mut chat, config, script);
+    assert_eq!((&told[1]["stdout"], &told[2]["exit_code"]), (&json!("from away\n"), &json!(1)));
 }
 
 #[test]

@@ -61,8 +61,8 @@ pub struct Surroundings {
     pub switchboard: Arc<dyn Switchboard>,
     /// The user's time zone.
     pub time_zone: TimeZone,
-    /// What was opened to single conversations; `None` where nobody stays to use it.
-    pub ways_out: Option<Arc<WaysOut>>,
+    /// The ways of commands to the network.
+    pub ways_out: Arc<WaysOut>,
     /// How far tools reach into the web.
     pub web: Arc<Web>,
 }

@@ -6,7 +6,7 @@ use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 use toolroom::tool::{ErrorKind, ToolError};
 use toolroom_host::files::{Access, Workspace};
-use toolroom_host::net::{Opened, Opening, Proxy, WayError, WaysOut};
+use toolroom_host::net::{Opened, Opening, WayError, WaysOut};
 use toolroom_host::process::Supervisor;
 use toolroom_host::sandbox::{
     Confinement, Demand, Level, Named, Network, Profile, Sandbox, SandboxError, make_home,
@@ -21,10 +21,7 @@ const NO_WAY: &str = "the way to the network cannot be opened";
 pub(super) struct Cell {
     supervisor: Supervisor,
     sandbox: OnceCell<Sandbox>,
-    /// The way to the hosts of the profile.
-    proxy: OnceCell<Proxy>,
-    /// The ways of single conversations.
-    ways_out: Option<Arc<WaysOut>>,
+    ways_out: Arc<WaysOut>,
 }
 
 /// Whether commands reach a host that somebody opened.
@@ -41,8 +38,8 @@ pub(super) enum Way {
 }
 
 impl Cell {
-    pub(super) fn new(supervisor: Supervisor, ways_out: Option<Arc<WaysOut>>) -> Self {
-        Self { supervisor, sandbox: OnceCell::new(), proxy: OnceCell::new(), ways_out }
+    pub(super) fn new(supervisor: Supervisor, ways_out: Arc<WaysOut>) -> Self {
+        Self { supervisor, sandbox: OnceCell::new(), ways_out }
     }
 
     /// Opens a host to the commands of a conversation.
@@ -55,13 +52,11 @@ impl Cell {
         if !terms.are_confined() {
             return Ok(Way::Everywhere);
         }
-        let (Some(ways), Some(conversation)) = (&self.ways_out, conversation) else {
-            return Ok(Way::NoConversation);
-        };
+        let Some(conversation) = conversation else { return Ok(Way::NoConversation) };
         if self.sandbox().await?.level() == Level::Landlock {
             return Ok(Way::NoNetwork);
         }
-        let opened = ways.open(conversation, terms.hosts(), host).map_err(|error| match error {
+        let opened = self.ways_out.open(conversation, terms.hosts(), host).map_err(|error| match error {
             WayError::Io(_) => ToolError::new(ErrorKind::Crashed, NO_WAY).caused_by(error),
             error => ToolError::tool(error.to_string()),
         })?;
@@ -71,21 +66,6 @@ impl Cell {
     async fn sandbox(&self) -> Result<&Sandbox, ToolError> {
         let find = || Sandbox::find(&self.supervisor, Demand::default());
         self.sandbox.get_or_try_init(find).await.map_err(refused)
-    }
-
-    /// Where a program gets out of its sandbox, if anywhere.
-    async fn network(&self, terms: &CommandTerms, conversation: Option<&str>) -> Result<Network, ToolError> {
-        let own = self.ways_out.as_ref().zip(conversation).and_then(|(ways, name)| ways.socket(name));
-        match (own, &terms.profile) {
-            (Some(socket), _) => Ok(Network::Proxy { socket }),
-            (None, Named::Network(hosts)) => {
-                let open = || async { Proxy::open(hosts) };
-                let failed = |error| ToolError::new(ErrorKind::Crashed, NO_WAY).caused_by(error);
-                let proxy = self.proxy.get_or_try_init(open).await.map_err(failed)?;
-                Ok(Network::Proxy { socket: proxy.socket().to_owned() })
-            }
-            (None, _) => Ok(Network::Off),
-        }
     }
 
     /// What a program of this workspace is started in; nothing where the terms say so. If it cannot be had, nothing is
@@ -112,7 +92,9 @@ impl Cell {
             }
             .push(folder.to_owned());
         }
-        profile.network = self.network(terms, conversation).await?;
+        let socket = self.ways_out.socket(conversation, terms.hosts());
+        let socket = socket.map_err(|error| ToolError::new(ErrorKind::Crashed, NO_WAY).caused_by(error))?;
+        profile.network = socket.map_or(Network::Off, |socket| Network::Proxy { socket });
         let confined = spawn_blocking(move || {
             if let Some(home) = &profile.home {
                 make_home(home).map_err(|error| {

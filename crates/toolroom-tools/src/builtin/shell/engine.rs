@@ -49,7 +49,7 @@ pub(super) struct Time {
 impl Engine {
     pub(super) fn new(around: &Surroundings) -> Self {
         Self {
-            cell: Cell::new(around.supervisor.clone(), around.ways_out.clone()),
+            cell: Cell::new(around.supervisor.clone(), Arc::clone(&around.ways_out)),
             terms: around.commands.clone(),
             supervisor: around.supervisor.clone(),
             files: around.files.clone(),
@@ -82,7 +82,9 @@ impl Engine {
 
     /// Opens a host to the commands of the conversation that the call belongs to.
     pub(super) async fn open(&self, context: &CallContext, host: Opening) -> Result<Way, ToolError> {
-        self.cell.open(&self.terms, conversation(context).as_deref(), host).await
+        // Where nothing can run in the background, nobody stays to use it.
+        let conversation = conversation(context).filter(|_| self.background.is_some());
+        self.cell.open(&self.terms, conversation.as_deref(), host).await
     }
 
     /// An order for a shell that runs one command.
