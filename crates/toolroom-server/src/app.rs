@@ -18,6 +18,7 @@ use toolroom_host::environment;
 use toolroom_host::files::{Access, Projects};
 use toolroom_host::folders::Folders;
 use toolroom_host::machine::FileId;
+use toolroom_host::net::WaysOut;
 use toolroom_host::occupancy::Occupancy;
 use toolroom_host::presence::Presence;
 use toolroom_host::process::Supervisor;
@@ -72,6 +73,8 @@ pub struct App {
     pub folders: Folders,
     /// The shells of conversations.
     shells: Arc<Shells>,
+    /// What commands reach.
+    ways_out: Arc<WaysOut>,
     /// As long as the store is open, nobody puts another database in its place.
     _place: Occupancy,
 }
@@ -105,6 +108,7 @@ impl App {
             Stay::Long => Some(Arc::new(Background::new(supervisor))),
             Stay::Short => None,
         };
+        let ways_out = Arc::<WaysOut>::default();
         let doors = Doors {
             background,
             checkup: Some(Arc::new(checkup)),
@@ -115,6 +119,7 @@ impl App {
             ssh: Some(Arc::new(SshHome::new(&folders.data.join(COMMANDS_HOME)))),
             commands: command_terms(&folders, &config.config.policy),
             openings,
+            ways_out: Arc::clone(&ways_out),
         };
         let catalog = full_catalog(Arc::clone(&storage), limits, doors, register)?;
         let room = Toolroom::builder(storage)
@@ -125,7 +130,7 @@ impl App {
             .redactions(Arc::clone(&vault) as _)
             .clock(Arc::new(SystemClock))
             .build();
-        Ok(Self { room, store, vault, config, sources, folders, shells, _place: place })
+        Ok(Self { room, store, vault, config, sources, folders, shells, ways_out, _place: place })
     }
 
     /// What is remembered of users.
@@ -140,13 +145,16 @@ impl App {
         &self.store
     }
 
-    /// Ends the shell of a conversation, and whatever runs in it. For whoever deletes the conversation.
+    /// Ends the shell of a conversation, and whatever runs in it, and forgets what was opened to it. For whoever deletes the conversation.
     pub fn end_shell(&self, project: &ProjectId, conversation: &str) {
-        self.shells.close(&shell::conversation_name(project, conversation));
+        let name = shell::conversation_name(project, conversation);
+        self.shells.close(&name);
+        self.ways_out.close(&name);
     }
 
-    /// Writes what is queued and lets go of the database.
+    /// Writes what is queued and lets go of the database and the network.
     pub async fn close(self) -> anyhow::Result<()> {
+        self.ways_out.close_all();
         Ok(self.store.shutdown().await?)
     }
 }
@@ -295,13 +303,14 @@ struct Doors {
     spending: Option<Arc<dyn Spending>>,
     ssh: Option<Arc<SshHome>>,
     openings: Openings,
+    ways_out: Arc<WaysOut>,
 }
 
 /// Every tool there is: the built-in ones over this storage, and an embedder's own.
 fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
-    Doors { background, checkup, commands, files, memories, shells, spending, ssh, openings }: Doors,
+    Doors { background, checkup, commands, files, memories, shells, spending, ssh, openings, ways_out }: Doors,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
     let catalog = Arc::new(Catalog::with_limits(limits));
@@ -330,6 +339,7 @@ fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         supervisor,
         files,
         time_zone: environment::time_zone(),
+        ways_out,
         web: Arc::new(web),
     };
     catalog.register_all(None, builtin::all(&around)?)?;

@@ -74,6 +74,8 @@ pub(super) struct Session {
     interpreter: Interpreter,
     running: Running,
     line: Line,
+    /// Where its programs get out of their sandbox.
+    way_out: Option<PathBuf>,
 }
 
 impl Command {
@@ -97,8 +99,9 @@ impl Session {
         order: Order,
         memory: &Memory,
     ) -> Result<Self, ProcessError> {
+        let way_out = way_out(&order).cloned();
         let (running, line) = supervisor.start_on_line(interpreter.lasting(order)).await?;
-        let mut session = Self { interpreter, running, line };
+        let mut session = Self { interpreter, running, line, way_out };
         let mut first = memory.state.clone().unwrap_or_default();
         if let Some(folder) = &memory.folder {
             first.extend_from_slice(b"\n");
@@ -118,6 +121,11 @@ impl Session {
     /// Whether it takes another command.
     pub(super) fn is_alive(&self) -> bool {
         self.running.ended().is_none()
+    }
+
+    /// Whether programs get out where one that is started now would. A sandbox cannot be given another way.
+    pub(super) fn fits(&self, order: &Order) -> bool {
+        self.way_out.as_ref() == way_out(order)
     }
 
     /// Runs one command. Whoever gives this up must drop the session, too.
@@ -190,6 +198,10 @@ impl Session {
         let end = if is_late { End::OutOfTime } else { End::ShellEnded(ended.status, ended.cause) };
         Ok(Step::Ended(end, ended))
     }
+}
+
+fn way_out(order: &Order) -> Option<&PathBuf> {
+    order.confinement.as_ref()?.proxy.as_ref()
 }
 
 /// What followed on something that was said.

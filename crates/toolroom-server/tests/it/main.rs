@@ -60,6 +60,8 @@ mod secrets;
 mod select;
 mod shell;
 mod shell_exec;
+mod shop;
+mod ssh;
 mod standing;
 mod tools;
 mod trouble;

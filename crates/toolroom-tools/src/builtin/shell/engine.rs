@@ -12,12 +12,14 @@ use toolroom::scope::LOCAL_PROJECT;
 use toolroom::tool::ToolError;
 use toolroom_host::background::Background;
 use toolroom_host::files::Access;
+use toolroom_host::net::Opening;
 use toolroom_host::process::{Ended, Order, ProcessError, Supervisor, Variables};
 use toolroom_host::shell::{Interpreter, Shells};
 
 use super::super::Surroundings;
 use super::super::files::{self, Files};
-use super::cell::Cell;
+use super::cell::{Cell, Way};
+use super::conversation_name;
 use super::terms::CommandTerms;
 
 /// Of each stream; what lies between both ends is counted.
@@ -47,7 +49,7 @@ pub(super) struct Time {
 impl Engine {
     pub(super) fn new(around: &Surroundings) -> Self {
         Self {
-            cell: Cell::new(around.supervisor.clone()),
+            cell: Cell::new(around.supervisor.clone(), Arc::clone(&around.ways_out)),
             terms: around.commands.clone(),
             supervisor: around.supervisor.clone(),
             files: around.files.clone(),
@@ -70,11 +72,19 @@ impl Engine {
     ) -> Result<Order, ToolError> {
         let mut order = Order::new(program, folder);
         let workspace = files::workspace(&self.files, context)?;
-        order.confinement = self.cell.around(&workspace, &self.terms).await?;
+        order.confinement =
+            self.cell.around(&workspace, &self.terms, conversation(context).as_deref()).await?;
         order.kept_bytes = KEPT_BYTES;
         order.limits.wall = time.wall;
         order.grace = time.grace;
         Ok(order)
+    }
+
+    /// Opens a host to the commands of the conversation that the call belongs to.
+    pub(super) async fn open(&self, context: &CallContext, host: Opening) -> Result<Way, ToolError> {
+        // Where nothing can run in the background, nobody stays to use it.
+        let conversation = conversation(context).filter(|_| self.background.is_some());
+        self.cell.open(&self.terms, conversation.as_deref(), host).await
     }
 
     /// An order for a shell that runs one command.
@@ -137,6 +147,11 @@ impl Engine {
         text.push_str(&format!("; {}", self.terms.about()));
         text
     }
+}
+
+/// The conversation that a call belongs to, by the name its shell is kept under.
+fn conversation(context: &CallContext) -> Option<String> {
+    context.thread_id().map(|thread| conversation_name(&context.scope().project, thread))
 }
 
 /// `linux` → `Linux`.

@@ -43,7 +43,7 @@ pub(super) fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> 
         manage_process::tool(&engine)?,
         run_command::tool(&engine)?,
         shell_exec::tool(&engine)?,
-        ssh_configure_host::tool(around.ssh.clone())?,
+        ssh_configure_host::tool(&engine, around.ssh.clone())?,
     ])
 }
 
