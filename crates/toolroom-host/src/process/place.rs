@@ -8,6 +8,7 @@ use rustix::fs::Mode;
 use rustix::process::{Gid, Uid};
 
 use super::keepsake::Keepsakes;
+use super::repositories::Repositories;
 use super::wire::{Refusal, Task};
 use crate::sandbox::{Level, User};
 
@@ -18,6 +19,8 @@ pub(super) struct Place {
     temporary: Option<PathBuf>,
     /// What must be as it was.
     keepsakes: Keepsakes,
+    /// What must have nothing new to run.
+    repositories: Option<Repositories>,
 }
 
 impl Place {
@@ -27,7 +30,8 @@ impl Place {
         let keepsakes = Keepsakes::of(confinement.unguarded()).map_err(|source| {
             Refusal::Confinement(format!("what is protected in its folders cannot be remembered: {source}"))
         })?;
-        let mut place = Self { temporary: None, keepsakes };
+        let repositories = Some(Repositories::of(confinement.shared().cloned().collect()));
+        let mut place = Self { temporary: None, keepsakes, repositories };
         if let Some(user) = confinement.user {
             give_pipes(user).map_err(Refusal::preparing)?;
         }
@@ -44,15 +48,15 @@ impl Place {
     }
 
     /// Whether something was changed that is protected.
-    pub(super) fn is_trespassed(&self) -> bool {
-        self.keepsakes.are_changed()
+    pub(super) fn is_trespassed(&mut self) -> bool {
+        self.keepsakes.are_changed() || self.repositories.as_mut().is_some_and(Repositories::have_errands)
     }
 
     /// Clears everything away, and gives whether something had to be put back. Nobody is left who could be in the way.
     pub(super) fn clear(&mut self) -> bool {
         self.remove_temporary();
-        // What could not be put back was changed too.
-        self.keepsakes.put_back().unwrap_or(true)
+        let is_changed = self.keepsakes.put_back();
+        self.repositories.as_ref().is_some_and(Repositories::put_back) || is_changed
     }
 
     #[expect(

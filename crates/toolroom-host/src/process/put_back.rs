@@ -3,7 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -13,27 +13,30 @@ use rustix::process::{Gid, Uid};
 
 use super::keepsake::{Content, Keepsake, Keepsakes, Thing};
 
+/// All that an owner may do in a folder.
+const OWNERS: u32 = 0o700;
+
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl Keepsakes {
-    /// Puts back what was changed. Gives whether anything was.
-    pub(super) fn put_back(&self) -> io::Result<bool> {
+    /// Puts back what was changed, and gives whether anything was. What cannot be put back keeps no other from it.
+    pub(super) fn put_back(&self) -> bool {
         let mut is_any = false;
         for keepsake in self.kept.iter().filter(|keepsake| keepsake.is_changed()) {
             is_any = true;
-            keepsake.put_back()?;
+            // Whoever asked hears of a change either way.
+            drop(keepsake.put_back());
         }
-        Ok(is_any)
+        is_any
     }
 }
 
 impl Keepsake {
-    #[expect(clippy::disallowed_methods, reason = "this is the door: a protected file is put back")]
-    fn put_back(&self) -> io::Result<()> {
-        let mut folder = rustix::fs::openat(CWD, &self.folder, FOLDER, Mode::empty())?;
+    pub(super) fn put_back(&self) -> io::Result<()> {
+        let mut folder = open(CWD, self.folder.as_os_str())?;
         let Some(name) = self.path.file_name() else { return Ok(()) };
         for part in self.path.parent().into_iter().flat_map(Path::iter) {
-            folder = match rustix::fs::openat(&folder, part, FOLDER, Mode::empty()) {
+            folder = match open(folder.as_fd(), part) {
                 Ok(inner) => inner,
                 // Nothing was here, and nothing can be below.
                 Err(Errno::NOENT) if self.was.is_none() => return Ok(()),
@@ -85,6 +88,19 @@ impl Thing {
         }
         Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(self.look.mode))?)
     }
+}
+
+/// Opens a folder to change what is in it, though a program may have closed it to its owner.
+#[expect(clippy::disallowed_methods, reason = "this is the door: a folder with a protected file")]
+fn open(above: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
+    let found = rustix::fs::openat(above, name, FOLDER.union(OFlags::PATH), Mode::empty())?;
+    let mode = rustix::fs::fstat(&found)?.st_mode;
+    if mode & OWNERS != OWNERS {
+        // By its number, as a path can be led elsewhere. Whoever may not is told below.
+        let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
+        let _ = rustix::fs::chmod(itself, Mode::from_raw_mode(mode | OWNERS));
+    }
+    rustix::fs::openat(&found, ".", FOLDER, Mode::empty())
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the door: a protected folder is made again")]

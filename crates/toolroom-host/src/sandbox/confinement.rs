@@ -1,5 +1,6 @@
 //! A profile on this machine: every path resolved, every doubt settled.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,8 +69,6 @@ impl Confinement {
         // A home of its own is the program's alone: nobody else runs what it leaves there.
         let shared = || writable.iter().filter(|folder| Some(*folder) != home.as_ref());
         let locked: Vec<PathBuf> = shared().flat_map(|folder| protected::locked(folder)).collect();
-        let pinned = shared().map(|folder| folder.join(protected::REPOSITORY));
-        let pinned = pinned.filter(|folder| protected::is_folder(folder)).collect();
         let mut hidden = profile.hidden.clone();
         hidden.retain(|path| protected::is_there(path));
         let mut hidden = resolved_any(&hidden)?;
@@ -79,6 +78,14 @@ impl Confinement {
             writable.iter().chain(&readable).map(PathBuf::as_path).chain(system).collect();
         hidden.retain(|path| usable.iter().any(|folder| path.starts_with(folder)));
         hidden.extend(shared().chain(&readable).flat_map(|folder| protected::hidden(folder)));
+        // What has a protected file somewhere inside, and a repository.
+        let around = locked.iter().chain(&hidden).filter(|path| protected::is_there(path));
+        let around = around.flat_map(|path| path.ancestors().skip(1));
+        let repositories: Vec<PathBuf> = shared().map(|folder| folder.join(protected::REPOSITORY)).collect();
+        let around = around.chain(repositories.iter().map(PathBuf::as_path));
+        let is_inside = |path: &Path| shared().any(|folder| path != folder && path.starts_with(folder));
+        let pinned: BTreeSet<PathBuf> =
+            around.filter(|path| is_inside(path) && protected::is_folder(path)).map(Path::to_owned).collect();
         let proxy = match &profile.network {
             Network::Off => None,
             Network::Proxy { .. } if level == Level::Landlock => return Err(SandboxError::NoProxy),
@@ -92,7 +99,7 @@ impl Confinement {
             writable,
             hidden,
             locked,
-            pinned,
+            pinned: pinned.into_iter().collect(),
             home,
             temporary_bytes: profile.temporary_bytes,
             proxy,
@@ -125,6 +132,12 @@ impl Confinement {
             }
         }
         Ok(())
+    }
+
+    /// The folders it may change in which others work, too: a home of its own is the program's alone, and nobody else
+    /// runs what it leaves there.
+    pub(crate) fn shared(&self) -> impl Iterator<Item = &PathBuf> {
+        self.writable.iter().filter(|folder| Some(*folder) != self.home.as_ref())
     }
 
     /// What a program could change though it is protected, each path below the folder it lies in. In namespaces that is

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use toolroom_host::process::{Cause, Limit, Status};
-use toolroom_host::shell::{End, ShellError};
+use toolroom_host::shell::{End, Interpreter, ShellError};
 
 use super::shells::{Talk, command, within};
 use super::{BOUND, descriptors, rounds, until, zombies};
@@ -148,4 +148,23 @@ async fn closing_a_conversation_ends_its_shell_and_what_runs_there() {
     assert!(matches!(ended, Err(ShellError::Closed)), "{ended:?}");
     until(BOUND, || talk.bench.alive().is_empty()).await;
     assert_eq!(talk.shells.count(), 0);
+}
+
+#[tokio::test]
+async fn functions_with_the_names_of_its_own_words_keep_no_shell_from_answering() {
+    for interpreter in [Interpreter::Bash, Interpreter::Sh] {
+        let talk = Talk::new(interpreter);
+        for name in [
+            "eval", "command", "builtin", "printf", "set", "unset", "trap", "pwd", "umask", "declare",
+            "export", "read", "break", "continue", "shopt", "unalias", "return", "exit", "local", "test",
+            "echo", ":", "true",
+        ] {
+            talk.outcome("state=there").await;
+            let text = format!("{name}() {{ while :; do sleep 1; done; }}");
+            let end = talk.outcome(&text).await.end;
+            assert!(matches!(end, End::Done(_) | End::ShellEnded(..)), "{interpreter:?} {text}: {end:?}");
+            let next = talk.outcome("(exit 3)").await;
+            assert_eq!(next.end, End::Done(3), "{interpreter:?} {text}");
+        }
+    }
 }
