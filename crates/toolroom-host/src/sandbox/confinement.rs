@@ -49,6 +49,9 @@ impl Confinement {
         let readable = resolved(&profile.readable)?;
         let home = resolved(profile.home.as_slice())?.pop();
         writable.extend(home.clone());
+        for given in profile.writable.iter().chain(&profile.readable).chain(&profile.home) {
+            check_way(given, &writable)?;
+        }
         let first = writable.first().or(readable.first()).map(PathBuf::as_path);
         let user = user(first).map_err(|source| unusable(first.unwrap_or(Path::new("/")), source))?;
         if let Some(user) = user {
@@ -66,8 +69,7 @@ impl Confinement {
                 }
             }
         }
-        // A home of its own is the program's alone: nobody else runs what it leaves there.
-        let shared = || writable.iter().filter(|folder| Some(*folder) != home.as_ref());
+        let shared = || shared(&writable, home.as_ref());
         let locked: Vec<PathBuf> = shared().flat_map(|folder| protected::locked(folder)).collect();
         let mut hidden = profile.hidden.clone();
         hidden.retain(|path| protected::is_there(path));
@@ -134,10 +136,9 @@ impl Confinement {
         Ok(())
     }
 
-    /// The folders it may change in which others work, too: a home of its own is the program's alone, and nobody else
-    /// runs what it leaves there.
+    /// The folders it may change in which others work, too.
     pub(crate) fn shared(&self) -> impl Iterator<Item = &PathBuf> {
-        self.writable.iter().filter(|folder| Some(*folder) != self.home.as_ref())
+        shared(&self.writable, self.home.as_ref())
     }
 
     /// What a program could change though it is protected, each path below the folder it lies in. In namespaces that is
@@ -159,6 +160,11 @@ impl Confinement {
     }
 }
 
+/// A home of its own is the program's alone: nobody else runs what it leaves there.
+fn shared<'a>(writable: &'a [PathBuf], home: Option<&'a PathBuf>) -> impl Iterator<Item = &'a PathBuf> {
+    writable.iter().filter(move |folder| Some(*folder) != home)
+}
+
 /// Folders that must be there, without links in their paths. None may hold a part of the system.
 fn resolved(folders: &[PathBuf]) -> Result<Vec<PathBuf>, SandboxError> {
     let found = resolved_any(folders)?;
@@ -172,10 +178,27 @@ fn resolved(folders: &[PathBuf]) -> Result<Vec<PathBuf>, SandboxError> {
     Ok(found)
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the door: where a folder of the sandbox really is")]
+/// Refuses a path that goes through a folder programs may change, and leads out of it again.
+fn check_way(given: &Path, writable: &[PathBuf]) -> Result<(), SandboxError> {
+    let found = resolved_one(given)?;
+    for above in given.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {
+        let above = resolved_one(above)?;
+        if let Some(folder) =
+            writable.iter().find(|folder| above.starts_with(folder) && !found.starts_with(folder))
+        {
+            return Err(SandboxError::LeadsOut { given: given.to_owned(), folder: folder.clone() });
+        }
+    }
+    Ok(())
+}
+
 fn resolved_any(paths: &[PathBuf]) -> Result<Vec<PathBuf>, SandboxError> {
-    let resolve = |path: &PathBuf| path.canonicalize().map_err(|source| unusable(path, source));
-    paths.iter().map(resolve).collect()
+    paths.iter().map(|path| resolved_one(path)).collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: where a folder of the sandbox really is")]
+fn resolved_one(path: &Path) -> Result<PathBuf, SandboxError> {
+    path.canonicalize().map_err(|source| unusable(path, source))
 }
 
 fn unusable(folder: &Path, source: io::Error) -> SandboxError {
