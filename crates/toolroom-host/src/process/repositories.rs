@@ -15,11 +15,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use sha2::{Digest, Sha256};
 
 use super::git_settings::{Setting, doubtful};
-use super::keepsake::{Keepsake, Room};
+use super::keepsake::{Keepsake, Room, Thing};
 use crate::regular_file::{Links, RegularFile};
 
 /// Folders that are looked at, those nearest first.
 const MAX_FOLDERS: usize = 5_000;
+
+/// How long a look may take.
+const MAX_LOOK: Duration = Duration::from_secs(1);
 
 /// A longer file is not read, and doubtful as a whole.
 const MAX_FILE_BYTES: usize = 256 * 1024;
@@ -52,7 +55,7 @@ pub(super) struct Repositories {
     /// What any of them had git do before.
     known: HashSet<Errand>,
     /// What was in the files that say so.
-    kept: BTreeMap<PathBuf, Keepsake>,
+    kept: BTreeMap<PathBuf, Thing>,
     /// If not all folders could be looked at: when that was. Files that are older are not the program's.
     cut_at: Option<SystemTime>,
     next_look: Instant,
@@ -70,17 +73,12 @@ struct Look {
 impl Repositories {
     /// Looks at those that are there.
     pub(super) fn of(folders: Vec<PathBuf>) -> Self {
-        let began = SystemTime::now();
+        let began = time();
         let look = Look::at(&folders);
         let mut room = Room::new();
-        let mut kept = BTreeMap::new();
-        for path in look.files {
-            let Some(folder) = folders.iter().find(|folder| path.starts_with(folder)) else { continue };
-            let Ok(inner) = path.strip_prefix(folder) else { continue };
-            // Without room a file is only set aside if it comes to that.
-            let was = room.remember(&path).unwrap_or_default();
-            kept.insert(path.clone(), Keepsake { folder: folder.clone(), path: inner.to_owned(), was });
-        }
+        // Without room for it a file is only set aside if it comes to that.
+        let remember = |path: PathBuf| room.remember(&path).ok()?.map(|thing| (path, thing));
+        let kept = look.files.into_iter().filter_map(remember).collect();
         Self {
             known: look.errands.into_iter().map(|(_, errand)| errand).collect(),
             kept,
@@ -135,8 +133,7 @@ impl Repositories {
     fn keepsake(&self, path: &Path) -> Option<Keepsake> {
         let folder = self.folders.iter().find(|folder| path.starts_with(folder))?;
         let inner = path.strip_prefix(folder).ok()?.to_owned();
-        let was = self.kept.get(path).and_then(|kept| kept.was.clone());
-        Some(Keepsake { folder: folder.clone(), path: inner, was })
+        Some(Keepsake { folder: folder.clone(), path: inner, was: self.kept.get(path).cloned() })
     }
 }
 
@@ -144,13 +141,13 @@ impl Look {
     fn at(folders: &[PathBuf]) -> Self {
         let mut look = Self::default();
         let mut open: VecDeque<PathBuf> = folders.iter().cloned().collect();
-        let mut left = MAX_FOLDERS;
+        let (began, mut count) = (now(), 0);
         while let Some(folder) = open.pop_front() {
-            if left == 0 {
+            count += 1;
+            if count > MAX_FOLDERS || now() - began > MAX_LOOK {
                 look.is_cut = true;
                 break;
             }
-            left -= 1;
             open.extend(look.look_into(&folder, folders));
         }
         look
@@ -282,6 +279,11 @@ fn is_changed_since(path: &Path, since: SystemTime) -> bool {
     let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
     let changed = path.symlink_metadata().map(|found| u64::try_from(found.ctime()).unwrap_or(0));
     changed.is_ok_and(|changed| changed >= since.as_secs())
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: time in a process without a runtime")]
+fn time() -> SystemTime {
+    SystemTime::now()
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the door: time in a process without a runtime")]
