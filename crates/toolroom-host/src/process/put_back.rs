@@ -1,7 +1,7 @@
 //! Putting protected files back. No path is followed: every step is taken below a folder that is open, so that no link a
 //! program has left leads elsewhere. What is in the way is renamed, not removed, as somebody else may have put it there.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -12,6 +12,9 @@ use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
 
 use super::keepsake::{Content, Keepsake, Keepsakes, Thing};
+
+/// In front of the name of what was in the way.
+pub(super) const SET_ASIDE: &[u8] = b"set-aside-";
 
 /// All that an owner may do in a folder.
 const OWNERS: u32 = 0o700;
@@ -119,7 +122,7 @@ fn set_aside(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     }
     let mut random = [0; 6];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let mut aside = OsString::from(OsStr::from_bytes(b"set-aside-"));
+    let mut aside = OsStr::from_bytes(SET_ASIDE).to_owned();
     aside.push(OsStr::from_bytes(name.as_bytes().strip_prefix(b".").unwrap_or(name.as_bytes())));
     aside.push(format!("-{}", hex::encode(random)));
     Ok(rustix::fs::renameat(folder, name, folder, &aside)?)

@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::git_settings::{Setting, doubtful};
 use super::keepsake::{Keepsake, Room, Thing};
+use super::put_back::SET_ASIDE;
 use crate::regular_file::{Links, RegularFile};
 
 /// Folders that are looked at, those nearest first.
@@ -41,6 +42,9 @@ const REPOSITORY: &str = ".git";
 
 /// Settings of a repository.
 const SETTINGS: [&str; 2] = ["config", "config.worktree"];
+
+/// By which a repository is known.
+const PARTS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 
 /// Folders of a repository in which others lie.
 const INNER: [&str; 2] = ["modules", "worktrees"];
@@ -157,11 +161,12 @@ impl Look {
     #[expect(clippy::disallowed_methods, reason = "this is the door: what is in a folder of a program")]
     fn look_into(&mut self, folder: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
         let mut inner = Vec::new();
-        let (mut has_head, mut has_objects) = (false, false);
+        let mut has = [false; PARTS.len()];
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
-            has_head |= name == "HEAD";
-            has_objects |= name == "objects" || name == "commondir";
+            for (has, part) in has.iter_mut().zip(PARTS) {
+                *has |= name == part;
+            }
             if name == REPOSITORY && !kind.is_dir() {
                 self.look_at_pointer(&entry.path(), kind.is_symlink(), folders);
             }
@@ -169,7 +174,8 @@ impl Look {
                 inner.push(entry.path());
             }
         }
-        if has_head && has_objects {
+        // A whole one, one that shares its objects with another, or that other.
+        if matches!(has, [true, true, ..] | [true, _, _, true] | [_, true, true, _]) {
             self.look_at_repository(folder, folders);
             // Everything else in it is data.
             inner
@@ -210,8 +216,7 @@ impl Look {
             return;
         }
         let entries = std::fs::read_dir(hooks).into_iter().flatten().flatten();
-        let is_sample = |name: &OsStr| name.as_bytes().ends_with(b".sample");
-        for (count, entry) in entries.filter(|entry| !is_sample(&entry.file_name())).enumerate() {
+        for (count, entry) in entries.filter(|entry| !is_inert(&entry.file_name())).enumerate() {
             let path = entry.path();
             match content_of(&path) {
                 _ if count >= MAX_HOOKS => return self.add(hooks, b"many", hooks.as_os_str()),
@@ -256,6 +261,11 @@ impl Look {
         let errand = Sha256::new().chain_update(kind).chain_update([0]).chain_update(what.as_bytes());
         self.errands.push((path.to_owned(), errand.finalize().into()));
     }
+}
+
+/// Whether git runs no hook with such a name.
+fn is_inert(name: &OsStr) -> bool {
+    name.as_bytes().ends_with(b".sample") || name.as_bytes().starts_with(SET_ASIDE)
 }
 
 enum Content {

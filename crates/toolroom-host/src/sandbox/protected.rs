@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Run or obeyed by shells, by git, by editors and by whatever starts a session, often long after and by somebody else.
 /// They can be read.
-const LOCKED: [&str; 30] = [
+const LOCKED: [&str; 31] = [
     ".bash_aliases",
     ".bash_login",
     ".bash_logout",
@@ -13,6 +13,7 @@ const LOCKED: [&str; 30] = [
     ".bashrc",
     ".cshrc",
     ".gitconfig",
+    ".hg/hgrc",
     ".inputrc",
     ".kshrc",
     ".login",

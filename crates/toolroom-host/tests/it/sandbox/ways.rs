@@ -39,7 +39,7 @@ pub(super) const FILES: [Way; 30] = [
 ];
 
 /// What lies in the workspace and is protected all the same.
-pub(super) const PROTECTED: [Way; 26] = [
+pub(super) const PROTECTED: [Way; 28] = [
     ("change a hook", "echo evil >> .git/hooks/pre-commit", Anybody),
     ("make a hook", "echo evil > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout", Anybody),
     ("remove a hook", "rm -f .git/hooks/pre-commit", Anybody),
@@ -93,6 +93,16 @@ pub(super) const PROTECTED: [Way; 26] = [
     (
         "make a repository that runs something",
         "git init -q new; git -C new config core.fsmonitor evil",
+        Anybody,
+    ),
+    (
+        "make a repository that has its settings elsewhere",
+        "mkdir -p new/objects new/refs; echo '[core] pager=evil' > new/config; echo ../new > .git/commondir",
+        Anybody,
+    ),
+    (
+        "have a session start something",
+        "mkdir -p .config/autostart; echo evil > .config/autostart/x.desktop",
         Anybody,
     ),
     ("make a repository with a hook", "git init -q new; echo evil > new/.git/hooks/post-commit", Anybody),

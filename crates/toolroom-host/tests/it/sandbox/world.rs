@@ -27,7 +27,8 @@ const KEPT: [&str; 7] =
     [".bashrc", ".config/fish", ".git/config", ".git/hooks", ".git/info/attributes", ".profile", ".zshrc"];
 
 /// What may change, but must hold nothing evil.
-const CLEAN: [&str; 8] = [
+const CLEAN: [&str; 9] = [
+    ".config/autostart/x.desktop",
     ".git/modules/m/config",
     "new/.git/config",
     "new/.git/hooks/post-commit",
