@@ -130,54 +130,5 @@ fn judged(section: &str, line: &str) -> Option<Setting> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn runs(text: &str) -> bool {
-        doubtful(text.as_bytes()).iter().any(|setting| matches!(setting, Setting::Runs(_)))
-    }
-
-    #[test]
-    fn what_git_writes_itself_is_harmless() {
-        let text = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n# a comment \\\n; another\n\n\
-            [remote \"origin\"]\r\n\turl = https://example.com/a.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
-            [branch \"a/b.c\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[user] name = A B # c\n[submodule \"m\"]\nactive\n";
-        assert_eq!(doubtful(text.as_bytes()), []);
-        let module = "[core]\nworktree = ../../../m\n";
-        assert_eq!(doubtful(module.as_bytes()), [Setting::Place("../../../m".to_owned())]);
-    }
-
-    #[test]
-    fn what_may_run_something_is_found_however_it_is_written() {
-        for text in [
-            "[core]\nfsmonitor = evil",
-            "[CORE]\nFSMonitor=evil",
-            "[core] hooksPath = /tmp",
-            "[core]pager=evil",
-            "[core]\nbare = false\\\npager = evil",
-            "[core \"x\"]\nsshCommand = evil",
-            "[ core]\neditor = evil",
-            "[filter \"a\"]\nsmudge = evil",
-            "[alias]\nst = !evil",
-            "[include]\npath = evil",
-            "[includeIf \"gitdir:/\"]\npath = evil",
-            "[remote \"o\"]\nurl = ext::sh -c evil",
-            "[remote \"o\"]\nurl = \"ext\":\"\":evil",
-            "[remote \"a\\\"]\nuploadpack = evil\n[user \"]\nname = x",
-            "[remote \"o\"]\nuploadpack = evil",
-            "[submodule \"m\"]\nupdate = !evil",
-            "[user\nname = evil",
-            "\u{feff}[core]\npager = evil",
-            "name = evil",
-            "[user]\nname = a\n[core]\u{b}pager = evil",
-        ] {
-            assert!(runs(text), "{text:?}");
-        }
-        assert!(matches!(doubtful(b"[core]\n\xff").as_slice(), [Setting::Runs(_)]));
-    }
-
-    #[test]
-    fn the_list_is_sorted_and_holds_nothing_twice() {
-        assert!(HARMLESS.is_sorted_by(|one, next| one < next));
-    }
-}
+#[path = "git_settings_tests.rs"]
+mod tests;
