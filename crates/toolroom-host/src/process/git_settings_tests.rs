@@ -1,7 +1,7 @@
 //! Settings that were written in every way, and what git itself makes of them.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use proptest::prelude::{prop_assert, proptest};
 use proptest::{collection, sample};
@@ -98,7 +98,7 @@ const PIECES: [&str; 34] = [
 /// The names git finds, in its own words; `None` if it refuses the text.
 #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "git itself is asked")]
 fn found_by_git(text: &str) -> Option<Vec<(String, String)>> {
-    let mut git = Command::new("git")
+    let mut git = std::process::Command::new("git")
         .args(["config", "--file", "-", "--no-includes", "--list", "-z"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

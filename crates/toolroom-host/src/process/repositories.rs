@@ -20,7 +20,7 @@ use super::put_back::SET_ASIDE;
 use crate::regular_file::{Links, RegularFile};
 
 /// Folders that are looked at, those nearest first.
-const MAX_FOLDERS: usize = 5_000;
+const MAX_FOLDERS: usize = 2_000;
 
 /// How long a look may take.
 const MAX_LOOK: Duration = Duration::from_secs(1);
@@ -69,6 +69,10 @@ pub(super) struct Repositories {
 #[derive(Default)]
 struct Look {
     errands: Vec<(PathBuf, Errand)>,
+    /// Places that git is sent to, by these files.
+    places: Vec<(PathBuf, PathBuf)>,
+    /// Repositories that were looked at.
+    repositories: HashSet<PathBuf>,
     /// Files that hold errands or could.
     files: Vec<PathBuf>,
     is_cut: bool,
@@ -79,12 +83,15 @@ impl Repositories {
     pub(super) fn of(folders: Vec<PathBuf>) -> Self {
         let began = time();
         let look = Look::at(&folders);
+        let errands = look.errands.into_iter().map(|(_, errand)| errand);
+        // Also those that are harmless: what is there may be moved away.
+        let places = look.places.into_iter().map(|(_, place)| errand(b"place", place.as_os_str()));
         let mut room = Room::new();
         // Without room for it a file is only set aside if it comes to that.
         let remember = |path: PathBuf| room.remember(&path).ok()?.map(|thing| (path, thing));
         let kept = look.files.into_iter().filter_map(remember).collect();
         Self {
-            known: look.errands.into_iter().map(|(_, errand)| errand).collect(),
+            known: errands.chain(places).collect(),
             kept,
             cut_at: look.is_cut.then_some(began),
             next_look: now() + REST,
@@ -154,6 +161,7 @@ impl Look {
             }
             open.extend(look.look_into(&folder, folders));
         }
+        look.judge_places();
         look
     }
 
@@ -168,7 +176,7 @@ impl Look {
                 *has |= name == part;
             }
             if name == REPOSITORY && !kind.is_dir() {
-                self.look_at_pointer(&entry.path(), kind.is_symlink(), folders);
+                self.look_at_pointer(&entry.path(), kind.is_symlink());
             }
             if kind.is_dir() {
                 inner.push(entry.path());
@@ -195,7 +203,9 @@ impl Look {
                     for setting in doubtful(&text) {
                         match setting {
                             Setting::Runs(setting) => self.add(&path, b"runs", OsStr::new(&setting)),
-                            Setting::Place(place) => self.add_place(&path, &repository.join(place), folders),
+                            Setting::Place(place) => {
+                                self.look_at_worktree(&path, &repository.join(place), folders);
+                            }
                         }
                     }
                 }
@@ -205,8 +215,9 @@ impl Look {
         let common = repository.join("commondir");
         if let Content::Text(text) = content_of(&common) {
             let place = repository.join(OsStr::from_bytes(text.trim_ascii()));
-            self.add_place(&common, &place, folders);
+            self.places.push((common, place));
         }
+        self.repositories.insert(repository.to_owned());
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the door: the hooks of a repository")]
@@ -234,33 +245,47 @@ impl Look {
 
     /// A file or a link in the place of a repository.
     #[expect(clippy::disallowed_methods, reason = "this is the door: where a repository is")]
-    fn look_at_pointer(&mut self, path: &Path, is_link: bool, folders: &[PathBuf]) {
+    fn look_at_pointer(&mut self, path: &Path, is_link: bool) {
         let above = path.parent().unwrap_or(path);
         if is_link {
             let target = std::fs::read_link(path).unwrap_or_default();
-            self.add_place(path, &above.join(target), folders);
+            self.places.push((path.to_owned(), above.join(target)));
         } else if let Content::Text(text) = content_of(path) {
             self.files.push(path.to_owned());
             let place = text.trim_ascii();
             let place = place.strip_prefix(b"gitdir:").unwrap_or(place).trim_ascii();
-            self.add_place(path, &above.join(OsStr::from_bytes(place)), folders);
+            self.places.push((path.to_owned(), above.join(OsStr::from_bytes(place))));
         }
     }
 
-    /// A place that git is sent to, an errand unless it is looked at as well.
+    /// Where the files of a repository are, an errand unless they are the program's as well.
+    #[expect(clippy::disallowed_methods, reason = "this is the door: where the files of a repository are")]
+    fn look_at_worktree(&mut self, path: &Path, place: &Path, folders: &[PathBuf]) {
+        let is_inside = |place: PathBuf| folders.iter().any(|folder| place.starts_with(folder));
+        if !place.canonicalize().is_ok_and(is_inside) {
+            self.add(path, b"worktree", place.as_os_str());
+        }
+    }
+
+    /// A place is an errand unless it was looked at.
     #[expect(clippy::disallowed_methods, reason = "this is the door: where a repository is")]
-    fn add_place(&mut self, path: &Path, place: &Path, folders: &[PathBuf]) {
-        let is_ours =
-            place.canonicalize().is_ok_and(|place| folders.iter().any(|ours| place.starts_with(ours)));
-        if !is_ours {
-            self.add(path, b"place", place.as_os_str());
+    fn judge_places(&mut self) {
+        let is_seen =
+            |place: &Path| place.canonicalize().is_ok_and(|place| self.repositories.contains(&place));
+        let unseen: Vec<(PathBuf, PathBuf)> =
+            self.places.iter().filter(|(_, place)| !is_seen(place)).cloned().collect();
+        for (path, place) in unseen {
+            self.add(&path, b"place", place.as_os_str());
         }
     }
 
     fn add(&mut self, path: &Path, kind: &[u8], what: &OsStr) {
-        let errand = Sha256::new().chain_update(kind).chain_update([0]).chain_update(what.as_bytes());
-        self.errands.push((path.to_owned(), errand.finalize().into()));
+        self.errands.push((path.to_owned(), errand(kind, what)));
     }
+}
+
+fn errand(kind: &[u8], what: &OsStr) -> Errand {
+    Sha256::new().chain_update(kind).chain_update([0]).chain_update(what.as_bytes()).finalize().into()
 }
 
 /// Whether git runs no hook with such a name.

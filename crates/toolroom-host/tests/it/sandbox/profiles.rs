@@ -348,8 +348,7 @@ async fn repositories_inside_can_be_worked_with_and_gain_nothing() {
         // A person's own hook stays, wherever its repository goes.
         write(&here.path().join("two/.git/hooks/pre-push"), "person's\n", 0o755);
         let moved =
-            run(level, &profile, here.path(), "rm -rf three one; mv two five; git -C five checkout -qb x")
-                .await;
+            run(level, &profile, here.path(), "rm -rf one; mv two five; git -C five checkout -qb x").await;
         assert_eq!(
             (moved.status, moved.cause),
             (Status::Exited(0), Cause::Itself),

@@ -39,7 +39,7 @@ pub(super) const FILES: [Way; 30] = [
 ];
 
 /// What lies in the workspace and is protected all the same.
-pub(super) const PROTECTED: [Way; 28] = [
+pub(super) const PROTECTED: [Way; 29] = [
     ("change a hook", "echo evil >> .git/hooks/pre-commit", Anybody),
     ("make a hook", "echo evil > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout", Anybody),
     ("remove a hook", "rm -f .git/hooks/pre-commit", Anybody),
@@ -98,6 +98,11 @@ pub(super) const PROTECTED: [Way; 28] = [
     (
         "make a repository that has its settings elsewhere",
         "mkdir -p new/objects new/refs; echo '[core] pager=evil' > new/config; echo ../new > .git/commondir",
+        Anybody,
+    ),
+    (
+        "point a repository at what is none yet",
+        "mkdir -p old/evil; echo gitdir: ../old/evil > tree/.git",
         Anybody,
     ),
     (
