@@ -22,6 +22,9 @@ use crate::regular_file::{Links, RegularFile};
 /// Folders that are looked at, those nearest first.
 const MAX_FOLDERS: usize = 2_000;
 
+/// Entries of one folder that are looked at.
+const MAX_ENTRIES: usize = 20_000;
+
 /// How long a look may take.
 const MAX_LOOK: Duration = Duration::from_secs(1);
 
@@ -160,6 +163,9 @@ impl Look {
                 break;
             }
             open.extend(look.look_into(&folder, folders));
+            // More would not be looked at.
+            look.is_cut |= open.len() > MAX_FOLDERS;
+            open.truncate(MAX_FOLDERS);
         }
         look.judge_places();
         look
@@ -170,7 +176,11 @@ impl Look {
     fn look_into(&mut self, folder: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
         let mut inner = Vec::new();
         let mut has = [false; PARTS.len()];
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        for (count, entry) in std::fs::read_dir(folder).into_iter().flatten().flatten().enumerate() {
+            if count == MAX_ENTRIES {
+                self.is_cut = true;
+                break;
+            }
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
             for (has, part) in has.iter_mut().zip(PARTS) {
                 *has |= name == part;

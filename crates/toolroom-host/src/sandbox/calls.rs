@@ -120,7 +120,11 @@ const SHARED: [c_long; 15] = [
 
 /// Tells what happens in a folder by the names of its files, which may be one that cannot be opened: Landlock does not
 /// know about it. Who waits for changes looks again and again instead.
-const WATCHING: [c_long; 1] = [libc::SYS_inotify_init1];
+const WATCHING: &[c_long] = &[
+    libc::SYS_inotify_init1,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_inotify_init,
+];
 
 /// Calls about a process by its number, with the place of that number. About itself (0) they are allowed.
 const ABOUT_OTHERS: [(c_long, u8); 6] = [
@@ -176,9 +180,7 @@ impl Confinement {
                 refused.insert(libc::SYS_shmget, rules([Ok(too_long)])?);
             }
             Level::Landlock => {
-                refused.extend(SHARED.into_iter().chain(WATCHING).map(|call| (call, Vec::new())));
-                #[cfg(target_arch = "x86_64")]
-                refused.insert(libc::SYS_inotify_init, Vec::new());
+                refused.extend(SHARED.iter().chain(WATCHING).map(|call| (*call, Vec::new())));
                 for (call, place) in ABOUT_OTHERS {
                     refused.insert(call, rules([SeccompCmpOp::Ne.on(place, 0)])?);
                 }
