@@ -108,7 +108,11 @@ impl Session {
             first.extend(entering(folder));
         }
         if !first.is_empty() {
-            let ready = exchange(&mut session.line, interpreter, &first, &[]);
+            let ready = async {
+                exchange(&mut session.line, interpreter, &first, &[]).await?;
+                // What was remembered may only be in the way of whatever follows it.
+                exchange(&mut session.line, interpreter, b"", &[]).await
+            };
             let is_ready = matches!(tokio::time::timeout(READY, ready).await, Ok(Ok(_)));
             // What had to be said about variables that cannot be set is nobody's business.
             if !is_ready || session.running.turn_page().await.is_none() {
