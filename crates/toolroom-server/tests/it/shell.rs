@@ -9,13 +9,13 @@ use crate::home::{Home, Ran, belongs_to_programs, ran};
 use crate::scripted_model::{Line, ScriptedModel};
 
 /// A toolroom with the family switched on, and a workspace.
-struct Shop {
-    home: Home,
+pub(crate) struct Shop {
+    pub(crate) home: Home,
     workspace: PathBuf,
 }
 
 impl Shop {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let home = Home::new();
         home.run(&["tools", "enable", "execute_shell_command"]).ended(0);
         let workspace = home.path().join("workspace");
@@ -48,10 +48,23 @@ impl Shop {
     }
 
     /// What the model was told about each of its calls, in a chat of this script.
-    fn chat(&self, script: impl IntoIterator<Item = Line>) -> (Vec<Value>, ScriptedModel) {
+    pub(crate) fn chat(&self, script: impl IntoIterator<Item = Line>) -> (Vec<Value>, ScriptedModel) {
+        self.chat_with(&["chat", "go on", "--yes"], script)
+    }
+
+    /// The same in the last conversation: of earlier calls, too.
+    pub(crate) fn chat_on(&self, script: impl IntoIterator<Item = Line>) -> Vec<Value> {
+        self.chat_with(&["chat", "--continue", "go on", "--yes"], script).0
+    }
+
+    fn chat_with(
+        &self,
+        chat: &[&str],
+        script: impl IntoIterator<Item = Line>,
+    ) -> (Vec<Value>, ScriptedModel) {
         let model = ScriptedModel::starts(script.into_iter().chain([Line::says("done")]));
         model.is_set_up_in(self.home.path(), "");
-        self.home.run(&["chat", "go on", "--yes"]).ended(0);
+        self.home.run(chat).ended(0);
         let asked = model.asked();
         let messages = asked.last().unwrap()["messages"].as_array().unwrap().iter();
         let results = messages.filter(|message| message["role"] == "tool");
@@ -64,12 +77,16 @@ impl Shop {
     }
 }
 
-fn shell(command: &str) -> Line {
+pub(crate) fn shell(command: &str) -> Line {
     Line::Calls("execute_shell_command", json!({"command": command}))
 }
 
-fn process(arguments: Value) -> Line {
+pub(crate) fn process(arguments: Value) -> Line {
     Line::Calls("manage_process", arguments)
+}
+
+pub(crate) fn background(command: &str) -> Line {
+    Line::Calls("execute_shell_command", json!({"command": command, "background": true}))
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn sound() -> Facts {
                     journal_mode: "wal".to_owned(),
                     sync_pure: "NORMAL",
                     sync_writes: "FULL",
-                    schema: 3,
+                    schema: 4,
                     bytes: 120_000,
                     wal_bytes: 0,
                     newest_at: Some(NOW),

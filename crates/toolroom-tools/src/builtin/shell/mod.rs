@@ -6,6 +6,8 @@ mod cell;
 mod ended;
 mod engine;
 mod execute_shell_command;
+mod kept_program;
+mod lasting;
 mod manage_process;
 mod run_command;
 mod shell_exec;
@@ -16,11 +18,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolroom::policy::Judgement;
-use toolroom::scope::ProjectId;
 use toolroom::tool::{Arguments, Capability, Effect, FnTool, IdError, Risk, Tool, ToolSpec};
 
 use super::Surroundings;
 use engine::Engine;
+pub use lasting::Lasting;
 pub use terms::CommandTerms;
 
 /// One toggle, and one name in rules.
@@ -45,13 +47,6 @@ pub(super) fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> 
         shell_exec::tool(&engine)?,
         ssh_configure_host::tool(around.ssh.clone())?,
     ])
-}
-
-/// The name under which the shell of a conversation is kept.
-#[must_use]
-pub fn conversation_name(project: &ProjectId, thread: &str) -> String {
-    // No id holds a line end.
-    format!("{project}\n{thread}")
 }
 
 /// A tool that starts something. Inside a sandbox its judge decides what is
