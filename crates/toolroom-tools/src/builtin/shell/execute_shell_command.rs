@@ -98,12 +98,15 @@ pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
          and scripts inside",
         engine.about()
     );
+    let interpreter = engine.interpreter();
     let (engine, terms) = (Arc::clone(engine), engine.terms.clone());
     let tool = tool_fn("builtin:execute_shell_command", &description, move |context, asked: Execute| {
         let engine = Arc::clone(&engine);
         async move { execute(&engine, &context, asked).await }
     })?;
-    let tool = tool.check(problems);
+    let tool = tool.check(move |arguments| {
+        super::foreign(interpreter, arguments).into_iter().chain(problems(arguments)).collect()
+    });
     Ok(Arc::new(starting(tool, &terms, super::line, |spec| {
         spec.title("Execute Shell Command")
             .family(super::FAMILY, true)

@@ -18,9 +18,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolroom::policy::Judgement;
+use toolroom::schema::Problem;
 use toolroom::tool::{Arguments, Capability, Effect, FnTool, IdError, Risk, Tool, ToolSpec};
 
+use toolroom_host::shell::Interpreter;
+
 use super::Surroundings;
+use crate::shell::grammar::{only_bash, parse};
 use engine::Engine;
 pub use lasting::Lasting;
 pub use terms::CommandTerms;
@@ -83,7 +87,21 @@ fn line(terms: &CommandTerms, arguments: &Arguments) -> Judgement {
     terms.about_line(arguments.get("command").and_then(Value::as_str).unwrap_or_default())
 }
 
-/// The same of a program with its arguments.
+/// What is bash's in a line, where there is no bash: the shell that is there would refuse it, or read something else than
+/// was judged.
+fn foreign(interpreter: Interpreter, arguments: &Arguments) -> Option<Problem> {
+    if interpreter == Interpreter::Bash {
+        return None;
+    }
+    let line = arguments.get("command").and_then(Value::as_str)?;
+    let found = only_bash(&parse(line).ok()?)?;
+    let text = format!(
+        "holds {found}, which only bash understands, and this machine has only `sh`; write it as every shell reads it"
+    );
+    Some(Problem::new("command", text))
+}
+
+/// What a program with its arguments says.
 fn program(terms: &CommandTerms, arguments: &Arguments) -> Judgement {
     let program = arguments.get("command").and_then(Value::as_str).unwrap_or_default();
     let words = arguments.get("args").and_then(Value::as_array).into_iter().flatten();
