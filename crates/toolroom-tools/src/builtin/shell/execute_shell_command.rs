@@ -19,6 +19,7 @@ use toolroom_host::shell::{Command, End, ShellError};
 
 use super::ended::{NO_CODE, code, not_run, note, whole};
 use super::engine::{Engine, variables};
+use super::lasting::conversation;
 use super::manage_process::{owner, session_id};
 use super::starting;
 
@@ -134,7 +135,7 @@ async fn execute(engine: &Engine, context: &CallContext, asked: Execute) -> Resu
     };
     // Refused also where nobody checked.
     let variables = variables(&asked.env)?;
-    let executed = match (asked.background, engine.lasting.conversation(context)) {
+    let executed = match (asked.background, conversation(context)) {
         (true, conversation) => return start(engine, context, conversation, asked, folder, variables).await,
         (false, Some(name)) if !asked.fresh => converse(engine, context, &name, asked, folder).await?,
         (false, _) => run_once(engine, context, asked, folder, variables).await?,
@@ -164,7 +165,9 @@ async fn converse(
         wall,
         until: Instant::now() + engine.time(context, None).wall.unwrap_or(MAX_WAIT),
     };
-    let outcome = engine.lasting.shells().run(name, order, &command).await.map_err(not_given)?;
+    let outcome = engine.lasting.shells().run(name, order, &command).await;
+    engine.lasting.note(context);
+    let outcome = outcome.map_err(not_given)?;
     let (exit_code, timed_out, note) = match outcome.end {
         End::Done(code) => (code, false, None),
         End::ShellEnded(status, cause) => {
@@ -246,6 +249,7 @@ async fn start(
             error => ToolError::tool(error.to_string()).with_hint("`manage_process` lists and kills them"),
         });
     }
+    engine.lasting.note(context);
     output(&Started {
         success: true,
         session_id: session_id(id),

@@ -82,16 +82,14 @@ impl Lasting {
         kept
     }
 
-    /// The name here of the conversation a call belongs to, if there is one.
-    pub(super) fn conversation(&self, context: &CallContext) -> Option<String> {
-        let thread = context.thread_id()?;
-        let project = &context.scope().project;
-        let name = name(project, thread);
-        // A run has begun in the conversation, so there is one to be deleted. Others are their embedder's business.
-        if context.run_id().is_some() {
-            self.led().insert(name.clone(), (project.clone(), ConversationId::new(thread)));
+    /// Notes that a call has left something here. While it runs its conversation cannot be deleted, so afterwards is
+    /// early enough.
+    pub(super) fn note(&self, context: &CallContext) {
+        // In a conversation of our own a run has begun. Others are their embedder's business.
+        if let (Some(thread), Some(_)) = (context.thread_id(), context.run_id()) {
+            let project = &context.scope().project;
+            self.led().insert(name(project, thread), (project.clone(), ConversationId::new(thread)));
         }
-        Some(name)
     }
 
     pub(super) fn shells(&self) -> &Shells {
@@ -158,6 +156,11 @@ impl Programs {
         }
         Ok(())
     }
+}
+
+/// The name here of the conversation a call belongs to, if there is one.
+pub(super) fn conversation(context: &CallContext) -> Option<String> {
+    Some(name(&context.scope().project, context.thread_id()?))
 }
 
 /// The name of a conversation here.
