@@ -9,6 +9,7 @@ mod backup;
 mod cli;
 pub mod config;
 mod examination;
+mod missing_database;
 pub mod models;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]

@@ -32,6 +32,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, text: include_str!("../migrations/sqlite/0001_calls.sql") },
     Migration { version: 2, text: include_str!("../migrations/sqlite/0002_approvals.sql") },
     Migration { version: 3, text: include_str!("../migrations/sqlite/0003_conversations.sql") },
+    Migration { version: 4, text: include_str!("../migrations/sqlite/0004_background.sql") },
 ];
 
 fn newest(migrations: &[Migration]) -> i64 {

@@ -1,6 +1,6 @@
 //! The shells of all conversations.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -105,6 +105,12 @@ impl Shells {
         if let Some(seat) = self.seats().remove(conversation) {
             seat.closed.cancel();
         }
+    }
+
+    /// The conversations that have one.
+    #[must_use]
+    pub fn conversations(&self) -> BTreeSet<String> {
+        self.seats().keys().cloned().collect()
     }
 
     async fn start(&self, order: Order, memory: &mut Memory) -> Result<Session, ShellError> {

@@ -7,8 +7,12 @@ use crate::home::Home;
 use crate::scripted_model::Line;
 use crate::shop::{Shop, shell};
 
-fn process(arguments: Value) -> Line {
+pub(crate) fn process(arguments: Value) -> Line {
     Line::Calls("manage_process", arguments)
+}
+
+pub(crate) fn background(command: &str) -> Line {
+    Line::Calls("execute_shell_command", json!({"command": command, "background": true}))
 }
 
 #[test]

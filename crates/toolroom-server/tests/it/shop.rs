@@ -52,6 +52,11 @@ impl Shop {
         self.chat_of(&mut self.home.command(&["chat", "go on", "--yes"]), "", script)
     }
 
+    /// The same in the last conversation: of earlier calls, too.
+    pub(crate) fn chat_on(&self, script: impl IntoIterator<Item = Line>) -> Vec<Value> {
+        self.chat_of(&mut self.home.command(&["chat", "--continue", "go on", "--yes"]), "", script).0
+    }
+
     /// The same with further configuration, in a chat that is begun so.
     pub(crate) fn chat_of(
         &self,

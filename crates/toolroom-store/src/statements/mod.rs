@@ -10,6 +10,7 @@ mod calls;
 mod checks;
 mod conversations;
 mod memories;
+mod programs;
 mod reads;
 mod runs;
 mod settings;
@@ -29,6 +30,10 @@ pub(crate) use conversations::{
 pub(crate) use memories::{
     AGENTS, CHANGE_MEMORY, DELETE_AGENT, DELETE_MEMORY, DELETE_PROMOTION, INSERT_MEMORY, MEMORIES, MEMORY,
     PROMOTE_MEMORY, PROMOTIONS, REINFORCE_MEMORY, SET_AGENT,
+};
+pub(crate) use programs::{
+    END_PROGRAM, FORGET_OLD_PROGRAMS, FORGET_PROGRAM, FORGET_PROGRAMS_OF, INSERT_PROGRAM, NEXT_PROGRAM,
+    PROGRAMS, TRIM_PROGRAMS,
 };
 pub(crate) use reads::{
     ALL_SEALED, ANSWERS, ARTIFACT, CALL, CALLS, CALLS_OF_RUN, PRUNE_BOUND, PRUNE_PREVIEW_ARTIFACTS,
@@ -121,6 +126,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         reads::ALL,
         conversations::ALL,
         memories::ALL,
+        programs::ALL,
         settings::ALL,
         checks::ALL,
         upkeep::ALL,

@@ -10,16 +10,16 @@ use tokio::time::Instant;
 use toolroom::call::CallContext;
 use toolroom::scope::LOCAL_PROJECT;
 use toolroom::tool::ToolError;
-use toolroom_host::background::Background;
 use toolroom_host::files::Access;
 use toolroom_host::net::Opening;
 use toolroom_host::process::{Ended, Order, ProcessError, Supervisor, Variables};
-use toolroom_host::shell::{Interpreter, Shells};
+use toolroom_host::shell::Interpreter;
 
 use super::super::Surroundings;
 use super::super::files::{self, Files};
 use super::cell::{Cell, Way};
 use super::conversation_name;
+use super::lasting::Lasting;
 use super::terms::CommandTerms;
 
 /// Of each stream; what lies between both ends is counted.
@@ -35,8 +35,7 @@ pub(super) struct Engine {
     files: Files,
     cell: Cell,
     pub(super) terms: CommandTerms,
-    pub(super) shells: Arc<Shells>,
-    pub(super) background: Option<Arc<Background>>,
+    pub(super) lasting: Arc<Lasting>,
 }
 
 /// How long a program may take.
@@ -53,13 +52,12 @@ impl Engine {
             terms: around.commands.clone(),
             supervisor: around.supervisor.clone(),
             files: around.files.clone(),
-            shells: Arc::clone(&around.shells),
-            background: around.background.clone(),
+            lasting: Arc::clone(&around.lasting),
         }
     }
 
     pub(super) fn interpreter(&self) -> Interpreter {
-        self.shells.interpreter()
+        self.lasting.shells().interpreter()
     }
 
     /// Everything the family starts is ordered here.

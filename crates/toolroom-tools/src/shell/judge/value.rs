@@ -1,6 +1,6 @@
 //! What is known of a word before it is expanded.
 
-use crate::shell::grammar::{Parameter, Piece};
+use crate::shell::grammar::{Braces, Parameter, Piece};
 
 /// Stands for a part that is not known. No text that is read can hold it.
 pub(super) const UNKNOWN: char = '\u{fffc}';
@@ -116,32 +116,4 @@ impl Reading {
 
 fn is_home(parameter: &Parameter) -> bool {
     parameter.name == "HOME" && parameter.prefix.is_empty() && parameter.operator.is_empty()
-}
-
-/// Looks for `{a,b}` and `{1..3}`, generously.
-#[derive(Default)]
-struct Braces {
-    opened: bool,
-    divided: bool,
-    closed: bool,
-}
-
-impl Braces {
-    fn read(&mut self, text: &str) {
-        let mut previous = 0;
-        for byte in text.bytes() {
-            match byte {
-                b'{' => self.opened = true,
-                b',' if self.opened => self.divided = true,
-                b'.' if self.opened && previous == b'.' => self.divided = true,
-                b'}' if self.divided => self.closed = true,
-                _ => {}
-            }
-            previous = byte;
-        }
-    }
-
-    const fn is_expansion(&self) -> bool {
-        self.closed
-    }
 }
