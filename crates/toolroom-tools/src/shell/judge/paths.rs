@@ -133,11 +133,22 @@ const SECRET_FILES: [&str; 20] = [
     "authorized_keys",
 ];
 
+/// The paths that a word may hold: itself, what is joined to an option, what stands behind `=` or `@`, and what braces
+/// make of it.
+fn paths_in(value: &Value) -> impl Iterator<Item = &str> {
+    let text = value.text.as_str();
+    let behind_equals = text.rsplit_once('=').map(|(_, path)| path);
+    let behind_option =
+        text.strip_prefix('-').filter(|_| !text.starts_with("--")).and_then(|rest| rest.get(1..));
+    let whole = [Some(text), behind_equals, behind_option];
+    let pieces = value.alternatives.iter().map(String::as_str);
+    whole.into_iter().flatten().chain(pieces).map(|path| path.trim_start_matches('@'))
+}
+
 /// Whether secrets are kept there.
 pub(super) fn is_secret(value: &Value) -> bool {
-    let behind_equals = value.text.rsplit_once('=').map(|(_, path)| path);
-    std::iter::once(value.text.as_str()).chain(behind_equals).any(|text| {
-        let (_, parts) = parts(text.trim_start_matches('@'));
+    paths_in(value).any(|text| {
+        let (_, parts) = parts(text);
         parts.iter().any(|part| SECRET_FOLDERS.contains(part))
             || parts.last().is_some_and(|name| is_secret_file(name))
             || matches!(parts.as_slice(), ["proc", .., "environ" | "mem" | "root" | "fd"])
@@ -169,49 +180,77 @@ fn may_be_secret(parts: &[&str]) -> bool {
         || (matches!(parts.first(), Some(&"etc" | &"proc" | &"root")) && parts.iter().any(pattern))
 }
 
-const STARTUP_FILES: [&str; 24] = [
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".inputrc",
-    ".gitconfig",
-    ".gitmodules",
-    ".vimrc",
-    ".exrc",
-    ".emacs",
-    ".tmux.conf",
-    ".screenrc",
-    ".mcp.json",
-    ".envrc",
-    "crontab",
-    "config.fish",
-    ".pam_environment",
-    ".xinitrc",
+/// Files that somebody runs or obeys, with spaces between them.
+const STARTUP_FILES: &str = ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv \
+    .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc .gitconfig .gitmodules .hgrc \
+    .vimrc .gvimrc .exrc .nanorc .emacs .tmux.conf .screenrc .mcp.json .envrc crontab config.fish .pam_environment \
+    .xinitrc .xprofile .xsession .gdbinit .lldbinit .pythonrc .irbrc .pryrc .Rprofile .octaverc .psqlrc .sqliterc \
+    .wgetrc .curlrc .lesskey .ripgreprc .mailrc .yarnrc .yarnrc.yml .pnpmfile.cjs sitecustomize.py usercustomize.py";
+
+/// Folders in which each file is one, and which nobody may take away.
+const STARTUP_FOLDERS: &str = ".git .husky .vscode .idea .claude .cursor autostart cron.d cron.daily cron.hourly \
+    cron.weekly cron.monthly init.d profile.d bashrc.d LaunchAgents LaunchDaemons environment.d";
+
+/// Folders, each in another one, in which each file is one.
+const STARTUP_NESTED: [(&str, &str); 8] = [
+    (".config", "systemd"),
+    (".config", "git"),
+    (".config", "fish"),
+    (".config", "nvim"),
+    (".local", "bin"),
+    ("~", "bin"),
+    ("spool", "cron"),
+    (".vim", "plugin"),
 ];
+
+/// What `git` runs by itself.
+const HOOKS: &str = "applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg \
+    commit-msg post-commit pre-rebase post-checkout post-merge pre-push pre-receive update post-receive post-update \
+    post-rewrite fsmonitor-watchman post-index-change reference-transaction pre-auto-gc";
+
+fn names(list: &str, name: &str) -> bool {
+    list.split_whitespace().any(|each| each == name)
+}
+
+/// Whether what a word names is run by somebody else later.
+pub(super) fn may_be_startup(value: &Value) -> bool {
+    // Most words are not even near.
+    value.text.contains(['.', '/', '~']) && paths_in(value).any(is_startup) || value.text == "crontab"
+}
 
 /// Whether what stands there is run by somebody else later.
 pub(super) fn is_startup(text: &str) -> bool {
     let (_, parts) = parts(text);
-    let inside = |folder: &str| parts.iter().rev().skip(1).any(|part| *part == folder);
-    parts.last().is_some_and(|name| STARTUP_FILES.contains(name))
-        || (inside(".git")
-            && (inside("hooks") || parts.ends_with(&["config"]) || parts.ends_with(&["hooks"])))
-        || [".husky", "autostart", "cron.d", "cron.daily", "cron.hourly", "init.d", "profile.d"]
-            .into_iter()
-            .any(inside)
-        || (inside(".config") && inside("systemd"))
+    let Some((name, folders)) = parts.split_last() else { return false };
+    let inside = |folder: &str| folders.contains(&folder);
+    names(STARTUP_FILES, name)
+        || names(STARTUP_FOLDERS, name)
+        || (inside(".git") && (inside("hooks") || matches!(*name, "config" | "config.worktree" | "hooks")))
+        || (folders.last() == Some(&"hooks") && names(HOOKS, name.trim_end_matches(UNKNOWN)))
+        || (folders.last() == Some(&".cargo") && name.starts_with("config"))
+        || folders.iter().any(|folder| *folder != ".git" && names(STARTUP_FOLDERS, folder))
+        || STARTUP_NESTED.iter().any(|(outer, inner)| {
+            folders.windows(2).any(|pair| pair == [*outer, *inner])
+                || (folders.last(), *name) == (Some(outer), *inner)
+        })
+}
+
+/// Whether this is an open descriptor in the disguise of a file.
+pub(super) fn is_descriptor(text: &str) -> bool {
+    let (is_absolute, parts) = parts(text);
+    is_absolute && matches!(parts.as_slice(), ["dev", "stdin" | "fd", ..] | ["proc", _, "fd", ..])
+}
+
+/// A path as it is compared with others: without `.`, `..` and double slashes.
+pub(super) fn normal(path: &str) -> String {
+    let (is_absolute, parts) = parts(path);
+    let root = if is_absolute { "/" } else { "" };
+    format!("{root}{}", parts.join("/"))
 }
 
 /// Whether a redirection into it leaves the system alone.
 pub(super) fn spares_the_system(value: &Value) -> bool {
-    if value.text.starts_with(UNKNOWN) || value.splits {
+    if value.text.starts_with(UNKNOWN) || value.splits || value.is_glob {
         return false;
     }
     match parts(&value.text) {
