@@ -23,7 +23,7 @@ mod tree;
 mod word;
 
 pub use error::NotUnderstood;
-pub use parser::{MAX_COMMANDS, MAX_DEPTH, MAX_TEXT, parse};
+pub use parser::{MAX_COMMANDS, MAX_DEPTH, MAX_PIECES, MAX_TEXT, parse};
 pub use print::print;
 pub use tree::{
     Arm, ArmEnd, Assignment, Body, Chain, Command, HereDocument, Item, Link, Parameter, Piece, Pipeline,

@@ -16,6 +16,7 @@ mod finding;
 mod git;
 mod interpreters;
 mod make;
+mod path_parts;
 mod paths;
 mod report;
 mod risk;

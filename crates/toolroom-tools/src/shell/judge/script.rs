@@ -155,7 +155,9 @@ impl Walk<'_> {
         let mut redirected = Redirected::default();
         for redirection in redirections {
             let descriptor = redirection.descriptor.as_str();
-            self.sets(descriptor.trim_matches(['{', '}']), place);
+            if let Some(name) = descriptor.strip_prefix('{') {
+                self.sets(name.trim_end_matches('}'), place);
+            }
             // Whoever writes `00` means the same, and `0>` leads standard input elsewhere, too.
             let is_input = match descriptor {
                 "" => redirection.operator.starts_with('<'),

@@ -194,7 +194,7 @@ impl<'s> Walk<'s> {
             }
             let started = files.into_iter().chain(program.text.contains('/').then(|| program.text.clone()));
             for file in started {
-                self.started.push((normal(&file), call.shown(), call.place));
+                self.started.push((normal(&file).into_owned(), call.shown(), call.place));
             }
             open.extend(calls.into_iter().map(|inner| (inner, depth + 1)));
         }
@@ -234,7 +234,10 @@ impl<'s> Walk<'s> {
 
     /// Remembers a file that the line writes.
     pub(super) fn writes(&mut self, file: &str) {
-        self.written.insert(normal(file));
+        let file = normal(file);
+        if !self.written.contains(file.as_ref()) {
+            self.written.insert(file.into_owned());
+        }
     }
 
     pub(super) fn tell(&mut self, finding: Finding, command: &str, place: Place) {
