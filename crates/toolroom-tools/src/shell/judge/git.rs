@@ -2,6 +2,7 @@
 
 use super::call::Call;
 use super::finding::Finding;
+use super::paths::may_be_startup;
 use super::started_by::valued;
 use super::unwrap::Unwrapped;
 use super::value::Value;
@@ -247,6 +248,9 @@ fn runs(
         }
         if is_long(&["output"]) && matches!(name, "log" | "diff" | "show" | "format-patch") {
             findings.push(Finding::risk("writes a file"));
+        }
+        if matches!(name, "format-patch" | "mv" | "worktree" | "init") && may_be_startup(value) {
+            findings.push(Finding::touch("may write a file that is run by others later"));
         }
         if is_long(&["template"]) && matches!(name, "init" | "clone") {
             findings.push(Finding::opaque("a repository that starts programs"));

@@ -116,8 +116,16 @@ fn parallel(call: &Call) -> Unwrapped {
 }
 
 fn fd(call: &Call) -> Unwrapped {
-    let runs = |value: &Value| matches!(value.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
+    let exact = |text: &str| matches!(text, "-x" | "-X" | "--exec" | "--exec-batch");
+    let runs = |value: &Value| {
+        let text = value.text.as_str();
+        text.starts_with("--exec")
+            || (text.starts_with('-') && !text.starts_with("--") && text.contains(['x', 'X']))
+    };
     let Some(at) = call.arguments().iter().position(runs) else { return Unwrapped::default() };
+    if !call.argument(at).is_some_and(exact) {
+        return program_text();
+    }
     let mut inner = call.behind(at + 1);
     if let Some(inner) = &mut inner {
         inner.has_more = true;

@@ -1,5 +1,8 @@
 //! Options and words of programs that make them start others, as data.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::call::Call;
 use super::value::Value;
 
@@ -98,14 +101,23 @@ const ALWAYS: &str = "gdb lldb ed expect dc m4 screen tmux at batch bwrap fireja
     powershell.exe wsl.exe wsl tsp nq sshpass chpst s6-setuidgid run-one concurrently foreman honcho qemu-x86_64 \
     qemu-aarch64 wine kcov";
 
+/// What starts other programs, by the name of the program; nothing stands for whatever it is told.
+static BY_NAME: LazyLock<HashMap<&str, Option<&Starting>>> = LazyLock::new(|| {
+    let always = ALWAYS.split_whitespace().map(|name| (name, None));
+    let some = STARTING
+        .iter()
+        .flat_map(|starting| starting.names.split(' ').map(move |name| (name, Some(starting))));
+    always.chain(some).collect()
+});
+
 /// Whether a call would start a program that stands in its arguments, or is not known.
 pub(super) fn starts(call: &Call) -> bool {
     let name = call.name();
-    if names(ALWAYS, name) {
-        return true;
+    match BY_NAME.get(name) {
+        Some(None) => true,
+        Some(Some(starting)) => call.has_more || starting.fits(call),
+        None => false,
     }
-    let mut known = STARTING.iter().filter(|starting| names(starting.names, name));
-    known.any(|starting| call.has_more || starting.fits(call))
 }
 
 /// Whether a text is an option that makes some program start others.

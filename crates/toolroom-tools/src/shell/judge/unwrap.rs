@@ -140,7 +140,8 @@ fn wrapped(call: &Call, wrapper: &Wrapper) -> Unwrapped {
     while wrapper.assigns
         && let Some(text) = call.argument(at).filter(|text| variables::is_assignment(text))
     {
-        unwrapped.findings.extend(variables::judged(variables::assigned(text)));
+        let (name, value) = (variables::assigned(text), text.split_once('=').map_or("", |(_, value)| value));
+        unwrapped.findings.extend(variables::judged(name).or_else(|| variables::judged_value(name, value)));
         at += 1;
     }
     // `flock FILE -c TEXT`
@@ -225,7 +226,7 @@ fn xargs(call: &Call) -> Unwrapped {
             let next = options.get(index + 1).map(|next| next.text.as_str());
             marks.push(if mark.is_empty() { next.unwrap_or("{}") } else { mark }.to_owned());
         } else if let Some((_, mark)) =
-            option.text.strip_prefix('-').and_then(|cluster| cluster.split_once(['i', 'I']))
+            option.text.strip_prefix('-').and_then(|cluster| cluster.split_once(['i', 'I', 'J']))
         {
             let next = options.get(index + 1).map(|next| next.text.as_str());
             marks.push(if mark.is_empty() { next.unwrap_or("{}") } else { mark }.to_owned());

@@ -188,8 +188,10 @@ impl<'s> Walk<'s> {
                     None => told(self, Finding::opaque("runs a text that is not known before")),
                 }
             }
-            if matches!(call.name(), "tee" | "cp" | "mv" | "ln" | "install" | "dd" | "sed" | "curl" | "wget")
-            {
+            if matches!(
+                call.name(),
+                "tee" | "cp" | "mv" | "ln" | "install" | "dd" | "sed" | "curl" | "wget" | "sort" | "xxd"
+            ) {
                 call.operands().for_each(|value| self.writes(value.text.trim_start_matches("of=")));
             }
             let started = files.into_iter().chain(program.text.contains('/').then(|| program.text.clone()));
