@@ -502,6 +502,21 @@ fn everyday_work_runs_unasked() {
         "sed -n '1,5p' f",
         "perl script.pl",
         "cat > x.md <<'EOF'\n`a[1]`\nEOF",
+        "[ -f x ] && echo 'see `x`'",
+        "make CFLAGS='-O2 -g' CC=clang",
+        "sed -e ':a' -e 'N;$!ba' -e 's/a/b/' f",
+        "awk '/x/ {print $1 \" -> \" $2}' f",
+        "awk '$3 > 5 {print ($1 > 2)}' f",
+        "sh -c 'echo $((1 + 1))'",
+        "LC_ALL=C sort f",
+        "RUSTFLAGS='-D warnings' cargo build",
+        "tar czf x.tgz ./*",
+        "find . -name .git -prune -o -print",
+        "rg -l x | xargs sed -i s/a/b/",
+        "git add .vscode/settings.json",
+        "python3 manage.py migrate",
+        "cp {a,b}.rs d/",
+        "env -u FOO cargo test",
     ];
     check(Security::Cautious, Ruling::Allow, &texts);
     check(Security::Open, Ruling::Allow, &texts);

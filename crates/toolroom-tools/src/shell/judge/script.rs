@@ -136,7 +136,7 @@ impl Walk<'_> {
         // What these name may stand in brackets.
         self.counts |=
             words.first().is_some_and(|word| matches!(word.text.as_str(), "let" | "unset" | "test" | "["))
-                && words.iter().any(|word| word.text.contains('['));
+                && words.iter().skip(1).any(|word| word.text.contains('['));
         let mut call = Call::new(words, feed, place);
         call.writes_file = redirected.writes_file;
         call.is_connected = redirected.is_connected;
