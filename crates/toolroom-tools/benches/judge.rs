@@ -40,7 +40,12 @@ fn main() {
         ("mebibyte_of_long_arguments", format!("echo {}", filled("sixteen_letters_ ")), aim),
         (
             "mebibyte_of_long_quotes",
-            format!("echo {}", filled("'a text of more than thirty letters' \"and one with $this\" ")),
+            format!(
+                "echo {}",
+                filled(
+                    "'a text of more than thirty letters, and then of more than fifty' \"and one with $this\" "
+                )
+            ),
             aim,
         ),
         ("mebibyte_of_long_redirections", format!("echo {}", filled("> some/file/here ")), aim),

@@ -138,6 +138,7 @@ fn what_is_not_understood_is_an_error() {
         "echo \"$`ls`\"",
         "[[ -n && a ]]",
         "[[ a b ]]",
+        "[[ -n == p* ]]",
         "[[ a && ]]",
         "[[ a == ]]",
         "[[ ! ]]",
