@@ -24,10 +24,10 @@ mod test_command;
 mod tree;
 mod word;
 
-pub(in crate::shell) use braces::Braces;
+pub(in crate::shell) use braces::{Braces, alternatives};
 pub use dialect::only_bash;
 pub use error::NotUnderstood;
-pub use parser::{MAX_COMMANDS, MAX_DEPTH, MAX_TEXT, parse};
+pub use parser::{MAX_COMMANDS, MAX_DEPTH, MAX_PIECES, MAX_TEXT, parse};
 pub use print::print;
 pub use tree::{
     Arm, ArmEnd, Assignment, Body, Chain, Command, HereDocument, Item, Link, Parameter, Piece, Pipeline,

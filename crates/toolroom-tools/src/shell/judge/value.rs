@@ -1,6 +1,6 @@
 //! What is known of a word before it is expanded.
 
-use crate::shell::grammar::{Braces, Parameter, Piece};
+use crate::shell::grammar::{Braces, Parameter, Piece, alternatives};
 
 /// Stands for a part that is not known. No text that is read can hold it.
 pub(super) const UNKNOWN: char = '\u{fffc}';
@@ -16,6 +16,8 @@ pub(super) struct Value {
     pub(super) is_glob: bool,
     /// A part of it is what a download or a decoder printed.
     pub(super) is_fetched: bool,
+    /// What braces make of it, as far as that is known.
+    pub(super) alternatives: Vec<String>,
 }
 
 impl Value {
@@ -47,12 +49,20 @@ impl Value {
         self.text.replace(UNKNOWN, "…")
     }
 
+    /// Reads what stands in a here-document.
+    pub(super) fn of_quoted(pieces: &[Piece]) -> Self {
+        let mut reading = Reading::default();
+        pieces.iter().for_each(|piece| reading.piece(piece, true));
+        reading.value
+    }
+
     /// Reads an unquoted word. What its substitutions run is for others to see.
     pub(super) fn of(pieces: &[Piece]) -> Self {
         let mut reading = Reading::default();
         pieces.iter().for_each(|piece| reading.piece(piece, false));
         let mut value = reading.value;
         if reading.braces.is_expansion() {
+            value.alternatives = alternatives(&value.text);
             value.splits = true;
             value.text.push(UNKNOWN);
         }
