@@ -19,7 +19,6 @@ use toolroom_host::environment;
 use toolroom_host::files::{Access, Projects};
 use toolroom_host::folders::Folders;
 use toolroom_host::machine::FileId;
-use toolroom_host::net::WaysOut;
 use toolroom_host::occupancy::Occupancy;
 use toolroom_host::presence::Presence;
 use toolroom_host::process::Supervisor;
@@ -75,8 +74,6 @@ pub struct App {
     pub sources: Sources,
     /// Where everything is kept.
     pub folders: Folders,
-    /// What commands reach.
-    ways_out: Arc<WaysOut>,
     /// Shells and programs that outlive a call.
     lasting: Arc<Lasting>,
     /// As long as the store is open, nobody puts another database in its place.
@@ -107,7 +104,6 @@ impl App {
         let file = FileId::of(&folders.data.join(DATABASE)).ok().flatten();
         let checkup = Examination::of_running(&folders, flags, &store, file);
         let supervisor = Supervisor::new(environment::own_program());
-        let ways_out = Arc::<WaysOut>::default();
         let lasting = Lasting::new(Shells::new(supervisor.clone(), Interpreter::of_this_machine()));
         let lasting = Arc::new(match stay {
             Stay::Long => lasting
@@ -127,7 +123,6 @@ impl App {
             ssh: Some(Arc::new(SshHome::new(&folders.data.join(COMMANDS_HOME)))),
             commands: command_terms(&folders, &config.config.policy),
             openings,
-            ways_out: Arc::clone(&ways_out),
         };
         let catalog = full_catalog(Arc::clone(&storage), limits, doors, register)?;
         let room = Toolroom::builder(storage)
@@ -138,7 +133,7 @@ impl App {
             .redactions(Arc::clone(&vault) as _)
             .clock(Arc::new(SystemClock))
             .build();
-        Ok(Self { room, store, vault, config, sources, folders, ways_out, lasting, _place: place })
+        Ok(Self { room, store, vault, config, sources, folders, lasting, _place: place })
     }
 
     /// What is remembered of users.
@@ -163,14 +158,13 @@ impl App {
         let is_deleted = self.store.delete_conversation(scope, id).await?;
         if is_deleted {
             self.lasting.close(&scope.project, id.as_str()).await?;
-            self.ways_out.close(&shell::conversation_name(&scope.project, id.as_str()));
         }
         Ok(is_deleted)
     }
 
     /// Writes what is queued and lets go of the database and the network.
     pub async fn close(self) -> anyhow::Result<()> {
-        self.ways_out.close_all();
+        self.lasting.close_ways_out();
         if let Err(error) = self.lasting.look_after().await {
             tracing::warn!(%error, "how programs in the background have ended is not kept");
         }
@@ -298,14 +292,13 @@ struct Doors {
     spending: Option<Arc<dyn Spending>>,
     ssh: Option<Arc<SshHome>>,
     openings: Openings,
-    ways_out: Arc<WaysOut>,
 }
 
 /// Every tool there is: the built-in ones over this storage, and an embedder's own.
 fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
-    Doors { checkup, commands, files, lasting, memories, spending, ssh, openings, ways_out }: Doors,
+    Doors { checkup, commands, files, lasting, memories, spending, ssh, openings }: Doors,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
     let catalog = Arc::new(Catalog::with_limits(limits));
@@ -333,7 +326,6 @@ fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         supervisor,
         files,
         time_zone: environment::time_zone(),
-        ways_out,
         web: Arc::new(web),
     };
     catalog.register_all(None, builtin::all(&around)?)?;

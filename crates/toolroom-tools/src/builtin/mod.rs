@@ -21,7 +21,6 @@ use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::memory::Memories;
 use toolroom::tool::{IdError, Tool};
 use toolroom_host::files::Projects;
-use toolroom_host::net::WaysOut;
 use toolroom_host::process::Supervisor;
 use toolroom_host::ssh::SshHome;
 
@@ -57,8 +56,6 @@ pub struct Surroundings {
     pub switchboard: Arc<dyn Switchboard>,
     /// The user's time zone.
     pub time_zone: TimeZone,
-    /// The ways of commands to the network.
-    pub ways_out: Arc<WaysOut>,
     /// How far tools reach into the web.
     pub web: Arc<Web>,
 }

@@ -25,7 +25,6 @@ pub(crate) fn surroundings(ledger: &Arc<MemoryLedger>) -> Surroundings {
         supervisor: Supervisor::new("/nowhere"),
         switchboard: Arc::clone(ledger) as _,
         time_zone: jiff::tz::TimeZone::UTC,
-        ways_out: Arc::default(),
         web: Arc::new(Web::new(|_, _| Vec::new())),
     }
 }

@@ -6,12 +6,13 @@ use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 use toolroom::tool::{ErrorKind, ToolError};
 use toolroom_host::files::{Access, Workspace};
-use toolroom_host::net::{Opened, Opening, WayError, WaysOut};
+use toolroom_host::net::{Opened, Opening, WayError};
 use toolroom_host::process::Supervisor;
 use toolroom_host::sandbox::{
     Confinement, Demand, Level, Named, Network, Profile, Sandbox, SandboxError, make_home,
 };
 
+use super::lasting::Lasting;
 use super::terms::CommandTerms;
 
 /// What is said if there is no proxy.
@@ -21,7 +22,7 @@ const NO_WAY: &str = "the way to the network cannot be opened";
 pub(super) struct Cell {
     supervisor: Supervisor,
     sandbox: OnceCell<Sandbox>,
-    ways_out: Arc<WaysOut>,
+    lasting: Arc<Lasting>,
 }
 
 /// Whether commands reach a host that somebody opened.
@@ -38,8 +39,8 @@ pub(super) enum Way {
 }
 
 impl Cell {
-    pub(super) fn new(supervisor: Supervisor, ways_out: Arc<WaysOut>) -> Self {
-        Self { supervisor, sandbox: OnceCell::new(), ways_out }
+    pub(super) fn new(supervisor: Supervisor, lasting: Arc<Lasting>) -> Self {
+        Self { supervisor, sandbox: OnceCell::new(), lasting }
     }
 
     /// Opens a host to the commands of a conversation.
@@ -56,10 +57,11 @@ impl Cell {
         if self.sandbox().await?.level() == Level::Landlock {
             return Ok(Way::NoNetwork);
         }
-        let opened = self.ways_out.open(conversation, terms.hosts(), host).map_err(|error| match error {
-            WayError::Io(_) => ToolError::new(ErrorKind::Crashed, NO_WAY).caused_by(error),
-            error => ToolError::tool(error.to_string()),
-        })?;
+        let opened =
+            self.lasting.ways_out().open(conversation, terms.hosts(), host).map_err(|error| match error {
+                WayError::Io(_) => ToolError::new(ErrorKind::Crashed, NO_WAY).caused_by(error),
+                error => ToolError::tool(error.to_string()),
+            })?;
         Ok(Way::Open(opened))
     }
 
@@ -92,7 +94,7 @@ impl Cell {
             }
             .push(folder.to_owned());
         }
-        let socket = self.ways_out.socket(conversation, terms.hosts());
+        let socket = self.lasting.ways_out().socket(conversation, terms.hosts());
         let socket = socket.map_err(|error| ToolError::new(ErrorKind::Crashed, NO_WAY).caused_by(error))?;
         profile.network = socket.map_or(Network::Off, |socket| Network::Proxy { socket });
         let confined = spawn_blocking(move || {

@@ -18,8 +18,7 @@ use toolroom_host::shell::Interpreter;
 use super::super::Surroundings;
 use super::super::files::{self, Files};
 use super::cell::{Cell, Way};
-use super::conversation_name;
-use super::lasting::Lasting;
+use super::lasting::{Lasting, conversation};
 use super::terms::CommandTerms;
 
 /// Of each stream; what lies between both ends is counted.
@@ -48,7 +47,7 @@ pub(super) struct Time {
 impl Engine {
     pub(super) fn new(around: &Surroundings) -> Self {
         Self {
-            cell: Cell::new(around.supervisor.clone(), Arc::clone(&around.ways_out)),
+            cell: Cell::new(around.supervisor.clone(), Arc::clone(&around.lasting)),
             terms: around.commands.clone(),
             supervisor: around.supervisor.clone(),
             files: around.files.clone(),
@@ -81,7 +80,7 @@ impl Engine {
     /// Opens a host to the commands of the conversation that the call belongs to.
     pub(super) async fn open(&self, context: &CallContext, host: Opening) -> Result<Way, ToolError> {
         // Where nothing can run in the background, nobody stays to use it.
-        let conversation = conversation(context).filter(|_| self.background.is_some());
+        let conversation = conversation(context).filter(|_| self.lasting.programs().is_some());
         self.cell.open(&self.terms, conversation.as_deref(), host).await
     }
 
@@ -145,11 +144,6 @@ impl Engine {
         text.push_str(&format!("; {}", self.terms.about()));
         text
     }
-}
-
-/// The conversation that a call belongs to, by the name its shell is kept under.
-fn conversation(context: &CallContext) -> Option<String> {
-    context.thread_id().map(|thread| conversation_name(&context.scope().project, thread))
 }
 
 /// `linux` → `Linux`.

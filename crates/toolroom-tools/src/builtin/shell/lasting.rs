@@ -1,4 +1,5 @@
-//! What outlives a call: the shells of conversations, and programs in the background.
+//! What outlives a call: the shells of conversations, programs in the background, and the hosts that were opened to
+//! them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,6 +11,7 @@ use toolroom::ledger::LedgerError;
 use toolroom::scope::{ProjectId, Scope};
 use toolroom::tool::{ErrorKind, ToolError};
 use toolroom_host::background::Background;
+use toolroom_host::net::WaysOut;
 use toolroom_host::process::Cause;
 use toolroom_host::shell::Shells;
 
@@ -22,6 +24,7 @@ const KEPT_CHARS: usize = 2_000;
 pub struct Lasting {
     shells: Shells,
     programs: Option<Programs>,
+    ways_out: WaysOut,
     conversations: Option<Arc<dyn Conversations>>,
     /// The conversations that agents lead, by their names here: somebody else may delete them.
     led: Mutex<BTreeMap<String, (ProjectId, ConversationId)>>,
@@ -37,7 +40,13 @@ impl Lasting {
     /// Shells alone: nothing can be left in the background.
     #[must_use]
     pub fn new(shells: Shells) -> Self {
-        Self { shells, programs: None, conversations: None, led: Mutex::default() }
+        Self {
+            shells,
+            programs: None,
+            ways_out: WaysOut::default(),
+            conversations: None,
+            led: Mutex::default(),
+        }
     }
 
     /// The same with programs in the background, for whoever stays to look after them.
@@ -60,6 +69,11 @@ impl Lasting {
     /// When what is kept of the programs cannot be written. All have ended then, too.
     pub async fn close(&self, project: &ProjectId, conversation: &str) -> Result<(), LedgerError> {
         self.end(&name(project, conversation)).await
+    }
+
+    /// Closes every way to the network. For whoever ends.
+    pub fn close_ways_out(&self) {
+        self.ways_out.close_all();
     }
 
     /// Keeps how programs have ended, and ends what belongs to conversations that were deleted elsewhere. For whoever
@@ -96,6 +110,10 @@ impl Lasting {
         &self.shells
     }
 
+    pub(super) fn ways_out(&self) -> &WaysOut {
+        &self.ways_out
+    }
+
     pub(super) fn programs(&self) -> Option<&Programs> {
         self.programs.as_ref()
     }
@@ -103,6 +121,7 @@ impl Lasting {
     async fn end(&self, name: &str) -> Result<(), LedgerError> {
         self.led().remove(name);
         self.shells.close(name);
+        self.ways_out.close(name);
         if let Some(programs) = &self.programs {
             for number in programs.table.close(name) {
                 let end = ProgramEnd { exit_code: NO_CODE, was_killed: true };
