@@ -5,22 +5,21 @@ use super::working::{OpenCall, Working};
 use crate::call::described;
 use crate::policy::Provenance;
 use crate::schema::parse_object;
-use crate::tool::{Capabilities, Tool, ToolSpec};
+use crate::tool::{Capabilities, ClientTool, ToolSpec};
 
 impl Working<'_> {
     /// Adds the calls that ran to the facts of the run. Kept by the same step as the events that tell of them.
     pub(super) fn note_where_it_has_been(&mut self, open: &[OpenCall], settled: &[Settled]) {
         for (call, settled) in open.iter().zip(settled) {
-            let (tool, untrusted) = match settled {
-                Settled::Answered(Answered { ran: Some(tool), untrusted, .. }) => (&**tool, *untrusted),
+            let (capabilities, untrusted) = match settled {
+                Settled::Answered(Answered { ran: Some(tool), untrusted, .. }) => {
+                    (self.capabilities(tool, call), *untrusted)
+                }
                 // What it is to be called with is with the client, whatever comes of it.
-                Settled::Handed(_) => match self.tools.find(&call.name) {
-                    Some(entry) => (entry.spec().id.as_str(), false),
-                    None => continue,
-                },
-                _ => continue,
+                Settled::Handed(_) => (ClientTool::capabilities(), false),
+                Settled::Answered(_) | Settled::Waits(_) | Settled::Stopped | Settled::Broken(_) => continue,
             };
-            let provenance = self.run.provenance.after(self.capabilities(tool, call));
+            let provenance = self.run.provenance.after(capabilities);
             let untrusted = provenance.untrusted || untrusted;
             self.run.provenance = Provenance { untrusted, ..provenance };
         }
@@ -29,8 +28,8 @@ impl Working<'_> {
     /// What a tool that ran may have done with what this call gave it. It need not be one that was offered: others can
     /// be called by their names. One that is gone by now may have done everything.
     fn capabilities(&self, tool: &str, call: &OpenCall) -> Capabilities {
-        if let Some(brought) = self.run.client_tools.of(tool) {
-            return brought.spec().effective_capabilities();
+        if ClientTool::has_id(tool) {
+            return ClientTool::capabilities();
         }
         let Ok(entry) = self.agent.room.catalog.find(&self.run.scope.project, tool) else {
             return Capabilities::ALL;
