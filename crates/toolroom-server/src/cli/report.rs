@@ -90,6 +90,7 @@ fn what_to_do(call: &CallId, pending: &Pending) -> String {
     let who = match pending.by {
         Answerer::Caller => "answer",
         Answerer::Operator => "as the operator, answer",
+        Answerer::Client => return "its client runs it, and sends what came of it".to_owned(),
     };
     format!(
         "{who} with `toolroom approvals approve {call}`, then run it with `toolroom call --resume {call}`"
