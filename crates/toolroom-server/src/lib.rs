@@ -12,6 +12,7 @@ mod documents;
 mod examination;
 mod http;
 mod identity;
+mod missing_database;
 pub mod models;
 mod runs;
 #[cfg(test)]

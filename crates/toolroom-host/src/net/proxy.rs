@@ -4,9 +4,10 @@
 //! It speaks as much HTTP as is needed to find out where to: `CONNECT host:port`, and requests with a whole URL, which
 //! go on without it. What follows is passed on unread.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
@@ -36,10 +37,19 @@ const HEAD: Duration = Duration::from_secs(30);
 pub struct Proxy {
     folder: PathBuf,
     socket: PathBuf,
+    rules: Rules,
     serving: JoinHandle<()>,
 }
 
+/// Which hosts there are to connect to, as long as somebody may ask for more.
+#[derive(Clone)]
 struct Rules {
+    hosts: Arc<Mutex<Hosts>>,
+    resolver: Arc<dyn Resolve>,
+}
+
+#[derive(Clone)]
+struct Hosts {
     allowed: Vec<Opening>,
     gate: Gate,
 }
@@ -64,13 +74,26 @@ impl Proxy {
     /// The same, with names looked up elsewhere.
     #[expect(clippy::disallowed_types, reason = "this is the door: confined programs come in here")]
     pub fn with_resolver(hosts: &[Opening], resolver: Arc<dyn Resolve>) -> io::Result<Self> {
-        let reach = Reach::public().open(hosts.iter().filter(|host| host.has_port()).cloned());
-        let rules = Rules { allowed: hosts.to_vec(), gate: Gate::new(Arc::new(reach), resolver) };
+        let hosts = Hosts::of(hosts.to_vec(), Arc::clone(&resolver));
+        let rules = Rules { hosts: Arc::new(Mutex::new(hosts)), resolver };
         let folder = make_folder()?;
         let socket = folder.join("proxy");
         let listener = tokio::net::UnixListener::bind(&socket)?;
-        let serving = tokio::spawn(serve(listener, Arc::new(rules)));
-        Ok(Self { folder, socket, serving })
+        let serving = tokio::spawn(serve(listener, rules.clone()));
+        Ok(Self { folder, socket, rules, serving })
+    }
+
+    /// Leads to this host as well, from now on.
+    pub(super) fn lead_to(&self, host: Opening) {
+        let mut hosts = self.rules.hosts();
+        let mut allowed = hosts.allowed.clone();
+        allowed.push(host);
+        *hosts = Hosts::of(allowed, Arc::clone(&self.rules.resolver));
+    }
+
+    /// Whether it leads there, if the gate lets it.
+    pub(super) fn leads_to(&self, host: &Opening) -> bool {
+        self.rules.hosts().allowed.contains(host)
     }
 
     /// Where it listens.
@@ -91,14 +114,14 @@ impl Drop for Proxy {
 }
 
 #[expect(clippy::disallowed_types, reason = "this is the door: confined programs come in here")]
-async fn serve(listener: tokio::net::UnixListener, rules: Arc<Rules>) {
+async fn serve(listener: tokio::net::UnixListener, rules: Rules) {
     let places = Arc::new(Semaphore::new(AT_ONCE));
     // All of them end with this task.
     let mut connections = tokio::task::JoinSet::new();
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         while connections.try_join_next().is_some() {}
         let Ok((stream, _)) = listener.accept().await else { return };
-        let rules = Arc::clone(&rules);
+        let rules = rules.clone();
         connections.spawn(async move {
             // A program that goes away in the middle is nobody's trouble.
             drop(rules.connect(stream).await);
@@ -107,17 +130,35 @@ async fn serve(listener: tokio::net::UnixListener, rules: Arc<Rules>) {
     }
 }
 
+impl Hosts {
+    fn of(allowed: Vec<Opening>, resolver: Arc<dyn Resolve>) -> Self {
+        let reach = Reach::public().open(allowed.iter().filter(|host| host.has_port()).cloned());
+        Self { allowed, gate: Gate::new(Arc::new(reach), resolver) }
+    }
+}
+
+impl fmt::Debug for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.hosts().allowed).finish()
+    }
+}
+
 impl Rules {
+    fn hosts(&self) -> MutexGuard<'_, Hosts> {
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn connect(&self, mut program: UnixStream) -> io::Result<()> {
         let Ok(head) = tokio::time::timeout(HEAD, read_head(&mut program)).await else { return Ok(()) };
         let (head, rest) = head?;
         let Some((place, onward)) = wanted(&head) else {
             return turn_away(&mut program, &Turned::Unread).await;
         };
-        if !self.allowed.iter().any(|host| host.names(&place)) {
+        let Hosts { allowed, gate } = self.hosts().clone();
+        if !allowed.iter().any(|host| host.names(&place)) {
             return turn_away(&mut program, &Turned::NotAllowed(place.to_string())).await;
         }
-        let mut server = match self.gate.tunnel(&place).await {
+        let mut server = match gate.tunnel(&place).await {
             Ok(server) => server,
             Err(error) => return turn_away(&mut program, &Turned::Refused(error)).await,
         };

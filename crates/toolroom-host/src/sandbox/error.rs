@@ -32,6 +32,19 @@ pub enum SandboxError {
         /// As it was given.
         folder: PathBuf,
     },
+    /// A folder of the profile is a link that a program could have made.
+    #[error(
+        "`{}` leads out of `{}`, in which programs could have put a link there: name the folder it leads to, or remove \
+         the link",
+        given.display(),
+        folder.display()
+    )]
+    LeadsOut {
+        /// As it was given.
+        given: PathBuf,
+        /// What programs may change.
+        folder: PathBuf,
+    },
     /// This level allows whole folders only.
     #[error(
         "`{}` lies in `{}`, and without bubblewrap nothing can be kept from a program inside a folder it may use: \

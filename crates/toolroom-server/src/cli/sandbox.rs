@@ -9,6 +9,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
+use toolroom_host::control_group::ControlGroup;
 use toolroom_host::folders::Folders;
 use toolroom_host::net::Proxy;
 use toolroom_host::process::{Cause, Ended, Limit, Order, ProcessError, Running, Status, Stream, Supervisor};
@@ -153,14 +154,24 @@ struct Explained {
     #[serde(skip_serializing_if = "Option::is_none")]
     shortfall: Option<String>,
     promises: Vec<Promise>,
+    cgroup: Cgroup,
+}
+
+#[derive(Serialize)]
+struct Cgroup {
+    #[serde(flatten)]
+    found: ControlGroup,
+    meaning: String,
 }
 
 fn explain(sandbox: &Sandbox, output: &Output) -> anyhow::Result<Exit> {
+    let found = ControlGroup::of_this_process();
     let explained = Explained {
         level: sandbox.level(),
         landlock_abi: sandbox.landlock_abi(),
         shortfall: sandbox.shortfall().map(str::to_owned),
         promises: sandbox.promises(),
+        cgroup: Cgroup { found, meaning: found.meaning() },
     };
     if output.is_json() {
         output.document(&explained)?;
@@ -174,6 +185,7 @@ fn explain(sandbox: &Sandbox, output: &Output) -> anyhow::Result<Exit> {
         let (style, word) = if holds { (GREEN, "holds") } else { (YELLOW, "does not hold") };
         output.data(&format!("  {name:<15} {style}{word}{style:#}: {meaning}"))?;
     }
+    output.data(&format!("  {:<15} {}: {}", "cgroup", found.name(), explained.cgroup.meaning))?;
     Ok(Exit::Done)
 }
 

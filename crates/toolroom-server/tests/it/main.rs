@@ -40,6 +40,7 @@ mod init;
 #[expect(dead_code, reason = "the harness is the client's, whose tests use the rest of it")]
 #[path = "../../../toolroom-host/tests/it/internet/mod.rs"]
 mod internet;
+mod lasting;
 mod limits;
 mod log;
 mod memory;
@@ -60,6 +61,8 @@ mod secrets;
 mod select;
 mod shell;
 mod shell_exec;
+mod shop;
+mod ssh;
 mod standing;
 mod tools;
 mod trouble;

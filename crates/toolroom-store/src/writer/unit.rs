@@ -5,12 +5,13 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use toolroom::conversation::{BeginRunError, ConversationId, Run, RunId, StepError, TakeRunError};
 use toolroom::ledger::{
-    BeginCall, CallId, CallRecord, CallStatus, CloseCall, Decision, EditCall, ParkCall, ParkedQuestion,
-    RateLimit,
+    BeginCall, CallId, CallRecord, CallStatus, CloseCall, DecideError, Decision, EditCall, ParkCall,
+    ParkedQuestion, RateLimit,
 };
 use toolroom::memory::{Memory, Promotion};
 
 use crate::StoreError;
+use crate::background::ProgramChange;
 use crate::conversation::{Hold, RunChange};
 use crate::known_keys::KeyNames;
 use crate::memory::MemoryChange;
@@ -29,6 +30,7 @@ pub(crate) enum Work {
     Run(Box<RunChange>),
     Hold(Hold),
     Memory(Box<MemoryChange>),
+    Program(ProgramChange),
     Set(Setting),
     Prune(Chunk),
 }
@@ -42,6 +44,8 @@ pub(crate) enum Outcome {
     Pruned(PruneReport),
     Taken(Box<Run>),
     Memory(Option<Memory>),
+    /// A program, with its number.
+    Numbered(u64),
     Promotion(Option<Box<Promotion>>),
 }
 
@@ -54,8 +58,8 @@ pub(crate) enum Refusal {
     GrantSpent,
     #[error("nothing waits for an answer")]
     NotWaiting,
-    #[error("somebody else has to answer")]
-    NotYours,
+    #[error(transparent)]
+    NotYours(DecideError),
     #[error(transparent)]
     NotBegun(BeginRunError),
     #[error(transparent)]
@@ -74,7 +78,7 @@ impl From<Refusal> for StoreError {
             Refusal::RateLimited { .. }
             | Refusal::GrantSpent
             | Refusal::NotWaiting
-            | Refusal::NotYours
+            | Refusal::NotYours(_)
             | Refusal::NotBegun(_)
             | Refusal::NotStepped(_)
             | Refusal::NotTaken(_) => Self::Closed,
@@ -123,7 +127,7 @@ impl Work {
                     || close.question != ParkedQuestion::None
             }
             Self::Park(..) | Self::Decide(_) | Self::Edit(..) | Self::Memory(_) | Self::Set(_) => true,
-            Self::Run(_) | Self::Hold(_) | Self::Prune(_) => false,
+            Self::Run(_) | Self::Hold(_) | Self::Program(_) | Self::Prune(_) => false,
         };
         if must_sync { Durability::Power } else { Durability::Process }
     }
@@ -139,7 +143,12 @@ impl Work {
             Self::Decide(decision) => (Some(&decision.call), None),
             Self::Edit(edit, _) => (Some(&edit.park.record.id), Some(&edit.of)),
             Self::Close(close) => (Some(&close.record.id), None),
-            Self::Run(_) | Self::Hold(_) | Self::Memory(_) | Self::Set(_) | Self::Prune(_) => (None, None),
+            Self::Run(_)
+            | Self::Hold(_)
+            | Self::Memory(_)
+            | Self::Program(_)
+            | Self::Set(_)
+            | Self::Prune(_) => (None, None),
         };
         first.into_iter().chain(second)
     }
@@ -155,6 +164,7 @@ impl Work {
             | Self::Run(_)
             | Self::Hold(_)
             | Self::Memory(_)
+            | Self::Program(_)
             | Self::Set(_)
             | Self::Prune(_) => None,
         }
@@ -172,6 +182,7 @@ impl Work {
             | Self::Edit(..)
             | Self::Close(_)
             | Self::Memory(_)
+            | Self::Program(_)
             | Self::Set(_)
             | Self::Prune(_) => (None, None),
         }
@@ -200,6 +211,7 @@ impl Work {
             | Self::Run(_)
             | Self::Hold(_)
             | Self::Memory(_)
+            | Self::Program(_)
             | Self::Set(_)
             | Self::Prune(_) => None,
         }
@@ -222,6 +234,7 @@ impl Work {
             | Self::Run(_)
             | Self::Hold(_)
             | Self::Memory(_)
+            | Self::Program(_)
             | Self::Set(_)
             | Self::Prune(_) => return Ok(()),
         };

@@ -13,6 +13,7 @@
 mod agreement;
 mod asking;
 mod backups;
+mod clients;
 mod conformance;
 mod crash;
 mod expiry;
@@ -23,6 +24,7 @@ mod migrating;
 mod opening;
 mod place;
 mod postgres;
+mod programs;
 mod pruning;
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;

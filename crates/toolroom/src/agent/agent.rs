@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
 
+use super::brought::check_brought;
 use super::candidate::Candidate;
 use super::held::Held;
 use super::hygiene::{cleaned, without_secrets};
@@ -18,7 +19,6 @@ use super::title::title_of;
 use super::tokens::Estimator;
 use super::tools::Tools;
 use super::working::{Begun, Stop, Working};
-use crate::catalog::Audience;
 use crate::clock::Timestamp;
 use crate::conversation::{
     BeginRun, BeginRunError, Content, Conversation, ConversationId, Conversations, Entry, Run, RunEvent,
@@ -112,8 +112,8 @@ impl Agent {
         working.go().await
     }
 
-    /// Goes on with a run that waits, or whose process died. The same code after an approval and after a crash: what
-    /// has been done is found in the journal and not done again.
+    /// Goes on with a run that waits, or whose process died. The same code after an approval, after a delivery and after
+    /// a crash: what has been done is found in the journal and not done again.
     ///
     /// # Errors
     /// When there is nothing to go on with, it is another agent's run, or what happens cannot be kept.
@@ -122,6 +122,9 @@ impl Agent {
         // Its calls were let through for the tools of that agent, and those that follow have to be, too.
         if let Some(Run { id: run, agent, .. }) = run.filter(|run| run.agent != self.record.id) {
             return Err(RunError::OtherAgent { run, agent });
+        }
+        if let Some(tools) = &request.client_tools {
+            check_brought(tools, self.redactor(&request.scope).await?.as_ref())?;
         }
         let mut working = self.take(request).await?;
         working.remember_rounds();
@@ -143,6 +146,7 @@ impl Agent {
         let id = request.conversation.unwrap_or_else(|| ConversationId::fresh(clock.as_ref()));
         let redactor = self.redactor(&request.scope).await?;
         let message = cleaned(request.message, &redactor).ok_or(RunError::NothingSaid)?;
+        check_brought(&request.client_tools, &redactor)?;
         // Tools may need what a client says of its user, tokens included; of our own secrets it has none to say.
         let context = without_secrets(request.context, &redactor.without_patterns());
         let now = clock.now();
@@ -156,6 +160,7 @@ impl Agent {
             model: None,
             provenance: Provenance::NONE,
             context,
+            client_tools: request.client_tools,
             iterations: 0,
             usage: Usage::default(),
             cost: 0.0,
@@ -219,7 +224,8 @@ impl Agent {
     async fn take(&self, request: ResumeRun) -> Result<Working<'_>, RunError> {
         let mut held = Held::new(&self.conversations, &request.run);
         let taken = self.conversations.take_run(&request.scope, &request.run).await;
-        let run = taken.inspect_err(|_| held.is_over())?;
+        let mut run = taken.inspect_err(|_| held.is_over())?;
+        run.client_tools = request.client_tools.unwrap_or(run.client_tools);
         let (_, entries) = self.thread(&run.scope, &run.conversation).await?;
         let events = self.conversations.events(&run.scope, &run.id, 0).await?;
         let next_event = events.last().map_or(0, |event| event.seq + 1);
@@ -265,13 +271,7 @@ impl Agent {
         cancellation: CancellationToken,
         next_entry: u64,
     ) -> Result<Begun, RunError> {
-        let standing = self.room.switchboard.standing(&run.scope.project).await?;
-        let on_device = self.chain.first().is_some_and(|first| first.facts.on_device);
-        let audience = if on_device { Audience::OnDevice } else { Audience::Full };
-        let project = &run.scope.project;
-        let offer =
-            self.room.catalog.offer(project, &standing.switches, &run.context, audience, &self.choice);
-        let mut tools = Tools::new(offer);
+        let mut tools = Tools::new(self.offer(&run).await?);
         let ranked = self.select(&mut tools, &run, &messages, &cancellation).await?;
         let (system, remembers) = self.system_prompt(&run, &tools, &redactor).await?;
         // What is remembered of a user is private, and the model reads it from the start.

@@ -54,6 +54,7 @@
 #[expect(clippy::module_inception, reason = "the room is named after the one thing in it that people make")]
 mod agent;
 mod ask;
+mod brought;
 mod calls;
 mod candidate;
 mod compact;
@@ -65,6 +66,7 @@ mod inline;
 mod inline_values;
 mod overheard;
 mod prompt;
+mod provenance;
 mod record;
 mod repair;
 mod request;
@@ -83,6 +85,7 @@ mod trim;
 mod working;
 
 pub use agent::{Agent, Wall};
+pub use brought::Handed;
 pub use candidate::Candidate;
 pub use hygiene::clean_input;
 pub use inline::{InlineCall, Recovered, recover_calls, without_calls};

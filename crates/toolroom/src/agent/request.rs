@@ -13,6 +13,7 @@ use crate::ledger::{CallId, LedgerError};
 use crate::model::Message;
 use crate::redact::RedactionError;
 use crate::scope::Scope;
+use crate::tool::{ClientToolError, ClientTools};
 
 /// Sees what happens in a run. Called from the run's task: it must not block.
 pub type Watcher = Arc<dyn Fn(&NumberedEvent) + Send + Sync>;
@@ -32,6 +33,8 @@ pub struct SendRequest {
     pub entrance: Arc<str>,
     /// What the client says about its user and situation. Never trusted for rights.
     pub context: Map<String, Value>,
+    /// The tools the client brings along and runs itself.
+    pub client_tools: ClientTools,
     /// Stops the run.
     pub cancellation: CancellationToken,
     /// Who watches.
@@ -49,6 +52,7 @@ impl SendRequest {
             scope: Scope::default(),
             entrance: "embedded".into(),
             context: Map::new(),
+            client_tools: ClientTools::default(),
             cancellation: CancellationToken::new(),
             watcher: None,
         }
@@ -68,6 +72,13 @@ impl SendRequest {
         self
     }
 
+    /// Brings tools that the client runs itself.
+    #[must_use]
+    pub fn client_tools(mut self, tools: ClientTools) -> Self {
+        self.client_tools = tools;
+        self
+    }
+
     /// Lets somebody watch.
     #[must_use]
     pub fn watcher(mut self, watcher: impl Fn(&NumberedEvent) + Send + Sync + 'static) -> Self {
@@ -83,6 +94,9 @@ pub struct ResumeRun {
     pub run: RunId,
     /// Who wants it to go on.
     pub scope: Scope,
+    /// The tools the client has by now, if not those it brought when the run began. What was handed to it stays what it
+    /// was.
+    pub client_tools: Option<ClientTools>,
     /// Stops the run.
     pub cancellation: CancellationToken,
     /// Who watches.
@@ -93,7 +107,7 @@ impl ResumeRun {
     /// Goes on with the run of that id.
     #[must_use]
     pub fn new(run: RunId, scope: Scope) -> Self {
-        Self { run, scope, cancellation: CancellationToken::new(), watcher: None }
+        Self { run, scope, client_tools: None, cancellation: CancellationToken::new(), watcher: None }
     }
 }
 
@@ -114,6 +128,9 @@ pub enum RunError {
     /// There is nothing to answer.
     #[error("the message is empty; say something")]
     NothingSaid,
+    /// A tool of the client is not taken.
+    #[error(transparent)]
+    ClientTool(#[from] ClientToolError),
     /// Another agent works on the run, with other tools.
     #[error("`{run}` belongs to the agent `{agent}`; let that one go on with it")]
     OtherAgent {

@@ -3,55 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CallId, CallRecord, LedgerError, ParkCall, StandingAnswer};
+use super::{Answerer, CallId, CallRecord, LedgerError, ParkCall, StandingAnswer};
 use crate::clock::Timestamp;
 use crate::scope::Scope;
-
-/// Who may answer: decided by the rule that asked, checked where the answer is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Answerer {
-    /// Whoever made the call.
-    Caller,
-    /// The operator, who may also answer for a caller.
-    Operator,
-}
-
-impl Answerer {
-    /// The name's answerer.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Caller, Self::Operator].into_iter().find(|answerer| answerer.as_str() == name)
-    }
-
-    /// Whether somebody of `scope` who answers as `self` may answer a question about a call of `owner`: the operator for
-    /// everybody in sight, a caller for their own calls alone.
-    #[must_use]
-    pub fn is_at_home(self, scope: &Scope, owner: &Scope) -> bool {
-        match self {
-            Self::Operator => scope.covers(owner),
-            Self::Caller => scope == owner,
-        }
-    }
-
-    /// Whether somebody who answers as `self` may answer what `wanted` has to answer.
-    #[must_use]
-    pub fn may_answer_for(self, wanted: Self) -> bool {
-        self == Self::Operator || wanted == Self::Caller
-    }
-
-    /// The name used in records.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Caller => "caller",
-            Self::Operator => "operator",
-        }
-    }
-}
+use crate::tool::ClientTool;
 
 /// A question that waits: may this tool, as it is defined now, run with exactly these arguments?
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,6 +97,19 @@ impl Question {
         Term { asked_at: self.record.asked_at, expires_at: self.approval.expires_at }
     }
 
+    /// Whether it is for the client that brought the tool to get the call on: nobody has to be asked, or the one who had
+    /// to be has said yes.
+    #[must_use]
+    pub fn waits_for_client(&self) -> bool {
+        match self.state {
+            QuestionState::Waiting => self.approval.by == Answerer::Client,
+            QuestionState::Granted => ClientTool::has_id(&self.record.tool),
+            QuestionState::Used | QuestionState::Refused | QuestionState::Expired | QuestionState::Void => {
+                false
+            }
+        }
+    }
+
     /// Whether an answer, or the use of one, comes too late.
     #[must_use]
     pub fn is_late(&self, now: Timestamp) -> bool {
@@ -195,9 +165,6 @@ impl Term {
 
 /// The rule a question counts as that was not answered, or whose answer was not used, in time.
 pub const EXPIRED_RULE: &str = "approval.expired";
-
-/// What the row of such a call says.
-pub const EXPIRED: &str = "nobody answered, or used the answer, in time";
 
 /// What a person says to an [`Approval`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

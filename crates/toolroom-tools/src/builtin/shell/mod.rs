@@ -6,6 +6,8 @@ mod cell;
 mod ended;
 mod engine;
 mod execute_shell_command;
+mod kept_program;
+mod lasting;
 mod manage_process;
 mod run_command;
 mod shell_exec;
@@ -16,11 +18,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolroom::policy::Judgement;
-use toolroom::scope::ProjectId;
+use toolroom::schema::Problem;
 use toolroom::tool::{Arguments, Capability, Effect, FnTool, IdError, Risk, Tool, ToolSpec};
 
+use toolroom_host::shell::Interpreter;
+
 use super::Surroundings;
+use crate::shell::grammar::{only_bash, parse};
 use engine::Engine;
+pub use lasting::Lasting;
 pub use terms::CommandTerms;
 
 /// One toggle, and one name in rules.
@@ -43,15 +49,8 @@ pub(super) fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> 
         manage_process::tool(&engine)?,
         run_command::tool(&engine)?,
         shell_exec::tool(&engine)?,
-        ssh_configure_host::tool(around.ssh.clone())?,
+        ssh_configure_host::tool(&engine, around.ssh.clone())?,
     ])
-}
-
-/// The name under which the shell of a conversation is kept.
-#[must_use]
-pub fn conversation_name(project: &ProjectId, thread: &str) -> String {
-    // No id holds a line end.
-    format!("{project}\n{thread}")
 }
 
 /// A tool that starts something. Inside a sandbox its judge decides what is
@@ -88,7 +87,21 @@ fn line(terms: &CommandTerms, arguments: &Arguments) -> Judgement {
     terms.about_line(arguments.get("command").and_then(Value::as_str).unwrap_or_default())
 }
 
-/// The same of a program with its arguments.
+/// What is bash's in a line, where there is no bash: the shell that is there would refuse it, or read something else than
+/// was judged.
+fn foreign(interpreter: Interpreter, arguments: &Arguments) -> Option<Problem> {
+    if interpreter == Interpreter::Bash {
+        return None;
+    }
+    let line = arguments.get("command").and_then(Value::as_str)?;
+    let found = only_bash(&parse(line).ok()?)?;
+    let text = format!(
+        "holds {found}, which only bash understands, and this machine has only `sh`; write it as every shell reads it"
+    );
+    Some(Problem::new("command", text))
+}
+
+/// What a program with its arguments says.
 fn program(terms: &CommandTerms, arguments: &Arguments) -> Judgement {
     let program = arguments.get("command").and_then(Value::as_str).unwrap_or_default();
     let words = arguments.get("args").and_then(Value::as_array).into_iter().flatten();

@@ -46,11 +46,13 @@ pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
          self-contained file, with its styles and scripts inside",
         engine.about()
     );
+    let interpreter = engine.interpreter();
     let (engine, terms) = (Arc::clone(engine), engine.terms.clone());
     let tool = tool_fn("builtin:run_command", &description, move |context, run: Run| {
         let engine = Arc::clone(&engine);
         async move { execute(&engine, &context, run).await }
     })?;
+    let tool = tool.check(move |arguments| super::foreign(interpreter, arguments).into_iter().collect());
     Ok(Arc::new(starting(tool, &terms, super::line, |spec| {
         spec.title("Run Command")
             .result_cap(RESULT_CAP)

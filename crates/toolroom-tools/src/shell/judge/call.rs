@@ -54,8 +54,13 @@ impl Call {
     }
 
     pub(super) fn program(&self) -> &Value {
-        static NOTHING: Value =
-            Value { text: String::new(), splits: false, is_glob: false, is_fetched: false };
+        static NOTHING: Value = Value {
+            text: String::new(),
+            splits: false,
+            is_glob: false,
+            is_fetched: false,
+            alternatives: Vec::new(),
+        };
         self.all().first().unwrap_or(&NOTHING)
     }
 
@@ -63,7 +68,7 @@ impl Call {
         self.all().get(1..).unwrap_or_default()
     }
 
-    /// The last part of the program's path, without a version.
+    /// The last part of the program's path.
     pub(super) fn name(&self) -> &str {
         let text = self.program().text.as_str();
         text.rsplit('/').next().unwrap_or(text)
@@ -74,10 +79,23 @@ impl Call {
         self.arguments().get(index).map(|value| value.text.as_str())
     }
 
-    /// The first argument that is no option.
+    /// The first argument that is no option, nor the name of a toolchain.
     pub(super) fn verb(&self) -> &str {
-        let verb = self.arguments().iter().find(|value| !value.text.starts_with('-'));
-        verb.map_or("", |value| value.text.as_str())
+        self.verbs().next().map_or("", |value| value.text.as_str())
+    }
+
+    /// What may be the verb: the first argument that is no option, and the next one where that may be the value of an
+    /// option.
+    pub(super) fn verbs(&self) -> impl Iterator<Item = &Value> {
+        let mut is_behind_option = false;
+        let mut is_found = false;
+        self.arguments().iter().filter(move |value| {
+            let text = value.text.as_str();
+            let is_verb = !is_found && !text.starts_with(['-', '+']);
+            is_found |= is_verb && !is_behind_option;
+            is_behind_option = text.starts_with('-') && !text.contains('=');
+            is_verb
+        })
     }
 
     /// Whether a short option stands in a cluster, or a long one by itself or with a value.

@@ -1,6 +1,6 @@
 use toolroom::policy::Ruling;
 
-use super::{Entry, Judged, Security, Settings, judge, judge_argv};
+use super::{Entry, Judged, Security, Settings, judge, judge_argv, parse};
 
 fn settings(security: Security) -> Settings {
     let list = [
@@ -502,6 +502,21 @@ fn everyday_work_runs_unasked() {
         "sed -n '1,5p' f",
         "perl script.pl",
         "cat > x.md <<'EOF'\n`a[1]`\nEOF",
+        "[ -f x ] && echo 'see `x`'",
+        "make CFLAGS='-O2 -g' CC=clang",
+        "sed -e ':a' -e 'N;$!ba' -e 's/a/b/' f",
+        "awk '/x/ {print $1 \" -> \" $2}' f",
+        "awk '$3 > 5 {print ($1 > 2)}' f",
+        "sh -c 'echo $((1 + 1))'",
+        "LC_ALL=C sort f",
+        "RUSTFLAGS='-D warnings' cargo build",
+        "tar czf x.tgz ./*",
+        "find . -name .git -prune -o -print",
+        "rg -l x | xargs sed -i s/a/b/",
+        "git add .vscode/settings.json",
+        "python3 manage.py migrate",
+        "cp {a,b}.rs d/",
+        "env -u FOO cargo test",
     ];
     check(Security::Cautious, Ruling::Allow, &texts);
     check(Security::Open, Ruling::Allow, &texts);
@@ -644,4 +659,50 @@ fn limits_end_in_a_question() {
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[test]
+fn what_nests_as_deeply_as_it_may_is_judged_with_a_small_stack() {
+    // What opens, what stands inside, and what closes.
+    let kinds = [
+        ("( ", "ls", ")"),
+        ("{ ", "ls", "; }"),
+        ("echo $(", "ls", ")"),
+        ("echo \"$(", "ls", ")\""),
+        ("cat <(", "ls", ")"),
+        ("echo ${x:-", "y", "}"),
+        ("echo \"${x:-", "y", "}\""),
+        ("echo $((1+", "1", "))"),
+        ("if ls; then ", "ls", "; fi"),
+        ("while ls; do ", "ls", "; done"),
+        ("for x in a; do ", "ls", "; done"),
+        ("case x in a) ", "ls", ";; esac"),
+        ("f() { ", "ls", "; }"),
+        ("coproc ", "ls", ""),
+        ("x=(", "a", ")"),
+        ("! ( ", "ls", ")"),
+        ("if ( ", "ls", "); then ls; fi"),
+        ("echo $(f() { for x in $(", "ls", "); do ls; done; })"),
+        ("cat <<A\n$(", "ls", ")\nA\n"),
+        ("[[ ( ", "a", ") ]]"),
+    ];
+    let judging = std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(move || {
+        for (open, inside, close) in kinds {
+            let nested = |depth: usize| format!("{}{inside}{}", open.repeat(depth), close.repeat(depth));
+            let deepest = (1..=120).rev().map(nested).find(|text| parse(text).is_ok());
+            let text = deepest.unwrap_or_else(|| nested(1));
+            for security in [Security::Open, Security::Cautious, Security::Strict] {
+                let judged = verdict(&text, security);
+                assert_eq!(judged.printed.is_some(), parse(&text).is_ok(), "{text}");
+                // The same once more, as texts in texts.
+                let texts = (0..5).fold(text.clone(), |text, _| format!("bash -c {}", quoted(&text)));
+                assert!(verdict(&texts, security).verdict >= judged.verdict, "{text}");
+            }
+        }
+        for text in ["env ".repeat(60_000), "a;".repeat(5_000), "{a,b}".repeat(60_000), "$(".repeat(500_000)]
+        {
+            assert!(verdict(&text, Security::Cautious).verdict >= Ruling::Ask || text.starts_with("a;"));
+        }
+    });
+    judging.unwrap().join().unwrap();
 }

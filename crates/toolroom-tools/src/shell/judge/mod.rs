@@ -7,12 +7,15 @@
 //! This is a courtesy that knows when to ask. What a program can really do is decided by the sandbox around it.
 
 mod allowlist;
+mod awk;
 mod call;
 mod danger;
 mod feed;
 mod finding;
 mod git;
 mod interpreters;
+mod make;
+mod path_parts;
 mod paths;
 mod report;
 mod risk;
@@ -22,10 +25,13 @@ mod sed;
 mod settings;
 mod shell_builtins;
 mod started_by;
+mod starting_options;
+mod tar;
 mod unwrap;
 mod value;
 mod variables;
 mod walk;
+mod words;
 mod wrappers;
 
 pub use allowlist::{Entry, EntryError};

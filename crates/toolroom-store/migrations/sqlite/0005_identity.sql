@@ -55,4 +55,4 @@ CREATE TABLE replies (
 
 CREATE INDEX replies_by_age ON replies (created_at);
 
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
