@@ -13,6 +13,7 @@ mod examination;
 mod http;
 mod identity;
 mod missing_database;
+mod metrics;
 pub mod models;
 mod runs;
 #[cfg(test)]
