@@ -7,7 +7,7 @@ use std::time::Duration;
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use toolroom::clock::{Clock, Timestamp};
-use toolroom::ledger::{EXPIRED, EXPIRED_RULE, Term};
+use toolroom::ledger::{Answerer, EXPIRED_RULE, Term};
 
 use crate::migrate::{MIGRATIONS, Schema};
 use crate::presence::Seen;
@@ -102,7 +102,8 @@ impl Instance {
 
     /// Answers with no what nobody answered in time, and forgets what is sealed for it.
     async fn expire(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-        let query = bind_term(statements::EXPIRE, self.now()).bind(EXPIRED_RULE).bind(EXPIRED);
+        let query = bind_term(statements::EXPIRE, self.now()).bind(EXPIRED_RULE);
+        let query = query.bind(Answerer::Caller.silence()).bind(Answerer::Client.silence());
         query.execute(connection).await?;
         Ok(())
     }

@@ -61,7 +61,7 @@ fn taken(answer: Result<Outcome, Refusal>, call: CallId) -> Result<(), DecideErr
     match answer {
         Ok(_) => Ok(()),
         Err(Refusal::NotWaiting) => Err(DecideError::NotWaiting(call)),
-        Err(Refusal::NotYours) => Err(DecideError::NotYours),
+        Err(Refusal::NotYours(error)) => Err(error),
         Err(other) => Err(LedgerError::new("take the answer", other).into()),
     }
 }

@@ -141,7 +141,9 @@ async fn not_taken(app: &App, scope: &Scope, call: &CallId, error: AnswerError) 
             let how = question.ok().flatten().map(|question| standing(&question, app.room.clock().now()));
             Refused(how.unwrap_or_else(|| error.to_string())).into()
         }
-        AnswerError::Decide(DecideError::NotYours) => Refused(error.to_string()).into(),
+        AnswerError::Decide(DecideError::NotYours | DecideError::OnlyClient) => {
+            Refused(error.to_string()).into()
+        }
         AnswerError::Decide(DecideError::Ledger(_)) | AnswerError::Sealed(_) | AnswerError::Unreadable(_) => {
             error.into()
         }

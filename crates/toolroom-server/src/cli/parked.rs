@@ -48,6 +48,9 @@ pub(super) fn standing(question: &Question, now: Timestamp) -> String {
         _ => "by somebody".to_owned(),
     };
     match (state(question, now), &question.replaced_by) {
+        (QuestionState::Waiting, _) if question.waits_for_client() => {
+            format!("`{call}` waits for the client that runs it")
+        }
         (QuestionState::Waiting, _) => format!("`{call}` waits for an answer"),
         (QuestionState::Refused, Some(by)) => {
             format!("the arguments of `{call}` were edited; `{by}` takes its place")

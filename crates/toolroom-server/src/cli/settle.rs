@@ -72,6 +72,10 @@ impl Settler<'_> {
         if self.stop.is_cancelled() {
             return Ok(Settled::Parked(call.clone()));
         }
+        if by == Answerer::Client {
+            self.output.hint("this call waits for the client that runs it; there is nothing to answer");
+            return Ok(Settled::Parked(call.clone()));
+        }
         match (self.beforehand, by) {
             (Beforehand::Yes, Answerer::Caller) => return self.say_yes(call).await,
             (Beforehand::Yes, Answerer::Operator) => {
@@ -83,7 +87,7 @@ impl Settler<'_> {
                     return Ok(settled);
                 }
             }
-            (Beforehand::Ask, Answerer::Operator) | (Beforehand::Silent, _) => {}
+            (Beforehand::Ask, Answerer::Operator) | (Beforehand::Silent, _) | (_, Answerer::Client) => {}
         }
         match self.patience {
             Patience::None => Ok(Settled::Parked(call.clone())),

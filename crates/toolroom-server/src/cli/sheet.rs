@@ -181,6 +181,7 @@ pub(super) const fn who(by: Answerer) -> &'static str {
     match by {
         Answerer::Caller => "the caller, or the operator",
         Answerer::Operator => "the operator",
+        Answerer::Client => "nobody: its client runs it",
     }
 }
 

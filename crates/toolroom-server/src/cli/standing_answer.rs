@@ -92,6 +92,7 @@ pub(super) fn sentence(answer: &StandingAnswer) -> String {
     let by = match answer.by {
         Answerer::Caller => "the caller",
         Answerer::Operator => "the operator",
+        Answerer::Client => "the client",
     };
     format!("{verb} {}{when}{who}{place}, said by {by}", answer.tool)
 }

@@ -85,6 +85,7 @@ pub(crate) fn what_to_do(call: &CallId, pending: &Pending, surface: Surface) -> 
     let who = match pending.by {
         Answerer::Caller => "answer",
         Answerer::Operator => "as the operator, answer",
+        Answerer::Client => return "its client runs it, and sends what came of it".to_owned(),
     };
     match surface {
         Surface::Terminal => format!(

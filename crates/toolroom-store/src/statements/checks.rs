@@ -26,10 +26,10 @@ registry! {
     /// When the newest call was asked for.
     NEWEST_CALL = each("SELECT asked_at FROM calls WHERE rowid = (SELECT max(rowid) FROM calls)", "SELECT asked_at FROM calls WHERE id = (SELECT max(id) FROM calls)");
 
-    /// $1 time, $2 latest start: questions that can still be answered, or whose answer can still be used.
+    /// $1 time, $2 latest start: questions that people can still answer, or whose answer can still be used.
     COUNT_OPEN_QUESTIONS = both("SELECT count(*) FROM approvals JOIN calls ON calls.id = approvals.call_id \
                  WHERE approvals.state IN ('waiting', 'granted') AND approvals.expires_at > $1 AND calls.asked_at <= $2 \
-                 AND calls.status = 'pending'");
+                 AND calls.status = 'pending' AND approvals.asks <> 'client'");
 
     /// What there was from the first schema on: calls, approvals, artifacts.
     COUNT_ROWS = both("SELECT (SELECT count(*) FROM calls), (SELECT count(*) FROM approvals), \

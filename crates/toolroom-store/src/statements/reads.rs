@@ -29,7 +29,7 @@ macro_rules! questions {
         concat!(
             "SELECT ",
             question_columns!(),
-            " WHERE calls.project = $1 AND calls.status = 'pending' \
+            " WHERE calls.project = $1 AND calls.status = 'pending' AND approvals.asks <> 'client' \
              AND (CAST($2 AS TEXT) IS NULL OR calls.user_id = $2) ORDER BY "
         )
     };

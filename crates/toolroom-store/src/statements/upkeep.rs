@@ -25,10 +25,12 @@ macro_rules! overdue {
     };
 }
 
+/// $3 the rule, $4 what is said of calls that people were asked about, $5 of those that clients had to run.
 macro_rules! deny_overdue_calls {
     () => {
         concat!(
-            "UPDATE calls SET status = 'denied', ended_at = $1, rule = $3, error = $4, \
+            "UPDATE calls SET status = 'denied', ended_at = $1, rule = $3, error = CASE WHEN EXISTS \
+             (SELECT 1 FROM approvals WHERE approvals.call_id = calls.id AND asks = 'client') THEN $5 ELSE $4 END, \
              duration_us = $1 - asked_at \
              WHERE status = 'pending' AND id IN (SELECT call_id FROM approvals WHERE ",
             overdue!(),

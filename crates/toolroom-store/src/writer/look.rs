@@ -8,8 +8,8 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
-    Answerer, Approval, CallId, CallRecord, CallStatus, Grant, ParkedQuestion, QuestionState, RateKey,
-    RateLimit, RateWindow, Term, Turn,
+    Answerer, Approval, CallId, CallRecord, CallStatus, DecideError, Grant, ParkedQuestion, QuestionState,
+    RateKey, RateLimit, RateWindow, Term, Turn,
 };
 use toolroom::scope::{ProjectId, Scope, UserId};
 
@@ -220,6 +220,7 @@ impl Replies {
                 // Whoever is written here by a version that knows more answerers: the strictest of ours.
                 let asks = match row.try_get::<&str, _>(4)? {
                     "caller" => Answerer::Caller,
+                    "client" => Answerer::Client,
                     _ => Answerer::Operator,
                 };
                 let approval = ApprovalSeen {
@@ -280,11 +281,7 @@ impl Replies {
         let approval = self.approval(call).filter(|approval| by.is_at_home(scope, &approval.owner));
         match approval {
             Some(seen) if seen.is(QuestionState::Waiting, CallStatus::Pending) && !seen.term.is_over(at) => {
-                if by.may_answer_for(seen.asks) {
-                    Ok(())
-                } else {
-                    Err(Refusal::NotYours)
-                }
+                DecideError::check(by, seen.asks).map_err(Refusal::NotYours)
             }
             _ => Err(Refusal::NotWaiting),
         }

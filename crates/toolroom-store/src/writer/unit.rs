@@ -5,8 +5,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use toolroom::conversation::{BeginRunError, ConversationId, Run, RunId, StepError, TakeRunError};
 use toolroom::ledger::{
-    BeginCall, CallId, CallRecord, CallStatus, CloseCall, Decision, EditCall, ParkCall, ParkedQuestion,
-    RateLimit,
+    BeginCall, CallId, CallRecord, CallStatus, CloseCall, DecideError, Decision, EditCall, ParkCall,
+    ParkedQuestion, RateLimit,
 };
 use toolroom::memory::{Memory, Promotion};
 
@@ -54,8 +54,8 @@ pub(crate) enum Refusal {
     GrantSpent,
     #[error("nothing waits for an answer")]
     NotWaiting,
-    #[error("somebody else has to answer")]
-    NotYours,
+    #[error(transparent)]
+    NotYours(DecideError),
     #[error(transparent)]
     NotBegun(BeginRunError),
     #[error(transparent)]
@@ -74,7 +74,7 @@ impl From<Refusal> for StoreError {
             Refusal::RateLimited { .. }
             | Refusal::GrantSpent
             | Refusal::NotWaiting
-            | Refusal::NotYours
+            | Refusal::NotYours(_)
             | Refusal::NotBegun(_)
             | Refusal::NotStepped(_)
             | Refusal::NotTaken(_) => Self::Closed,

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
 
+use super::brought::check_brought;
 use super::candidate::Candidate;
 use super::held::Held;
 use super::hygiene::{cleaned, without_secrets};
@@ -18,7 +19,6 @@ use super::title::title_of;
 use super::tokens::Estimator;
 use super::tools::Tools;
 use super::working::{Begun, Stop, Working};
-use crate::catalog::Audience;
 use crate::clock::Timestamp;
 use crate::conversation::{
     BeginRun, BeginRunError, Content, Conversation, ConversationId, Conversations, Entry, Run, RunEvent,
@@ -143,6 +143,7 @@ impl Agent {
         let id = request.conversation.unwrap_or_else(|| ConversationId::fresh(clock.as_ref()));
         let redactor = self.redactor(&request.scope).await?;
         let message = cleaned(request.message, &redactor).ok_or(RunError::NothingSaid)?;
+        check_brought(&request.client_tools, &redactor)?;
         // Tools may need what a client says of its user, tokens included; of our own secrets it has none to say.
         let context = without_secrets(request.context, &redactor.without_patterns());
         let now = clock.now();
@@ -156,6 +157,7 @@ impl Agent {
             model: None,
             provenance: Provenance::NONE,
             context,
+            client_tools: request.client_tools,
             iterations: 0,
             usage: Usage::default(),
             cost: 0.0,
@@ -265,13 +267,7 @@ impl Agent {
         cancellation: CancellationToken,
         next_entry: u64,
     ) -> Result<Begun, RunError> {
-        let standing = self.room.switchboard.standing(&run.scope.project).await?;
-        let on_device = self.chain.first().is_some_and(|first| first.facts.on_device);
-        let audience = if on_device { Audience::OnDevice } else { Audience::Full };
-        let project = &run.scope.project;
-        let offer =
-            self.room.catalog.offer(project, &standing.switches, &run.context, audience, &self.choice);
-        let mut tools = Tools::new(offer);
+        let mut tools = Tools::new(self.offer(&run).await?);
         let ranked = self.select(&mut tools, &run, &messages, &cancellation).await?;
         let (system, remembers) = self.system_prompt(&run, &tools, &redactor).await?;
         // What is remembered of a user is private, and the model reads it from the start.

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::agent::STOPPED;
 use super::compact::COMPACT_AT;
 use super::run_facts::RunFacts;
-use super::settle::{self, Resumed};
+use super::settle::{self, Resumed, waits_event};
 use super::teller::Teller;
 use super::working::{OpenCall, Stop, Working, error_value};
 use crate::call::{CallReport, CallRequest, Outcome, Progress, ProgressSink, ResumeRequest, described};
@@ -20,7 +20,7 @@ use crate::model::{Block, Message, ModelCallId, Role};
 use crate::policy::Provenance;
 use crate::room::Toolroom;
 use crate::schema::parse_object;
-use crate::tool::{Capabilities, ErrorKind, Origin, RaisedBy, ToolError, ToolSpec};
+use crate::tool::{Capabilities, ErrorKind, Origin, RaisedBy, Tool, ToolError, ToolSpec};
 
 /// How much of a request is remembered for the tool it led to.
 const REQUEST_CHARS: usize = 300;
@@ -29,7 +29,7 @@ const REQUEST_CHARS: usize = 300;
 pub(super) enum Settled {
     /// The model reads this.
     Answered(Answered),
-    /// Somebody has to be asked.
+    /// Somebody has to be asked, or the client has to run it.
     Waits(CallId),
     /// Somebody stopped the run.
     Stopped,
@@ -115,6 +115,9 @@ impl Working<'_> {
     /// What a tool that ran may have done with what this call gave it. It need not be one that was offered: others can
     /// be called by their names. One that is gone by now may have done everything.
     fn capabilities(&self, tool: &str, call: &OpenCall) -> Capabilities {
+        if let Some(brought) = self.run.client_tools.of(tool) {
+            return brought.spec().effective_capabilities();
+        }
         let Ok(entry) = self.agent.room.catalog.find(&self.run.scope.project, tool) else {
             return Capabilities::ALL;
         };
@@ -174,6 +177,7 @@ impl Working<'_> {
             .provenance(self.run.provenance)
             .cancellation(self.cancellation.child_token());
         request.progress = self.progress_of(&call.id);
+        request.client_tool = self.run.client_tools.of(tool).cloned();
         request
     }
 
@@ -304,15 +308,7 @@ fn tell(teller: &Teller, call: &OpenCall, tool: &Arc<str>, report: CallReport) -
     let id = report.call_id.clone();
     let outcome = report.outcome.name();
     if let Outcome::Pending(pending) = &report.outcome {
-        teller.tell(RunEvent::Asks {
-            id: call.id.clone(),
-            call: id.clone(),
-            tool: Arc::clone(tool),
-            rule: pending.rule.to_string(),
-            reason: pending.reason.clone(),
-            by: pending.by,
-            expires_at: pending.expires_at,
-        });
+        teller.tell(waits_event(call, tool, &id, pending));
         return Settled::Waits(id);
     }
     let content = match &report.outcome {

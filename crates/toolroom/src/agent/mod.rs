@@ -54,6 +54,7 @@
 #[expect(clippy::module_inception, reason = "the room is named after the one thing in it that people make")]
 mod agent;
 mod ask;
+mod brought;
 mod calls;
 mod candidate;
 mod compact;
@@ -83,6 +84,7 @@ mod trim;
 mod working;
 
 pub use agent::{Agent, Wall};
+pub use brought::Handed;
 pub use candidate::Candidate;
 pub use hygiene::clean_input;
 pub use inline::{InlineCall, Recovered, recover_calls, without_calls};

@@ -13,6 +13,7 @@ use crate::ledger::{CallId, LedgerError};
 use crate::model::Message;
 use crate::redact::RedactionError;
 use crate::scope::Scope;
+use crate::tool::{ClientToolError, ClientTools};
 
 /// Sees what happens in a run. Called from the run's task: it must not block.
 pub type Watcher = Arc<dyn Fn(&NumberedEvent) + Send + Sync>;
@@ -32,6 +33,8 @@ pub struct SendRequest {
     pub entrance: Arc<str>,
     /// What the client says about its user and situation. Never trusted for rights.
     pub context: Map<String, Value>,
+    /// The tools the client brings along and runs itself.
+    pub client_tools: ClientTools,
     /// Stops the run.
     pub cancellation: CancellationToken,
     /// Who watches.
@@ -49,6 +52,7 @@ impl SendRequest {
             scope: Scope::default(),
             entrance: "embedded".into(),
             context: Map::new(),
+            client_tools: ClientTools::default(),
             cancellation: CancellationToken::new(),
             watcher: None,
         }
@@ -65,6 +69,13 @@ impl SendRequest {
     #[must_use]
     pub fn scope(mut self, scope: Scope) -> Self {
         self.scope = scope;
+        self
+    }
+
+    /// Brings tools that the client runs itself.
+    #[must_use]
+    pub fn client_tools(mut self, tools: ClientTools) -> Self {
+        self.client_tools = tools;
         self
     }
 
@@ -114,6 +125,9 @@ pub enum RunError {
     /// There is nothing to answer.
     #[error("the message is empty; say something")]
     NothingSaid,
+    /// A tool of the client is not taken.
+    #[error(transparent)]
+    ClientTool(#[from] ClientToolError),
     /// Another agent works on the run, with other tools.
     #[error("`{run}` belongs to the agent `{agent}`; let that one go on with it")]
     OtherAgent {

@@ -16,6 +16,7 @@ use crate::ledger::LedgerError;
 use crate::model::{Block, Message, Role, Usage};
 use crate::scope::ProjectId;
 use crate::selector::{REQUESTS, Selector, Weighed, cards, fit, offered};
+use crate::tool::Source;
 
 /// How long an index is used before what was learned meanwhile is read.
 const FRESH: Duration = Duration::from_secs(10 * 60);
@@ -43,8 +44,14 @@ impl Index {
     fn is_over(&self, project: &ProjectId, tools: &[Arc<Entry>]) -> bool {
         self.project == *project
             && self.tools.len() == tools.len()
-            && self.tools.iter().zip(tools).all(|(one, other)| Arc::ptr_eq(one, other))
+            && self.tools.iter().zip(tools).all(|(one, other)| is_same(one, other))
     }
+}
+
+/// The tools of a client come anew with each run, and are mostly those of the last one.
+fn is_same(one: &Arc<Entry>, other: &Arc<Entry>) -> bool {
+    Arc::ptr_eq(one, other)
+        || (one.spec().id.source() == Source::Client && one.definition_hash() == other.definition_hash())
 }
 
 impl Agent {

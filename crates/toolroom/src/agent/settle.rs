@@ -6,15 +6,15 @@ use std::sync::Arc;
 use super::calls::{Answered, Settled};
 use super::request::{RunError, RunReport};
 use super::working::{OpenCall, Stop, Working, error_value};
-use crate::call::{CallReport, ResumeError, ResumeRequest};
+use crate::call::{CallReport, Pending, ResumeError, ResumeRequest};
 use crate::conversation::RunEvent;
 use crate::ledger::{
-    Answer, CallFilter, CallId, CallRecord, CallStatus, CloseCall, LedgerError, ParkedQuestion,
+    Answer, Answerer, CallFilter, CallId, CallRecord, CallStatus, CloseCall, LedgerError, ParkedQuestion,
 };
 use crate::model::{Message, Role};
 use crate::room::Toolroom;
 use crate::scope::Scope;
-use crate::tool::Effect;
+use crate::tool::{ClientTool, Effect};
 
 impl Working<'_> {
     /// What is known of these calls, by the model's ids. Where somebody edited the arguments, the call that took the place of the
@@ -30,22 +30,11 @@ impl Working<'_> {
         for record in records {
             let is_asked = |call: &&OpenCall| Some(call.id.as_str()) == record.model_call.as_deref();
             if let Some(call) = open.iter().find(is_asked) {
-                named.insert(call.id.to_string(), self.newest(record).await?);
+                let newest = newest(&self.agent.room, &self.run.scope, record).await?;
+                named.insert(call.id.to_string(), newest);
             }
         }
         Ok(named)
-    }
-
-    /// The call that counts: the one that replaced this one, if its arguments were edited.
-    async fn newest(&self, mut record: CallRecord) -> Result<CallRecord, LedgerError> {
-        let (room, scope) = (&self.agent.room, &self.run.scope);
-        while record.status == CallStatus::Denied {
-            let question = room.approvals.question(scope, &record.id).await?;
-            let Some(by) = question.and_then(|question| question.replaced_by) else { break };
-            let Some(replacement) = room.journal.call(scope, &by).await? else { break };
-            record = replacement;
-        }
-        Ok(record)
     }
 
     /// Ends a run whose process died, because somebody goes on without it.
@@ -119,6 +108,33 @@ impl Working<'_> {
     }
 }
 
+/// The call that counts: the one that replaced this one, if its arguments were edited.
+pub(super) async fn newest(
+    room: &Toolroom,
+    scope: &Scope,
+    mut record: CallRecord,
+) -> Result<CallRecord, LedgerError> {
+    while record.status == CallStatus::Denied {
+        let question = room.approvals.question(scope, &record.id).await?;
+        let Some(by) = question.and_then(|question| question.replaced_by) else { break };
+        let Some(replacement) = room.journal.call(scope, &by).await? else { break };
+        record = replacement;
+    }
+    Ok(record)
+}
+
+/// A call that waits for somebody, or for its client.
+pub(super) fn waits_event(call: &OpenCall, tool: &Arc<str>, row: &CallId, pending: &Pending) -> RunEvent {
+    let (id, call, tool, expires_at) = (call.id.clone(), row.clone(), Arc::clone(tool), pending.expires_at);
+    match pending.by {
+        Answerer::Client => RunEvent::Handed { id, call, tool, expires_at },
+        by @ (Answerer::Caller | Answerer::Operator) => {
+            let (rule, reason) = (pending.rule.to_string(), pending.reason.clone());
+            RunEvent::Asks { id, call, tool, rule, reason, by, expires_at }
+        }
+    }
+}
+
 /// The end of a call as the journal tells it.
 pub(super) fn ended_event(call: &OpenCall, record: &CallRecord) -> RunEvent {
     let outcome = match record.status {
@@ -151,13 +167,17 @@ pub(super) fn answer(record: &CallRecord) -> Answered {
             content: record.result.clone().unwrap_or_default(),
             is_error: false,
             ran: Some(Arc::clone(&record.tool)),
-            // The journal does not say who wrote it. What is pure says nothing but what it was given.
-            untrusted: record.effect != Some(Effect::Pure),
+            // The journal does not say who wrote it. What is pure says nothing but what it was given, and what a client
+            // ran has the caller's own words.
+            untrusted: record.effect != Some(Effect::Pure) && !ClientTool::has_id(&record.tool),
         },
         CallStatus::Failed => error(text.unwrap_or("the call failed"), None, record.begun_at.is_some()),
         CallStatus::Denied => {
             let reason = format!("denied: {}", text.unwrap_or("the call was refused"));
             error(&reason, Some("this call was refused; do not retry it"), false)
+        }
+        CallStatus::Pending if ClientTool::has_id(&record.tool) => {
+            error("the client sent no result of this call before the run ended", None, false)
         }
         CallStatus::Pending => error("this call waited for somebody's answer, and was not made", None, false),
         CallStatus::Cancelled => {

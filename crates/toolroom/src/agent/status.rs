@@ -18,6 +18,8 @@ pub struct Status {
     doing: Doing,
     running: Vec<Running>,
     asked: Vec<ModelCallId>,
+    /// Those that the client has to run.
+    handed: Vec<ModelCallId>,
     thoughts: VecDeque<char>,
 }
 
@@ -29,7 +31,10 @@ enum Doing {
     Thinking,
     Writing(String),
     Answering,
-    Waiting(usize),
+    Waiting {
+        answers: usize,
+        results: usize,
+    },
     Again {
         reason: String,
         next: Option<String>,
@@ -56,6 +61,7 @@ impl Status {
                 }
                 self.running.clear();
                 self.asked.clear();
+                self.handed.clear();
                 self.thoughts.clear();
             }
             RunEvent::Text { .. } => self.doing = Doing::Answering,
@@ -88,12 +94,18 @@ impl Status {
                 self.end(id);
                 self.asked.push(id.clone());
             }
+            RunEvent::Handed { id, .. } => {
+                self.end(id);
+                self.handed.push(id.clone());
+            }
             RunEvent::Guarded { .. } => self.doing = Doing::Finishing,
             RunEvent::Warned { .. } => {}
             RunEvent::Waiting { calls } => {
+                let results = self.handed.len().min(calls.len());
                 self.running.clear();
                 self.asked.clear();
-                self.doing = Doing::Waiting(calls.len());
+                self.handed.clear();
+                self.doing = Doing::Waiting { answers: calls.len() - results, results };
             }
             RunEvent::Done { .. } | RunEvent::Failed(_) | RunEvent::Cancelled => *self = Self::default(),
         }
@@ -103,13 +115,15 @@ impl Status {
     #[must_use]
     pub fn line(&self) -> Option<String> {
         match (self.running.as_slice(), &self.doing) {
-            ([], Doing::Working) if !self.asked.is_empty() => Some(waiting(self.asked.len())),
+            ([], Doing::Working) if !(self.asked.is_empty() && self.handed.is_empty()) => {
+                Some(waiting(self.asked.len(), self.handed.len()))
+            }
             ([], Doing::Nothing) => None,
             ([], Doing::Working) => Some("Working…".to_owned()),
             ([], Doing::Thinking) => Some(detailed("Thinking…", &self.thought())),
             ([], Doing::Writing(tool)) => Some(detailed("Working…", tool)),
             ([], Doing::Answering) => Some("Answering…".to_owned()),
-            ([], Doing::Waiting(calls)) => Some(waiting(*calls)),
+            ([], Doing::Waiting { answers, results }) => Some(waiting(*answers, *results)),
             ([], Doing::Finishing) => Some("Finishing…".to_owned()),
             ([], Doing::Again { reason, next, after_ms }) => {
                 let what = match (next, after_ms.map(|ms| ms.div_ceil(1_000))) {
@@ -134,6 +148,7 @@ impl Status {
     fn end(&mut self, id: &ModelCallId) {
         self.running.retain(|running| running.id != *id);
         self.asked.retain(|asked| asked != id);
+        self.handed.retain(|handed| handed != id);
     }
 
     /// The line of thoughts that is being written, or the one before while it is empty.
@@ -149,8 +164,14 @@ fn detailed(what: &str, detail: &str) -> String {
     if detail.is_empty() { what.to_owned() } else { format!("{what} · {detail}") }
 }
 
-fn waiting(calls: usize) -> String {
-    if calls > 1 { format!("Waiting for {calls} answers") } else { "Waiting for an answer".to_owned() }
+/// What people have to do comes first.
+fn waiting(answers: usize, results: usize) -> String {
+    match (answers, results) {
+        (0, 2..) => format!("Waiting for {results} results of the client"),
+        (0, 1) => "Waiting for a result of the client".to_owned(),
+        (0 | 1, _) => "Waiting for an answer".to_owned(),
+        (answers, _) => format!("Waiting for {answers} answers"),
+    }
 }
 
 fn progress(message: &str, fraction: Option<f64>) -> String {

@@ -1,16 +1,20 @@
 //! Taking a person's answer.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use super::reach::is_about;
 use super::sealed::SealedRequest;
+use crate::catalog::Entry;
 use crate::ledger::{
-    Answer, AnswerId, Answerer, CallId, DecideError, Decision, Question, SealError, StandingAnswer,
+    Answer, AnswerId, Answerer, CallId, CallRecord, DecideError, Decision, Question, SealError,
+    StandingAnswer,
 };
 use crate::policy::{Condition, ConditionError, Ruling, asks_each_time};
 use crate::redact::RedactionError;
 use crate::room::Toolroom;
 use crate::scope::{ProjectId, Scope};
-use crate::tool::Capability;
+use crate::tool::{Capability, ClientTool};
 
 /// What somebody says to a question.
 #[derive(Debug, Clone)]
@@ -19,7 +23,8 @@ pub struct AnswerRequest {
     pub call: CallId,
     /// Who answers.
     pub scope: Scope,
-    /// As whom: an entrance knows which of the two its people are.
+    /// As whom: an entrance knows whether its people are callers or operators. A client does not answer, it
+    /// [delivers](Toolroom::deliver).
     pub by: Answerer,
     /// What is said. [`Answer::Edit`] has a method of its own.
     pub answer: Answer,
@@ -82,6 +87,7 @@ impl Toolroom {
     /// # Errors
     /// When nothing waits, when somebody else has to answer, or when the answer makes no sense.
     pub async fn answer(&self, request: AnswerRequest) -> Result<Option<StandingAnswer>, AnswerError> {
+        DecideError::check_person(request.by)?;
         let standing = self.standing_answer(&request).await?;
         let decision = Decision {
             call: request.call,
@@ -113,7 +119,8 @@ impl Toolroom {
             Answer::Once | Answer::No | Answer::Stop => return Ok(None),
         };
         let question = self.question(&request.scope, &request.call).await?;
-        self.check_single(effect, &question)?;
+        let entry = self.entry_of(&question)?;
+        check_single(effect, entry.as_deref(), &question)?;
         // A session is the conversation; without one it is the call, and nothing outlives that.
         if request.answer == Answer::Session && question.record.thread.is_none() {
             return Ok(None);
@@ -132,30 +139,35 @@ impl Toolroom {
             by: request.by,
             at: self.clock.now(),
         };
-        self.check_standing(&standing, &question)?;
+        self.check_standing(&standing, entry.as_deref(), &question)?;
         if let Some(when) = &standing.when {
             self.check_for_secrets(&standing.scope.project, when).await?;
         }
         Ok(Some(standing))
     }
 
-    /// A yes that would say something about later calls, to a tool that takes none.
-    fn check_single(&self, effect: Ruling, question: &Question) -> Result<(), AnswerError> {
-        let entry = self.catalog.find(&question.record.scope.project, &question.record.tool);
-        match entry {
-            Ok(entry) if effect == Ruling::Allow && entry.spec().single_answers => {
-                Err(AnswerError::OnlyOnce { tool: question.record.tool.to_string() })
-            }
-            Ok(_) | Err(_) => Ok(()),
+    /// The tool of a parked call, if there still is one. What a client brought was sealed with the call.
+    pub(super) fn entry_of(&self, question: &Question) -> Result<Option<Arc<Entry>>, SealError> {
+        let CallRecord { scope, tool, .. } = &question.record;
+        if !ClientTool::has_id(tool) {
+            return Ok(self.catalog.find(&scope.project, tool).ok());
         }
+        let brought = SealedRequest::open(self, question)?.and_then(|request| request.client_tool);
+        Ok(brought.and_then(|tool| self.catalog.brought(&tool).ok()))
     }
 
-    fn check_standing(&self, standing: &StandingAnswer, question: &Question) -> Result<(), AnswerError> {
+    fn check_standing(
+        &self,
+        standing: &StandingAnswer,
+        entry: Option<&Entry>,
+        question: &Question,
+    ) -> Result<(), AnswerError> {
         if let Some(when) = &standing.when {
             let condition = Condition::parse(when)?;
             let holds = match SealedRequest::open(self, question)? {
                 Some(request) => {
-                    self.is_about(Some(&condition), &question.record, &request.arguments, request.provenance)
+                    let (arguments, provenance) = (&request.arguments, request.provenance);
+                    is_about(Some(&condition), entry, &question.record, arguments, provenance)
                 }
                 // What is not kept cannot be compared; the answer is then about what it says it is.
                 None => true,
@@ -171,7 +183,6 @@ impl Toolroom {
             let reason = "it completes what a run needs to give private data away";
             return Err(AnswerError::NotForever { reason });
         }
-        let entry = self.catalog.find(&standing.scope.project, &standing.tool).ok();
         let starts_programs =
             entry.is_none_or(|entry| entry.spec().effective_capabilities().has(Capability::Exec));
         let condition = standing.when.as_deref().map(Condition::parse).transpose()?;
@@ -196,5 +207,15 @@ impl Toolroom {
         let question = self.approvals.question(scope, call).await?;
         let question = question.filter(|question| !question.is_late(self.clock.now()));
         question.ok_or_else(|| DecideError::NotWaiting(call.clone()))
+    }
+}
+
+/// A yes that would say something about later calls, to a tool that takes none.
+fn check_single(effect: Ruling, entry: Option<&Entry>, question: &Question) -> Result<(), AnswerError> {
+    match entry {
+        Some(entry) if effect == Ruling::Allow && entry.spec().single_answers => {
+            Err(AnswerError::OnlyOnce { tool: question.record.tool.to_string() })
+        }
+        Some(_) | None => Ok(()),
     }
 }

@@ -57,6 +57,7 @@ impl Toolroom {
     /// # Errors
     /// When nothing waits, or when the other arguments are refused or denied. The old question then stays.
     pub async fn edit(&self, edit: EditRequest) -> Result<Edited, EditError> {
+        DecideError::check_person(edit.by)?;
         let question = self.question(&edit.scope, &edit.call).await?;
         let sealed = SealedRequest::open(self, &question)?.ok_or(EditError::NotKept)?;
         let mut request = sealed.into_request(&question.record).arguments(edit.arguments.clone());

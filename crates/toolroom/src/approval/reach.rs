@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::call::described;
+use crate::catalog::Entry;
 use crate::ledger::{CallFilter, CallRecord, LedgerError, StandingAnswer};
 use crate::policy::{Condition, Facts, Provenance};
 use crate::room::Toolroom;
@@ -33,6 +34,12 @@ impl Toolroom {
             ..CallFilter::default()
         };
         let mut calls = self.journal.calls(&answer.scope, filter).await?;
+        let question = self.approvals.question(&answer.scope, &answer.call).await?;
+        let unsealed = |error| LedgerError::new("open what was asked", error);
+        let entry = match &question {
+            Some(question) => self.entry_of(question).map_err(unsealed)?,
+            None => self.catalog.find(&answer.scope.project, &answer.tool).ok(),
+        };
         // The parked call itself is the question, not a past one.
         calls.retain(|call| call.id != answer.call);
         // A condition that cannot be read is about nothing; saving the answer fails anyway.
@@ -40,34 +47,33 @@ impl Toolroom {
             return Ok(Reach { matched: 0, of: calls.len() });
         };
         let matched = calls.iter().filter(|call| match &*call.arguments {
-            Value::Object(arguments) => self.is_about(condition.as_ref(), call, arguments, Provenance::NONE),
+            Value::Object(arguments) => {
+                is_about(condition.as_ref(), entry.as_deref(), call, arguments, Provenance::NONE)
+            }
             // Text that was no JSON object never came as far as a rule.
             _ => false,
         });
         Ok(Reach { matched: matched.count(), of: calls.len() })
     }
+}
 
-    /// Whether an answer with this condition would be about a call with these arguments.
-    pub(super) fn is_about(
-        &self,
-        condition: Option<&Condition>,
-        record: &CallRecord,
-        arguments: &Arguments,
-        provenance: Provenance,
-    ) -> bool {
-        let Ok(entry) = self.catalog.find(&record.scope.project, &record.tool) else {
-            return false;
-        };
-        let Ok(spec) = described(&entry, arguments) else { return false };
-        let facts = Facts {
-            spec,
-            arguments,
-            scope: &record.scope,
-            entrance: &record.entrance,
-            thread: record.thread.as_deref(),
-            provenance,
-            definition: record.definition.as_deref().unwrap_or_default(),
-        };
-        condition.is_none_or(|condition| condition.holds(&facts).unwrap_or(false))
-    }
+/// Whether an answer with this condition would be about a call of the tool with these arguments.
+pub(super) fn is_about(
+    condition: Option<&Condition>,
+    entry: Option<&Entry>,
+    record: &CallRecord,
+    arguments: &Arguments,
+    provenance: Provenance,
+) -> bool {
+    let Some(Ok(spec)) = entry.map(|entry| described(entry, arguments)) else { return false };
+    let facts = Facts {
+        spec,
+        arguments,
+        scope: &record.scope,
+        entrance: &record.entrance,
+        thread: record.thread.as_deref(),
+        provenance,
+        definition: record.definition.as_deref().unwrap_or_default(),
+    };
+    condition.is_none_or(|condition| condition.holds(&facts).unwrap_or(false))
 }

@@ -10,7 +10,7 @@ use crate::call::CallRequest;
 use crate::ledger::{CallId, CallRecord, Question, SealError};
 use crate::policy::Provenance;
 use crate::room::Toolroom;
-use crate::tool::Arguments;
+use crate::tool::{Arguments, ClientTool};
 
 /// Everything that is needed to make the call later, beside what its row says anyway.
 #[derive(Debug, Serialize, Deserialize)]
@@ -20,6 +20,9 @@ pub(crate) struct SealedRequest {
     metadata: Map<String, Value>,
     pub(crate) provenance: Provenance,
     timeout: Option<Duration>,
+    /// The tool, if the client brought it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) client_tool: Option<Arc<ClientTool>>,
     /// Goes into the hash of the arguments.
     pub(crate) salt: String,
 }
@@ -47,6 +50,7 @@ impl SealedRequest {
         request.run.clone_from(&record.run);
         request.model_call.clone_from(&record.model_call);
         request.timeout = self.timeout;
+        request.client_tool = self.client_tool;
         request
     }
 }
@@ -68,6 +72,7 @@ pub(crate) fn keep(
         metadata: request.metadata.clone(),
         provenance: request.provenance,
         timeout: request.timeout,
+        client_tool: request.client_tool.clone(),
         salt,
     };
     let plain = serde_json::to_vec(&kept).map_err(SealError::new)?;

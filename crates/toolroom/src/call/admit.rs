@@ -19,6 +19,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// When to come back after finding all places taken.
 const QUEUE_RETRY: Duration = Duration::from_secs(1);
 
+/// The rule a call counts as that somebody else began with the same approval.
+pub(super) const SPENT_RULE: &str = "approval.spent";
+
 /// What an admitted call holds while it runs.
 pub(super) struct Place {
     pub(super) deadline: Option<Instant>,
@@ -128,7 +131,7 @@ fn refused(error: BeginError, call: &mut OpenCall) -> Exit {
             // The row is somebody else's: whoever used the approval first.
             call.settled = true;
             let reason = "the approval is used up or has expired; have the call approved again";
-            Exit::Denied(Denial::by_rule("approval.spent", reason))
+            Exit::Denied(Denial::by_rule(SPENT_RULE, reason))
         }
         BeginError::Ledger(error) => call.not_journaled(error),
     }

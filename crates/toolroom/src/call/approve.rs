@@ -1,16 +1,18 @@
-//! Station 4: what asks is parked, unless it has been said yes to.
+//! Station 4: what asks is parked, unless it has been said yes to, and what the client runs, until it has.
 
 use std::error::Error;
 use std::sync::Arc;
 
 use serde_json::json;
 
+use super::deliver::Delivered;
 use super::record::OpenCall;
 use super::report::{Denial, Exit, Pending};
 use super::request::CallRequest;
 use super::{permit, resolve, validate};
 use crate::approval::{self, EditError, EditRequest, Edited};
 use crate::catalog::{Entry, hash_of};
+use crate::clock::Timestamp;
 use crate::ledger::{
     Answerer, Approval, CallStatus, EditCall, Grant, ParkCall, ParkError, Question, SealError, Turn,
 };
@@ -24,13 +26,18 @@ pub(super) struct Resumed {
     arguments_hash: Arc<str>,
     definition_hash: Arc<str>,
     answered_by: Option<Answerer>,
+    expires_at: Timestamp,
     salt: String,
     turn: Turn,
+    /// What the client says came of it, if the client ran it.
+    pub(super) delivered: Option<Delivered>,
 }
 
 impl Resumed {
-    pub(super) fn new(question: &Question, salt: String, turn: Turn) -> Self {
+    pub(super) fn new(question: &Question, salt: String, turn: Turn, delivered: Option<Delivered>) -> Self {
         Self {
+            delivered,
+            expires_at: question.approval.expires_at,
             salt,
             arguments_hash: Arc::clone(&question.approval.arguments_hash),
             definition_hash: Arc::clone(&question.approval.definition_hash),
@@ -66,7 +73,8 @@ impl Resumed {
         }
         let may_answer = self.answered_by.is_some_and(|by| by.may_answer_for(verdict.by));
         if verdict.ruling == Ruling::Ask && !may_answer {
-            return Err(void("the operator has to answer it now"));
+            let who = if verdict.by == Answerer::Operator { "the operator" } else { "a person" };
+            return Err(void(&format!("{who} has to answer it now")));
         }
         Ok(Grant {
             call: call.record.id.clone(),
@@ -78,7 +86,11 @@ impl Resumed {
     }
 }
 
-/// Lets a call through that is allowed or approved; parks what asks.
+/// Why a call waits that nobody is asked about.
+const CLIENT_RUNS_IT: &str = "the client runs this tool";
+
+/// Lets a call through that is allowed or approved; parks what asks. A tool of the client's is never let through without
+/// the result that the client has to bring: what is allowed is parked for the client.
 pub(super) async fn pass(
     room: &Toolroom,
     entry: &Entry,
@@ -87,12 +99,29 @@ pub(super) async fn pass(
     call: &mut OpenCall,
 ) -> Result<Option<Grant>, Exit> {
     if let Some(resumed) = &call.resumed {
-        return resumed.grant(entry, arguments, &verdict, call).map(Some).map_err(Exit::Denied);
+        let grant = resumed.grant(entry, arguments, &verdict, call).map_err(Exit::Denied)?;
+        // The yes of a person stands, and is used when the client has run it.
+        if call.request.client_tool.is_some() && resumed.delivered.is_none() {
+            return Err(Exit::Pending(Pending {
+                rule: verdict.rule,
+                reason: CLIENT_RUNS_IT.to_owned(),
+                by: Answerer::Client,
+                expires_at: resumed.expires_at,
+            }));
+        }
+        return Ok(Some(grant));
     }
-    if verdict.ruling == Ruling::Allow {
-        return Ok(None);
+    let verdict = match (verdict.ruling, &call.request.client_tool) {
+        (Ruling::Allow, None) => return Ok(None),
+        (Ruling::Allow, Some(_)) => {
+            Verdict { reason: CLIENT_RUNS_IT.to_owned(), by: Answerer::Client, ..verdict }
+        }
+        (Ruling::Ask | Ruling::Deny, _) => tellable(verdict, call),
+    };
+    if call.request.client_tool.is_some() && room.seal.is_none() {
+        let reason = "the client would have to run it, but this room has no seal to keep the call under";
+        return Err(Exit::Denied(Denial::by_rule("approval.unsealed", reason)));
     }
-    let verdict = tellable(verdict, call);
     let mut is_sealed_anew = false;
     let expires_at = loop {
         let park = question(room, entry, arguments, &verdict, call).map_err(unsealed)?;

@@ -2,12 +2,13 @@
 //!
 //! Every tool of every kind, from every entrance, runs through [`Toolroom::call`], which reads as a table of
 //! contents: a station is a file. Each station either hands on what the next one needs or ends the call; in
-//! both cases `record` closes it. Nothing here waits for a person: a call that asks is parked and reported
-//! as [`Outcome::Pending`].
+//! both cases `record` closes it. Nothing here waits for a person or for a client: a call that asks, or that the
+//! client has to run, is parked and reported as [`Outcome::Pending`].
 
 mod admit;
 mod approve;
 mod context;
+mod deliver;
 mod explain;
 mod fence;
 mod hide;
@@ -26,6 +27,7 @@ mod validate;
 mod wait;
 
 pub use context::CallContext;
+pub use deliver::{DeliverError, Delivery};
 pub use explain::Explanation;
 pub(crate) use permit::described;
 pub use report::{CallReport, ClientResult, Denial, Done, Outcome, Pending};
@@ -34,6 +36,7 @@ pub use resume::{ResumeError, ResumeRequest};
 #[cfg(test)]
 pub(crate) use shorten::dismantle;
 pub(crate) use shorten::{shorten, shorten_text};
+pub(crate) use size::json_bytes;
 pub use tokio_util::sync::CancellationToken;
 
 use record::OpenCall;

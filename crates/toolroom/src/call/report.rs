@@ -76,7 +76,7 @@ impl From<Off> for Denial {
     }
 }
 
-/// A call that waits for a person.
+/// A call that waits for a person, or for the client that runs its tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
     /// The rule that asks.
@@ -98,7 +98,7 @@ pub enum Outcome {
     Failed(ToolError),
     /// It was not allowed to run.
     Denied(Denial),
-    /// It waits for a person.
+    /// It waits for a person, or for the client that runs its tool.
     Pending(Pending),
 }
 
@@ -207,7 +207,12 @@ impl CallReport {
                 message: Some(format!("denied: {}", denial.reason)),
             },
             Outcome::Pending(pending) => {
-                let message = format!("waits for approval: {}", pending.reason);
+                let message = match pending.by {
+                    Answerer::Caller | Answerer::Operator => {
+                        format!("waits for approval: {}", pending.reason)
+                    }
+                    Answerer::Client => format!("waits for the client: {}", pending.reason),
+                };
                 ClientResult { success: false, result: None, message: Some(message) }
             }
         }

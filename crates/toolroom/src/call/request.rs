@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::policy::{Provenance, ToolChoice};
 use crate::scope::Scope;
-use crate::tool::Arguments;
+use crate::tool::{Arguments, ClientTool};
 
 /// The arguments as they arrived.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +55,9 @@ pub struct CallRequest {
     pub metadata: Map<String, Value>,
     /// The tools this call may be about: those of the agent that makes it.
     pub choice: Option<Arc<ToolChoice>>,
+    /// The tool itself, if the client brought it: then `tool` is not looked up, and the result comes with
+    /// [`Toolroom::deliver`](crate::Toolroom::deliver).
+    pub client_tool: Option<Arc<ClientTool>>,
     /// Where the run has been, kept by whoever makes its calls.
     pub provenance: Provenance,
     /// Overrides the tool's own time limit.
@@ -80,6 +83,7 @@ impl CallRequest {
             context: Map::new(),
             metadata: Map::new(),
             choice: None,
+            client_tool: None,
             provenance: Provenance::NONE,
             timeout: None,
             cancellation: CancellationToken::new(),
@@ -162,6 +166,13 @@ impl CallRequest {
     #[must_use]
     pub fn choice(mut self, choice: Arc<ToolChoice>) -> Self {
         self.choice = Some(choice);
+        self
+    }
+
+    /// Calls a tool that the client brought and runs itself.
+    #[must_use]
+    pub fn client_tool(mut self, tool: Arc<ClientTool>) -> Self {
+        self.client_tool = Some(tool);
         self
     }
 

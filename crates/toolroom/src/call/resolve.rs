@@ -24,6 +24,12 @@ pub(super) fn note(entry: &Entry, call: &mut OpenCall) {
 }
 
 pub(super) fn find(catalog: &Catalog, call: &OpenCall) -> Result<Arc<Entry>, ToolError> {
+    if let Some(tool) = &call.request.client_tool {
+        return catalog.brought(tool).map_err(|error| {
+            let text = format!("the client's tool `{}` cannot be used", tool.name());
+            ToolError::new(ErrorKind::NotFound, text).caused_by(error).by_kernel()
+        });
+    }
     let name = &call.request.tool;
     catalog.find(&call.request.scope.project, name).map_err(|missing| {
         let hidden = call.hidden(name);

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::approve::Resumed;
+use super::deliver::Delivered;
 use super::record::OpenCall;
 use super::report::{CallReport, Denial, Outcome, Pending};
 use super::request::ProgressSink;
 use crate::approval::SealedRequest;
 use crate::ledger::{
-    Answer, CallId, CallStatus, CloseCall, EXPIRED, EXPIRED_RULE, LedgerError, ParkedQuestion, Question,
+    Answer, CallId, CallStatus, CloseCall, EXPIRED_RULE, LedgerError, ParkedQuestion, Question,
     QuestionState, SealError, Turn,
 };
 use crate::policy::ToolChoice;
@@ -89,14 +90,23 @@ pub enum ResumeError {
 
 impl Toolroom {
     /// Runs a call that was parked, through every station. One that nobody has answered is reported as pending
-    /// again, one that was refused or came too late as denied.
+    /// again, and so is one that its client has to run; one that was refused or came too late is reported as denied.
     ///
     /// # Errors
     /// When there is nothing to run.
     pub async fn resume(&self, resume: ResumeRequest) -> Result<CallReport, ResumeError> {
+        self.go_on(resume, None).await
+    }
+
+    /// The second way through the stations, with what the client brought, if it did.
+    pub(super) async fn go_on(
+        &self,
+        resume: ResumeRequest,
+        delivered: Option<Delivered>,
+    ) -> Result<CallReport, ResumeError> {
         let found = self.approvals.question(&resume.scope, &resume.call).await?;
         let question = found.ok_or_else(|| ResumeError::NotFound(resume.call.clone()))?;
-        let turn = match self.turn(&question)? {
+        let turn = match self.turn(&question, delivered.is_some())? {
             Ok(turn) => turn,
             Err(outcome) => return Ok(self.report(&question, outcome).await),
         };
@@ -110,7 +120,7 @@ impl Toolroom {
         // Between the use of the grant and the call's last row nobody may walk away: on a task of its own the call
         // ends in order, also when whoever waits for it is gone.
         let _stopped = request.cancellation.clone().drop_guard();
-        let resumed = Resumed::new(&question, salt, turn);
+        let resumed = Resumed::new(&question, salt, turn, delivered);
         let call = OpenCall::resumed(self, request, question.record, resumed);
         let room = self.clone();
         tokio::spawn(async move { room.finish(call).await })
@@ -119,7 +129,7 @@ impl Toolroom {
     }
 
     /// Whether the call may begin, or how it stands.
-    fn turn(&self, question: &Question) -> Result<Result<Turn, Outcome>, ResumeError> {
+    fn turn(&self, question: &Question, is_delivered: bool) -> Result<Result<Turn, Outcome>, ResumeError> {
         let (call, status) = (question.record.id.clone(), question.record.status);
         let late = question.is_late(self.clock.now());
         Ok(match (question.state, status) {
@@ -127,13 +137,14 @@ impl Toolroom {
             (QuestionState::Granted, CallStatus::Pending) if !late => Ok(Turn::First),
             (QuestionState::Used, CallStatus::Unknown) if !late => {
                 let effect = question.record.effect.unwrap_or(Effect::Destructive);
-                if !effect.may_repeat() {
+                // What was delivered is written down once more; the client did it once.
+                if !effect.may_repeat() && !is_delivered {
                     return Err(ResumeError::Unrepeatable { call, effect });
                 }
                 Ok(Turn::Again)
             }
             (QuestionState::Waiting | QuestionState::Granted, CallStatus::Pending)
-            | (QuestionState::Expired, _) => Err(denied(EXPIRED_RULE, EXPIRED)),
+            | (QuestionState::Expired, _) => Err(denied(EXPIRED_RULE, question.approval.by.silence())),
             (QuestionState::Refused, _) => match &question.replaced_by {
                 Some(by) => return Err(ResumeError::Replaced { of: call, by: by.clone() }),
                 None => Err(denied(
@@ -157,7 +168,7 @@ impl Toolroom {
             let mut record = question.record.clone();
             record.status = CallStatus::Denied;
             record.rule = Some(EXPIRED_RULE.into());
-            record.error = Some(EXPIRED.to_owned());
+            record.error = Some(question.approval.by.silence().to_owned());
             record.ended_at = Some(self.clock.now());
             let close =
                 CloseCall { record, artifact: None, enqueue: Vec::new(), question: ParkedQuestion::Expired };

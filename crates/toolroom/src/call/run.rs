@@ -1,4 +1,4 @@
-//! Station 6: the tool runs, fenced.
+//! Station 6: the tool runs, fenced; what a client ran is taken from the client.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::admit::Place;
 use super::context::CallContext;
+use super::deliver;
 use super::fence::{Fenced, caught};
 use super::record::OpenCall;
 use super::report::Exit;
@@ -27,6 +28,9 @@ pub(super) async fn tool(
     place: Place,
     call: &mut OpenCall,
 ) -> Result<ToolOutput, Exit> {
+    if let Some(delivered) = call.resumed.as_mut().and_then(|resumed| resumed.delivered.take()) {
+        return deliver::output(delivered).map_err(|error| call.failed(error));
+    }
     let Place { deadline, limit, permit } = place;
     // Whichever way this function ends, a tool that is still at work somewhere is told.
     let stop = call.request.cancellation.child_token();

@@ -19,7 +19,7 @@ pub(super) fn json_chars(value: &Value) -> usize {
 }
 
 /// Bytes of the compact JSON.
-pub(super) fn json_bytes(value: &Value) -> usize {
+pub(crate) fn json_bytes(value: &Value) -> usize {
     within(value, usize::MAX, usize::MAX, quoted_bytes).unwrap_or(usize::MAX)
 }
 

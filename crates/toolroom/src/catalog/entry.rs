@@ -38,7 +38,7 @@ impl Entry {
         limits: &[LimitRule],
     ) -> Result<Self, RegisterError> {
         let spec = tool.spec();
-        let patterns = if spec.is_foreign() { PatternRule::Relax } else { PatternRule::Refuse };
+        let patterns = if spec.is_written_elsewhere() { PatternRule::Relax } else { PatternRule::Refuse };
         let bad = |source| RegisterError::Schema { id: spec.id.clone(), source };
         let schema = Schema::new(Arc::clone(&spec.parameters), patterns).map_err(bad)?;
         if spec.enablement.feature_only && spec.enablement.feature.is_none() {
@@ -142,6 +142,9 @@ pub enum RegisterError {
         /// What is wrong with them.
         source: SchemaError,
     },
+    /// Tools of clients come with a run and go with it.
+    #[error("`{0}` has the id of a tool that a client brings and runs; give it another source")]
+    OfClient(ToolId),
     /// The tool hangs on a feature nobody declared.
     #[error("`{id}` needs the feature `{feature}`, which nobody declared; add it to the catalog first")]
     UnknownFeature {

@@ -8,7 +8,7 @@ use super::feature::{FEATURES, Feature};
 use super::limits::LimitRule;
 use crate::nearest::{nearest, quoted};
 use crate::scope::ProjectId;
-use crate::tool::Tool;
+use crate::tool::{ClientTool, Source, Tool};
 
 /// The tools of one process. Shared; registration and look-up may happen at the same time.
 #[derive(Debug)]
@@ -107,7 +107,19 @@ impl Catalog {
         project: Option<&ProjectId>,
         tools: Vec<Arc<dyn Tool>>,
     ) -> Result<Vec<Entry>, RegisterError> {
-        tools.into_iter().map(|tool| Entry::new(tool, project.cloned(), &self.limits)).collect()
+        let entry = |tool: Arc<dyn Tool>| match tool.spec().id.source() {
+            Source::Client => Err(RegisterError::OfClient(tool.spec().id.clone())),
+            _ => Entry::new(tool, project.cloned(), &self.limits),
+        };
+        tools.into_iter().map(entry).collect()
+    }
+
+    /// A tool that a client brought, with the operator's limits. It is not registered: it belongs to one run.
+    ///
+    /// # Errors
+    /// When its parameters are no usable schema.
+    pub(crate) fn brought(&self, tool: &Arc<ClientTool>) -> Result<Arc<Entry>, RegisterError> {
+        Entry::new(Arc::clone(tool) as Arc<dyn Tool>, None, &self.limits).map(Arc::new)
     }
 
     /// Takes out every tool whose id starts with `source:`, for every project or for one. Running calls keep

@@ -9,6 +9,7 @@ use super::{Catalog, Entry, WireNames};
 use crate::ledger::Switches;
 use crate::policy::ToolChoice;
 use crate::scope::ProjectId;
+use crate::tool::{ClientTools, Tool};
 
 /// The only tools a small model that runs on the device is offered, whatever the switches say.
 pub const ON_DEVICE_TOOLS: [&str; 8] = [
@@ -61,6 +62,36 @@ impl Catalog {
                 && self.check_enabled(entry.spec(), switches, context).is_ok()
         });
         keep_one_per_family(&mut tools, choice);
+        let names = WireNames::new(tools.iter().map(|entry| entry.spec().id.as_str()));
+        Offer { tools, names }
+    }
+}
+
+impl Catalog {
+    /// An offer with the tools a client brought beside those of the house: for every model, since whoever brings a tool
+    /// to a run means the one that answers. What is switched off or denied to the agent is left out.
+    pub(crate) fn offer_brought(
+        &self,
+        offer: Offer,
+        brought: &ClientTools,
+        switches: &Switches,
+        context: &Map<String, Value>,
+        choice: &ToolChoice,
+    ) -> Offer {
+        if brought.is_empty() {
+            return offer;
+        }
+        let mut tools = offer.tools;
+        for tool in brought.iter().filter(|tool| choice.includes(tool.spec())) {
+            if self.check_enabled(tool.spec(), switches, context).is_err() {
+                continue;
+            }
+            match self.brought(tool) {
+                Ok(entry) => tools.push(entry),
+                Err(error) => tracing::warn!(tool = %tool.id(), %error, "a client's tool cannot be used"),
+            }
+        }
+        tools.sort_by(|one, other| one.spec().id.cmp(&other.spec().id));
         let names = WireNames::new(tools.iter().map(|entry| entry.spec().id.as_str()));
         Offer { tools, names }
     }

@@ -132,6 +132,18 @@ pub enum RunEvent {
         /// When the answer becomes no.
         expires_at: Timestamp,
     },
+    /// A call waits for the client, which has to run it and to [deliver](crate::Toolroom::deliver) what came of it. With
+    /// which arguments, [`asked`](crate::Toolroom::asked) says: exactly, and as they are after somebody edited them.
+    Handed {
+        /// The model's id of the call.
+        id: ModelCallId,
+        /// Its row in the journal.
+        call: CallId,
+        /// The tool, `client:NAME`.
+        tool: Arc<str>,
+        /// From when on it is too late.
+        expires_at: Timestamp,
+    },
     /// The loop was ended by a guard; one more answer without tools follows.
     Guarded {
         /// `iterations`, `repeat` or `alternation`.

@@ -12,6 +12,7 @@ use crate::model::Usage;
 use crate::policy::Provenance;
 use crate::scope::Scope;
 use crate::text_id::text_id;
+use crate::tool::ClientTools;
 
 text_id! {
     /// A run's id: `run_` and 32 hexadecimal digits that sort by time, unless a client chose its own.
@@ -107,6 +108,9 @@ pub struct Run {
     /// What the client said about its user and situation. Never trusted for rights.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
+    /// The tools the client brought, so that a run that goes on still has them.
+    #[serde(default, skip_serializing_if = "has_none")]
+    pub client_tools: ClientTools,
     /// How often the model was asked.
     pub iterations: u32,
     /// The tokens of all of them.
@@ -121,6 +125,10 @@ pub struct Run {
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
+}
+
+fn has_none(tools: &ClientTools) -> bool {
+    tools.is_empty()
 }
 
 /// Why a run has no answer.

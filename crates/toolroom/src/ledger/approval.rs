@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{CallId, CallRecord, LedgerError, ParkCall, StandingAnswer};
 use crate::clock::Timestamp;
 use crate::scope::Scope;
+use crate::tool::ClientTool;
 
 /// Who may answer: decided by the rule that asked, checked where the answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -18,29 +19,49 @@ pub enum Answerer {
     Caller,
     /// The operator, who may also answer for a caller.
     Operator,
+    /// The client that brought the tool, by sending the result: no person answers in its place.
+    #[schemars(skip)]
+    Client,
 }
 
 impl Answerer {
+    /// Everybody who may have to answer.
+    pub const ALL: [Self; 3] = [Self::Caller, Self::Operator, Self::Client];
+
     /// The name's answerer.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Caller, Self::Operator].into_iter().find(|answerer| answerer.as_str() == name)
+        Self::ALL.into_iter().find(|answerer| answerer.as_str() == name)
     }
 
     /// Whether somebody of `scope` who answers as `self` may answer a question about a call of `owner`: the operator for
-    /// everybody in sight, a caller for their own calls alone.
+    /// everybody in sight, a caller and their client for their own calls alone.
     #[must_use]
     pub fn is_at_home(self, scope: &Scope, owner: &Scope) -> bool {
         match self {
             Self::Operator => scope.covers(owner),
-            Self::Caller => scope == owner,
+            Self::Caller | Self::Client => scope == owner,
         }
     }
 
     /// Whether somebody who answers as `self` may answer what `wanted` has to answer.
     #[must_use]
     pub fn may_answer_for(self, wanted: Self) -> bool {
-        self == Self::Operator || wanted == Self::Caller
+        match (self, wanted) {
+            // What a client does is done, or is not: nobody can say it for the client, nor it for anybody else.
+            (Self::Client, _) | (_, Self::Client) => self == wanted,
+            (Self::Operator, _) => true,
+            (Self::Caller, wanted) => wanted == Self::Caller,
+        }
+    }
+
+    /// What the row of a call says that waited for this one until its time was over.
+    #[must_use]
+    pub const fn silence(self) -> &'static str {
+        match self {
+            Self::Caller | Self::Operator => "nobody answered, or used the answer, in time",
+            Self::Client => "the client sent no result in time",
+        }
     }
 
     /// The name used in records.
@@ -49,6 +70,7 @@ impl Answerer {
         match self {
             Self::Caller => "caller",
             Self::Operator => "operator",
+            Self::Client => "client",
         }
     }
 }
@@ -140,6 +162,19 @@ impl Question {
         Term { asked_at: self.record.asked_at, expires_at: self.approval.expires_at }
     }
 
+    /// Whether it is for the client that brought the tool to get the call on: nobody has to be asked, or the one who had
+    /// to be has said yes.
+    #[must_use]
+    pub fn waits_for_client(&self) -> bool {
+        match self.state {
+            QuestionState::Waiting => self.approval.by == Answerer::Client,
+            QuestionState::Granted => ClientTool::has_id(&self.record.tool),
+            QuestionState::Used | QuestionState::Refused | QuestionState::Expired | QuestionState::Void => {
+                false
+            }
+        }
+    }
+
     /// Whether an answer, or the use of one, comes too late.
     #[must_use]
     pub fn is_late(&self, now: Timestamp) -> bool {
@@ -195,9 +230,6 @@ impl Term {
 
 /// The rule a question counts as that was not answered, or whose answer was not used, in time.
 pub const EXPIRED_RULE: &str = "approval.expired";
-
-/// What the row of such a call says.
-pub const EXPIRED: &str = "nobody answered, or used the answer, in time";
 
 /// What a person says to an [`Approval`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -13,8 +13,8 @@ mod standing;
 mod switches;
 
 pub use approval::{
-    Answer, Answerer, Approval, Decision, EXPIRED, EXPIRED_RULE, EditCall, Grant, Inbox, Question,
-    QuestionState, Term, Turn, UnreadableQuestion,
+    Answer, Answerer, Approval, Decision, EXPIRED_RULE, EditCall, Grant, Inbox, Question, QuestionState,
+    Term, Turn, UnreadableQuestion,
 };
 pub use artifact::{Artifact, ArtifactId};
 pub use record::{CallFilter, CallId, CallRecord, CallStatus, RateKey, RateLimit, RateWindow, ToolUsage};
@@ -150,7 +150,8 @@ pub trait Switchboard: Send + Sync {
 
 /// Reads what is asked of people.
 pub trait Approvals: Send + Sync {
-    /// The questions of calls that are still *pending*, oldest first, in the order in which they were parked.
+    /// The questions of calls that are still *pending*, oldest first, in the order in which they were parked. What waits
+    /// for a client is no question to people, and not among them.
     fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>>;
 
     /// One question by the id of its call, answered or not.
@@ -222,7 +223,31 @@ pub enum DecideError {
     /// The rule asks for somebody else's answer.
     #[error("this call has to be answered by the operator")]
     NotYours,
+    /// A client runs the tool, and nobody can answer in its place.
+    #[error(
+        "this call waits for the result of the client that runs it; no answer of a person takes its place"
+    )]
+    OnlyClient,
     /// The row could not be written.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+}
+
+impl DecideError {
+    /// Whether it is a person who answers: a client brings results, and is asked nothing.
+    pub(crate) fn check_person(by: Answerer) -> Result<(), Self> {
+        if by == Answerer::Client { Err(Self::OnlyClient) } else { Ok(()) }
+    }
+
+    /// Whether somebody who answers as `by` may answer what `wanted` has to answer.
+    ///
+    /// # Errors
+    /// When they may not; it says who has to.
+    pub fn check(by: Answerer, wanted: Answerer) -> Result<(), Self> {
+        match (by.may_answer_for(wanted), wanted) {
+            (true, _) => Ok(()),
+            (false, Answerer::Client) => Err(Self::OnlyClient),
+            (false, Answerer::Caller | Answerer::Operator) => Err(Self::NotYours),
+        }
+    }
 }

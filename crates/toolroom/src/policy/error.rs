@@ -46,6 +46,12 @@ pub enum RuleError {
         /// The rule.
         rule: String,
     },
+    /// It wants a client to answer, which is no person.
+    #[error("rule `{rule}` asks people: its `by` is `caller` or `operator`")]
+    ByClient {
+        /// The rule.
+        rule: String,
+    },
     /// Its reason cannot be shown.
     #[error("the `reason` of rule `{rule}` {why}")]
     Reason {

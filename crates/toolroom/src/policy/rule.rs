@@ -97,6 +97,9 @@ impl Rule {
         if text.by.is_some() && text.effect != Ruling::Ask {
             return Err(RuleError::By { rule: rule() });
         }
+        if text.by == Some(Answerer::Client) {
+            return Err(RuleError::ByClient { rule: rule() });
+        }
         if let Some(why) = text.reason.as_deref().and_then(unfit_reason) {
             return Err(RuleError::Reason { rule: rule(), why });
         }

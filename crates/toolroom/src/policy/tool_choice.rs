@@ -1,7 +1,7 @@
 //! Which tools an agent may use.
 
 use super::tool_pattern::{PatternError, ToolPattern};
-use crate::tool::ToolSpec;
+use crate::tool::{Source, ToolSpec};
 
 /// The id of the rule that refuses what an agent may not use.
 pub const CHOICE_RULE: &str = "agent.tools";
@@ -25,10 +25,13 @@ impl ToolChoice {
         Ok(Self { allow: patterns(allow)?, deny: patterns(deny)? })
     }
 
-    /// Whether the tool is among them.
+    /// Whether the tool is among them. What is allowed is a choice among the tools of the house: nobody who makes it can
+    /// know what a client will bring, and a client that brings a tool wants it used. So of a client's tools those are
+    /// among them that are not denied; whoever wants none denies `client:*`.
     #[must_use]
     pub fn includes(&self, spec: &ToolSpec) -> bool {
-        (self.allow.is_empty() || self.allow.iter().any(|pattern| pattern.matches(spec)))
+        let is_free = self.allow.is_empty() || spec.id.source() == Source::Client;
+        (is_free || self.allow.iter().any(|pattern| pattern.matches(spec)))
             && !self.deny.iter().any(|pattern| pattern.matches(spec))
     }
 
@@ -57,6 +60,14 @@ mod tests {
         assert!(choice(&["read_file"], &[]).includes(&spec));
         assert!(!choice(&["web_*"], &[]).includes(&spec));
         assert!(!choice(&["fs-read"], &["read_file"]).includes(&spec));
+    }
+
+    #[test]
+    fn tools_of_a_client_are_kept_out_by_a_denial_alone() {
+        let spec = ToolSpec::new("client:pick", "Pick").unwrap();
+        assert!(choice(&["builtin:*"], &[]).includes(&spec));
+        assert!(!choice(&[], &["client:*"]).includes(&spec));
+        assert!(!choice(&["pick"], &["pick"]).includes(&spec));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! async function. This room does not run anything: a tool is started only by [`crate::Toolroom::call`],
 //! because only the kernel can make the [`CallContext`] that `run` wants.
 
+mod client;
 mod effect;
 mod error;
 mod function;
@@ -12,6 +13,7 @@ mod id;
 mod output;
 mod spec;
 
+pub use client::{ClientTool, ClientToolError, ClientTools};
 pub use effect::{Capabilities, Capability, Effect, Risk};
 pub(crate) use error::causes;
 pub use error::{ErrorKind, RaisedBy, ToolError};

@@ -432,6 +432,11 @@ impl ToolSpec {
         matches!(self.id.source(), Source::Mcp(_))
     }
 
+    /// Whether nobody here can mend the definition: somebody outside wrote it, or a client brought it.
+    pub(crate) fn is_written_elsewhere(&self) -> bool {
+        self.is_foreign() || self.id.source() == Source::Client
+    }
+
     /// Whether its results may be believed.
     #[must_use]
     pub fn origin(&self) -> Origin {

@@ -154,7 +154,9 @@ impl Canvas {
                 self.words.end()?;
             }
             RunEvent::CallBegan(notice) => self.cards.push(Card::begun(notice)),
-            RunEvent::CallEnded { .. } | RunEvent::Asks { .. } => self.fold(event)?,
+            RunEvent::CallEnded { .. } | RunEvent::Asks { .. } | RunEvent::Handed { .. } => {
+                self.fold(event)?
+            }
             RunEvent::Guarded { reason, .. } => self.say(&format!("no more tools: {reason}"))?,
             RunEvent::Warned { reason, .. } => self.say(reason)?,
             RunEvent::Compacted { before, after, summarised } => {

@@ -41,7 +41,7 @@ impl Card {
                 self.end = Some(End { outcome, result, duration_us: *duration_us });
                 true
             }
-            RunEvent::Asks { id, .. } if *id == self.notice.id => {
+            RunEvent::Asks { id, .. } | RunEvent::Handed { id, .. } if *id == self.notice.id => {
                 self.end = Some(End { outcome: "pending".to_owned(), result: String::new(), duration_us: 0 });
                 true
             }

@@ -81,7 +81,9 @@ fn calls(events: &[NumberedEvent]) -> Vec<Call<'_>> {
             RunEvent::CallEnded { id, call, outcome, result, duration_us, .. } => {
                 (id, call, outcome.as_str(), Some(result.as_ref()), Some(*duration_us))
             }
-            RunEvent::Asks { id, call, .. } => (id, call, "pending", None, None),
+            RunEvent::Asks { id, call, .. } | RunEvent::Handed { id, call, .. } => {
+                (id, call, "pending", None, None)
+            }
             _ => continue,
         };
         if let Some(known) = calls.iter_mut().find(|known| known.notice.id == *id) {

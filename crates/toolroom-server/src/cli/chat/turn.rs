@@ -104,8 +104,13 @@ impl Turn<'_> {
         let mut all = true;
         for call in waiting {
             let question = self.app.room.approvals().question(self.scope, call).await?;
-            let by = question.map_or(Answerer::Caller, |question| question.approval.by);
+            // After a yes it is the client's turn, and there is nothing to go on with here.
+            let by = question.map_or(Answerer::Caller, |question| match question.waits_for_client() {
+                true => Answerer::Client,
+                false => question.approval.by,
+            });
             let answered = match stage(self.app, self.scope, call).await? {
+                Stage::Waiting | Stage::Answered if by == Answerer::Client => false,
                 Stage::Waiting => matches!(settler.settle(call, by).await?, Settled::Answered(_)),
                 Stage::Replaced(_) | Stage::Answered | Stage::Late => true,
             };
@@ -124,6 +129,9 @@ impl Turn<'_> {
         let who = match by {
             Answerer::Caller => "",
             Answerer::Operator => " of the operator",
+            Answerer::Client => {
+                return self.output.hint(&format!("{call} waits for the client that runs it"));
+            }
         };
         self.output.hint(&format!(
             "{call} waits for an answer{who}: `toolroom approvals show {call}`, then `toolroom approvals approve {call}`"
@@ -134,7 +142,12 @@ impl Turn<'_> {
     pub(super) async fn can_go_on(&self, waiting: &[CallId]) -> anyhow::Result<bool> {
         for call in waiting {
             let question = self.app.room.approvals().question(self.scope, call).await?;
-            let is_operators = question.is_some_and(|asked| asked.approval.by == Answerer::Operator);
+            let Some(question) = question else { continue };
+            let now = self.app.room.clock().now();
+            if question.waits_for_client() && !question.is_late(now) {
+                return Ok(false);
+            }
+            let is_operators = question.approval.by == Answerer::Operator;
             if is_operators && matches!(stage(self.app, self.scope, call).await?, Stage::Waiting) {
                 return Ok(false);
             }

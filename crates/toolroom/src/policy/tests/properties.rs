@@ -204,6 +204,7 @@ fn strictness(verdict: &Verdict) -> u8 {
         (Ruling::Allow, _) => 0,
         (Ruling::Ask, Answerer::Caller) => 1,
         (Ruling::Ask, Answerer::Operator) => 2,
+        (Ruling::Ask, Answerer::Client) => unreachable!("a policy asks people"),
         (Ruling::Deny, _) => 3,
     }
 }

@@ -13,7 +13,7 @@ use self::rows::Rows;
 use crate::BoxFuture;
 use crate::clock::Timestamp;
 use crate::ledger::{
-    Action, Approvals, Artifact, ArtifactId, Artifacts, BeginCall, BeginError, CallFilter, CallId,
+    Action, Answerer, Approvals, Artifact, ArtifactId, Artifacts, BeginCall, BeginError, CallFilter, CallId,
     CallRecord, CallStatus, CloseCall, DecideError, Decision, EditCall, Inbox, Journal, Ledger, LedgerError,
     ParkCall, ParkError, Question, Standing, SwitchState, Switchboard, ToolUsage,
 };
@@ -147,7 +147,8 @@ impl Approvals for MemoryLedger {
         let rows = self.lock();
         let pending = rows.calls.oldest_first().filter(|call| call.status == CallStatus::Pending);
         let mine = pending.filter(|call| scope.covers(&call.scope));
-        let questions = mine.filter_map(|call| rows.question(call)).collect();
+        let asked = mine.filter_map(|call| rows.question(call));
+        let questions = asked.filter(|question| question.approval.by != Answerer::Client).collect();
         Box::pin(ready(Ok(Inbox { questions, unreadable: Vec::new() })))
     }
 

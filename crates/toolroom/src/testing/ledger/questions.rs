@@ -6,8 +6,8 @@ use super::rows::{Rows, already_recorded};
 use crate::clock::Timestamp;
 use crate::ledger::{
     Answer, Answerer, Approval, BeginError, CallId, CallRecord, CallStatus, CloseCall, DecideError, Decision,
-    EXPIRED, EXPIRED_RULE, EditCall, Grant, LedgerError, ParkCall, ParkedQuestion, Question, QuestionState,
-    Term, Turn,
+    EXPIRED_RULE, EditCall, Grant, LedgerError, ParkCall, ParkedQuestion, Question, QuestionState, Term,
+    Turn,
 };
 use crate::policy::Answers;
 use crate::scope::Scope;
@@ -51,7 +51,7 @@ impl Rows {
             asked.state = QuestionState::Expired;
             if call.status == CallStatus::Pending {
                 call.rule = Some(EXPIRED_RULE.into());
-                deny(call, now, EXPIRED);
+                deny(call, now, asked.approval.by.silence());
             }
         }
     }
@@ -115,7 +115,8 @@ impl Rows {
         if asked.state != QuestionState::Waiting || asked.term(pending).is_over(at) {
             return Err(not_waiting());
         }
-        if by.may_answer_for(asked.approval.by) { Ok(asked) } else { Err(DecideError::NotYours) }
+        DecideError::check(by, asked.approval.by)?;
+        Ok(asked)
     }
 
     pub(super) fn decide(&mut self, decision: Decision) -> Result<(), DecideError> {

@@ -13,8 +13,9 @@ use std::sync::{Arc, Mutex};
 use regex::Regex;
 use toolroom::agent::{ResumeRun, RunError, RunReport, SendRequest};
 use toolroom::approval::{AnswerRequest, EditRequest};
+use toolroom::call::{Delivery, Outcome};
 use toolroom::conversation::{AgentId, Content, ConversationId, Conversations, RunFilter};
-use toolroom::ledger::{Answer, Answerer, SwitchState};
+use toolroom::ledger::{Answer, Answerer, CallFilter, Journal, SwitchState};
 use toolroom::model::{Block, Image};
 use toolroom::scope::Scope;
 
@@ -95,6 +96,7 @@ impl Play {
                 self.stage.room.edit(edit).await.unwrap();
                 self.lines.add("> edits the arguments");
             }
+            Does::Deliver { tool, outcome } => self.deliver(tool, outcome.clone()).await,
             Does::Resume { twice: false } => {
                 self.lines.add("> resume");
                 let report = self.stage.agent.resume(self.open_run().await).await;
@@ -160,7 +162,24 @@ impl Play {
             }
         });
         request.conversation.clone_from(&self.conversation);
-        request
+        request.client_tools(self.stage.client_tools.clone())
+    }
+
+    /// Lets the client say what came of the newest call of one of its tools, handed to it or not.
+    async fn deliver(&mut self, tool: &str, outcome: Result<serde_json::Value, String>) {
+        let scope = Scope::default();
+        let filter = CallFilter { tool: Some(format!("client:{tool}")), ..CallFilter::default() };
+        let calls = self.stage.ledger.calls(&scope, filter).await.unwrap();
+        let call = calls.first().unwrap().id.clone();
+        let delivered = self.stage.agent.deliver(Delivery::new(call, scope, outcome)).await;
+        let taken = delivered.map_or_else(
+            |error| error.to_string(),
+            |report| match &report.outcome {
+                Outcome::Denied(denial) => format!("denied: {}", denial.reason),
+                outcome => outcome.name().to_owned(),
+            },
+        );
+        self.lines.add(format!("> delivers {tool}: {taken}"));
     }
 
     fn report(&mut self, report: Result<RunReport, RunError>) {
@@ -216,7 +235,7 @@ impl Play {
         let by = if operator { Answerer::Operator } else { Answerer::Caller };
         let scope = Scope::default();
         let inbox = self.stage.room.approvals().questions(&scope).await.unwrap();
-        let is_meant = |name: &str| tool.is_none_or(|tool| name == format!("app:{tool}"));
+        let is_meant = |name: &str| tool.is_none_or(|tool| name.ends_with(&format!(":{tool}")));
         for question in inbox.questions.into_iter().filter(|question| is_meant(&question.record.tool)) {
             let request = AnswerRequest {
                 call: question.record.id.clone(),
@@ -291,11 +310,17 @@ scenarios! {
     a_budget_that_is_nearly_spent_is_told_once,
     a_call_and_its_answer,
     a_call_that_asks_lets_the_run_wait,
+    a_client_runs_its_own_tool,
+    a_client_that_sends_no_result_in_time_is_told_of,
+    a_clients_tool_takes_the_name_of_no_other,
+    a_clients_tool_that_is_forbidden_is_never_handed_out,
+    a_failure_at_the_client_is_told_to_the_model,
     a_long_conversation_is_summed_up,
     a_long_result_is_kept_whole_elsewhere,
     a_model_that_says_it_is_too_long_is_asked_with_less,
     a_model_without_tools_gets_none,
     a_new_message_after_a_crash_answers_what_was_open,
+    a_new_message_waits_for_the_client,
     a_no_is_told_and_not_asked_again,
     a_picture_stays_in_the_conversation,
     a_rule_that_denies_is_told_to_the_model,
@@ -309,6 +334,7 @@ scenarios! {
     a_window_that_is_too_small_is_skipped,
     a_write_that_was_stopped_is_not_repeated,
     after_a_crash_finished_work_is_not_repeated,
+    after_a_crash_the_client_is_waited_for_again,
     after_a_stop_nothing_more_is_called,
     after_so_many_answers_one_without_tools,
     an_agent_has_no_other_tools_than_its_own,
@@ -318,10 +344,12 @@ scenarios! {
     an_empty_answer_is_asked_for_again,
     an_empty_message_begins_nothing,
     another_agent_does_not_go_on_with_the_run,
+    arguments_that_do_not_fit_never_reach_the_client,
     calls_of_an_answer_that_is_cut_off_are_not_made,
     calls_printed_as_text_are_found,
     calls_run_side_by_side_and_answer_in_order,
     cancelling_takes_back_an_edited_question,
+    cancelling_takes_back_what_was_handed_out,
     edited_arguments_are_the_ones_that_run,
     empty_answers_are_paid_for,
     errors_are_results,
@@ -332,18 +360,24 @@ scenarios! {
     if_the_small_model_fails_words_alone_decide,
     of_two_who_resume_one_goes_on,
     only_the_operator_may_say_yes,
+    results_of_the_client_come_in_any_order,
     serial_tools_wait_for_each_other,
+    server_tools_of_the_same_answer_do_not_wait_for_the_client,
     signs_of_life_are_told,
+    somebody_is_asked_before_the_client_is,
     stop_ends_the_run,
     stop_takes_back_the_other_questions,
     stopping_a_run_leaves_a_thread_that_can_go_on,
     stopping_while_the_model_answers_keeps_what_was_said,
     the_budget_of_a_day_ends_a_run_between_two_answers,
     the_call_that_completes_the_three_asks,
+    the_client_is_handed_edited_arguments,
     the_last_answer_shows_no_printed_calls,
     the_next_model_goes_on_where_the_first_one_stopped,
     the_same_calls_three_times_end_the_loop,
     too_many_tools_are_narrowed_to_those_that_fit,
     what_ran_counts_although_it_was_not_shown,
+    what_the_client_sends_counts_as_sent_outward,
+    what_was_forbidden_meanwhile_is_not_taken_from_the_client,
     without_a_summary_the_oldest_are_dropped,
 }

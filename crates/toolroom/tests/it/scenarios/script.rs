@@ -7,6 +7,8 @@ use toolroom::model::ModelErrorKind;
 #[derive(Debug, Default)]
 pub(super) struct Script {
     pub(super) tools: Vec<ToolLine>,
+    /// `client NAME WORDS…`: a tool that the client brings with each message, and runs itself.
+    pub(super) client_tools: Vec<ToolLine>,
     pub(super) models: Vec<ModelLine>,
     /// `ranker NAME key=value…`: it looks over the tools.
     pub(super) ranker: Option<ModelLine>,
@@ -59,6 +61,8 @@ pub(super) enum Does {
     Answer { answer: String, tool: Option<String>, operator: bool },
     /// `edit {JSON}`: other arguments for the open question.
     Edit(Value),
+    /// `deliver NAME {JSON}`, or `deliver NAME failed TEXT`: what the client says of a call that it was handed.
+    Deliver { tool: String, outcome: Result<Value, String> },
     /// `resume`, or `resume twice`: two at once.
     Resume { twice: bool },
     /// `resume as NAME`: by another agent.
@@ -134,6 +138,7 @@ impl Script {
         let rest = rest.trim_start();
         match word {
             "tool" => self.tools.push(tool_line(rest)),
+            "client" => self.client_tools.push(tool_line(rest)),
             "model" if !line.contains(": ") && !line.ends_with(':') => self.models.push(model_line(rest)),
             "ranker" => self.ranker = Some(model_line(rest)),
             "secret" => {
@@ -178,6 +183,14 @@ fn does(word: &str, rest: &str, line: &str) -> Does {
             Does::Answer { answer: answer.to_owned(), tool, operator }
         }
         "edit" => Does::Edit(serde_json::from_str(rest).unwrap()),
+        "deliver" => {
+            let (tool, said) = rest.split_once(' ').unwrap();
+            let outcome = match said.strip_prefix("failed ") {
+                Some(why) => Err(why.to_owned()),
+                None => Ok(serde_json::from_str(said).unwrap()),
+            };
+            Does::Deliver { tool: tool.to_owned(), outcome }
+        }
         "resume" => match rest.strip_prefix("as ") {
             Some(agent) => Does::ResumeAs(agent.to_owned()),
             None => Does::Resume { twice: rest == "twice" },

@@ -18,7 +18,9 @@ use toolroom::model::{
 use toolroom::policy::{Policy, Preset, Rule, RuleText};
 use toolroom::redact::{Fixed, Patterns, Redactor, Secret};
 use toolroom::testing::{ManualClock, MemoryConversations, MemoryLedger, NoSeal};
-use toolroom::tool::{Arguments, Capability, Effect, Tool, ToolError, ToolOutput, ToolSpec};
+use toolroom::tool::{
+    Arguments, Capability, ClientTool, ClientTools, Effect, Tool, ToolError, ToolOutput, ToolSpec,
+};
 use toolroom::{BoxFuture, Toolroom};
 
 use super::script::{ModelLine, Part, RuleLine, Script, ToolLine, Turn};
@@ -41,6 +43,7 @@ pub(super) struct Stage {
     pub(super) agent: Agent,
     pub(super) room: Toolroom,
     pub(super) ledger: Arc<MemoryLedger>,
+    pub(super) client_tools: ClientTools,
     pub(super) clock: Arc<ManualClock>,
     record: AgentRecord,
     models: Vec<ModelLine>,
@@ -66,6 +69,7 @@ impl Stage {
         for line in &script.tools {
             room.catalog().register(Scripted::new(line, &begun)).unwrap();
         }
+        let client_tools = ClientTools::new(script.client_tools.iter().map(client_tool).collect()).unwrap();
         let mut record = serde_json::to_value(AgentRecord::default()).unwrap();
         merge(&mut record, &Value::Object(script.agent.clone()));
         let conversations = MemoryConversations::new();
@@ -77,7 +81,7 @@ impl Stage {
             agent = agent.ranker(candidate(line, &prompt));
         }
         let models = script.models.clone();
-        Self { agent, room, ledger, clock, record, models, conversations, prompt, begun }
+        Self { agent, room, ledger, client_tools, clock, record, models, conversations, prompt, begun }
     }
 
     /// An agent like the one there is, but for what is changed.
@@ -87,6 +91,22 @@ impl Stage {
         let chain = self.models.iter().map(|line| candidate(line, &self.prompt));
         Agent::new(self.room.clone(), Arc::new(self.conversations.clone()), record, chain).unwrap()
     }
+}
+
+fn client_tool(line: &ToolLine) -> ClientTool {
+    let parameters = match line.words.iter().any(|word| word == "strict") {
+        true => strict(),
+        false => Value::Null,
+    };
+    ClientTool::new(&line.name, &format!("The client does {}.", line.name), parameters).unwrap()
+}
+
+/// The schema of a tool that takes one number and nothing else.
+fn strict() -> Value {
+    json!({
+        "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"],
+        "additionalProperties": false
+    })
 }
 
 fn merge(into: &mut Value, from: &Value) {
@@ -170,8 +190,11 @@ impl Model for ScriptedModel {
                     Part::Call { id, name, arguments } => {
                         let id = id.unwrap_or_else(|| format!("c{}", place + 1));
                         // The names of scripts are bare, those on the wire are not.
-                        let offered =
-                            request.tools.iter().find(|tool| tool.name.ends_with(&format!("__{name}")));
+                        let is_meant = |wire: &str| wire.ends_with(&format!("__{}", name.replace(':', "__")));
+                        let offered = request
+                            .tools
+                            .iter()
+                            .find(|tool| is_meant(&tool.name) || tool.name == name.replace(':', "__"));
                         let name = offered.map_or(name, |tool| tool.name.clone());
                         blocks.push(Block::Call {
                             id: ModelCallId::new(&id),
@@ -223,12 +246,7 @@ impl Scripted {
                 "outward" => capabilities.push(Capability::Egress),
                 "serial" => spec.serial = true,
                 "short" => spec = spec.result_cap(200),
-                "strict" => {
-                    spec = spec.parameters(json!({
-                        "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"],
-                        "additionalProperties": false
-                    }));
-                }
+                "strict" => spec = spec.parameters(strict()),
                 other => panic!("a tool cannot be {other}"),
             }
         }

@@ -60,6 +60,7 @@ pub(super) fn event(event: &NumberedEvent) -> Option<String> {
             format!("{tool} is {outcome}: {result}{whole}")
         }
         RunEvent::Asks { tool, rule, by, .. } => format!("{tool} waits for the {} ({rule})", by.as_str()),
+        RunEvent::Handed { tool, .. } => format!("{tool} is handed to the client"),
         RunEvent::Guarded { guard, reason } => format!("guard {guard}: {reason}"),
         RunEvent::Warned { limit, reason } => format!("warned ({limit}): {reason}"),
         RunEvent::Compacted { before, after, summarised } => {

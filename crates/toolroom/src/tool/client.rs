@@ -1,0 +1,260 @@
+//! Tools that a client brings along and runs itself.
+
+use std::collections::HashSet;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{
+    Arguments, Capability, Effect, ErrorKind, Timeout, Tool, ToolError, ToolId, ToolOutput, ToolSpec,
+};
+use crate::BoxFuture;
+use crate::call::{CallContext, json_bytes};
+use crate::schema::{PatternRule, Schema, SchemaError};
+
+/// What every id of a client's tool begins with; no tool of a catalog has such an id.
+const SOURCE: &str = "client:";
+
+/// Most tools of one run: what model services take.
+const MAX_TOOLS: usize = 128;
+
+/// Longest name: that of the services.
+const MAX_NAME_CHARS: usize = 64;
+
+const MAX_DESCRIPTION_CHARS: usize = 4_096;
+
+const MAX_SCHEMA_BYTES: usize = 64 * 1024;
+
+/// They are kept with the run, and written with each of its steps.
+const MAX_ALL_SCHEMAS_BYTES: usize = 512 * 1024;
+
+/// A tool that is run by the client that brought it: a button of its page, a file picker, a question to its user. The
+/// kernel guards and journals its calls as it does all others, and takes the result from the client instead of running
+/// anything.
+///
+/// Its id is `client:NAME`. It counts as something that writes and sends outward, because what a client does with the
+/// arguments nobody here can see; its results count as the caller's own words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
+pub struct ClientTool {
+    spec: ToolSpec,
+}
+
+/// A client's tool as it is sent and kept.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    name: String,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    parameters: Value,
+}
+
+/// Why a tool of a client is not taken.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ClientToolError {
+    /// Its name is none.
+    #[error("`{name}` cannot be the name of a client's tool: 1 to 64 letters, digits, `_` and `-` are taken")]
+    Name {
+        /// The beginning of the name.
+        name: String,
+    },
+    /// Two tools have the same name.
+    #[error("the client brings two tools named `{name}`; rename one of them")]
+    Twice {
+        /// The name.
+        name: String,
+    },
+    /// Its description is a document.
+    #[error("the description of the client's tool `{name}` has {chars} characters, at most 4096 are taken")]
+    Description {
+        /// The tool.
+        name: String,
+        /// How long it is.
+        chars: usize,
+    },
+    /// Its schema is too large.
+    #[error("the parameters of the client's tool `{name}` have {bytes} bytes, at most 65536 are taken")]
+    Large {
+        /// The tool.
+        name: String,
+        /// How large they are.
+        bytes: usize,
+    },
+    /// Its parameters are no JSON Schema of an object.
+    #[error("the parameters of the client's tool `{name}` are no usable JSON Schema")]
+    Schema {
+        /// The tool.
+        name: String,
+        /// What is wrong with them.
+        source: SchemaError,
+    },
+    /// It holds a secret, which a model would read.
+    #[error("the client's tool `{name}` holds a secret in its description or parameters; leave it out")]
+    Secret {
+        /// The tool.
+        name: String,
+    },
+    /// There are too many.
+    #[error("the client brings {count} tools, at most 128 are taken")]
+    TooMany {
+        /// How many.
+        count: usize,
+    },
+    /// All of them together are too large.
+    #[error("the parameters of all tools of the client have {bytes} bytes, at most 524288 are taken")]
+    TooLarge {
+        /// How large they are.
+        bytes: usize,
+    },
+}
+
+impl ClientTool {
+    /// A tool of that name. `parameters` is a JSON Schema of an object; `null` takes any object.
+    ///
+    /// # Errors
+    /// When the name or the schema is none, or something is too long.
+    pub fn new(name: &str, description: &str, parameters: Value) -> Result<Self, ClientToolError> {
+        let written = Written { name: name.to_owned(), description: description.to_owned(), parameters };
+        let tool = Self::try_from(written)?;
+        let schema = Schema::new(Arc::clone(&tool.spec.parameters), PatternRule::Relax);
+        match schema {
+            Ok(_) => Ok(tool),
+            Err(source) => Err(ClientToolError::Schema { name: name.to_owned(), source }),
+        }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &ToolId {
+        &self.spec.id
+    }
+
+    /// The name the client knows it by.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.spec.id.bare()
+    }
+
+    /// Whether that is the id of a client's tool.
+    pub(crate) fn has_id(id: &str) -> bool {
+        id.starts_with(SOURCE)
+    }
+
+    /// What models read of it, as one text: to be searched for what they must not read.
+    pub(crate) fn readable(&self) -> String {
+        format!("{}\n{}", self.spec.description, self.spec.parameters)
+    }
+
+    fn schema_bytes(&self) -> usize {
+        json_bytes(&self.spec.parameters)
+    }
+}
+
+/// The bounds, but not the schema: what is read back was a schema when it was brought.
+impl TryFrom<Written> for ClientTool {
+    type Error = ClientToolError;
+
+    fn try_from(written: Written) -> Result<Self, ClientToolError> {
+        let Written { name, description, parameters } = written;
+        let is_name = (1..=MAX_NAME_CHARS).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        let unnamed =
+            |name: &str| ClientToolError::Name { name: name.chars().take(MAX_NAME_CHARS).collect() };
+        if !is_name {
+            return Err(unnamed(&name));
+        }
+        let chars = description.chars().count();
+        if chars > MAX_DESCRIPTION_CHARS {
+            return Err(ClientToolError::Description { name, chars });
+        }
+        let spec = ToolSpec::new(&format!("{SOURCE}{name}"), description).map_err(|_| unnamed(&name))?;
+        let parameters = if parameters.is_null() { json!({"type": "object"}) } else { parameters };
+        // It is not stopped when time is over, because nothing here runs: what waits for it is parked, and expires.
+        let spec = spec.parameters(parameters).effect(Effect::OnceOnlyWrite).timeout(Timeout::Never);
+        let tool = Self { spec: spec.capabilities(&[Capability::Writes, Capability::Egress]) };
+        match tool.schema_bytes() {
+            bytes if bytes > MAX_SCHEMA_BYTES => Err(ClientToolError::Large { name, bytes }),
+            _ => Ok(tool),
+        }
+    }
+}
+
+impl From<ClientTool> for Written {
+    fn from(tool: ClientTool) -> Self {
+        Self {
+            name: tool.name().to_owned(),
+            parameters: Value::clone(&tool.spec.parameters),
+            description: tool.spec.description,
+        }
+    }
+}
+
+impl Tool for ClientTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    /// The kernel never comes so far: a call without a result of the client is parked.
+    fn run<'a>(
+        &'a self,
+        _context: CallContext,
+        _arguments: Arguments,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        let error = ToolError::new(ErrorKind::Crashed, "a tool of a client is run by the client alone");
+        Box::pin(std::future::ready(Err(error)))
+    }
+}
+
+/// The tools a client brings to one run. Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(try_from = "Vec<ClientTool>")]
+pub struct ClientTools(Arc<[Arc<ClientTool>]>);
+
+impl ClientTools {
+    /// These tools.
+    ///
+    /// # Errors
+    /// When there are too many, two have the same name, or they are too large together.
+    pub fn new(tools: Vec<ClientTool>) -> Result<Self, ClientToolError> {
+        if tools.len() > MAX_TOOLS {
+            return Err(ClientToolError::TooMany { count: tools.len() });
+        }
+        let mut names = HashSet::with_capacity(tools.len());
+        if let Some(twice) = tools.iter().find(|tool| !names.insert(tool.name())) {
+            return Err(ClientToolError::Twice { name: twice.name().to_owned() });
+        }
+        let bytes = tools.iter().map(ClientTool::schema_bytes).sum();
+        if bytes > MAX_ALL_SCHEMAS_BYTES {
+            return Err(ClientToolError::TooLarge { bytes });
+        }
+        Ok(Self(tools.into_iter().map(Arc::new).collect()))
+    }
+
+    /// The tool of that id.
+    pub(crate) fn of(&self, id: &str) -> Option<&Arc<ClientTool>> {
+        self.0.iter().find(|tool| tool.id().as_str() == id)
+    }
+}
+
+impl TryFrom<Vec<ClientTool>> for ClientTools {
+    type Error = ClientToolError;
+
+    fn try_from(tools: Vec<ClientTool>) -> Result<Self, ClientToolError> {
+        Self::new(tools)
+    }
+}
+
+impl Deref for ClientTools {
+    type Target = [Arc<ClientTool>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;
