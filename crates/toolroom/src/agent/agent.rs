@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::brought::check_brought;
 use super::candidate::Candidate;
 use super::held::Held;
-use super::hygiene::{cleaned, without_secrets};
+use super::hygiene::{cleaned, taken_over, without_secrets};
 use super::prompt::{LocalTime, PromptParts, system_prompt};
 use super::record::AgentRecord;
 use super::request::{ResumeRun, RunError, RunReport, SendRequest};
@@ -143,6 +143,7 @@ impl Agent {
         let id = request.conversation.unwrap_or_else(|| ConversationId::fresh(clock.as_ref()));
         let redactor = self.redactor(&request.scope).await?;
         let message = cleaned(request.message, &redactor).ok_or(RunError::NothingSaid)?;
+        let history = taken_over(request.history, &redactor);
         check_brought(&request.client_tools, &redactor)?;
         // Tools may need what a client says of its user, tokens included; of our own secrets it has none to say.
         let context = without_secrets(request.context, &redactor.without_patterns());
@@ -169,6 +170,7 @@ impl Agent {
         let mut interrupted = false;
         loop {
             let (conversation, entries) = self.thread(&run.scope, &id).await?;
+            let before = if conversation.is_none() { history.as_slice() } else { &[] };
             let conversation = conversation.unwrap_or_else(|| Conversation {
                 id: id.clone(),
                 scope: run.scope.clone(),
@@ -178,15 +180,16 @@ impl Agent {
                 created_at: now,
                 updated_at: now,
             });
-            let first = Arc::new(message.clone());
-            let entry = Entry {
-                seq: conversation.entries,
+            let said: Vec<_> =
+                (conversation.entries..).zip(before.iter().chain([&message]).cloned().map(Arc::new)).collect();
+            let entry = |(seq, message): &(u64, Arc<Message>)| Entry {
+                seq: *seq,
                 run: run.id.clone(),
                 at: now,
-                content: Content::Message(Arc::clone(&first)),
+                content: Content::Message(Arc::clone(message)),
             };
-            let next_entry = conversation.entries + 1;
-            let begin = BeginRun { run: run.clone(), conversation, entries: vec![entry] };
+            let begin =
+                BeginRun { run: run.clone(), conversation, entries: said.iter().map(entry).collect() };
             let mut held = Held::new(&self.conversations, &run.id);
             let begun = self.conversations.begin_run(begin).await;
             if begun.is_err() {
@@ -195,8 +198,11 @@ impl Agent {
             match begun {
                 Ok(()) => {
                     let (mut thread, mut messages) = Thread::read(&entries);
-                    thread.add(next_entry - 1, &first);
-                    messages.push(first);
+                    let next_entry = said.last().map_or(0, |(seq, _)| seq + 1);
+                    for (seq, message) in said {
+                        thread.add(seq, &message);
+                        messages.push(message);
+                    }
                     let begun = self.begun(
                         (run, held),
                         (thread, messages),
