@@ -80,6 +80,7 @@ fn run(conversation: &Conversation) -> Run {
         model: None,
         provenance: Provenance::default(),
         context: serde_json::Map::new(),
+        client_tools: toolroom::tool::ClientTools::default(),
         iterations: 0,
         usage: Usage::default(),
         cost: 0.0,

@@ -124,6 +124,7 @@ fn step(run: &str, conversation: &str, letters: usize) -> Work {
         model: None,
         provenance: Provenance::default(),
         context: serde_json::Map::new(),
+        client_tools: toolroom::tool::ClientTools::default(),
         iterations: 0,
         usage: Usage::default(),
         cost: 0.0,

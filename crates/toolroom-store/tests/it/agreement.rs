@@ -18,7 +18,7 @@ use crate::place::{Place, done, with_status};
 use crate::scale::cases;
 
 /// How many calls there are to park.
-const CALLS: usize = 4;
+const CALLS: usize = 5;
 
 /// Something that happens, to calls by their number.
 #[derive(Debug, Clone)]
@@ -73,7 +73,7 @@ fn event() -> impl Strategy<Value = Event> {
     use CallStatus::{Cancelled, Denied, Done, Failed, Unknown};
     let call = || 0..CALLS;
     let who = || sample::select(vec![Who::Owner, Who::Owner, Who::Project, Who::Stranger]);
-    let by = || sample::select(vec![Answerer::Caller, Answerer::Operator]);
+    let by = || sample::select(Answerer::ALL.to_vec());
     let answer = sample::select(vec![Answer::Once, Answer::Always, Answer::No, Answer::Never, Answer::Stop]);
     let turn = sample::select(vec![Turn::First, Turn::Again]);
     let status = sample::select(vec![Done, Failed, Denied, Cancelled, Unknown, Unknown]);
@@ -105,6 +105,7 @@ enum Outcome {
     GrantSpent,
     NotWaiting,
     NotYours,
+    OnlyClient,
     Refused,
 }
 
@@ -121,6 +122,7 @@ fn answer_result(result: &Result<(), DecideError>) -> Outcome {
         Ok(()) => Outcome::Taken,
         Err(DecideError::NotWaiting(_)) => Outcome::NotWaiting,
         Err(DecideError::NotYours) => Outcome::NotYours,
+        Err(DecideError::OnlyClient) => Outcome::OnlyClient,
         Err(DecideError::Ledger(_)) => Outcome::Refused,
     }
 }
@@ -225,6 +227,7 @@ async fn check(events: Vec<Event>) {
         parked(&*place.clock, &ana, Answerer::Caller),
         parked(&*place.clock, &ana, Answerer::Operator),
         parked(&*place.clock, &ana, Answerer::Caller),
+        parked(&*place.clock, &ana, Answerer::Client),
     ];
     for event in events {
         let told = format!("{event:?}");

@@ -51,6 +51,21 @@ async fn overdue_questions_are_answered_with_no_at_the_next_start() {
 }
 
 #[tokio::test]
+async fn a_client_that_sent_nothing_in_time_is_named_in_the_row() {
+    let place = Place::new();
+    let store = place.open().await;
+    let handed = parked(&*place.clock, &Scope::default(), Answerer::Client);
+    store.park(handed.clone()).await.unwrap();
+    assert_eq!(store.health().await.unwrap().open_questions, 0, "nobody has to answer anything");
+    place.clock.advance(LIFETIME);
+    let next = place.open().await;
+    assert_eq!(stand(&next, &handed).await, (CallStatus::Denied, QuestionState::Expired, Kept::Gone));
+    let row = next.call(&handed.record.scope, &handed.record.id).await.unwrap().unwrap();
+    assert_eq!(row.error.as_deref(), Some("the client sent no result in time"));
+    assert_eq!(row.rule.as_deref(), Some("approval.expired"));
+}
+
+#[tokio::test]
 async fn what_has_begun_keeps_its_status_and_loses_what_is_sealed() {
     let place = Place::new();
     let clock = &*place.clock;

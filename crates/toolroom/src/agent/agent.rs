@@ -112,8 +112,8 @@ impl Agent {
         working.go().await
     }
 
-    /// Goes on with a run that waits, or whose process died. The same code after an approval and after a crash: what
-    /// has been done is found in the journal and not done again.
+    /// Goes on with a run that waits, or whose process died. The same code after an approval, after a delivery and after
+    /// a crash: what has been done is found in the journal and not done again.
     ///
     /// # Errors
     /// When there is nothing to go on with, it is another agent's run, or what happens cannot be kept.
@@ -122,6 +122,9 @@ impl Agent {
         // Its calls were let through for the tools of that agent, and those that follow have to be, too.
         if let Some(Run { id: run, agent, .. }) = run.filter(|run| run.agent != self.record.id) {
             return Err(RunError::OtherAgent { run, agent });
+        }
+        if let Some(tools) = &request.client_tools {
+            check_brought(tools, self.redactor(&request.scope).await?.as_ref())?;
         }
         let mut working = self.take(request).await?;
         working.remember_rounds();
@@ -227,7 +230,8 @@ impl Agent {
     async fn take(&self, request: ResumeRun) -> Result<Working<'_>, RunError> {
         let mut held = Held::new(&self.conversations, &request.run);
         let taken = self.conversations.take_run(&request.scope, &request.run).await;
-        let run = taken.inspect_err(|_| held.is_over())?;
+        let mut run = taken.inspect_err(|_| held.is_over())?;
+        run.client_tools = request.client_tools.unwrap_or(run.client_tools);
         let (_, entries) = self.thread(&run.scope, &run.conversation).await?;
         let events = self.conversations.events(&run.scope, &run.id, 0).await?;
         let next_event = events.last().map_or(0, |event| event.seq + 1);

@@ -13,14 +13,12 @@ use super::run_facts::RunFacts;
 use super::settle::{self, Resumed, waits_event};
 use super::teller::Teller;
 use super::working::{OpenCall, Stop, Working, error_value};
-use crate::call::{CallReport, CallRequest, Outcome, Progress, ProgressSink, ResumeRequest, described};
+use crate::call::{CallReport, CallRequest, Outcome, Progress, ProgressSink, ResumeRequest};
 use crate::conversation::{PastRequest, RunEvent};
-use crate::ledger::{CallId, CallRecord, CallStatus, LedgerError};
+use crate::ledger::{Answerer, CallId, CallRecord, CallStatus, LedgerError};
 use crate::model::{Block, Message, ModelCallId, Role};
-use crate::policy::Provenance;
 use crate::room::Toolroom;
-use crate::schema::parse_object;
-use crate::tool::{Capabilities, ErrorKind, Origin, RaisedBy, Tool, ToolError, ToolSpec};
+use crate::tool::{ErrorKind, Origin, RaisedBy, ToolError};
 
 /// How much of a request is remembered for the tool it led to.
 const REQUEST_CHARS: usize = 300;
@@ -29,8 +27,10 @@ const REQUEST_CHARS: usize = 300;
 pub(super) enum Settled {
     /// The model reads this.
     Answered(Answered),
-    /// Somebody has to be asked, or the client has to run it.
+    /// Somebody has to be asked.
     Waits(CallId),
+    /// The client has to run it, and knows what with.
+    Handed(CallId),
     /// Somebody stopped the run.
     Stopped,
     /// Nobody knows what came of it.
@@ -77,7 +77,7 @@ impl Working<'_> {
         let mut waiting = Vec::new();
         for one in &settled {
             match one {
-                Settled::Waits(call) => waiting.push(call.clone()),
+                Settled::Waits(call) | Settled::Handed(call) => waiting.push(call.clone()),
                 Settled::Broken(error) => return Err(error.clone().into()),
                 Settled::Answered(_) | Settled::Stopped => {}
             }
@@ -100,29 +100,6 @@ impl Working<'_> {
             blocks.push(call.result(answered.content, answered.is_error));
         }
         self.say(Message { role: Role::User, blocks });
-    }
-
-    /// Adds the calls that ran to the facts of the run. Kept by the same step as the events that tell of them.
-    fn note_where_it_has_been(&mut self, open: &[OpenCall], settled: &[Settled]) {
-        for (call, settled) in open.iter().zip(settled) {
-            let Settled::Answered(Answered { ran: Some(tool), untrusted, .. }) = settled else { continue };
-            let provenance = self.run.provenance.after(self.capabilities(tool, call));
-            let untrusted = provenance.untrusted || *untrusted;
-            self.run.provenance = Provenance { untrusted, ..provenance };
-        }
-    }
-
-    /// What a tool that ran may have done with what this call gave it. It need not be one that was offered: others can
-    /// be called by their names. One that is gone by now may have done everything.
-    fn capabilities(&self, tool: &str, call: &OpenCall) -> Capabilities {
-        if let Some(brought) = self.run.client_tools.of(tool) {
-            return brought.spec().effective_capabilities();
-        }
-        let Ok(entry) = self.agent.room.catalog.find(&self.run.scope.project, tool) else {
-            return Capabilities::ALL;
-        };
-        let arguments = parse_object(&call.arguments).unwrap_or_default();
-        described(&entry, &arguments).map_or(Capabilities::ALL, ToolSpec::effective_capabilities)
     }
 
     /// What the person said last, in short; only for the first calls that follow from it.
@@ -309,7 +286,7 @@ fn tell(teller: &Teller, call: &OpenCall, tool: &Arc<str>, report: CallReport) -
     let outcome = report.outcome.name();
     if let Outcome::Pending(pending) = &report.outcome {
         teller.tell(waits_event(call, tool, &id, pending));
-        return Settled::Waits(id);
+        return if pending.by == Answerer::Client { Settled::Handed(id) } else { Settled::Waits(id) };
     }
     let content = match &report.outcome {
         Outcome::Done(done) => Some(Arc::clone(&done.value)),

@@ -66,6 +66,7 @@ mod inline;
 mod inline_values;
 mod overheard;
 mod prompt;
+mod provenance;
 mod record;
 mod repair;
 mod request;

@@ -98,6 +98,9 @@ pub struct ResumeRun {
     pub run: RunId,
     /// Who wants it to go on.
     pub scope: Scope,
+    /// The tools the client has by now, if not those it brought when the run began. What was handed to it stays what it
+    /// was.
+    pub client_tools: Option<ClientTools>,
     /// Stops the run.
     pub cancellation: CancellationToken,
     /// Who watches.
@@ -108,7 +111,7 @@ impl ResumeRun {
     /// Goes on with the run of that id.
     #[must_use]
     pub fn new(run: RunId, scope: Scope) -> Self {
-        Self { run, scope, cancellation: CancellationToken::new(), watcher: None }
+        Self { run, scope, client_tools: None, cancellation: CancellationToken::new(), watcher: None }
     }
 }
 

@@ -113,6 +113,24 @@ fn a_question_is_told_once_nothing_runs_any_more() {
 }
 
 #[test]
+fn a_client_is_waited_for_once_nobody_has_to_be_asked() {
+    let handed = |id: &str| RunEvent::Handed {
+        id: ModelCallId::new(id),
+        call: CallId::new("call_1"),
+        tool: "client:pick".into(),
+        expires_at: Timestamp::from_micros(0),
+    };
+    let waiting = |calls: usize| RunEvent::Waiting { calls: vec![CallId::new("call_1"); calls] };
+    let one = [asking(), began("a", "Pick"), began("b", "Clock"), handed("a")];
+    assert_eq!(line(&one), "Working… · Clock");
+    assert_eq!(line(&[&one[..], &[ended("b")]].concat()), "Waiting for a result of the client");
+    assert_eq!(line(&[&one[..], &[ended("b"), waiting(1)]].concat()), "Waiting for a result of the client");
+    assert_eq!(line(&[handed("a"), handed("b"), waiting(2)]), "Waiting for 2 results of the client");
+    assert_eq!(line(&[handed("a"), waiting(2)]), "Waiting for an answer", "what people have to do comes first");
+    assert_eq!(line(&[handed("a"), handed("b"), waiting(5)]), "Waiting for 3 answers");
+}
+
+#[test]
 fn nothing_is_told_of_a_run_that_is_over() {
     let failure = RunFailure { kind: "stopped".to_owned(), message: String::new() };
     let done = RunEvent::Done { text: String::new(), usage: Usage::default(), cost: 0.0 };

@@ -95,6 +95,9 @@ impl Toolroom {
     pub async fn deliver(&self, delivery: Delivery) -> Result<CallReport, DeliverError> {
         let Delivery { call, scope, outcome, choice } = delivery;
         let question = self.handed(&scope, &call).await?;
+        if question.record.status.is_final() {
+            return Err(DeliverError::Over { call, status: question.record.status });
+        }
         if question.state == QuestionState::Waiting && !question.is_late(self.clock.now()) {
             self.sign(&question).await?;
         }

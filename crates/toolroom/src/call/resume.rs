@@ -153,7 +153,9 @@ impl Toolroom {
                 )),
             },
             (QuestionState::Void, _) => {
-                Err(denied("approval.void", "the approval no longer holds; make the call again"))
+                let why = question.record.error.as_deref().filter(|_| status == CallStatus::Denied);
+                let why = why.unwrap_or("the approval no longer holds; make the call again");
+                Err(denied("approval.void", why))
             }
             (QuestionState::Waiting | QuestionState::Granted | QuestionState::Used, _) => {
                 return Err(ResumeError::Over { call, status });

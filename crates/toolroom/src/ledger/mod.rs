@@ -5,6 +5,7 @@
 //! that a tool which pages a result can be given exactly that and nothing else. This room holds no storage:
 //! `toolroom-store` implements the ports over SQLite, [`crate::testing::MemoryLedger`] in memory.
 
+mod answerer;
 mod approval;
 mod artifact;
 mod record;
@@ -12,9 +13,10 @@ mod seal;
 mod standing;
 mod switches;
 
+pub use answerer::Answerer;
 pub use approval::{
-    Answer, Answerer, Approval, Decision, EXPIRED_RULE, EditCall, Grant, Inbox, Question, QuestionState,
-    Term, Turn, UnreadableQuestion,
+    Answer, Approval, Decision, EXPIRED_RULE, EditCall, Grant, Inbox, Question, QuestionState, Term, Turn,
+    UnreadableQuestion,
 };
 pub use artifact::{Artifact, ArtifactId};
 pub use record::{CallFilter, CallId, CallRecord, CallStatus, RateKey, RateLimit, RateWindow, ToolUsage};

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    Arguments, Capability, Effect, ErrorKind, Timeout, Tool, ToolError, ToolId, ToolOutput, ToolSpec,
+    Arguments, Capabilities, Capability, Effect, ErrorKind, Timeout, Tool, ToolError, ToolId, ToolOutput,
+    ToolSpec,
 };
 use crate::BoxFuture;
 use crate::call::{CallContext, json_bytes};
@@ -138,6 +139,11 @@ impl ClientTool {
         self.spec.id.bare()
     }
 
+    /// What all of them are able to do.
+    pub(crate) fn capabilities() -> Capabilities {
+        Capabilities::of(&[Capability::Writes, Capability::Egress])
+    }
+
     /// Whether that is the id of a client's tool.
     pub(crate) fn has_id(id: &str) -> bool {
         id.starts_with(SOURCE)
@@ -173,8 +179,9 @@ impl TryFrom<Written> for ClientTool {
         let spec = ToolSpec::new(&format!("{SOURCE}{name}"), description).map_err(|_| unnamed(&name))?;
         let parameters = if parameters.is_null() { json!({"type": "object"}) } else { parameters };
         // It is not stopped when time is over, because nothing here runs: what waits for it is parked, and expires.
-        let spec = spec.parameters(parameters).effect(Effect::OnceOnlyWrite).timeout(Timeout::Never);
-        let tool = Self { spec: spec.capabilities(&[Capability::Writes, Capability::Egress]) };
+        let mut spec = spec.parameters(parameters).effect(Effect::OnceOnlyWrite).timeout(Timeout::Never);
+        spec.capabilities = Some(Self::capabilities());
+        let tool = Self { spec };
         match tool.schema_bytes() {
             bytes if bytes > MAX_SCHEMA_BYTES => Err(ClientToolError::Large { name, bytes }),
             _ => Ok(tool),

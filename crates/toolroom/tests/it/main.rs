@@ -11,6 +11,7 @@ mod approvals;
 mod arguments;
 mod cancel;
 mod catalog;
+mod clients;
 mod context;
 mod described;
 mod fuzz;

@@ -1,6 +1,7 @@
 //! What every ledger promises to the kernel. Run against the store and against the kernel's ledger in memory.
 
 mod calls;
+mod clients;
 mod clocks;
 mod edits;
 mod grants;
@@ -41,6 +42,8 @@ async fn check(ledger: &(impl Storage + Artifacts), clock: &ManualClock) {
     grants::nobody_answers_or_uses_what_is_somebody_elses(ledger, clock).await;
     grants::only_a_call_whose_end_is_unknown_begins_again(ledger, clock).await;
     grants::who_was_taken_for_dead_does_not_close_what_began_again(ledger, clock).await;
+    clients::only_the_client_answers_what_it_runs(ledger, clock).await;
+    clients::a_client_answers_nothing_that_people_are_asked(ledger, clock).await;
     questions::a_question_tells_everything(ledger, clock).await;
     questions::a_call_is_parked_once(ledger, clock).await;
     questions::a_yes_keeps_what_is_sealed_and_a_no_removes_it(ledger, clock).await;

@@ -94,6 +94,7 @@ fn run(clock: &dyn Clock, conversation: &Conversation) -> Run {
         model: None,
         provenance: Provenance::default(),
         context: Map::new(),
+        client_tools: toolroom::tool::ClientTools::default(),
         iterations: 0,
         usage: Usage::default(),
         cost: 0.0,

@@ -96,6 +96,7 @@ impl Play {
                 self.stage.room.edit(edit).await.unwrap();
                 self.lines.add("> edits the arguments");
             }
+            Does::Handed => self.handed().await,
             Does::Deliver { tool, outcome } => self.deliver(tool, outcome.clone()).await,
             Does::Resume { twice: false } => {
                 self.lines.add("> resume");
@@ -163,6 +164,16 @@ impl Play {
         });
         request.conversation.clone_from(&self.conversation);
         request.client_tools(self.stage.client_tools.clone())
+    }
+
+    /// What waits for the client.
+    async fn handed(&self) {
+        let ResumeRun { run, scope, .. } = self.open_run().await;
+        for handed in self.stage.agent.handed(&scope, &run).await.unwrap() {
+            let asked = self.stage.room.asked(&scope, &handed.call).await.unwrap().unwrap();
+            let arguments = serde_json::Value::Object(asked.arguments.unwrap());
+            self.lines.add(format!("> the client has {}#{} {arguments}", handed.tool, handed.id));
+        }
     }
 
     /// Lets the client say what came of the newest call of one of its tools, handed to it or not.
@@ -313,6 +324,7 @@ scenarios! {
     a_client_runs_its_own_tool,
     a_client_that_sends_no_result_in_time_is_told_of,
     a_clients_tool_takes_the_name_of_no_other,
+    a_clients_tool_that_holds_a_secret_begins_nothing,
     a_clients_tool_that_is_forbidden_is_never_handed_out,
     a_failure_at_the_client_is_told_to_the_model,
     a_long_conversation_is_summed_up,

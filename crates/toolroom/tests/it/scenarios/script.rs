@@ -61,6 +61,8 @@ pub(super) enum Does {
     Answer { answer: String, tool: Option<String>, operator: bool },
     /// `edit {JSON}`: other arguments for the open question.
     Edit(Value),
+    /// `handed`: what waits for the client, and with which arguments.
+    Handed,
     /// `deliver NAME {JSON}`, or `deliver NAME failed TEXT`: what the client says of a call that it was handed.
     Deliver { tool: String, outcome: Result<Value, String> },
     /// `resume`, or `resume twice`: two at once.
@@ -183,6 +185,7 @@ fn does(word: &str, rest: &str, line: &str) -> Does {
             Does::Answer { answer: answer.to_owned(), tool, operator }
         }
         "edit" => Does::Edit(serde_json::from_str(rest).unwrap()),
+        "handed" => Does::Handed,
         "deliver" => {
             let (tool, said) = rest.split_once(' ').unwrap();
             let outcome = match said.strip_prefix("failed ") {
