@@ -4,6 +4,7 @@
 //! never to each other.
 
 pub mod agents;
+mod agui;
 pub mod app;
 mod backup;
 mod cli;
