@@ -39,11 +39,7 @@ impl Activity {
     }
 
     fn delta(&self, patch: Patch) -> Event {
-        Event::ActivityDelta {
-            message_id: self.message_id.clone(),
-            activity_type: KIND,
-            patch: vec![patch],
-        }
+        Event::ActivityDelta { message_id: self.message_id.clone(), activity_type: KIND, patch: vec![patch] }
     }
 }
 

@@ -68,11 +68,7 @@ impl Questions<'_> {
     }
 
     /// Looks at all answers before any of them counts.
-    pub(super) async fn take(
-        &self,
-        open: &[Question],
-        answers: &[Resume],
-    ) -> Result<Answered, LedgerError> {
+    pub(super) async fn take(&self, open: &[Question], answers: &[Resume]) -> Result<Answered, LedgerError> {
         let mut given: HashMap<&str, Reply> = HashMap::new();
         let is_answered = |question: &&Question| {
             answers.iter().any(|answer| answer.interrupt_id == question.record.id.as_str())
@@ -87,11 +83,13 @@ impl Questions<'_> {
         for answer in answers {
             let id = CallId::new(&answer.interrupt_id);
             let question = self.room.approvals().question(self.scope, &id).await?;
-            let is_here = |question: &Question| {
-                question.record.thread.as_deref() == Some(self.conversation.as_str())
-            };
+            let is_here =
+                |question: &Question| question.record.thread.as_deref() == Some(self.conversation.as_str());
             let Some(question) = question.filter(is_here) else {
-                return Ok(refused("unknown_interrupt", format!("nothing was asked as `{id}` in this thread")));
+                return Ok(refused(
+                    "unknown_interrupt",
+                    format!("nothing was asked as `{id}` in this thread"),
+                ));
             };
             if answer.status == ResumeStatus::Cancelled {
                 continue;
@@ -132,7 +130,8 @@ impl Questions<'_> {
             return Ok(None);
         }
         let Some(reply) = reply else {
-            let message = format!("the payload for `{id}` does not fit the `responseSchema` of the interrupt");
+            let message =
+                format!("the payload for `{id}` does not fit the `responseSchema` of the interrupt");
             return Err(Refusal::new("invalid_payload", message));
         };
         match (is_open(question), question.answer, question.answered_by) {

@@ -236,8 +236,7 @@ mod tests {
 
     #[test]
     fn what_is_absent_is_left_out_and_a_frame_is_one_line() {
-        let started =
-            Event::RunStarted { thread_id: "t".into(), run_id: "r".into(), protocol_version: None };
+        let started = Event::RunStarted { thread_id: "t".into(), run_id: "r".into(), protocol_version: None };
         assert_eq!(
             started.frame().unwrap(),
             "data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t\",\"runId\":\"r\"}\n\n"

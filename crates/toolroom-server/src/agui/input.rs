@@ -97,13 +97,17 @@ pub(crate) enum ResumeStatus {
 pub(crate) enum InputError {
     #[error("`{name}` has {bytes} bytes; ids have 1 to {ID_BYTES}")]
     Id { name: &'static str, bytes: usize },
-    #[error("there are {count} messages, at most {MESSAGES} are taken; the server keeps the thread, so send the last ones")]
+    #[error(
+        "there are {count} messages, at most {MESSAGES} are taken; the server keeps the thread, so send the last ones"
+    )]
     Messages { count: usize },
     #[error("there are {count} answers in `resume`, at most {ANSWERS} are taken")]
     Answers { count: usize },
     #[error("`{0}` is answered twice in `resume`")]
     Twice(String),
-    #[error("`context`, `forwardedProps` and `state` have {bytes} bytes together, at most {CONTEXT_BYTES} are taken")]
+    #[error(
+        "`context`, `forwardedProps` and `state` have {bytes} bytes together, at most {CONTEXT_BYTES} are taken"
+    )]
     Context { bytes: usize },
     #[error("the tool message `{0}` has no `toolCallId`")]
     NoCall(String),
@@ -203,10 +207,12 @@ fn context(
         other => Map::from_iter([("forwardedProps".to_owned(), other)]),
     };
     if !items.is_empty() {
-        let items = items.into_iter().map(|item| json!({"description": item.description, "value": item.value}));
+        let items =
+            items.into_iter().map(|item| json!({"description": item.description, "value": item.value}));
         context.insert("context".to_owned(), items.collect());
     }
-    let instructions = messages.iter().filter(|message| matches!(message.role, Role::System | Role::Developer));
+    let instructions =
+        messages.iter().filter(|message| matches!(message.role, Role::System | Role::Developer));
     let instructions: Vec<Value> = instructions.map(|message| message.text().into()).collect();
     if !instructions.is_empty() {
         context.insert("instructions".to_owned(), instructions.into());

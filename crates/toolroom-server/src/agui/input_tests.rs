@@ -39,7 +39,8 @@ fn what_is_too_long_or_makes_no_sense_is_refused_in_words() {
 
 #[test]
 fn null_is_absent_on_the_way_in() {
-    let input = read(json!({"tools": null, "context": null, "resume": null, "protocolVersion": null})).unwrap();
+    let input =
+        read(json!({"tools": null, "context": null, "resume": null, "protocolVersion": null})).unwrap();
     assert!(!input.modern && input.tools.is_empty() && input.resume.is_none());
     assert!(read(json!({"protocolVersion": "1.0"})).unwrap().modern);
 }
@@ -86,7 +87,8 @@ fn a_failure_of_the_client_is_one_however_it_is_said() {
         ("f", Ok(json!({"success": false, "items": []}))),
         ("a", Ok(json!("13 C"))),
     ];
-    let expected: Vec<_> = expected.map(|(call, outcome)| (call.to_owned(), outcome.map_err(str::to_owned))).into();
+    let expected: Vec<_> =
+        expected.map(|(call, outcome)| (call.to_owned(), outcome.map_err(str::to_owned))).into();
     assert_eq!(brought, expected);
 }
 

@@ -112,10 +112,14 @@ impl Message {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PartError {
     /// It has no type, or not what its type needs.
-    #[error("a part of the message `{0}` is none: text has `text`, a picture has `source` with `value` and `mimeType`")]
+    #[error(
+        "a part of the message `{0}` is none: text has `text`, a picture has `source` with `value` and `mimeType`"
+    )]
     Malformed(String),
     /// Nobody here can look at it.
-    #[error("the message `{message}` holds a part of the type `{kind}`, and only text and pictures are taken")]
+    #[error(
+        "the message `{message}` holds a part of the type `{kind}`, and only text and pictures are taken"
+    )]
     Kind { message: String, kind: String },
     /// It lies elsewhere.
     #[error(
@@ -173,7 +177,8 @@ mod tests {
 
     #[test]
     fn words_and_pictures_are_taken_and_nothing_is_fetched() {
-        let picture = json!({"type": "image", "source": {"type": "data", "value": "aGk=", "mimeType": "image/png"}});
+        let picture =
+            json!({"type": "image", "source": {"type": "data", "value": "aGk=", "mimeType": "image/png"}});
         let message = said(json!([{"type": "text", "text": "look"}, picture]));
         assert_eq!(message.text(), "look");
         let blocks = super::blocks(&message).unwrap();
@@ -182,7 +187,10 @@ mod tests {
             (json!({"type": "image", "source": {"type": "url", "value": "http://x"}}), "nothing is fetched"),
             (json!({"type": "audio", "source": {}}), "of the type `audio`"),
             (json!({"type": "image", "source": {"type": "data", "value": "aGk="}}), "is none"),
-            (json!({"type": "image", "source": {"type": "data", "value": "<>", "mimeType": "image/png"}}), "is none"),
+            (
+                json!({"type": "image", "source": {"type": "data", "value": "<>", "mimeType": "image/png"}}),
+                "is none",
+            ),
             (json!({"type": "text"}), "is none"),
             (json!(3), "is none"),
         ] {

@@ -289,9 +289,8 @@ impl Narrator {
         for call in &known {
             self.announce(call.id.as_str(), &call.tool, &id, &text_of(&call.arguments));
         }
-        let listed = known.iter().map(|call| {
-            ToolCall::new(call.id.as_str(), &call.tool, text_of(&call.arguments))
-        });
+        let listed =
+            known.iter().map(|call| ToolCall::new(call.id.as_str(), &call.tool, text_of(&call.arguments)));
         let message = Message::assistant(id, text, listed.collect());
         if message.content.is_some() || message.tool_calls.is_some() {
             self.setting.messages.push(message);

@@ -33,7 +33,10 @@ impl Client {
         assert!(event.frame().is_some(), "{event:?} is too large");
         assert!(!event.frame().unwrap().contains(":null"), "{event:?}");
         assert!(self.ended.is_none(), "{event:?} follows the end");
-        assert!(self.started || matches!(event, Event::RunStarted { .. }), "{event:?} comes before the start");
+        assert!(
+            self.started || matches!(event, Event::RunStarted { .. }),
+            "{event:?} comes before the start"
+        );
         match event {
             Event::RunStarted { .. } => assert!(!std::mem::replace(&mut self.started, true)),
             Event::RunError { .. } => self.ended = Some(event.clone()),
@@ -56,7 +59,9 @@ impl Client {
             }
             Event::TextMessageEnd { message_id } => assert!(self.texts.remove(message_id)),
             Event::ReasoningStart { message_id } => assert!(self.spans.insert(message_id.clone())),
-            Event::ReasoningMessageStart { message_id, .. } => assert!(self.thoughts.insert(message_id.clone())),
+            Event::ReasoningMessageStart { message_id, .. } => {
+                assert!(self.thoughts.insert(message_id.clone()))
+            }
             Event::ReasoningMessageContent { message_id, .. } => assert!(self.thoughts.contains(message_id)),
             Event::ReasoningMessageEnd { message_id } => assert!(self.thoughts.remove(message_id)),
             Event::ReasoningEnd { message_id } => assert!(self.spans.remove(message_id)),
@@ -64,7 +69,10 @@ impl Client {
                 assert!(self.calls.insert(tool_call_id.clone()));
                 assert!(parent_message_id.is_some());
                 let begun = (tool_call_name.clone(), String::new());
-                assert!(self.called.insert(tool_call_id.clone(), begun).is_none(), "{tool_call_id} comes twice");
+                assert!(
+                    self.called.insert(tool_call_id.clone(), begun).is_none(),
+                    "{tool_call_id} comes twice"
+                );
             }
             Event::ToolCallArgs { tool_call_id, delta } => {
                 assert!(self.calls.contains(tool_call_id));
@@ -208,8 +216,10 @@ fn a_turn_with_a_tool_is_told_in_order() {
             done(),
         ],
     );
-    let names: Vec<String> =
-        all.iter().map(|event| serde_json::to_value(event).unwrap()["type"].as_str().unwrap().to_owned()).collect();
+    let names: Vec<String> = all
+        .iter()
+        .map(|event| serde_json::to_value(event).unwrap()["type"].as_str().unwrap().to_owned())
+        .collect();
     let expected = "RUN_STARTED STATE_SNAPSHOT STEP_STARTED REASONING_START REASONING_MESSAGE_START \
         REASONING_MESSAGE_CONTENT REASONING_MESSAGE_END REASONING_END TEXT_MESSAGE_START TEXT_MESSAGE_CONTENT \
         TEXT_MESSAGE_CONTENT TEXT_MESSAGE_END TOOL_CALL_START TOOL_CALL_ARGS TOOL_CALL_END ACTIVITY_SNAPSHOT \
@@ -218,23 +228,39 @@ fn a_turn_with_a_tool_is_told_in_order() {
     let names: Vec<&str> = names.iter().map(String::as_str).filter(|name| *name != "STATE_DELTA").collect();
     let expected: Vec<&str> = expected.split_whitespace().filter(|name| *name != "STATE_DELTA").collect();
     assert_eq!(names, expected);
-    assert_eq!(client.said, [("run-1".to_owned(), "Let me see.".to_owned()), ("run-2".to_owned(), "391".to_owned())]);
+    assert_eq!(
+        client.said,
+        [("run-1".to_owned(), "Let me see.".to_owned()), ("run-2".to_owned(), "391".to_owned())]
+    );
     let Some(Event::RunFinished { usage, .. }) = &client.ended else { panic!() };
     let [only] = usage.as_slice() else { panic!("{usage:?}") };
     assert_eq!((only.provider.as_str(), only.model.as_str()), ("lab", "m"));
-    assert_eq!((only.input_tokens, only.output_tokens, only.total_tokens, only.cached_input_tokens), (20, 4, 24, 8));
+    assert_eq!(
+        (only.input_tokens, only.output_tokens, only.total_tokens, only.cached_input_tokens),
+        (20, 4, 24, 8)
+    );
 }
 
 #[test]
 fn words_that_do_not_count_are_taken_back() {
     let (client, _) = heard(
         true,
-        &[started(), asking(1), text("Half an"), void(), text("A whole answer"), answered("A whole answer", vec![]), done()],
+        &[
+            started(),
+            asking(1),
+            text("Half an"),
+            void(),
+            text("A whole answer"),
+            answered("A whole answer", vec![]),
+            done(),
+        ],
     );
     let said: Vec<&str> = client.said.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(said, ["hi", "A whole answer"]);
-    let (client, _) =
-        heard(true, &[started(), asking(1), text("{\"name\":"), answered("", vec![notice("m1", "a:b")]), done()]);
+    let (client, _) = heard(
+        true,
+        &[started(), asking(1), text("{\"name\":"), answered("", vec![notice("m1", "a:b")]), done()],
+    );
     assert_eq!(client.said, [("u".to_owned(), "hi".to_owned())], "a call that was written as words");
 }
 
@@ -316,7 +342,11 @@ fn rounds() -> impl Strategy<Value = Vec<Round>> {
         1 => Just(asking(0)),
         1 => Just(RunEvent::Warned { limit: "budget".to_owned(), reason: "near".to_owned() }),
     ];
-    let round = (prop::collection::vec(piece, 0..8), prop::option::weighted(0.1, "[a-z]{0,4}"), prop::collection::vec(0_u8..5, 0..4));
+    let round = (
+        prop::collection::vec(piece, 0..8),
+        prop::option::weighted(0.1, "[a-z]{0,4}"),
+        prop::collection::vec(0_u8..5, 0..4),
+    );
     prop::collection::vec(round.prop_map(|(pieces, other, calls)| Round { pieces, other, calls }), 1..5)
 }
 
@@ -339,7 +369,9 @@ fn play(rounds: &[Round], end: u8) -> (Vec<RunEvent>, Vec<String>) {
         }
         let words = round.other.clone().unwrap_or(words);
         let kinds: Vec<(String, &str, u8)> = (round.calls.iter().enumerate())
-            .map(|(place, kind)| (format!("m{iteration}{place}"), if *kind < 3 { "builtin:b" } else { "client:c" }, *kind))
+            .map(|(place, kind)| {
+                (format!("m{iteration}{place}"), if *kind < 3 { "builtin:b" } else { "client:c" }, *kind)
+            })
             .collect();
         let calls: Vec<CallNotice> = kinds.iter().map(|(id, tool, _)| notice(id, tool)).collect();
         told.push(answered(&words, calls.clone()));

@@ -99,8 +99,11 @@ impl Start {
     }
 
     async fn newest(&self) -> Result<Option<Run>, StartError> {
-        let filter =
-            RunFilter { conversation: Some(self.conversation.clone()), limit: Some(1), ..RunFilter::default() };
+        let filter = RunFilter {
+            conversation: Some(self.conversation.clone()),
+            limit: Some(1),
+            ..RunFilter::default()
+        };
         Ok(self.app.store.runs(&self.scope, filter).await?.into_iter().next())
     }
 
@@ -140,9 +143,9 @@ impl Start {
                 Answered::Refused(refusal) => return self.refuse(Some(&run), refusal).await,
             },
             Some(_) | None if !open.is_empty() => {
-                let interrupts = open.iter().filter_map(|one| {
-                    question(&told(one), Some(one.record.arguments.as_ref().clone()))
-                });
+                let interrupts = open
+                    .iter()
+                    .filter_map(|one| question(&told(one), Some(one.record.arguments.as_ref().clone())));
                 let interrupts = interrupts.collect();
                 let message = "this thread waits for answers; send them in `resume`, or take the questions back there \
                                as `cancelled`";
@@ -240,8 +243,11 @@ impl Start {
 
     /// Begins a run with what is new.
     async fn send(self, words: Words) -> Result<Started, StartError> {
-        let Some(message) = self.input.messages.get(words.place) else { return self.rest(None, Vec::new()).await };
-        let mut request = SendRequest::new("").scope(self.scope.clone()).conversation(self.conversation.clone());
+        let Some(message) = self.input.messages.get(words.place) else {
+            return self.rest(None, Vec::new()).await;
+        };
+        let mut request =
+            SendRequest::new("").scope(self.scope.clone()).conversation(self.conversation.clone());
         request.message = Said { role: Speaker::User, blocks: blocks(message)? };
         request.history = self.input.history(words.place);
         request.run = Some(words.run.clone());

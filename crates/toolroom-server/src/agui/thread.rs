@@ -18,10 +18,7 @@ pub(super) const ATTEMPTS: u32 = 50;
 /// conversation of somebody else.
 pub(crate) fn conversation_of(scope: &Scope, thread: &str) -> ConversationId {
     let user = scope.user.as_ref().map(|user| user.as_str());
-    ConversationId::new(&format!(
-        "thread_{}",
-        digest(&[Some(scope.project.as_str()), user, Some(thread)])
-    ))
+    ConversationId::new(&format!("thread_{}", digest(&[Some(scope.project.as_str()), user, Some(thread)])))
 }
 
 /// The run that answers a message: the same one, however often the message is sent. A run that came to nothing is
@@ -103,9 +100,7 @@ fn messages(conversation: &ConversationId, entries: &[Entry], theirs: &[Message]
         let is_before = place < begin;
         let id = match message.role {
             _ if is_before => format!("{run}-before-{place}"),
-            Speaker::User => {
-                users.get(*run).map_or_else(|| format!("{run}-user"), |id| (*id).to_owned())
-            }
+            Speaker::User => users.get(*run).map_or_else(|| format!("{run}-user"), |id| (*id).to_owned()),
             Speaker::Assistant => {
                 let answer = answers.entry(run).or_default();
                 *answer += 1;
@@ -113,7 +108,9 @@ fn messages(conversation: &ConversationId, entries: &[Entry], theirs: &[Message]
             }
         };
         match message.role {
-            Speaker::User if is_persons(message) => kept.push((Message::user(id, content(message)), is_before)),
+            Speaker::User if is_persons(message) => {
+                kept.push((Message::user(id, content(message)), is_before))
+            }
             Speaker::User => {
                 let answered = message.blocks.iter().filter_map(|block| result(run, block, &results));
                 kept.extend(answered.map(|message| (message, is_before)));

@@ -35,8 +35,13 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/agui/{agent}", chat, "Runs an agent, in the words of AG-UI.", run)
             .body::<RunAgentInput>()
             .reply_of(200, "text/event-stream", "The events of the run."),
-        Route::get("/agui/{agent}/capabilities", chat, "Says what an agent can do, as AG-UI has it.", capabilities)
-            .reply::<Value>(200, "The capabilities."),
+        Route::get(
+            "/agui/{agent}/capabilities",
+            chat,
+            "Says what an agent can do, as AG-UI has it.",
+            capabilities,
+        )
+        .reply::<Value>(200, "The capabilities."),
     ]
 }
 
@@ -47,15 +52,11 @@ async fn run(
     Body(input): Body<RunAgentInput>,
 ) -> Result<Response, Problem> {
     let choice = choice(&caller, Some(agent.clone()), None)?;
-    let record = agents::record(&server.app, &caller.scope, &agent).await.map_err(crate::runs::BeginError::from)?;
+    let record =
+        agents::record(&server.app, &caller.scope, &agent).await.map_err(crate::runs::BeginError::from)?;
     let input = Input::try_from(input).map_err(|error| Problem::bad_request(error.to_string()))?;
-    let start = Start::new(
-        Arc::clone(&server.app),
-        Arc::clone(&server.runs),
-        caller.scope.clone(),
-        choice,
-        input,
-    );
+    let start =
+        Start::new(Arc::clone(&server.app), Arc::clone(&server.runs), caller.scope.clone(), choice, input);
     let (reply, replied) = oneshot::channel();
     // Whoever goes away while a run begins is heard of, too.
     tokio::spawn(async move {

@@ -183,8 +183,9 @@ impl Agent {
                 created_at: now,
                 updated_at: now,
             });
-            let said: Vec<_> =
-                (conversation.entries..).zip(before.iter().chain([&message]).cloned().map(Arc::new)).collect();
+            let said: Vec<_> = (conversation.entries..)
+                .zip(before.iter().chain([&message]).cloned().map(Arc::new))
+                .collect();
             let entry = |(seq, message): &(u64, Arc<Message>)| Entry {
                 seq: *seq,
                 run: run.id.clone(),

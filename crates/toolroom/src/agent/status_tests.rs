@@ -126,7 +126,11 @@ fn a_client_is_waited_for_once_nobody_has_to_be_asked() {
     assert_eq!(line(&[&one[..], &[ended("b")]].concat()), "Waiting for a result of the client");
     assert_eq!(line(&[&one[..], &[ended("b"), waiting(1)]].concat()), "Waiting for a result of the client");
     assert_eq!(line(&[handed("a"), handed("b"), waiting(2)]), "Waiting for 2 results of the client");
-    assert_eq!(line(&[handed("a"), waiting(2)]), "Waiting for an answer", "what people have to do comes first");
+    assert_eq!(
+        line(&[handed("a"), waiting(2)]),
+        "Waiting for an answer",
+        "what people have to do comes first"
+    );
     assert_eq!(line(&[handed("a"), handed("b"), waiting(5)]), "Waiting for 3 answers");
 }
 
