@@ -9,8 +9,8 @@ use axum::response::Response;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
-use toolroom::agent::OnDisconnect;
-use toolroom::conversation::{NumberedEvent, RunEvent, RunId};
+use toolroom::agent::{OnDisconnect, RunError};
+use toolroom::conversation::{BeginRunError, NumberedEvent, RunEvent, RunId, TakeRunError};
 use toolroom::ledger::CallId;
 use toolroom::scope::Scope;
 
@@ -24,7 +24,7 @@ use super::server::Server;
 use crate::agents;
 use crate::agui::{Event, Input, Narrator, Next, RunAgentInput, Start, StartError, Started};
 use crate::identity::{Caller, Permission};
-use crate::runs::{Position, Seen, Watching};
+use crate::runs::{BeginError, Position, Seen, Watching};
 
 /// How long the end of a run is waited for when the server ends.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -52,8 +52,7 @@ async fn run(
     Body(input): Body<RunAgentInput>,
 ) -> Result<Response, Problem> {
     let choice = choice(&caller, Some(agent.clone()), None)?;
-    let record =
-        agents::record(&server.app, &caller.scope, &agent).await.map_err(crate::runs::BeginError::from)?;
+    let record = agents::record(&server.app, &caller.scope, &agent).await.map_err(BeginError::from)?;
     let input = Input::try_from(input).map_err(|error| Problem::bad_request(error.to_string()))?;
     let start =
         Start::new(Arc::clone(&server.app), Arc::clone(&server.runs), caller.scope.clone(), choice, input);
@@ -196,7 +195,7 @@ async fn capabilities(
 ) -> Result<Document<Value>, Problem> {
     let choice = choice(&caller, Some(agent), None)?;
     let known = crate::agui::capabilities(&server.app, &caller.scope, &choice).await;
-    Ok(Document(known.map_err(crate::runs::BeginError::from)?))
+    Ok(Document(known.map_err(BeginError::from)?))
 }
 
 impl From<StartError> for Problem {
@@ -204,6 +203,11 @@ impl From<StartError> for Problem {
         let text = error.to_string();
         match error {
             StartError::Busy => Self::new(StatusCode::CONFLICT, "busy", text),
+            // Another input of the same thread came first.
+            StartError::Begin(BeginError::Run(
+                RunError::Take(TakeRunError::Busy(_))
+                | RunError::Begin(BeginRunError::Open { .. } | BeginRunError::Taken(_)),
+            )) => Self::from(StartError::Busy),
             StartError::Begin(error) => error.into(),
             StartError::Part(_) => Self::bad_request(text),
             StartError::Ledger(error) => error.into(),

@@ -16,4 +16,4 @@ with open(sys.argv[1], encoding="utf-8") as lines:
         assert not unknown, f"{sent['type']}: {unknown}"
         assert read.type == sent["type"]
         seen.append(sent["type"])
-assert "RUN_FINISHED" in seen and "TOOL_CALL_RESULT" in seen, seen
+assert seen[0] == "RUN_STARTED" and seen[-1] in ("RUN_FINISHED", "RUN_ERROR"), seen

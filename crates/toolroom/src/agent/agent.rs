@@ -172,7 +172,7 @@ impl Agent {
         let teller = Arc::new(Teller::new(clock, request.watcher.clone(), 0));
         let mut interrupted = false;
         loop {
-            let (conversation, entries) = self.thread(&run.scope, &id).await?;
+            let (conversation, mut entries) = self.thread(&run.scope, &id).await?;
             let before = if conversation.is_none() { history.as_slice() } else { &[] };
             let conversation = conversation.unwrap_or_else(|| Conversation {
                 id: id.clone(),
@@ -183,17 +183,15 @@ impl Agent {
                 created_at: now,
                 updated_at: now,
             });
-            let said: Vec<_> = (conversation.entries..)
-                .zip(before.iter().chain([&message]).cloned().map(Arc::new))
-                .collect();
-            let entry = |(seq, message): &(u64, Arc<Message>)| Entry {
-                seq: *seq,
+            let entry = |(seq, message): (u64, &Message)| Entry {
+                seq,
                 run: run.id.clone(),
                 at: now,
-                content: Content::Message(Arc::clone(message)),
+                content: Content::Message(Arc::new(message.clone())),
             };
-            let begin =
-                BeginRun { run: run.clone(), conversation, entries: said.iter().map(entry).collect() };
+            let said = (conversation.entries..).zip(before.iter().chain([&message])).map(entry);
+            let said: Vec<Entry> = said.collect();
+            let begin = BeginRun { run: run.clone(), conversation, entries: said.clone() };
             let mut held = Held::new(&self.conversations, &run.id);
             let begun = self.conversations.begin_run(begin).await;
             if begun.is_err() {
@@ -201,20 +199,11 @@ impl Agent {
             }
             match begun {
                 Ok(()) => {
-                    let (mut thread, mut messages) = Thread::read(&entries);
-                    let next_entry = said.last().map_or(0, |(seq, _)| seq + 1);
-                    for (seq, message) in said {
-                        thread.add(seq, &message);
-                        messages.push(message);
-                    }
-                    let begun = self.begun(
-                        (run, held),
-                        (thread, messages),
-                        redactor,
-                        teller,
-                        request.cancellation,
-                        next_entry,
-                    );
+                    entries.extend(said);
+                    let next_entry = entries.last().map_or(0, |entry| entry.seq + 1);
+                    let thread = Thread::read(&entries);
+                    let cancellation = request.cancellation;
+                    let begun = self.begun((run, held), thread, redactor, teller, cancellation, next_entry);
                     return Ok(self.start(begun.await?, false));
                 }
                 // Its process died: what it left open is answered from the journal, once.

@@ -6,6 +6,7 @@ use std::process::Stdio;
 use serde_json::json;
 
 use super::client::{CLIENTS, Stage};
+use super::reader::reads;
 use crate::scripted_model::Line;
 
 const ASK: &str = "[[rule]]\nid = \"ask\"\neffect = \"ask\"\ntool = \"builtin:calculator\"\nreason = \"sums are serious\"\n";
@@ -28,6 +29,9 @@ fn played(scenario: &str, config: &str, script: impl Fn() -> Vec<Line>) -> Vec<S
     let stages = CLIENTS.map(|version| {
         let stage = Stage::new(script(), config);
         stage.plays(scenario, version);
+        if stage.record().exists() {
+            reads(&stage.record());
+        }
         stage
     });
     stages.into()
