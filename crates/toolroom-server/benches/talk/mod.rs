@@ -79,6 +79,7 @@ fn opening() -> (Conversation, Run) {
         model: Some("vendor/model".into()),
         provenance: Provenance::default(),
         context: serde_json::Map::new(),
+        client_tools: toolroom::tool::ClientTools::default(),
         iterations: 1,
         usage: Usage::default(),
         cost: 0.0,

@@ -13,6 +13,7 @@
 mod agreement;
 mod asking;
 mod backups;
+mod clients;
 mod conformance;
 mod crash;
 mod expiry;

@@ -83,7 +83,7 @@ impl Agent {
 pub(super) fn check_brought(tools: &ClientTools, redactor: &Redactor) -> Result<(), ClientToolError> {
     let tells = |tool: &&Arc<ClientTool>| matches!(redactor.redact_text(&tool.readable()), Cow::Owned(_));
     match tools.iter().find(tells) {
-        Some(tool) => Err(ClientToolError::Secret { name: tool.name().to_owned() }),
+        Some(tool) => Err(ClientToolError::Secret { name: redactor.redact_text(tool.name()).into_owned() }),
         None => Ok(()),
     }
 }

@@ -285,7 +285,7 @@ fn tell(teller: &Teller, call: &OpenCall, tool: &Arc<str>, report: CallReport) -
     let id = report.call_id.clone();
     let outcome = report.outcome.name();
     if let Outcome::Pending(pending) = &report.outcome {
-        teller.tell(waits_event(call, tool, &id, pending));
+        teller.tell(waits_event(call, &report, pending));
         return if pending.by == Answerer::Client { Settled::Handed(id) } else { Settled::Waits(id) };
     }
     let content = match &report.outcome {

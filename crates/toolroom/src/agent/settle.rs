@@ -124,8 +124,10 @@ pub(super) async fn newest(
 }
 
 /// A call that waits for somebody, or for its client.
-pub(super) fn waits_event(call: &OpenCall, tool: &Arc<str>, row: &CallId, pending: &Pending) -> RunEvent {
-    let (id, call, tool, expires_at) = (call.id.clone(), row.clone(), Arc::clone(tool), pending.expires_at);
+pub(super) fn waits_event(call: &OpenCall, report: &CallReport, pending: &Pending) -> RunEvent {
+    let (id, call, expires_at) = (call.id.clone(), report.call_id.clone(), pending.expires_at);
+    // By its id, also if it is no longer among those that are offered.
+    let tool = report.tool.as_str().into();
     match pending.by {
         Answerer::Client => RunEvent::Handed { id, call, tool, expires_at },
         by @ (Answerer::Caller | Answerer::Operator) => {

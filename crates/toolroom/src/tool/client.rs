@@ -93,7 +93,7 @@ pub enum ClientToolError {
         source: SchemaError,
     },
     /// It holds a secret, which a model would read.
-    #[error("the client's tool `{name}` holds a secret in its description or parameters; leave it out")]
+    #[error("the client's tool `{name}` holds a secret in its name, description or parameters; leave it out")]
     Secret {
         /// The tool.
         name: String,
@@ -151,7 +151,7 @@ impl ClientTool {
 
     /// What models read of it, as one text: to be searched for what they must not read.
     pub(crate) fn readable(&self) -> String {
-        format!("{}\n{}", self.spec.description, self.spec.parameters)
+        format!("{}\n{}\n{}", self.name(), self.spec.description, self.spec.parameters)
     }
 
     fn schema_bytes(&self) -> usize {

@@ -155,7 +155,7 @@ impl Canvas {
             }
             RunEvent::CallBegan(notice) => self.cards.push(Card::begun(notice)),
             RunEvent::CallEnded { .. } | RunEvent::Asks { .. } | RunEvent::Handed { .. } => {
-                self.fold(event)?
+                self.fold(event)?;
             }
             RunEvent::Guarded { reason, .. } => self.say(&format!("no more tools: {reason}"))?,
             RunEvent::Warned { reason, .. } => self.say(reason)?,

@@ -18,9 +18,10 @@ use toolroom::conversation::{AgentId, Content, ConversationId, Conversations, Ru
 use toolroom::ledger::{Answer, Answerer, CallFilter, Journal, SwitchState};
 use toolroom::model::{Block, Image};
 use toolroom::scope::Scope;
+use toolroom::tool::ClientTools;
 
 use script::{Does, Ending, Step, parse};
-use stage::Stage;
+use stage::{Stage, client_tool};
 
 /// What `LONG` stands for in a script: about 350 tokens.
 fn long() -> String {
@@ -110,6 +111,14 @@ impl Play {
                 let (one, other) = tokio::join!(agent.resume(one), agent.resume(other));
                 self.report(one);
                 self.report(other);
+            }
+            Does::ResumeWith(tools) => {
+                self.lines.add("> resume with other tools");
+                let mut resume = self.open_run().await;
+                resume.client_tools =
+                    Some(ClientTools::new(tools.iter().map(client_tool).collect()).unwrap());
+                let report = self.stage.agent.resume(resume).await;
+                self.report(report);
             }
             Does::ResumeAs(name) => {
                 self.lines.add(format!("> resume as {name}"));
@@ -321,6 +330,7 @@ scenarios! {
     a_budget_that_is_nearly_spent_is_told_once,
     a_call_and_its_answer,
     a_call_that_asks_lets_the_run_wait,
+    a_client_may_have_other_tools_when_the_run_goes_on,
     a_client_runs_its_own_tool,
     a_client_that_sends_no_result_in_time_is_told_of,
     a_clients_tool_takes_the_name_of_no_other,

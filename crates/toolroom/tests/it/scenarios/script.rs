@@ -69,6 +69,8 @@ pub(super) enum Does {
     Resume { twice: bool },
     /// `resume as NAME`: by another agent.
     ResumeAs(String),
+    /// `resume with NAME…`: the client has these tools by now.
+    ResumeWith(Vec<ToolLine>),
     /// `picture: TEXT`
     Picture(String),
     /// `switch NAME on|off`
@@ -193,6 +195,9 @@ fn does(word: &str, rest: &str, line: &str) -> Does {
                 None => Ok(serde_json::from_str(said).unwrap()),
             };
             Does::Deliver { tool: tool.to_owned(), outcome }
+        }
+        "resume" if rest.starts_with("with ") => {
+            Does::ResumeWith(rest.split_whitespace().skip(1).map(tool_line).collect())
         }
         "resume" => match rest.strip_prefix("as ") {
             Some(agent) => Does::ResumeAs(agent.to_owned()),

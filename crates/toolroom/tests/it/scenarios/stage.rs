@@ -93,7 +93,7 @@ impl Stage {
     }
 }
 
-fn client_tool(line: &ToolLine) -> ClientTool {
+pub(super) fn client_tool(line: &ToolLine) -> ClientTool {
     let parameters = match line.words.iter().any(|word| word == "strict") {
         true => strict(),
         false => Value::Null,
