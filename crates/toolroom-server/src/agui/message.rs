@@ -171,7 +171,7 @@ mod tests {
 
     use super::*;
 
-    fn said(content: Value) -> Message {
+    fn said(content: &Value) -> Message {
         serde_json::from_value(json!({"id": "u", "role": "user", "content": content})).unwrap()
     }
 
@@ -179,10 +179,10 @@ mod tests {
     fn words_and_pictures_are_taken_and_nothing_is_fetched() {
         let picture =
             json!({"type": "image", "source": {"type": "data", "value": "aGk=", "mimeType": "image/png"}});
-        let message = said(json!([{"type": "text", "text": "look"}, picture]));
+        let message = said(&json!([{"type": "text", "text": "look"}, picture]));
         assert_eq!(message.text(), "look");
-        let blocks = super::blocks(&message).unwrap();
-        assert!(matches!(blocks.as_slice(), [Block::Text { .. }, Block::Image(_)]), "{blocks:?}");
+        let taken = blocks(&message).unwrap();
+        assert!(matches!(taken.as_slice(), [Block::Text { .. }, Block::Image(_)]), "{taken:?}");
         for (part, expected) in [
             (json!({"type": "image", "source": {"type": "url", "value": "http://x"}}), "nothing is fetched"),
             (json!({"type": "audio", "source": {}}), "of the type `audio`"),
@@ -194,14 +194,14 @@ mod tests {
             (json!({"type": "text"}), "is none"),
             (json!(3), "is none"),
         ] {
-            let error = super::blocks(&said(json!([part]))).unwrap_err().to_string();
+            let error = blocks(&said(&json!([part]))).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
     }
 
     #[test]
     fn what_was_null_is_left_out_when_it_is_sent_back() {
-        let kept = said(Value::Null);
+        let kept = said(&Value::Null);
         assert_eq!(serde_json::to_value(kept).unwrap(), json!({"id": "u", "role": "user"}));
     }
 }

@@ -60,7 +60,7 @@ impl Client {
             Event::TextMessageEnd { message_id } => assert!(self.texts.remove(message_id)),
             Event::ReasoningStart { message_id } => assert!(self.spans.insert(message_id.clone())),
             Event::ReasoningMessageStart { message_id, .. } => {
-                assert!(self.thoughts.insert(message_id.clone()))
+                assert!(self.thoughts.insert(message_id.clone()));
             }
             Event::ReasoningMessageContent { message_id, .. } => assert!(self.thoughts.contains(message_id)),
             Event::ReasoningMessageEnd { message_id } => assert!(self.thoughts.remove(message_id)),

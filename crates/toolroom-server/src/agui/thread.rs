@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use toolroom::catalog::WireNames;
 use toolroom::conversation::{Content as Kept, ConversationId, Entry, RunId};
 use toolroom::model::{Block, Message as Said, Role as Speaker};
-use toolroom::scope::Scope;
+use toolroom::scope::{Scope, UserId};
 
 use super::message::{Content, Message, Role, ToolCall};
 
@@ -17,7 +17,7 @@ pub(super) const ATTEMPTS: u32 = 50;
 /// The conversation of a thread. Clients choose the names of their threads; nobody can choose one that leads to the
 /// conversation of somebody else.
 pub(crate) fn conversation_of(scope: &Scope, thread: &str) -> ConversationId {
-    let user = scope.user.as_ref().map(|user| user.as_str());
+    let user = scope.user.as_ref().map(UserId::as_str);
     ConversationId::new(&format!("thread_{}", digest(&[Some(scope.project.as_str()), user, Some(thread)])))
 }
 
@@ -109,7 +109,7 @@ fn messages(conversation: &ConversationId, entries: &[Entry], theirs: &[Message]
         };
         match message.role {
             Speaker::User if is_persons(message) => {
-                kept.push((Message::user(id, content(message)), is_before))
+                kept.push((Message::user(id, content(message)), is_before));
             }
             Speaker::User => {
                 let answered = message.blocks.iter().filter_map(|block| result(run, block, &results));

@@ -107,10 +107,12 @@ impl Telling {
             Err(gone) => Err(gone),
         };
         // A run that waits is waited for, whoever watches.
-        if told == Err(Gone) && on_disconnect == OnDisconnect::Cancel && self.server.runs.is_live(&run) {
-            if let Err(error) = self.server.runs.cancel(&self.scope, &run).await {
-                tracing::debug!("`{run}` is not cancelled: {error}");
-            }
+        let is_unwanted = told == Err(Gone) && on_disconnect == OnDisconnect::Cancel;
+        if is_unwanted
+            && self.server.runs.is_live(&run)
+            && let Err(error) = self.server.runs.cancel(&self.scope, &run).await
+        {
+            tracing::debug!("`{run}` is not cancelled: {error}");
         }
     }
 
