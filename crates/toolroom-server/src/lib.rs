@@ -1,9 +1,9 @@
 //! The `toolroom` command line, and the only place where the parts are joined ([`app`]).
 //!
-//! MCP, AG-UI and the dashboard are planned rooms of this crate; all of them will talk to [`app::App`],
-//! never to each other.
+//! MCP and the dashboard are planned rooms of this crate; they will talk to [`app::App`], never to each other.
 
 pub mod agents;
+mod agui;
 pub mod app;
 mod backup;
 mod cli;

@@ -3,6 +3,7 @@
 //! [`routes::all`] is the table. The router, the OpenAPI document and the tests of who may do what are made of it, so a
 //! route that is not in it does not exist.
 
+mod agui;
 mod approvals;
 mod calls;
 mod conversations;

@@ -2,7 +2,7 @@
 
 use super::openapi;
 use super::route::Route;
-use super::{approvals, calls, conversations, health, runs, sign_in, tools};
+use super::{agui, approvals, calls, conversations, health, runs, sign_in, tools};
 
 /// The table.
 pub(super) fn all() -> Vec<Route> {
@@ -15,6 +15,7 @@ pub(super) fn all() -> Vec<Route> {
     routes.extend(approvals::routes());
     routes.extend(runs::routes());
     routes.extend(conversations::routes());
+    routes.extend(agui::routes());
     routes
 }
 

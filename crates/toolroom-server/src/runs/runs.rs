@@ -7,9 +7,11 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use toolroom::agent::{Agent, ResumeRun, RunError, RunReport, SendRequest};
+use toolroom::agent::{Agent, Handed, ResumeRun, RunError, RunReport, SendRequest};
+use toolroom::call::{CallReport, DeliverError, Delivery};
 use toolroom::conversation::{ConversationId, Conversations, Run, RunId, RunState};
 use toolroom::scope::Scope;
+use toolroom::tool::ClientTools;
 use toolroom_store::StoreError;
 
 use super::feed::Feed;
@@ -109,8 +111,22 @@ impl Runs {
     /// # Errors
     /// When it cannot go on.
     pub(crate) async fn resume(self: &Arc<Self>, scope: &Scope, id: &RunId) -> Result<Begun, BeginError> {
+        self.resume_with(scope, id, None).await
+    }
+
+    /// Goes on with a run, whose client may have other tools by now.
+    ///
+    /// # Errors
+    /// When it cannot go on.
+    pub(crate) async fn resume_with(
+        self: &Arc<Self>,
+        scope: &Scope,
+        id: &RunId,
+        tools: Option<ClientTools>,
+    ) -> Result<Begun, BeginError> {
         let (run, agent) = self.known(scope, id).await?;
         let mut request = ResumeRun::new(run.id.clone(), run.scope.clone());
+        request.client_tools = tools;
         let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
         request.watcher = Some(live.feed.watcher());
         self.work(run.id.clone(), live, async move { agent.resume(request).await }).await?;
@@ -131,6 +147,33 @@ impl Runs {
         }
         agent.cancel(ResumeRun::new(run.id, run.scope)).await?;
         Ok(())
+    }
+
+    /// The calls of a run that its client has to run.
+    ///
+    /// # Errors
+    /// When there is no such run, or they cannot be read.
+    pub(crate) async fn handed(&self, scope: &Scope, id: &RunId) -> Result<Vec<Handed>, BeginError> {
+        let (run, agent) = self.known(scope, id).await?;
+        Ok(agent.handed(&run.scope, &run.id).await.map_err(RunError::from)?)
+    }
+
+    /// Takes what a client says came of a call of a run.
+    ///
+    /// # Errors
+    /// When there is no such run. What the kernel does not take is told apart.
+    pub(crate) async fn deliver(
+        &self,
+        id: &RunId,
+        delivery: Delivery,
+    ) -> Result<Result<CallReport, DeliverError>, BeginError> {
+        let (_, agent) = self.known(&delivery.scope, id).await?;
+        Ok(agent.deliver(delivery).await)
+    }
+
+    /// Whether somebody works on a run here.
+    pub(crate) fn is_live(&self, run: &RunId) -> bool {
+        self.live().contains_key(run)
     }
 
     /// A run and whoever works on it: the agent it was begun with, asked as it was asked before.

@@ -13,6 +13,7 @@ mod afoot;
 mod agent_crash;
 mod agent_wires;
 mod agents;
+mod agui;
 #[path = "../../../toolroom-models/tests/it/aimock.rs"]
 mod aimock;
 mod approvals;

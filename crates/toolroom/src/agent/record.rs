@@ -34,7 +34,7 @@ pub struct AgentRecord {
     pub deny: Vec<String>,
     /// What bounds its runs.
     pub limits: AgentLimits,
-    /// What becomes of a run when nobody watches any more.
+    /// What becomes of a run when its client goes away.
     pub on_disconnect: OnDisconnect,
 }
 
@@ -78,14 +78,15 @@ impl Default for AgentLimits {
     }
 }
 
-/// What becomes of a run when nobody watches any more.
+/// What becomes of a run when a client that only follows it while it is connected goes away. Runs that can be watched
+/// from elsewhere go on either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDisconnect {
     /// It goes on.
-    #[default]
     Continue,
     /// It is cancelled.
+    #[default]
     Cancel,
 }
 
