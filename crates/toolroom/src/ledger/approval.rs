@@ -74,7 +74,7 @@ pub struct Approval {
 }
 
 /// Where a question stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionState {
     /// Nobody has answered.
@@ -200,7 +200,7 @@ pub const EXPIRED_RULE: &str = "approval.expired";
 pub const EXPIRED: &str = "nobody answered, or used the answer, in time";
 
 /// What a person says to an [`Approval`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// Yes, this once.
