@@ -16,6 +16,7 @@ use super::listen;
 use super::problem::Problem;
 use super::routes;
 use crate::app::App;
+use crate::config::{ServedName, ServerKeys};
 use crate::identity::{Doorkeeper, HostName};
 
 /// The largest body of a request.
@@ -25,8 +26,8 @@ pub(super) const BODY_BYTES: usize = 4 * 1024 * 1024;
 pub(crate) struct ServerSettings {
     /// Where it listens.
     pub(crate) address: SocketAddr,
-    /// Further names under which it is reached.
-    pub(crate) hosts: Vec<HostName>,
+    /// What the configuration says.
+    pub(crate) keys: ServerKeys,
 }
 
 /// A toolroom that is reached over HTTP.
@@ -43,7 +44,7 @@ impl Server {
     pub(crate) fn new(app: App, settings: ServerSettings, ending: CancellationToken) -> Arc<Self> {
         let doorkeeper = Doorkeeper::new(app.store.clone(), Arc::clone(&app.vault) as _);
         let address = settings.address;
-        let mut names: HashSet<HostName> = settings.hosts.into_iter().collect();
+        let mut names: HashSet<HostName> = settings.keys.hosts.iter().map(ServedName::host).collect();
         names.extend(own_names(address));
         Arc::new(Self { app, doorkeeper, names, loopback: address.ip().is_loopback(), ending })
     }
