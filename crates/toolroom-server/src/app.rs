@@ -13,6 +13,7 @@ use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::memory::Memories;
 use toolroom::redact::{Patterns, Secret};
 use toolroom::scope::{LOCAL_PROJECT, ProjectId};
+use toolroom::tool::Tool;
 use toolroom_host::background::Background;
 use toolroom_host::environment;
 use toolroom_host::files::{Access, Projects};
@@ -35,6 +36,7 @@ use crate::config::{
     Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, PolicyKeys, Sources, Trust,
 };
 use crate::examination::Examination;
+use crate::machine::Machine;
 use crate::models::keys_of_variables;
 use crate::vault::{Hides, Vault};
 
@@ -70,6 +72,10 @@ pub struct App {
     pub sources: Sources,
     /// Where everything is kept.
     pub folders: Folders,
+    /// The tools that reach into this machine.
+    pub(crate) machine: Machine,
+    /// Who can examine it.
+    pub(crate) checkup: Arc<dyn Checkup>,
     /// The shells of conversations.
     shells: Arc<Shells>,
     /// As long as the store is open, nobody puts another database in its place.
@@ -98,7 +104,7 @@ impl App {
         let vault = Arc::new(Vault::new(folders.clone(), store.clone(), hides(&config)));
         let storage = Arc::new(store.clone());
         let file = FileId::of(&folders.data.join(DATABASE)).ok().flatten();
-        let checkup = Examination::of_running(&folders, flags, &store, file);
+        let checkup: Arc<dyn Checkup> = Arc::new(Examination::of_running(&folders, flags, &store, file));
         let supervisor = Supervisor::new(environment::own_program());
         let shells = Arc::new(Shells::new(supervisor.clone(), Interpreter::of_this_machine()));
         let background = match stay {
@@ -107,7 +113,7 @@ impl App {
         };
         let doors = Doors {
             background,
-            checkup: Some(Arc::new(checkup)),
+            checkup: Some(Arc::clone(&checkup)),
             files: Some(Arc::new(projects(&folders, &config.config)?)),
             memories: Some(Arc::clone(&storage) as _),
             spending: Some(Arc::clone(&storage) as _),
@@ -116,7 +122,8 @@ impl App {
             commands: command_terms(&folders, &config.config.policy),
             openings,
         };
-        let catalog = full_catalog(Arc::clone(&storage), limits, doors, register)?;
+        let (catalog, machine) = full_catalog(Arc::clone(&storage), limits, doors, register)?;
+        let machine = Machine::new(machine, store.clone());
         let room = Toolroom::builder(storage)
             .catalog(catalog)
             .policy(policy)
@@ -125,7 +132,7 @@ impl App {
             .redactions(Arc::clone(&vault) as _)
             .clock(Arc::new(SystemClock))
             .build();
-        Ok(Self { room, store, vault, config, sources, folders, shells, _place: place })
+        Ok(Self { room, store, vault, config, sources, folders, machine, checkup, shells, _place: place })
     }
 
     /// What is remembered of users.
@@ -280,7 +287,7 @@ pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
     limits: Vec<LimitRule>,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
-    full_catalog(storage, limits, Doors::default(), register)
+    Ok(full_catalog(storage, limits, Doors::default(), register)?.0)
 }
 
 /// What tools reach besides the storage; nothing, where only their names are wanted.
@@ -297,13 +304,14 @@ struct Doors {
     openings: Openings,
 }
 
-/// Every tool there is: the built-in ones over this storage, and an embedder's own.
+/// Every tool there is: the built-in ones over this storage, and an embedder's own; and beside them those that reach
+/// into this machine, which other projects may be given.
 fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
     Doors { background, checkup, commands, files, memories, shells, spending, ssh, openings }: Doors,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
-) -> anyhow::Result<Arc<Catalog>> {
+) -> anyhow::Result<(Arc<Catalog>, Vec<Arc<dyn Tool>>)> {
     let catalog = Arc::new(Catalog::with_limits(limits));
     let known = Arc::downgrade(&catalog);
     // What a person opens on their machine is open to their own project.
@@ -333,7 +341,8 @@ fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         web: Arc::new(web),
     };
     catalog.register_all(None, builtin::all(&around)?)?;
-    catalog.register_all(Some(&ProjectId::default()), builtin::of_this_machine(&around)?)?;
+    let machine = builtin::of_this_machine(&around)?;
+    catalog.register_all(Some(&ProjectId::default()), machine.clone())?;
     register(&catalog)?;
-    Ok(catalog)
+    Ok((catalog, machine))
 }

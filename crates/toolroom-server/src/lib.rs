@@ -12,6 +12,7 @@ mod documents;
 mod examination;
 mod http;
 mod identity;
+mod machine;
 pub mod models;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]

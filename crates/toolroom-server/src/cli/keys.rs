@@ -158,12 +158,7 @@ impl Keys<'_> {
         self.tell(issued, None)
     }
 
-    async fn rotate(
-        &self,
-        name: &str,
-        overlap: Duration,
-        expires: Option<Duration>,
-    ) -> anyhow::Result<Exit> {
+    async fn rotate(&self, name: &str, overlap: Duration, expires: Option<Duration>) -> anyhow::Result<Exit> {
         let clock = self.app.room.clock();
         let old = find_key(&self.app.store, clock, &self.project, name).await.map_err(told)?;
         let rotation = Rotation { overlap, expires_at: expires.map(|span| clock.now().after(span)) };

@@ -20,7 +20,6 @@ mod judged;
 mod keys;
 mod log;
 mod memory;
-mod memory_export;
 mod models;
 mod output;
 mod parked;

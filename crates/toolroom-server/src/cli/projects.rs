@@ -77,12 +77,17 @@ pub(super) async fn run(
         Some(Action::Create { id, change }) => {
             check_project_id(&id).map_err(Usage)?;
             if project(&app.store, &id).await?.is_some() {
-                return Err(Usage(format!("there is a project `{id}`; change it with `toolroom projects set`")).into());
+                return Err(Usage(format!(
+                    "there is a project `{id}`; change it with `toolroom projects set`"
+                ))
+                .into());
             }
             let new = Project { id: ProjectId::new(&id), name: id, host_tools: false, created_at: None };
             set(app, new, change, "made", *output).await
         }
-        Some(Action::Set { id, change }) => set(app, known(app, &id).await?, change, "changed", *output).await,
+        Some(Action::Set { id, change }) => {
+            set(app, known(app, &id).await?, change, "changed", *output).await
+        }
         Some(Action::Remove { id }) => remove(app, &id, *output).await,
     }
 }
@@ -116,11 +121,8 @@ fn show(project: &Project, output: Output) -> anyhow::Result<Exit> {
     }
     let line = |name: &str, value: &str| format!("{DIM}{name:<12}{DIM:#}{}", visible(value));
     let host_tools = if project.host_tools { "on" } else { "off" };
-    let lines = [
-        line("project", project.id.as_str()),
-        line("name", &project.name),
-        line("host tools", host_tools),
-    ];
+    let lines =
+        [line("project", project.id.as_str()), line("name", &project.name), line("host tools", host_tools)];
     output.data(&lines.join("\n"))?;
     Ok(Exit::Done)
 }
@@ -138,8 +140,10 @@ async fn set(
     }
     match change.host_tools.as_deref() {
         Some("off") if project.id.as_str() == LOCAL_PROJECT => {
-            let text = format!("`{LOCAL_PROJECT}` is the project of this machine and always has its tools; \
-                 switch single ones off with `toolroom tools disable`");
+            let text = format!(
+                "`{LOCAL_PROJECT}` is the project of this machine and always has its tools; \
+                 switch single ones off with `toolroom tools disable`"
+            );
             return Err(Refused(text).into());
         }
         Some(state) => project.host_tools = state == "on",

@@ -3,24 +3,24 @@
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, options};
 use tokio_util::sync::CancellationToken;
 use toolroom_host::listen::Listener;
 
-use super::entrance;
-use super::listen;
+use super::pacing::Pacing;
 use super::problem::Problem;
-use super::routes;
+use super::running::Running;
+use super::{entrance, gate, listen, repeat, routes};
 use crate::app::App;
 use crate::config::{ServedName, ServerKeys};
 use crate::identity::{Doorkeeper, HostName};
 
-/// The largest body of a request.
-pub(super) const BODY_BYTES: usize = 4 * 1024 * 1024;
+/// How long calls go on once we are asked to end.
+const CALL_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What is said when the server is started.
 pub(crate) struct ServerSettings {
@@ -36,8 +36,13 @@ pub(crate) struct Server {
     pub(crate) doorkeeper: Doorkeeper,
     names: HashSet<HostName>,
     loopback: bool,
-    /// Asked to end.
+    pub(super) pacing: Pacing,
+    /// Calls that can be stopped.
+    pub(super) running: Arc<Running>,
+    /// Asked to end: nothing new is begun.
     pub(super) ending: CancellationToken,
+    /// About to end: what still runs is stopped.
+    pub(super) closing: CancellationToken,
 }
 
 impl Server {
@@ -46,7 +51,16 @@ impl Server {
         let address = settings.address;
         let mut names: HashSet<HostName> = settings.keys.hosts.iter().map(ServedName::host).collect();
         names.extend(own_names(address));
-        Arc::new(Self { app, doorkeeper, names, loopback: address.ip().is_loopback(), ending })
+        Arc::new(Self {
+            app,
+            doorkeeper,
+            names,
+            loopback: address.ip().is_loopback(),
+            pacing: Pacing::new(&settings.keys),
+            running: Arc::default(),
+            ending,
+            closing: CancellationToken::new(),
+        })
     }
 
     /// Whether requests for this name are meant for us.
@@ -61,6 +75,16 @@ impl Server {
 
     /// Serves until asked to end, and then until open requests are done.
     pub(crate) async fn serve(self: &Arc<Self>, listener: Listener) {
+        // Projects that cannot be settled are when they come in; their tools refuse until then.
+        if let Err(error) = self.app.machine.settle_all(self.app.room.catalog()).await {
+            tracing::warn!("whether projects may use the machine cannot be told: {error}");
+        }
+        let (ending, closing) = (self.ending.clone(), self.closing.clone());
+        tokio::spawn(async move {
+            ending.cancelled().await;
+            tokio::time::sleep(CALL_PATIENCE).await;
+            closing.cancel();
+        });
         listen::serve(listener, self.router(), self.ending.clone()).await;
     }
 
@@ -68,11 +92,15 @@ impl Server {
         let mut router = Router::new();
         for route in routes::all() {
             let entrance = from_fn_with_state((Arc::clone(self), route.need), entrance::enter);
-            router = router.route(route.path, route.handler.layer(entrance));
+            let handler = match route.repeatable {
+                true => route.handler.layer(from_fn_with_state(Arc::clone(self), repeat::once)),
+                false => route.handler,
+            };
+            router = router.route(route.path, handler.layer(entrance));
         }
         let paths: HashSet<&str> = routes::all().iter().map(|route| route.path).collect();
         for path in paths {
-            let asked: MethodRouter<Arc<Self>> = options(entrance::preflight);
+            let asked: MethodRouter<Arc<Self>> = options(gate::preflight);
             router = router.route(path, asked);
         }
         router
@@ -85,7 +113,7 @@ impl Server {
                     "this address does not take that method; see `/docs`",
                 )
             })
-            .layer(DefaultBodyLimit::max(BODY_BYTES))
+            .layer(from_fn_with_state(Arc::clone(self), gate::pass))
             .with_state(Arc::clone(self))
     }
 }

@@ -121,16 +121,16 @@ pub(crate) async fn rotate_key(
 }
 
 /// What a key may do; names we do not know are left out.
-pub(crate) fn permissions_of(key: &KeyRecord) -> Vec<Permission> {
+fn permissions_of(key: &KeyRecord) -> Vec<Permission> {
     key.permissions.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 fn refuse_more_than(giver: Permissions, wanted: &[Permission]) -> Result<(), IssueError> {
     match wanted.iter().find(|permission| !giver.has(**permission)) {
         None => Ok(()),
-        Some(permission) => {
-            Err(IssueError::Beyond(format!("you do not have the scope `{permission}`, so you cannot give it")))
-        }
+        Some(permission) => Err(IssueError::Beyond(format!(
+            "you do not have the scope `{permission}`, so you cannot give it"
+        ))),
     }
 }
 
@@ -149,7 +149,9 @@ pub(crate) async fn find_key(
     let mut found = keys.iter().filter(fits).filter(|key| holds(key, now));
     match (found.next(), found.next()) {
         (Some(only), None) => Ok(Arc::clone(only)),
-        (Some(_), Some(_)) => Err(IssueError::Order(format!("several keys fit `{name}`; give more of the id"))),
+        (Some(_), Some(_)) => {
+            Err(IssueError::Order(format!("several keys fit `{name}`; give more of the id")))
+        }
         (None, _) => Err(IssueError::Missing(format!("there is no key `{name}`; see `toolroom keys`"))),
     }
 }

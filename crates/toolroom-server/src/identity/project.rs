@@ -76,9 +76,9 @@ pub(crate) fn check_project_id(id: &str) -> Result<(), String> {
     let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     match !id.is_empty() && id.len() <= ID_CHARS && id.chars().all(is_letter) {
         true => Ok(()),
-        false => {
-            Err(format!("a project's id has up to {ID_CHARS} small letters, digits, `-` and `_`; `{id}` is none"))
-        }
+        false => Err(format!(
+            "a project's id has up to {ID_CHARS} small letters, digits, `-` and `_`; `{id}` is none"
+        )),
     }
 }
 
