@@ -1,0 +1,12 @@
+//! `toolroom serve` through its real door: HTTP on loopback.
+
+mod calls;
+mod doors;
+mod keys;
+mod machine;
+mod matrix;
+mod pacing;
+mod repeated;
+mod resources;
+mod served;
+mod wire;
