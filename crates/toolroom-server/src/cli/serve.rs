@@ -71,6 +71,7 @@ pub(super) async fn run(
     }
     server.serve(listener).await;
     drop(interrupts);
+    server.close().await;
     Ok(Exit::Done)
 }
 

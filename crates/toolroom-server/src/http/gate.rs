@@ -11,6 +11,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use tokio::sync::OwnedSemaphorePermit;
+
 use super::problem::Problem;
 use super::server::Server;
 use crate::identity::{HostName, Unidentified, WebOrigin};
@@ -18,6 +20,10 @@ use crate::identity::{HostName, Unidentified, WebOrigin};
 /// The page a request comes from, if it is not one of ours.
 #[derive(Debug, Clone)]
 pub(super) struct ForeignPage(pub(super) Option<WebOrigin>);
+
+/// A place among those who are worked for. Whoever goes on working when the sender is gone keeps it.
+#[derive(Debug, Clone)]
+pub(super) struct Place(Arc<OwnedSemaphorePermit>);
 
 /// Lets a request in, or not.
 pub(super) async fn pass(State(server): State<Arc<Server>>, mut request: Request, next: Next) -> Response {
@@ -27,9 +33,13 @@ pub(super) async fn pass(State(server): State<Arc<Server>>, mut request: Request
     };
     let counted = server.pacing.address(peer(&request)).and_then(|()| server.pacing.place());
     let response = match counted {
-        Ok(_place) => {
+        Ok(place) => {
+            let place = Place(Arc::new(place));
+            request.extensions_mut().insert(place.clone());
             request.extensions_mut().insert(ForeignPage(page.clone()));
-            next.run(request).await
+            let response = next.run(request).await;
+            drop(place);
+            response
         }
         Err(problem) => problem.into_response(),
     };

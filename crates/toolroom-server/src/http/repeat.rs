@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 use toolroom::ledger::Seal as _;
 use toolroom_store::{ClaimedReply, KeptReply, ReplyName};
 
+use super::gate::Place;
 use super::problem::Problem;
 use super::reading::{JSON, whole};
 use super::server::Server;
@@ -81,7 +82,12 @@ async fn named(server: &Arc<Server>, request: Request, next: Next) -> Result<Res
     }
     let server = Arc::clone(server);
     let request = Request::from_parts(parts, Body::from(body));
-    let worked = tokio::spawn(async move { keep(&server, name, next.run(request).await).await });
+    let place = request.extensions().get::<Place>().cloned();
+    let worked = tokio::spawn(async move {
+        let kept = keep(&server, name, next.run(request).await).await;
+        drop(place);
+        kept
+    });
     worked.await.map_err(|error| Problem::failure(&error))?
 }
 

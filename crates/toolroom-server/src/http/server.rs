@@ -88,6 +88,13 @@ impl Server {
         listen::serve(listener, self.router(), self.ending.clone()).await;
     }
 
+    /// Writes what is queued. What was acknowledged is written already: an untidy end is no failure.
+    pub(crate) async fn close(&self) {
+        if let Err(error) = self.app.store.shutdown().await {
+            tracing::warn!(%error, "the database could not be closed in order");
+        }
+    }
+
     fn router(self: &Arc<Self>) -> Router {
         let mut router = Router::new();
         for route in routes::all() {
