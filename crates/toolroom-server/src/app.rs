@@ -122,7 +122,7 @@ impl App {
             commands: command_terms(&folders, &config.config.policy),
             openings,
         };
-        let (catalog, machine) = full_catalog(Arc::clone(&storage), limits, doors, register)?;
+        let AllTools { catalog, machine } = full_catalog(Arc::clone(&storage), limits, doors, register)?;
         let machine = Machine::new(machine, store.clone());
         let room = Toolroom::builder(storage)
             .catalog(catalog)
@@ -287,7 +287,7 @@ pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
     limits: Vec<LimitRule>,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
-    Ok(full_catalog(storage, limits, Doors::default(), register)?.0)
+    Ok(full_catalog(storage, limits, Doors::default(), register)?.catalog)
 }
 
 /// What tools reach besides the storage; nothing, where only their names are wanted.
@@ -304,14 +304,19 @@ struct Doors {
     openings: Openings,
 }
 
-/// Every tool there is: the built-in ones over this storage, and an embedder's own; and beside them those that reach
-/// into this machine, which other projects may be given.
+/// The tools of every project, and beside them those that reach into this machine, which other projects may be given.
+struct AllTools {
+    catalog: Arc<Catalog>,
+    machine: Vec<Arc<dyn Tool>>,
+}
+
+/// Every tool there is: the built-in ones over this storage, and an embedder's own.
 fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
     Doors { background, checkup, commands, files, memories, shells, spending, ssh, openings }: Doors,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
-) -> anyhow::Result<(Arc<Catalog>, Vec<Arc<dyn Tool>>)> {
+) -> anyhow::Result<AllTools> {
     let catalog = Arc::new(Catalog::with_limits(limits));
     let known = Arc::downgrade(&catalog);
     // What a person opens on their machine is open to their own project.
@@ -344,5 +349,5 @@ fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     let machine = builtin::of_this_machine(&around)?;
     catalog.register_all(Some(&ProjectId::default()), machine.clone())?;
     register(&catalog)?;
-    Ok((catalog, machine))
+    Ok(AllTools { catalog, machine })
 }

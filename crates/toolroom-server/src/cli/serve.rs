@@ -55,7 +55,7 @@ pub(super) async fn run(
     let ending = CancellationToken::new();
     let told = ending.clone();
     let interrupts = Interrupts::watch(move || told.cancel())?;
-    let server = Server::new(app, ServerSettings { address, keys }, ending);
+    let server = Server::new(app, &ServerSettings { address, keys }, ending);
     let link = server.doorkeeper.sign_in_link().await?;
     let url = format!("http://{address}");
     if output.is_json() {

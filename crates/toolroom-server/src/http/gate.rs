@@ -23,7 +23,9 @@ pub(super) struct ForeignPage(pub(super) Option<WebOrigin>);
 
 /// A place among those who are worked for. Whoever goes on working when the sender is gone keeps it.
 #[derive(Debug, Clone)]
-pub(super) struct Place(Arc<OwnedSemaphorePermit>);
+pub(super) struct Place {
+    _permit: Arc<OwnedSemaphorePermit>,
+}
 
 /// Lets a request in, or not.
 pub(super) async fn pass(State(server): State<Arc<Server>>, mut request: Request, next: Next) -> Response {
@@ -34,7 +36,7 @@ pub(super) async fn pass(State(server): State<Arc<Server>>, mut request: Request
     let counted = server.pacing.address(peer(&request)).and_then(|()| server.pacing.place());
     let response = match counted {
         Ok(place) => {
-            let place = Place(Arc::new(place));
+            let place = Place { _permit: Arc::new(place) };
             request.extensions_mut().insert(place.clone());
             request.extensions_mut().insert(ForeignPage(page.clone()));
             let response = next.run(request).await;

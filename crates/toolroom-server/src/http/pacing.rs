@@ -106,8 +106,6 @@ pub(super) fn tell(visit: Option<Visit>, response: &mut Response) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn a_network_is_one_visitor() {
         let check = |address: &str, network: &str| {

@@ -46,7 +46,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(app: App, settings: ServerSettings, ending: CancellationToken) -> Arc<Self> {
+    pub(crate) fn new(app: App, settings: &ServerSettings, ending: CancellationToken) -> Arc<Self> {
         let doorkeeper = Doorkeeper::new(app.store.clone(), Arc::clone(&app.vault) as _);
         let address = settings.address;
         let mut names: HashSet<HostName> = settings.keys.hosts.iter().map(ServedName::host).collect();

@@ -1,6 +1,7 @@
 //! `toolroom serve` through its real door: HTTP on loopback.
 
 mod calls;
+mod described;
 mod doors;
 mod keys;
 mod machine;
