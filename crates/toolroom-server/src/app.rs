@@ -122,7 +122,7 @@ impl App {
             commands: command_terms(&folders, &config.config.policy),
             openings,
         };
-        let AllTools { catalog, machine } = full_catalog(Arc::clone(&storage), limits, doors, register)?;
+        let (catalog, machine) = full_catalog(Arc::clone(&storage), limits, doors, register)?;
         let machine = Machine::new(machine, store.clone());
         let room = Toolroom::builder(storage)
             .catalog(catalog)
@@ -287,7 +287,7 @@ pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
     limits: Vec<LimitRule>,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
-    Ok(full_catalog(storage, limits, Doors::default(), register)?.catalog)
+    Ok(full_catalog(storage, limits, Doors::default(), register)?.0)
 }
 
 /// What tools reach besides the storage; nothing, where only their names are wanted.
@@ -305,10 +305,7 @@ struct Doors {
 }
 
 /// The tools of every project, and beside them those that reach into this machine, which other projects may be given.
-struct AllTools {
-    catalog: Arc<Catalog>,
-    machine: Vec<Arc<dyn Tool>>,
-}
+type AllTools = (Arc<Catalog>, Vec<Arc<dyn Tool>>);
 
 /// Every tool there is: the built-in ones over this storage, and an embedder's own.
 fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
@@ -349,5 +346,5 @@ fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     let machine = builtin::of_this_machine(&around)?;
     catalog.register_all(Some(&ProjectId::default()), machine.clone())?;
     register(&catalog)?;
-    Ok(AllTools { catalog, machine })
+    Ok((catalog, machine))
 }
