@@ -24,7 +24,7 @@ impl Described {
 
     /// Asks, and fails unless the reply has this status and is as described.
     #[track_caller]
-    fn asks(&self, method: &str, place: &str, id: &str, body: Value, status: u16) -> Value {
+    fn asks(&self, method: &str, place: &str, id: &str, body: &Value, status: u16) -> Value {
         let path = match place.find('{') {
             Some(from) => place.replace(&place[from..=place.find('}').unwrap()], id),
             None => format!("{place}{id}"),
@@ -34,7 +34,7 @@ impl Described {
             true => asked.header("Cookie", &self.cookie).header("Origin", &self.served.origin()),
             false => asked.key(&self.key),
         };
-        let reply = self.served.ask(&asked.json(&body)).is(status);
+        let reply = self.served.ask(&asked.json(body)).is(status);
         self.check(method, place, &reply);
         reply.json()
     }
@@ -62,7 +62,7 @@ fn replies_are_what_the_document_says() {
     let described = Described::new();
     let served = &described.served;
     let ask = |method: &str, place: &str, id: &str, body: Value, status: u16| {
-        described.asks(method, place, id, body, status)
+        described.asks(method, place, id, &body, status)
     };
     let none = || json!({});
     for place in

@@ -13,7 +13,7 @@ fn a_request_for_another_host_is_refused_wherever_it_goes() {
     for path in ["/healthz", "/v1/tools", "/docs", "/nowhere", &served.link] {
         for host in ["evil.example", "localhost", "127.0.0.1:1", ""] {
             let asked = Asked::new("GET", path).key(&key).host(host);
-            served.ask(&asked).is_problem(421, "unknown_host");
+            served.ask(&asked).refused(421, "unknown_host");
         }
     }
     let port = served.address.port();
@@ -38,19 +38,19 @@ fn a_page_of_somebody_else_gets_in_only_with_a_key_that_names_it() {
     for origin in
         ["https://evil.example", "http://shop.example", "https://shop.example.evil.example", "null", "*"]
     {
-        call(&key, origin).is_problem(403, "forbidden");
-        call(web, origin).is_problem(403, "forbidden");
+        call(&key, origin).refused(403, "forbidden");
+        call(web, origin).refused(403, "forbidden");
     }
-    call(&key, "https://shop.example").is_problem(403, "forbidden");
+    call(&key, "https://shop.example").refused(403, "forbidden");
     let reply = call(web, "https://shop.example").is(200);
     assert_eq!(reply.header("access-control-allow-origin"), Some("https://shop.example"));
     let preflight = |origin: &str| served.ask(&Asked::new("OPTIONS", "/v1/calls").header("Origin", origin));
     preflight("https://shop.example").is(204);
-    preflight("https://evil.example").is_problem(403, "forbidden");
+    preflight("https://evil.example").refused(403, "forbidden");
     for path in ["/healthz", "/openapi.json", "/docs"] {
         served
             .ask(&Asked::new("GET", path).header("Origin", "https://evil.example"))
-            .is_problem(403, "forbidden");
+            .refused(403, "forbidden");
     }
     assert_eq!(served.home.journal().len(), 1);
 }
@@ -59,11 +59,11 @@ fn a_page_of_somebody_else_gets_in_only_with_a_key_that_names_it() {
 fn a_link_signs_in_once_and_a_browser_says_where_it_comes_from() {
     let served = Served::new();
     let cookie = served.cookie();
-    served.ask(&Asked::new("GET", &served.link)).is_problem(403, "forbidden");
+    served.ask(&Asked::new("GET", &served.link)).refused(403, "forbidden");
     let body = json!({"id": "shop"});
     let make = || Asked::new("POST", "/v1/projects").header("Cookie", &cookie).json(&body);
-    served.ask(&make()).is_problem(403, "forbidden");
-    served.ask(&make().header("Origin", "https://evil.example")).is_problem(403, "forbidden");
+    served.ask(&make()).refused(403, "forbidden");
+    served.ask(&make().header("Origin", "https://evil.example")).refused(403, "forbidden");
     let list = served.home.run(&["projects", "list", "--json"]).ended(0).json();
     assert_eq!(list.as_array().unwrap().len(), 1, "{list}");
     served.ask(&make().header("Origin", &served.origin())).is(201);
@@ -71,9 +71,9 @@ fn a_link_signs_in_once_and_a_browser_says_where_it_comes_from() {
     served.ask(&Asked::new("GET", "/v1/projects").header("Cookie", &cookie)).is(200);
     let leave = Asked::new("POST", "/sign-out").header("Cookie", &cookie).header("Origin", &served.origin());
     served.ask(&leave).is(204);
-    served.ask(&Asked::new("GET", "/v1/projects").header("Cookie", &cookie)).is_problem(401, "unauthorized");
+    served.ask(&Asked::new("GET", "/v1/projects").header("Cookie", &cookie)).refused(401, "unauthorized");
     let forged = "toolroom_browser=0123456789abcdefghijklmnopqrstuvwxyz";
-    served.ask(&Asked::new("GET", "/v1/projects").header("Cookie", forged)).is_problem(401, "unauthorized");
+    served.ask(&Asked::new("GET", "/v1/projects").header("Cookie", forged)).refused(401, "unauthorized");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn nobody_says_themselves_who_they_are() {
     for field in ["user", "project", "scope", "caller"] {
         let mut body = body.clone();
         body[field] = json!("local");
-        served.send("POST", "/v1/calls", &key, &body).is_problem(400, "bad_request");
+        served.send("POST", "/v1/calls", &key, &body).refused(400, "bad_request");
     }
     let mut asked = Asked::new("POST", "/v1/calls").key(&key).json(&body);
     for header in ["X-User", "X-Project", "X-Toolroom-Project", "X-Forwarded-User", "Remote-User"] {
@@ -101,7 +101,7 @@ fn nobody_says_themselves_who_they_are() {
     let id = served.send("POST", "/v1/calls", &key, &body).is(200).json()["call_id"].clone();
     let kept = served.get(&format!("/v1/calls/{}", id.as_str().unwrap()), &key).is(200).json();
     assert_eq!(kept["project"], "shop");
-    served.get("/v1/calls?project=local", &key).is_problem(400, "bad_request");
+    served.get("/v1/calls?project=local", &key).refused(400, "bad_request");
 }
 
 #[test]
@@ -115,18 +115,18 @@ fn keys_that_no_longer_hold_open_nothing() {
     let ((revoked, revoked_key), (rotated, rotated_key)) = (made("read"), made("read,chat"));
     check(&revoked_key).is(200);
     served.home.run(&["keys", "revoke", &revoked]).ended(0);
-    check(&revoked_key).is_problem(401, "unauthorized");
+    check(&revoked_key).refused(401, "unauthorized");
     let new = served.home.run(&["keys", "rotate", &rotated, "--overlap", "1h", "--json"]).ended(0).json();
     check(&rotated_key).is(200);
     check(new["key"].as_str().unwrap()).is(200);
     let again =
         served.home.run(&["keys", "rotate", new["id"].as_str().unwrap(), "--overlap", "0s", "--json"]);
-    check(new["key"].as_str().unwrap()).is_problem(401, "unauthorized");
+    check(new["key"].as_str().unwrap()).refused(401, "unauthorized");
     check(again.json()["key"].as_str().unwrap()).is(200);
     let short = ["keys", "create", "--name", "short", "--expires", "1ms", "--json"];
-    check(served.home.run(&short).ended(0).json()["key"].as_str().unwrap()).is_problem(401, "unauthorized");
+    check(served.home.run(&short).ended(0).json()["key"].as_str().unwrap()).refused(401, "unauthorized");
     for wrong in ["trk_prod_0", "", "trk_", "tru_AAAA", &rotated_key[..rotated_key.len() - 1]] {
-        check(wrong).is_problem(401, "unauthorized");
+        check(wrong).refused(401, "unauthorized");
     }
     // The key is nowhere: only what it hashes to.
     let database = std::fs::read(served.home.path().join("toolroom.db")).unwrap();
@@ -145,12 +145,12 @@ fn tokens_die_with_their_key() {
     let check = || served.get("/v1/approvals", &token);
     check().is(200);
     let order = |body| served.send("POST", "/v1/tokens", key, &body);
-    order(json!({"user": "ann", "agent": "nobody"})).is_problem(404, "not_found");
-    order(json!({"user": "", "agent": "default"})).is_problem(400, "bad_request");
-    order(json!({"user": "ann", "agent": "default", "expires_in": 9})).is_problem(400, "bad_request");
-    order(json!({"user": "ann", "agent": "default", "project": "shop"})).is_problem(400, "bad_request");
+    order(json!({"user": "ann", "agent": "nobody"})).refused(404, "not_found");
+    order(json!({"user": "", "agent": "default"})).refused(400, "bad_request");
+    order(json!({"user": "ann", "agent": "default", "expires_in": 9})).refused(400, "bad_request");
+    order(json!({"user": "ann", "agent": "default", "project": "shop"})).refused(400, "bad_request");
     served.home.run(&["keys", "revoke", minting["id"].as_str().unwrap()]).ended(0);
-    check().is_problem(401, "unauthorized");
+    check().refused(401, "unauthorized");
 }
 
 #[test]

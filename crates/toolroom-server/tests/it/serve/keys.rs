@@ -71,22 +71,22 @@ fn a_key_gives_no_more_than_it_has() {
     let manager = served.key("local", "read,manage");
     let make =
         |scopes: Value| served.send("POST", "/v1/keys", &manager, &json!({"name": "new", "scopes": scopes}));
-    make(json!(["read", "approve"])).is_problem(403, "forbidden");
-    make(json!(["mint"])).is_problem(403, "forbidden");
-    make(json!([])).is_problem(400, "bad_request");
-    make(json!(["root"])).is_problem(400, "bad_request");
+    make(json!(["read", "approve"])).refused(403, "forbidden");
+    make(json!(["mint"])).refused(403, "forbidden");
+    make(json!([])).refused(400, "bad_request");
+    make(json!(["root"])).refused(400, "bad_request");
     let made = make(json!(["read"])).is(201).json();
     let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
     served.get("/v1/tools", key).is(200);
     let strong = served.make_key("local", &SCOPES.join(","));
     let rotate =
         |id: &str, body: Value| served.send("POST", &format!("/v1/keys/{id}/rotate"), &manager, &body);
-    rotate(strong["id"].as_str().unwrap(), json!({})).is_problem(403, "forbidden");
-    rotate("nobody", json!({})).is_problem(404, "not_found");
-    rotate(id, json!({"overlap": 315_360_001})).is_problem(400, "bad_request");
+    rotate(strong["id"].as_str().unwrap(), json!({})).refused(403, "forbidden");
+    rotate("nobody", json!({})).refused(404, "not_found");
+    rotate(id, json!({"overlap": 315_360_001})).refused(400, "bad_request");
     let new = rotate(id, json!({"overlap": 0})).is(201).json();
     assert_eq!(new["replaces"], id);
-    served.get("/v1/tools", key).is_problem(401, "unauthorized");
+    served.get("/v1/tools", key).refused(401, "unauthorized");
     served.get("/v1/tools", new["key"].as_str().unwrap()).is(200);
     let list = served.get("/v1/keys?limit=2", &manager).is(200).json();
     assert_eq!(list["keys"].as_array().unwrap().len(), 2);
@@ -94,7 +94,7 @@ fn a_key_gives_no_more_than_it_has() {
     let gone =
         served.ask(&Asked::new("DELETE", &format!("/v1/keys/{}", new["id"].as_str().unwrap())).key(&manager));
     assert_eq!(gone.is(200).json()["revoked"], true);
-    served.get("/v1/tools", new["key"].as_str().unwrap()).is_problem(401, "unauthorized");
+    served.get("/v1/tools", new["key"].as_str().unwrap()).refused(401, "unauthorized");
 }
 
 #[test]
@@ -105,13 +105,13 @@ fn the_owner_makes_projects_and_their_first_keys() {
         let asked = Asked::new(method, path).header("Cookie", &cookie).header("Origin", &served.origin());
         served.ask(&asked.json(&body))
     };
-    ask("POST", "/v1/projects", json!({"id": "The shop"})).is_problem(400, "bad_request");
+    ask("POST", "/v1/projects", json!({"id": "The shop"})).refused(400, "bad_request");
     let made = ask("POST", "/v1/projects", json!({"id": "shop", "name": "The shop"})).is(201).json();
     assert_eq!((&made["host_tools"], made["created_at"].is_i64()), (&json!(false), true), "{made}");
-    ask("POST", "/v1/projects", json!({"id": "shop"})).is_problem(409, "conflict");
-    ask("PUT", "/v1/projects/local", json!({"host_tools": false})).is_problem(409, "conflict");
-    ask("DELETE", "/v1/projects/local", json!({})).is_problem(409, "conflict");
-    ask("POST", "/v1/projects/nobody/keys", json!({"name": "a"})).is_problem(404, "not_found");
+    ask("POST", "/v1/projects", json!({"id": "shop"})).refused(409, "conflict");
+    ask("PUT", "/v1/projects/local", json!({"host_tools": false})).refused(409, "conflict");
+    ask("DELETE", "/v1/projects/local", json!({})).refused(409, "conflict");
+    ask("POST", "/v1/projects/nobody/keys", json!({"name": "a"})).refused(404, "not_found");
     let key = ask("POST", "/v1/projects/shop/keys", json!({"name": "till"})).is(201).json();
     let key = key["key"].as_str().unwrap();
     served.get("/v1/tools", key).is(200);
@@ -119,6 +119,6 @@ fn the_owner_makes_projects_and_their_first_keys() {
     let projects = ask("GET", "/v1/projects", json!({})).is(200).json();
     assert_eq!(projects["projects"].as_array().unwrap().len(), 2);
     ask("DELETE", "/v1/projects/shop", json!({})).is(200);
-    served.get("/v1/tools", key).is_problem(401, "unauthorized");
-    ask("GET", "/v1/projects/shop", json!({})).is_problem(404, "not_found");
+    served.get("/v1/tools", key).refused(401, "unauthorized");
+    ask("GET", "/v1/projects/shop", json!({})).refused(404, "not_found");
 }

@@ -12,7 +12,7 @@ fn the_machine_is_open_to_other_projects_as_long_as_they_are_told_so() {
     let has = |key: &str| {
         served.get("/v1/tools?all=true&limit=200", key).is(200).body.contains("\"builtin:write_file\"")
     };
-    let write = || served.call(&theirs, "write_file", json!({"path": "note.txt", "content": "hello"}));
+    let write = || served.call(&theirs, "write_file", &json!({"path": "note.txt", "content": "hello"}));
     assert!(has(&ours) && !has(&theirs));
     write().is(404);
     served.home.run(&["projects", "set", "shop", "--host-tools", "on"]).ended(0);
@@ -21,7 +21,7 @@ fn the_machine_is_open_to_other_projects_as_long_as_they_are_told_so() {
     assert_eq!(written["outcome"], "done", "{written}");
     let note = served.home.path().join("workspaces/shop/note.txt");
     assert_eq!(std::fs::read_to_string(&note).unwrap(), "hello", "each project has a workspace of its own");
-    let read = served.call(&ours, "read_file", json!({"path": "note.txt"})).is(200).json();
+    let read = served.call(&ours, "read_file", &json!({"path": "note.txt"})).is(200).json();
     assert_eq!(read["outcome"], "failed", "{read}");
     served.home.run(&["projects", "set", "shop", "--host-tools", "off"]).ended(0);
     std::fs::remove_file(&note).unwrap();
@@ -36,7 +36,7 @@ fn what_was_approved_does_not_run_once_the_machine_is_closed() {
     served.home.run(&["projects", "set", "shop", "--host-tools", "on"]).ended(0);
     let key = served.key("shop", "read,call,approve");
     let call =
-        served.call(&key, "write_file", json!({"path": "note.txt", "content": "hello"})).is(202).json();
+        served.call(&key, "write_file", &json!({"path": "note.txt", "content": "hello"})).is(202).json();
     let id = call["call_id"].as_str().unwrap();
     served.send("POST", &format!("/v1/approvals/{id}"), &key, &json!({"answer": "once"})).is(200);
     served.home.run(&["projects", "set", "shop", "--host-tools", "off"]).ended(0);

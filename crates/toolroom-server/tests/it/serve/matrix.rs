@@ -130,7 +130,7 @@ fn nobody_sees_what_belongs_to_another_project() {
     let all = SCOPES.join(",");
     let (ours, theirs) = (served.key("local", &all), served.key("shop", &all));
     let repeated = json!({"text": "a long result ", "times": 5_000});
-    let long = served.call(&ours, "repeat", repeated).is(200).json();
+    let long = served.call(&ours, "repeat", &repeated).is(200).json();
     let (call, artifact) = (long["call_id"].as_str().unwrap(), long["artifact"].as_str().unwrap());
     let parked = served.park(&ours, "mine");
     served.send("PUT", "/v1/agents/cook", &ours, &json!({"prompt": "You cook."})).is(200);
@@ -150,7 +150,7 @@ fn nobody_sees_what_belongs_to_another_project() {
     for (method, place, id) in places {
         let told = |id: &str| {
             let asked = Asked::new(method, &place.replace("{}", id)).key(&theirs);
-            served.ask(&asked).is_problem(404, "not_found").body.replace(id, "")
+            served.ask(&asked).refused(404, "not_found").body.replace(id, "")
         };
         assert_eq!(
             told(id),
@@ -159,7 +159,7 @@ fn nobody_sees_what_belongs_to_another_project() {
         );
     }
     let answer = json!({"answer": "once"});
-    served.send("POST", &format!("/v1/approvals/{parked}"), &theirs, &answer).is_problem(404, "not_found");
+    served.send("POST", &format!("/v1/approvals/{parked}"), &theirs, &answer).refused(404, "not_found");
     for list in ["calls", "approvals", "keys"] {
         let listed = served.get(&format!("/v1/{list}"), &theirs).is(200);
         assert!(

@@ -8,7 +8,7 @@ use crate::afoot::until;
 
 #[track_caller]
 fn is_too_soon(reply: Reply, axis: &str) {
-    let reply = reply.is_problem(429, "rate_limited");
+    let reply = reply.refused(429, "rate_limited");
     let problem = reply.json();
     assert_eq!(problem["error"], "RATE_LIMIT_EXCEEDED");
     assert!(problem["message"].as_str().unwrap().contains(axis), "{problem}");
@@ -28,7 +28,7 @@ fn a_key_has_so_many_requests_a_minute() {
     }
     is_too_soon(served.get("/v1/tools", &key), "(apiKey)");
     // Another key has its own; one that is refused for other reasons counts, too.
-    let refused = served.get("/v1/tools", &other).is_problem(403, "forbidden");
+    let refused = served.get("/v1/tools", &other).refused(403, "forbidden");
     assert_eq!(refused.header("x-ratelimit-remaining"), Some("2"));
 }
 
@@ -36,7 +36,7 @@ fn a_key_has_so_many_requests_a_minute() {
 fn an_address_has_so_many_and_fewer_tries_of_links() {
     let served = Served::configured("[server]\nip_rate = 40\n");
     for _ in 0..10 {
-        served.ask(&Asked::new("GET", "/sign-in/guess")).is_problem(403, "forbidden");
+        served.ask(&Asked::new("GET", "/sign-in/guess")).refused(403, "forbidden");
     }
     is_too_soon(served.ask(&Asked::new("GET", "/sign-in/guess")), "(ip)");
     is_too_soon(served.ask(&Asked::new("GET", &served.link)), "(ip)");
@@ -69,7 +69,7 @@ fn who_comes_when_everybody_is_busy_is_told_at_once() {
     let mut waiting = [served.wire(), served.wire()];
     waiting.iter_mut().for_each(|wire| wire.send(&wait));
     until(|| served.get("/v1/tools", &key).status == 429);
-    let busy = served.get("/v1/tools", &key).is_problem(429, "rate_limited");
+    let busy = served.get("/v1/tools", &key).refused(429, "rate_limited");
     assert_eq!(busy.header("retry-after"), Some("1"));
     drop(waiting);
     until(|| served.get("/v1/tools", &key).status == 200);

@@ -26,18 +26,18 @@ fn the_same_request_under_the_same_name_is_done_once() {
     assert_eq!((first.header("idempotent-replayed"), &first.json()["outcome"]), (None, &json!("done")));
     let again = ask(&key, "n1", "one").is(200);
     assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &first.body));
-    ask(&key, "n1", "two").is_problem(422, "name_taken");
+    ask(&key, "n1", "two").refused(422, "name_taken");
     assert_eq!(served.written().lines().count(), 1);
     // Names are everybody's own, and each request without one is a request.
     ask(&other, "n1", "three").is(200);
     ask(&key, "n2", "one").is(200);
     assert_eq!(served.written().lines().count(), 3);
     for odd in ["", &"x".repeat(201), "ü"] {
-        ask(&key, odd, "odd").is_problem(400, "bad_request");
+        ask(&key, odd, "odd").refused(400, "bad_request");
     }
     // What was refused may be mended and sent again under its name.
     let refused = Asked::new("POST", "/v1/calls").key(&key).header("Idempotency-Key", "n3").json(&json!({}));
-    served.ask(&refused).is_problem(400, "bad_request");
+    served.ask(&refused).refused(400, "bad_request");
     ask(&key, "n3", "four").is(200);
     assert_eq!(served.written().lines().count(), 4);
 }
@@ -54,7 +54,7 @@ fn of_two_at_once_one_is_done() {
         for reply in &replies {
             match reply.status {
                 200 => assert_eq!(reply.json()["outcome"], "done"),
-                _ => drop(reply.clone().is_problem(409, "in_progress")),
+                _ => drop(reply.clone().refused(409, "in_progress")),
             }
         }
         assert!(replies.iter().any(|reply| reply.status == 200), "{replies:?}");

@@ -22,8 +22,8 @@ impl Desk {
         self.served.get(path, &self.key).is(200).json()
     }
 
-    fn put(&self, path: &str, body: Value) -> super::wire::Reply {
-        self.served.send("PUT", path, &self.key, &body)
+    fn put(&self, path: &str, body: &Value) -> super::wire::Reply {
+        self.served.send("PUT", path, &self.key, body)
     }
 
     fn delete(&self, path: &str) -> super::wire::Reply {
@@ -37,33 +37,33 @@ fn tools_and_switches_are_what_the_command_line_says() {
     let printed = |words: &[&str]| desk.served.home.run_own(&[words, &["--json"]].concat()).ended(0).json();
     assert_eq!(desk.get("/v1/tools?limit=200")["tools"], printed(&["tools"]));
     assert_eq!(desk.get("/v1/tools/calculator"), printed(&["tools", "show", "calculator"]));
-    desk.served.get("/v1/tools/calculater", &desk.key).is_problem(404, "not_found");
+    desk.served.get("/v1/tools/calculater", &desk.key).refused(404, "not_found");
     let first = desk.get("/v1/tools?limit=1");
     let next = desk.get(&format!("/v1/tools?limit=1&cursor={}", first["next_cursor"].as_str().unwrap()));
     assert_ne!(first["tools"], next["tools"]);
-    let state = |state: &str| desk.put("/v1/tools/calculator/state", json!({"state": state}));
+    let state = |state: &str| desk.put("/v1/tools/calculator/state", &json!({"state": state}));
     assert_eq!(state("off").is(200).json(), json!({"toggle": "builtin:calculator", "state": "off"}));
     assert_eq!(desk.get("/v1/tools/calculator")["enabled"], false);
     state("default").is(200);
     assert_eq!(desk.get("/v1/tools/calculator")["enabled"], true);
-    state("maybe").is_problem(400, "bad_request");
+    state("maybe").refused(400, "bad_request");
     assert_eq!(desk.get("/v1/switches")["switches"], printed(&["switch"]));
     let feature = desk.get("/v1/switches")["switches"][0]["feature"].as_str().unwrap().to_owned();
-    let set = desk.put(&format!("/v1/switches/{feature}"), json!({"state": "off"})).is(200).json();
+    let set = desk.put(&format!("/v1/switches/{feature}"), &json!({"state": "off"})).is(200).json();
     assert_eq!(set, json!({"feature": feature, "state": "off"}));
     assert_eq!(desk.get("/v1/switches")["switches"][0]["state"], "off");
-    desk.put("/v1/switches/nothing", json!({"state": "on"})).is_problem(404, "not_found");
+    desk.put("/v1/switches/nothing", &json!({"state": "on"})).refused(404, "not_found");
 }
 
 #[test]
 fn agents_are_made_shown_and_taken_out() {
     let desk = Desk::new();
     assert_eq!(desk.get("/v1/agents")["agents"][0]["id"], "default");
-    let made = desk.put("/v1/agents/cook", json!({"prompt": "You cook.", "deny": ["web_*"]})).is(200).json();
+    let made = desk.put("/v1/agents/cook", &json!({"prompt": "You cook.", "deny": ["web_*"]})).is(200).json();
     assert_eq!(desk.get("/v1/agents/cook"), made);
     assert_eq!(desk.served.home.run(&["agents", "show", "cook", "--json"]).ended(0).json(), made);
     // What was shown can be sent back.
-    assert_eq!(desk.put("/v1/agents/cook", made.clone()).is(200).json(), made);
+    assert_eq!(desk.put("/v1/agents/cook", &made).is(200).json(), made);
     for odd in [
         json!({"id": "baker"}),
         json!({"unknown": 1}),
@@ -71,19 +71,19 @@ fn agents_are_made_shown_and_taken_out() {
         json!({"limits": {"iterations": 0}}),
         json!([]),
     ] {
-        desk.put("/v1/agents/cook", odd).is_problem(400, "bad_request");
+        desk.put("/v1/agents/cook", &odd).refused(400, "bad_request");
     }
-    desk.put("/v1/agents/a%20b", json!({})).is_problem(400, "bad_request");
+    desk.put("/v1/agents/a%20b", &json!({})).refused(400, "bad_request");
     assert_eq!(desk.get("/v1/agents/cook"), made);
     assert_eq!(desk.delete("/v1/agents/cook").is(200).json(), json!({"agent": "cook", "removed": true}));
-    desk.delete("/v1/agents/cook").is_problem(404, "not_found");
+    desk.delete("/v1/agents/cook").refused(404, "not_found");
 }
 
 #[test]
 fn a_long_result_is_read_whole_or_in_parts() {
     let desk = Desk::new();
     let call =
-        desk.served.call(&desk.key, "repeat", json!({"text": "0123456789", "times": 5_000})).is(200).json();
+        desk.served.call(&desk.key, "repeat", &json!({"text": "0123456789", "times": 5_000})).is(200).json();
     let place = format!("/v1/artifacts/{}", call["artifact"].as_str().unwrap());
     let about = desk.get(&place);
     assert_eq!((&about["bytes"], &about["call_id"]), (&json!(50_000), &call["call_id"]), "{about}");
@@ -104,7 +104,7 @@ fn memories_are_listed_exported_and_forgotten_by_user() {
     let desk = Desk::new();
     for key in ["city", "euros"] {
         let arguments = json!({"key": key, "content": format!("about {key}")});
-        let kept = desk.served.call(&desk.key, "memory_store", arguments).is(200).json();
+        let kept = desk.served.call(&desk.key, "memory_store", &arguments).is(200).json();
         assert_eq!(kept["outcome"], "done", "{kept}");
     }
     let list = desk.get("/v1/memories?limit=1");
@@ -114,8 +114,8 @@ fn memories_are_listed_exported_and_forgotten_by_user() {
     let export = desk.served.get("/v1/memory-export", &desk.key).is(200);
     assert!(export.body.contains("- **city**: about city"), "{export:?}");
     assert_eq!(desk.delete("/v1/memories/city").is(200).json(), json!({"forgotten": ["city"]}));
-    desk.delete("/v1/memories/city").is_problem(404, "not_found");
-    desk.delete("/v1/memories/euros?user=ann").is_problem(404, "not_found");
+    desk.delete("/v1/memories/city").refused(404, "not_found");
+    desk.delete("/v1/memories/euros?user=ann").refused(404, "not_found");
     assert_eq!(desk.get("/v1/memories")["memories"].as_array().unwrap().len(), 1);
 }
 
@@ -127,8 +127,8 @@ fn vendors_policy_and_doctor_say_what_the_command_line_says() {
     let explain = |body: Value| desk.served.send("POST", "/v1/policy/explain", &desk.key, &body);
     let judged = explain(json!({"tool": "calculator", "arguments": {"expression": "1"}})).is(200).json();
     assert_eq!((&judged["ruling"], &judged["tool"]), (&json!("allow"), &json!("builtin:calculator")));
-    explain(json!({"tool": "nothing"})).is_problem(404, "not_found");
-    explain(json!({"tool": "calculator", "user": "root"})).is_problem(400, "bad_request");
+    explain(json!({"tool": "nothing"})).refused(404, "not_found");
+    explain(json!({"tool": "calculator", "user": "root"})).refused(400, "bad_request");
     assert!(desk.served.home.journal().is_empty(), "explaining calls nothing");
     let report = desk.get("/v1/doctor");
     assert!(report["status"].is_string() && report["checks"]["store"]["status"].is_string(), "{report}");

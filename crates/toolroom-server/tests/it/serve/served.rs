@@ -89,7 +89,7 @@ impl Served {
         self.ask(&Asked::new(method, path).key(key).json(body))
     }
 
-    pub(crate) fn call(&self, key: &str, tool: &str, arguments: Value) -> Reply {
+    pub(crate) fn call(&self, key: &str, tool: &str, arguments: &Value) -> Reply {
         self.send("POST", "/v1/calls", key, &json!({"tool": tool, "arguments": arguments}))
     }
 
@@ -115,7 +115,7 @@ impl Served {
     /// A call of the example that waits for approval, and the file it would write to.
     pub(crate) fn park(&self, key: &str, text: &str) -> String {
         let path = self.notes();
-        let reply = self.call(key, "publish_note", json!({"path": path, "text": text})).is(202);
+        let reply = self.call(key, "publish_note", &json!({"path": path, "text": text})).is(202);
         reply.json()["call_id"].as_str().unwrap().to_owned()
     }
 

@@ -42,7 +42,7 @@ impl Reply {
 
     /// Fails unless it is a problem of this status and code, written as every problem is.
     #[track_caller]
-    pub(crate) fn is_problem(self, status: u16, code: &str) -> Self {
+    pub(crate) fn refused(self, status: u16, code: &str) -> Self {
         assert_eq!(self.header("content-type"), Some("application/problem+json"), "{self:?}");
         let problem = self.json();
         assert_eq!((self.status, problem["code"].as_str()), (status, Some(code)), "{self:?}");
