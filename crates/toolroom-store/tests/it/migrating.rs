@@ -51,7 +51,7 @@ async fn first_version(place: &Place) {
 }
 
 fn copy_of(place: &Place) -> PathBuf {
-    place.path().with_file_name("toolroom.db.before-3")
+    place.path().with_file_name("toolroom.db.before-4")
 }
 
 async fn everything_is_there(store: &Store) {
