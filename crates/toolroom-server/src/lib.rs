@@ -12,8 +12,9 @@ mod documents;
 mod examination;
 mod http;
 mod identity;
-mod missing_database;
+mod machine;
 mod metrics;
+mod missing_database;
 pub mod models;
 mod runs;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What is counted.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use prometheus_client::encoding::text::encode;
@@ -9,6 +10,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
+use toolroom::Witness;
 use toolroom::call::{CallReport, Outcome};
 use toolroom::conversation::{RunEvent, RunState};
 use toolroom::tool::{ErrorKind, RaisedBy};
@@ -65,7 +67,7 @@ enum TokenKind {
 const NO_TOOL: &str = "unknown";
 
 impl Figures {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new() -> Arc<Self> {
         let mut registry = Registry::with_prefix("toolroom");
         let figures = Self {
             calls: Family::default(),
@@ -98,11 +100,17 @@ impl Figures {
         registry.register("cost_usd", "What models cost, as far as prices are known", figures.dollars.clone());
         registry.register("runs_live", "Runs that are being worked on", figures.live_runs.clone());
         registry.register("approvals_waiting", "Calls that wait for an answer", figures.waiting.clone());
-        Self { registry, ..figures }
+        Arc::new(Self { registry, ..figures })
+    }
+
+    /// Counts every call of a room.
+    pub(crate) fn witness(self: &Arc<Self>) -> Witness {
+        let figures = Arc::clone(self);
+        Arc::new(move |report| figures.call(report))
     }
 
     /// A call has ended.
-    pub(crate) fn call(&self, report: &CallReport) {
+    fn call(&self, report: &CallReport) {
         let unknown = matches!(&report.outcome, Outcome::Failed(error)
             if error.kind() == ErrorKind::NotFound && error.raised_by() == RaisedBy::Kernel);
         let tool = if unknown || report.tool.starts_with("client:") { NO_TOOL } else { &report.tool };

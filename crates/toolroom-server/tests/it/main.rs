@@ -60,6 +60,7 @@ mod scripted_model;
 mod seat;
 mod secrets;
 mod select;
+mod serve;
 mod shell;
 mod shell_exec;
 mod shop;

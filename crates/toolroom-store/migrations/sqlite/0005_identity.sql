@@ -15,7 +15,7 @@ CREATE TABLE api_keys (
     -- prod or test.
     environment TEXT    NOT NULL,
     -- Of the whole key, which is nowhere else.
-    sha256      TEXT    NOT NULL UNIQUE,
+    sha256      TEXT    NOT NULL,
     -- How it begins and its last four characters.
     hint        TEXT    NOT NULL,
     -- Lists of texts.
@@ -25,6 +25,8 @@ CREATE TABLE api_keys (
     -- From when on it no longer holds: it was made for so long, taken back, or another one took its place.
     expires_at  INTEGER
 ) STRICT;
+
+CREATE UNIQUE INDEX api_keys_by_hash ON api_keys (sha256);
 
 CREATE INDEX api_keys_by_project ON api_keys (project, id);
 
