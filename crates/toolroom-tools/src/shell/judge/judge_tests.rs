@@ -227,6 +227,53 @@ fn dangers_are_refused_in_every_mode_however_they_are_written() {
 }
 
 #[test]
+fn a_path_means_what_it_means_in_the_folder_that_the_line_has_gone_to() {
+    let refused = [
+        "cd / && rm -rf *",
+        "cd /; rm -rf .",
+        "cd -P -- / && rm -rf ./*",
+        "cd /usr/share && cd ../.. && rm -rf *",
+        "cd && rm -rf *",
+        "cd ~ && rm -rf .",
+        "cd \"$HOME\"; rm -rf *",
+        "cd /home && rm -rf ann",
+        "pushd /etc && rm -r *",
+        "command cd / && rm -rf *",
+        "cd / && bash -c 'rm -rf *'",
+        "bash -c 'cd / && rm -rf *'",
+        "cd / && nohup rm -rf *",
+        "cd /; { rm -rf *; }",
+        "cd / && (rm -rf *)",
+        "cd / && echo $(rm -rf *)",
+        "{ cd /; }; rm -rf *",
+        "if cd /; then rm -rf *; fi",
+        "cd / && find . -delete",
+        "cd /etc && chmod -R 777 .",
+        "cd /dev && cat x > sda",
+        "cd /dev && cp x sda",
+        "cd /var/log && rm -f syslog",
+    ];
+    let asked = [
+        "cd build && rm -rf *",
+        "cd /tmp/build && rm -rf *",
+        "cd / && cd tmp/build && rm -rf *",
+        "cd ~/project && rm -rf target",
+        "(cd /; ls); rm -rf *",
+        "cd / & rm -rf *",
+        "cd / | rm -rf *",
+        "echo $(cd /; ls); rm -rf *",
+        "cd / && cd - && rm -rf *",
+        "cd / && cd \"$x\" && rm -rf *",
+        "pushd / && popd && rm -rf *",
+    ];
+    for security in [Security::Open, Security::Cautious, Security::Strict] {
+        check(security, Ruling::Deny, &refused);
+    }
+    check(Security::Cautious, Ruling::Ask, &asked);
+    check(Security::Cautious, Ruling::Allow, &["cd /usr/share && ls *", "cd /dev && echo x > null"]);
+}
+
+#[test]
 fn what_cannot_be_told_asks_and_strict_refuses() {
     let texts = [
         "printf() { echo x; }",

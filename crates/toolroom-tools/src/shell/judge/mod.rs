@@ -12,6 +12,7 @@ mod call;
 mod danger;
 mod feed;
 mod finding;
+mod folder;
 mod git;
 mod interpreters;
 mod make;

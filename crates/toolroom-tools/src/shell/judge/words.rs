@@ -101,7 +101,7 @@ impl Walk<'_> {
                     }
                 }
                 Piece::Substitution(script) | Piece::Process { script, .. } => {
-                    self.script(script, &Feed::Inherited, around);
+                    self.apart(script, &Feed::Inherited, around);
                 }
                 Piece::Elements(words) => {
                     for word in words {
