@@ -11,7 +11,7 @@ use super::level::Level;
 #[non_exhaustive]
 pub enum SandboxError {
     /// This machine has no such confinement.
-    #[error("programs cannot be confined as asked ({}) on this machine: {reason}", wanted.map_or("at all", Level::name))]
+    #[error("this machine cannot confine programs (level: {}): {reason}", wanted.map_or("any", Level::name))]
     Unavailable {
         /// What was asked for.
         wanted: Option<Level>,
