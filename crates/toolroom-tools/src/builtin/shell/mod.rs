@@ -20,7 +20,6 @@ use serde_json::Value;
 use toolroom::policy::Judgement;
 use toolroom::schema::Problem;
 use toolroom::tool::{Arguments, Capability, Effect, FnTool, IdError, Risk, Tool, ToolSpec};
-
 use toolroom_host::shell::Interpreter;
 
 use super::Surroundings;
@@ -53,9 +52,8 @@ pub(super) fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> 
     ])
 }
 
-/// A tool that starts something. Inside a sandbox its judge decides what is
-/// asked about. Without one every call is, and a yes is for one call: what a program does depends on far more than its
-/// words.
+/// A tool that starts something. Inside a sandbox its judge decides what is asked about. Without one every call is, and a
+/// yes is for one call: what a program does depends on far more than its words.
 fn starting<A, R, F>(
     tool: FnTool<A, R, F>,
     terms: &CommandTerms,
