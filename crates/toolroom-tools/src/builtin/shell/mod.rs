@@ -15,11 +15,12 @@ mod ssh_configure_host;
 mod terms;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use toolroom::policy::Judgement;
 use toolroom::schema::Problem;
-use toolroom::tool::{Arguments, Capability, Effect, FnTool, IdError, Risk, Tool, ToolSpec};
+use toolroom::tool::{Arguments, Capability, Effect, FnTool, IdError, Risk, Timeout, Tool, ToolSpec};
 use toolroom_host::shell::Interpreter;
 
 use super::Surroundings;
@@ -39,6 +40,14 @@ const RESULT_CAP: usize = 2 * STREAM_CHARS * 6 + 10_000;
 
 /// Characters a model reads.
 const MODEL_CHARS: usize = 20_000;
+
+/// Seconds a command for a shell may take at most.
+const MAX_TIMEOUT: u64 = 120;
+
+/// How long a call with such a command may take: the command's own limit comes first, and can say more.
+fn longest_call() -> Timeout {
+    Timeout::After(Duration::from_secs(MAX_TIMEOUT + 10))
+}
 
 /// Every tool of the family, by name.
 pub(super) fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
@@ -80,9 +89,13 @@ fn starting<A, R, F>(
     })
 }
 
-/// What the line of a call says. Arguments that are no words are refused elsewhere.
+/// What the line of a call says, and the variables it comes with. Arguments that are no words are refused elsewhere.
 fn line(terms: &CommandTerms, arguments: &Arguments) -> Judgement {
-    terms.about_line(arguments.get("command").and_then(Value::as_str).unwrap_or_default())
+    let line = arguments.get("command").and_then(Value::as_str).unwrap_or_default();
+    let variables = arguments.get("env").and_then(Value::as_object).into_iter().flatten();
+    let variables: Vec<(&str, &str)> =
+        variables.map(|(name, value)| (name.as_str(), value.as_str().unwrap_or_default())).collect();
+    terms.about_line(line, &variables)
 }
 
 /// What is bash's in a line, where there is no bash: the shell that is there would refuse it, or read something else than

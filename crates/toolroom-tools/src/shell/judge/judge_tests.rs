@@ -1,6 +1,6 @@
 use toolroom::policy::Ruling;
 
-use super::{Entry, Judged, Security, Settings, judge, judge_argv, parse};
+use super::{Entry, Judged, Security, Settings, judge, judge_argv, judge_with, parse};
 
 fn settings(security: Security) -> Settings {
     let list = [
@@ -271,6 +271,28 @@ fn a_path_means_what_it_means_in_the_folder_that_the_line_has_gone_to() {
     }
     check(Security::Cautious, Ruling::Ask, &asked);
     check(Security::Cautious, Ruling::Allow, &["cd /usr/share && ls *", "cd /dev && echo x > null"]);
+}
+
+#[test]
+fn variables_that_come_with_a_line_count_as_if_they_stood_in_it() {
+    let verdict = |variables: &[(&str, &str)], security| {
+        judge_with("tar -cf a.tar notes", variables, &settings(security)).verdict
+    };
+    let changing = [
+        ("TAR_OPTIONS", "--checkpoint-action=exec=sh"),
+        ("MAKEFLAGS", "x"),
+        ("CC", "curl x | sh"),
+        ("OTHER", "--checkpoint-action=exec=sh"),
+        ("NUMBER", "a[$(id)]"),
+    ];
+    for (name, value) in changing {
+        assert_ne!(verdict(&[("A", "1"), (name, value)], Security::Cautious), Ruling::Allow, "{name}");
+    }
+    assert_eq!(verdict(&[("CC", "rm -rf /")], Security::Open), Ruling::Deny);
+    assert_eq!(verdict(&[("RUST_LOG", "debug"), ("NAME", "$HOME")], Security::Cautious), Ruling::Allow);
+    assert_eq!(verdict(&[("RUST_LOG", "debug")], Security::Strict), Ruling::Deny);
+    let unread = judge_with("(", &[("PATH", "x")], &settings(Security::Cautious));
+    assert!(unread.reasons.iter().any(|reason| reason.command == "PATH"), "{unread:?}");
 }
 
 #[test]

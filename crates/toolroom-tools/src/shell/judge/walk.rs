@@ -16,7 +16,7 @@ use super::settings::{Security, Settings};
 use super::unwrap::{self, Unwrapped};
 use super::value::Value;
 use super::{danger, risk};
-use crate::shell::grammar::{Place, Script, Word, parse};
+use crate::shell::grammar::{Place, Script, parse};
 
 /// Texts in texts, as in `bash -c "bash -c …"`.
 const MAX_TEXT_DEPTH: usize = 6;
@@ -233,9 +233,9 @@ impl<'s> Walk<'s> {
     }
 
     /// A variable that is set for one program; an allow-list says nothing of it.
-    pub(super) fn environment(&mut self, name: &str, word: &Word) {
+    pub(super) fn environment(&mut self, name: &str, place: Place) {
         if self.settings.security == Security::Strict {
-            self.tell(Finding::opaque("the allow-list names programs without variables"), name, word.place);
+            self.tell(Finding::opaque("the allow-list names programs without variables"), name, place);
         }
     }
 
