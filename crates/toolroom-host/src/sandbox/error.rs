@@ -60,8 +60,8 @@ pub enum SandboxError {
     },
     /// Root's folders cannot be changed by the user a program becomes.
     #[error(
-        "started by root, the program would be user {uid}, who may not change `{}`: give the folder to that user \
-         (`chown -R {uid} …`) or start Toolroom as an ordinary user",
+        "started by root, the program would be user {uid}, who may not change `{0}`: give the folder to that user \
+         (`chown -R {uid} '{0}'`), or start Toolroom as an ordinary user",
         folder.display()
     )]
     NotItsOwn {
