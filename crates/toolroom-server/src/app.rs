@@ -91,7 +91,8 @@ pub struct App {
 
 impl App {
     /// Opens the user's toolroom. Tools that start programs do so through the running program itself, which has to call
-    /// [`crate::run`], or [`toolroom_host::process::helper_main`] when its first argument says so. `flags` are settings from the command line, `register` adds an embedder's own tools.
+    /// [`crate::run`], or [`toolroom_host::process::helper_main`] when its first argument says so. `flags` are settings
+    /// from the command line, `register` adds an embedder's own tools.
     pub async fn open(
         flags: &[String],
         stay: Stay,
@@ -160,9 +161,9 @@ impl App {
         &self.store
     }
 
-    /// Deletes a conversation, and ends its shell and its programs in the background, and
-    /// forgets what was opened to them. Where another process looks after
-    /// them, that one ends them when it next looks. Says whether there was a conversation.
+    /// Deletes a conversation, ends its shell and its programs in the background, and forgets what was opened to them.
+    /// Where another process looks after them, that one ends them when it next looks. Says whether there was a
+    /// conversation.
     ///
     /// # Errors
     /// When a run is at work in it, or the database fails.

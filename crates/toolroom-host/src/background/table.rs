@@ -51,8 +51,8 @@ struct Program {
     began: Instant,
     newlines: Arc<AtomicU64>,
     state: State,
-    /// Whether its end was asked for with [`Background::news`].
-    is_told: bool,
+    /// Whether somebody has noted its end.
+    is_noted: bool,
 }
 
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl Background {
         };
         let running = Arc::new(self.supervisor.start_observed(order, observer).await?);
         let (id, state) = (commission.id, State::Running(running));
-        let program = Program { commission, began: Instant::now(), newlines, state, is_told: false };
+        let program = Program { commission, began: Instant::now(), newlines, state, is_noted: false };
         self.table().programs.insert(id, program);
         Ok(())
     }
@@ -120,16 +120,19 @@ impl Background {
         own.map(|(_, program)| program.standing()).collect()
     }
 
-    /// Those that have ended since this was last asked.
+    /// Those that have ended, until their end is [noted](Self::note).
     #[must_use]
     pub fn news(&self) -> Vec<Standing> {
-        let mut table = self.table();
-        let new = table.programs.values_mut().filter(|program| program.has_ended() && !program.is_told);
-        new.map(|program| {
-            program.is_told = true;
-            program.standing()
-        })
-        .collect()
+        let table = self.table();
+        let new = table.programs.values().filter(|program| program.has_ended() && !program.is_noted);
+        new.map(Program::standing).collect()
+    }
+
+    /// The end of this one is no news any more.
+    pub fn note(&self, id: u64) {
+        if let Some(program) = self.table().programs.get_mut(&id) {
+            program.is_noted = true;
+        }
     }
 
     /// The conversations that have programs here.

@@ -5,11 +5,13 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use rustix::fs::Mode;
-use rustix::process::{Gid, Uid};
+use rustix::process::Uid;
 
 use super::keepsake::Keepsakes;
 use super::repositories::Repositories;
 use super::wire::{Refusal, Task};
+use crate::folders::make_passing;
+use crate::owner::give_to;
 use crate::sandbox::{Level, User};
 
 /// What has to be seen to in the end. Dropping it removes temporary files.
@@ -36,8 +38,11 @@ impl Place {
             give_pipes(user).map_err(Refusal::preparing)?;
         }
         if confinement.level() == Level::Landlock {
-            let folder = make_folder(confinement.user).map_err(Refusal::preparing)?;
+            let folder = make_passing().map_err(Refusal::preparing)?;
             place.temporary = Some(folder.clone());
+            if let Some(user) = confinement.user {
+                give_to(user, &folder).map_err(|error| Refusal::preparing(error.into()))?;
+            }
             confinement.temporary = Some(folder);
         }
         for (name, value) in confinement.variables() {
@@ -80,18 +85,4 @@ fn give_pipes(user: User) -> io::Result<()> {
         rustix::fs::fchmod(stream, Mode::from_raw_mode(0o660))?;
     }
     Ok(())
-}
-
-/// A new folder that only this user enters.
-#[expect(clippy::disallowed_types, reason = "this is the door: temporary files of a program")]
-fn make_folder(user: Option<User>) -> io::Result<PathBuf> {
-    use std::os::unix::fs::DirBuilderExt;
-    let mut name = [0; 12];
-    getrandom::fill(&mut name).map_err(io::Error::other)?;
-    let folder = PathBuf::from(format!("/tmp/toolroom-{}", hex::encode(name)));
-    std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
-    if let Some(user) = user {
-        rustix::fs::chown(&folder, Some(Uid::from_raw(user.uid)), Some(Gid::from_raw(user.gid)))?;
-    }
-    Ok(folder)
 }

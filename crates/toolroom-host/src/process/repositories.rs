@@ -223,9 +223,13 @@ impl Look {
         }
         self.look_at_hooks(&repository.join("hooks"));
         let common = repository.join("commondir");
-        if let Content::Text(text) = content_of(&common) {
-            let place = repository.join(OsStr::from_bytes(text.trim_ascii()));
-            self.places.push((common, place));
+        match content_of(&common) {
+            Content::Nothing => {}
+            Content::Unreadable => self.add(&common, b"unreadable", common.as_os_str()),
+            Content::Text(text) => {
+                let place = repository.join(OsStr::from_bytes(text.trim_ascii()));
+                self.places.push((common, place));
+            }
         }
         self.repositories.insert(repository.to_owned());
     }
@@ -260,11 +264,17 @@ impl Look {
         if is_link {
             let target = std::fs::read_link(path).unwrap_or_default();
             self.places.push((path.to_owned(), above.join(target)));
-        } else if let Content::Text(text) = content_of(path) {
-            self.files.push(path.to_owned());
-            let place = text.trim_ascii();
-            let place = place.strip_prefix(b"gitdir:").unwrap_or(place).trim_ascii();
-            self.places.push((path.to_owned(), above.join(OsStr::from_bytes(place))));
+            return;
+        }
+        match content_of(path) {
+            Content::Nothing => {}
+            Content::Unreadable => self.add(path, b"unreadable", path.as_os_str()),
+            Content::Text(text) => {
+                self.files.push(path.to_owned());
+                let place = text.trim_ascii();
+                let place = place.strip_prefix(b"gitdir:").unwrap_or(place).trim_ascii();
+                self.places.push((path.to_owned(), above.join(OsStr::from_bytes(place))));
+            }
         }
     }
 

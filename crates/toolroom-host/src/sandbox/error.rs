@@ -11,7 +11,7 @@ use super::level::Level;
 #[non_exhaustive]
 pub enum SandboxError {
     /// This machine has no such confinement.
-    #[error("programs cannot be confined as asked ({}) on this machine: {reason}", wanted.map_or("at all", Level::name))]
+    #[error("this machine cannot confine programs (level: {}): {reason}", wanted.map_or("any", Level::name))]
     Unavailable {
         /// What was asked for.
         wanted: Option<Level>,
@@ -60,8 +60,8 @@ pub enum SandboxError {
     },
     /// Root's folders cannot be changed by the user a program becomes.
     #[error(
-        "started by root, the program would be user {uid}, who may not change `{}`: give the folder to that user \
-         (`chown -R {uid} …`) or start Toolroom as an ordinary user",
+        "started by root, the program would be user {uid}, who may not change `{0}`: give the folder to that user \
+         (`chown -R {uid} '{0}'`), or start Toolroom as an ordinary user",
         folder.display()
     )]
     NotItsOwn {

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::ShellError;
 use super::interpreter::Interpreter;
 use super::session::{Command, Memory, Outcome, Session};
-use crate::process::{Order, Supervisor};
+use crate::process::{Order, ProcessError, Supervisor};
 
 /// How many there are at most.
 const MOST: usize = 16;
@@ -115,10 +115,10 @@ impl Shells {
 
     async fn start(&self, order: Order, memory: &mut Memory) -> Result<Session, ShellError> {
         let started = Session::start(&self.supervisor, self.interpreter, order.clone(), memory).await;
-        if let Ok(session) = started {
-            return Ok(session);
+        if !matches!(started, Err(ProcessError::HelperLost)) {
+            return Ok(started?);
         }
-        // Perhaps what was remembered keeps it from starting.
+        // It runs and does not answer: perhaps what was remembered keeps it from it.
         *memory = Memory::default();
         Ok(Session::start(&self.supervisor, self.interpreter, order, memory).await?)
     }

@@ -73,6 +73,12 @@ pub(super) async fn run(args: SandboxArgs, output: &Output) -> anyhow::Result<Ex
         args.profile.parse().map_err(|error| Usage(format!("{:#}", anyhow::Error::from(error))))?;
     let supervisor = Supervisor::new(environment::own_program());
     let demand = Demand { level: args.level, user: None };
+    if named == Named::Off && args.level.is_some() {
+        return Err(Usage(
+            "`--profile off` confines nothing: leave out `--level`, or choose another profile".to_owned(),
+        )
+        .into());
+    }
     let sandbox = match (&named, args.command.is_empty()) {
         (Named::Off, false) => None,
         _ => Some(Sandbox::find(&supervisor, demand).await.map_err(|error| Refused(error.to_string()))?),
@@ -90,7 +96,7 @@ pub(super) async fn run(args: SandboxArgs, output: &Output) -> anyhow::Result<Ex
     order.kept_bytes = KEPT_BYTES;
     order.limits.wall = args.timeout.map(Duration::from_secs);
     if args.stdin {
-        io::stdin().lock().take(MAX_INPUT_BYTES).read_to_end(&mut order.input)?;
+        order.input = tokio::task::spawn_blocking(read_input).await??;
     }
     // Kept until the program has ended.
     let mut _proxy = None;
@@ -124,6 +130,18 @@ pub(super) async fn run(args: SandboxArgs, output: &Output) -> anyhow::Result<Ex
         Err(error @ ProcessError::NotFound { .. }) => Err(Missing(error.to_string()).into()),
         Err(error) => Err(Refused(format!("{:#}", anyhow::Error::from(error))).into()),
     }
+}
+
+/// What is on standard input, until it ends.
+fn read_input() -> anyhow::Result<Vec<u8>> {
+    let mut input = Vec::new();
+    io::stdin().lock().take(MAX_INPUT_BYTES + 1).read_to_end(&mut input)?;
+    if input.len() as u64 > MAX_INPUT_BYTES {
+        return Err(
+            Usage("there is more than 256 MiB on standard input: put it into a file".to_owned()).into()
+        );
+    }
+    Ok(input)
 }
 
 /// Waits for its end; a signal to us asks it to end.

@@ -154,3 +154,12 @@ fn doctor_says_how_well_programs_are_confined() {
     let text = weaker.json()["checks"]["sandbox"].to_string();
     assert!(text.contains("level `landlock`") && text.contains("bubblewrap is not installed"), "{text}");
 }
+
+#[test]
+fn a_level_is_not_asked_for_where_nothing_is_confined() {
+    let (home, here) = (Home::new(), folder());
+    let refused =
+        run(&home, here.path(), &["--profile", "off", "--level", "namespaces", "--", "true"]).ended(2);
+    assert!(refused.err.contains("leave out `--level`"), "{refused:?}");
+    run(&home, here.path(), &["--profile", "off", "--", "true"]).ended(0);
+}

@@ -1,5 +1,7 @@
 //! The shell family through its real doors: `toolroom call`, and a chat whose model wants commands.
 
+use std::os::unix::fs::chown;
+
 use serde_json::{Value, json};
 
 use crate::afoot::{marked, until};
@@ -231,4 +233,27 @@ fn programs_in_the_background_are_looked_after() {
     assert_eq!(told[9]["session_id"], "bg-2");
     // It goes with the process that started it.
     until(|| marked(&mark).is_empty());
+}
+
+#[test]
+fn commands_that_root_starts_work_in_a_workspace_of_somebody_else() {
+    let shop = Shop::new();
+    if chown(&shop.workspace, Some(4_711), Some(4_711)).is_err() {
+        // Whoever is not root has nothing to give away.
+        return;
+    }
+    assert_eq!(shop.text("touch here ~/there && id -u"), "4711\n");
+    assert_eq!(shop.text("ls ~"), "there\n");
+}
+
+#[test]
+fn variables_that_a_command_is_given_are_judged_with_it() {
+    let shop = Shop::new();
+    let call = |name: &str| {
+        let arguments = json!({"command": "true", "env": {name: "x"}}).to_string();
+        shop.home.run(&["call", "execute_shell_command", &arguments, "--json"])
+    };
+    call("RUST_LOG").ended(0);
+    assert!(call("TAR_OPTIONS").ended(4).out.contains("sets `TAR_OPTIONS`"));
+    call("LD_PRELOAD").ended(1);
 }

@@ -172,11 +172,13 @@ async fn programs_end_with_their_conversation_and_with_no_other() {
 }
 
 #[tokio::test]
-async fn each_end_is_news_once() {
+async fn each_end_is_news_until_it_is_noted() {
     let stage = Backstage::new();
     let (long, short) = (stage.start("sleep 600").await, stage.start("exit 4").await);
     stage.ended(short).await;
     assert_eq!(stage.programs.news().iter().map(|news| news.id).collect::<Vec<_>>(), [short]);
+    assert_eq!(stage.programs.news().len(), 1);
+    stage.programs.note(short);
     assert!(stage.programs.news().is_empty());
     stage.programs.stop(OWNER, long).await.unwrap();
     assert_eq!(stage.programs.news().iter().map(|news| news.id).collect::<Vec<_>>(), [long]);

@@ -39,7 +39,7 @@ pub(super) const FILES: [Way; 30] = [
 ];
 
 /// What lies in the workspace and is protected all the same.
-pub(super) const PROTECTED: [Way; 29] = [
+pub(super) const PROTECTED: [Way; 30] = [
     ("change a hook", "echo evil >> .git/hooks/pre-commit", Anybody),
     ("make a hook", "echo evil > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout", Anybody),
     ("remove a hook", "rm -f .git/hooks/pre-commit", Anybody),
@@ -103,6 +103,11 @@ pub(super) const PROTECTED: [Way; 29] = [
     (
         "point a repository at what is none yet",
         "mkdir -p old/evil; echo gitdir: ../old/evil > tree/.git",
+        Anybody,
+    ),
+    (
+        "point a repository elsewhere with a long file",
+        "mkdir $TMPDIR/evil; { echo gitdir: $TMPDIR/evil; head -c 300000 /dev/zero | tr '\\0' '\\n'; } > tree/.git",
         Anybody,
     ),
     (

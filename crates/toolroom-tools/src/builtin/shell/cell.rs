@@ -97,9 +97,10 @@ impl Cell {
         let socket = self.lasting.ways_out().socket(conversation, terms.hosts());
         let socket = socket.map_err(|error| ToolError::new(ErrorKind::Crashed, NO_WAY).caused_by(error))?;
         profile.network = socket.map_or(Network::Off, |socket| Network::Proxy { socket });
+        let workspace = workspace.path().to_owned();
         let confined = spawn_blocking(move || {
             if let Some(home) = &profile.home {
-                make_home(home).map_err(|error| {
+                make_home(home, &workspace).map_err(|error| {
                     ToolError::new(ErrorKind::Crashed, "the home of commands cannot be made").caused_by(error)
                 })?;
             }
@@ -110,9 +111,10 @@ impl Cell {
 }
 
 fn refused(error: SandboxError) -> ToolError {
-    ToolError::tool(format!("commands cannot be confined as they have to be: {error}"))
-        .caused_by(error)
-        .with_hint(
-            "`toolroom sandbox` and `toolroom doctor` say what this machine can hold; nothing was started",
-        )
+    let refused = ToolError::tool(format!("nothing was started, as commands have to be confined: {error}"))
+        .with_hint("`toolroom sandbox` and `toolroom doctor` say how well this machine can confine programs");
+    match error {
+        SandboxError::Folder { source, .. } => refused.caused_by(source),
+        _ => refused,
+    }
 }

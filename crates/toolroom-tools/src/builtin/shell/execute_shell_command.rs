@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use toolroom::call::CallContext;
 use toolroom::schema::Problem;
-use toolroom::tool::{Arguments, ErrorKind, IdError, Timeout, Tool, ToolError, ToolOutput, tool_fn};
+use toolroom::tool::{Arguments, ErrorKind, IdError, Tool, ToolError, ToolOutput, tool_fn};
 use toolroom_host::background::{BackgroundError, Commission};
 use toolroom_host::process::{Cause, Kept, Limit, Variables};
 use toolroom_host::shell::{Command, End, ShellError};
@@ -21,17 +21,13 @@ use super::ended::{NO_CODE, code, not_run, note, whole};
 use super::engine::{Engine, variables};
 use super::lasting::conversation;
 use super::manage_process::{owner, session_id};
-use super::starting;
+use super::{longest_call, starting};
 
-/// Seconds a command may take when it does not say, and at most.
+/// Seconds a command may take when it does not say.
 const DEFAULT_TIMEOUT: u64 = 30;
-const MAX_TIMEOUT: u64 = 120;
 
 /// How long a command waits for its turn and runs, where the call has no end of its own.
 const MAX_WAIT: Duration = Duration::from_secs(10 * 60);
-
-/// Its own limit ends a command before.
-const SLACK: Duration = Duration::from_secs(10);
 
 /// What a shell and its commands may take of the processors together while it lives.
 const SHELL_CPU: Duration = Duration::from_secs(2 * 60 * 60);
@@ -112,7 +108,7 @@ pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
         spec.title("Execute Shell Command")
             .family(super::FAMILY, true)
             .serial()
-            .timeout(Timeout::After(Duration::from_secs(MAX_TIMEOUT) + SLACK))
+            .timeout(longest_call())
             .when_to_use("something has to be done with commands on this machine")
             .usage_example("build the project and run its tests")
             .usage_example("start the development server")

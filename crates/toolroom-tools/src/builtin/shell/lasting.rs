@@ -172,6 +172,7 @@ impl Programs {
                 _ => ProgramEnd { exit_code: NO_CODE, was_killed: true },
             };
             self.records.end_program(news.id, end).await?;
+            self.table.note(news.id);
         }
         Ok(())
     }

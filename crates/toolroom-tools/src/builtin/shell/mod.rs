@@ -15,12 +15,12 @@ mod ssh_configure_host;
 mod terms;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use toolroom::policy::Judgement;
 use toolroom::schema::Problem;
-use toolroom::tool::{Arguments, Capability, Effect, FnTool, IdError, Risk, Tool, ToolSpec};
-
+use toolroom::tool::{Arguments, Capability, Effect, FnTool, IdError, Risk, Timeout, Tool, ToolSpec};
 use toolroom_host::shell::Interpreter;
 
 use super::Surroundings;
@@ -41,6 +41,14 @@ const RESULT_CAP: usize = 2 * STREAM_CHARS * 6 + 10_000;
 /// Characters a model reads.
 const MODEL_CHARS: usize = 20_000;
 
+/// Seconds a command for a shell may take at most.
+const MAX_TIMEOUT: u64 = 120;
+
+/// How long a call with such a command may take: the command's own limit comes first, and can say more.
+fn longest_call() -> Timeout {
+    Timeout::After(Duration::from_secs(MAX_TIMEOUT + 10))
+}
+
 /// Every tool of the family, by name.
 pub(super) fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
     let engine = Arc::new(Engine::new(around));
@@ -53,9 +61,8 @@ pub(super) fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> 
     ])
 }
 
-/// A tool that starts something. Inside a sandbox its judge decides what is
-/// asked about. Without one every call is, and a yes is for one call: what a program does depends on far more than its
-/// words.
+/// A tool that starts something. Inside a sandbox its judge decides what is asked about. Without one every call is, and a
+/// yes is for one call: what a program does depends on far more than its words.
 fn starting<A, R, F>(
     tool: FnTool<A, R, F>,
     terms: &CommandTerms,
@@ -82,9 +89,13 @@ fn starting<A, R, F>(
     })
 }
 
-/// What the line of a call says. Arguments that are no words are refused elsewhere.
+/// What the line of a call says, and the variables it comes with. Arguments that are no words are refused elsewhere.
 fn line(terms: &CommandTerms, arguments: &Arguments) -> Judgement {
-    terms.about_line(arguments.get("command").and_then(Value::as_str).unwrap_or_default())
+    let line = arguments.get("command").and_then(Value::as_str).unwrap_or_default();
+    let variables = arguments.get("env").and_then(Value::as_object).into_iter().flatten();
+    let variables: Vec<(&str, &str)> =
+        variables.map(|(name, value)| (name.as_str(), value.as_str().unwrap_or_default())).collect();
+    terms.about_line(line, &variables)
 }
 
 /// What is bash's in a line, where there is no bash: the shell that is there would refuse it, or read something else than

@@ -147,7 +147,8 @@ async fn configure(
         Way::Everywhere => format!("ssh -F '{}' {alias}", ssh.config().display()),
         Way::Open(_) | Way::NoConversation | Way::NoNetwork => format!("ssh {alias}"),
     };
-    let changed = spawn_blocking(move || ssh.configure(&entry, key.as_ref())).await;
+    let workspace = engine.folder(context, None).await?;
+    let changed = spawn_blocking(move || ssh.configure(&entry, key.as_ref(), &workspace)).await;
     let failed =
         |error| ToolError::new(ErrorKind::Crashed, "the ssh configuration was not written").caused_by(error);
     let changed = match changed {

@@ -7,7 +7,7 @@ use toolroom_host::net::Opening;
 use toolroom_host::sandbox::Named;
 
 use crate::shell::grammar::{parse, print};
-use crate::shell::judge::{Judged, Settings, judge, judge_argv};
+use crate::shell::judge::{Judged, Settings, judge_argv, judge_with};
 
 /// The only way to more.
 const OPENED: &str = "no network but hosts that `ssh_configure_host` opens";
@@ -50,9 +50,9 @@ impl CommandTerms {
         }
     }
 
-    /// What a person should know of a line for a shell before it runs.
-    pub(super) fn about_line(&self, line: &str) -> Judgement {
-        judgement(&judge(line, &self.judged))
+    /// What a person should know of a line for a shell, and of the variables it is given, before it runs.
+    pub(super) fn about_line(&self, line: &str, variables: &[(&str, &str)]) -> Judgement {
+        judgement(&judge_with(line, variables, &self.judged))
     }
 
     /// The same for a program with its arguments.

@@ -49,6 +49,14 @@ impl Call {
         (from < to).then(|| Self { from, to, ..self.clone() })
     }
 
+    /// The same program with other arguments.
+    pub(super) fn with_arguments(&self, change: impl Fn(&Value) -> Value) -> Self {
+        let words: Vec<Value> =
+            self.all().iter().take(1).cloned().chain(self.arguments().iter().map(change)).collect();
+        let to = words.len();
+        Self { words: words.into(), from: 0, to, ..self.clone() }
+    }
+
     fn all(&self) -> &[Value] {
         self.words.get(self.from..self.to).unwrap_or_default()
     }

@@ -1,6 +1,6 @@
 use toolroom::policy::Ruling;
 
-use super::{Entry, Judged, Security, Settings, judge, judge_argv, parse};
+use super::{Entry, Judged, Security, Settings, judge, judge_argv, judge_with, parse};
 
 fn settings(security: Security) -> Settings {
     let list = [
@@ -224,6 +224,75 @@ fn dangers_are_refused_in_every_mode_however_they_are_written() {
     for security in [Security::Open, Security::Cautious, Security::Strict] {
         check(security, Ruling::Deny, &texts);
     }
+}
+
+#[test]
+fn a_path_means_what_it_means_in_the_folder_that_the_line_has_gone_to() {
+    let refused = [
+        "cd / && rm -rf *",
+        "cd /; rm -rf .",
+        "cd -P -- / && rm -rf ./*",
+        "cd /usr/share && cd ../.. && rm -rf *",
+        "cd && rm -rf *",
+        "cd ~ && rm -rf .",
+        "cd \"$HOME\"; rm -rf *",
+        "cd /home && rm -rf ann",
+        "pushd /etc && rm -r *",
+        "command cd / && rm -rf *",
+        "cd / && bash -c 'rm -rf *'",
+        "bash -c 'cd / && rm -rf *'",
+        "cd / && nohup rm -rf *",
+        "cd /; { rm -rf *; }",
+        "cd / && (rm -rf *)",
+        "cd / && echo $(rm -rf *)",
+        "{ cd /; }; rm -rf *",
+        "if cd /; then rm -rf *; fi",
+        "cd / && find . -delete",
+        "cd /etc && chmod -R 777 .",
+        "cd /dev && cat x > sda",
+        "cd /dev && cp x sda",
+        "cd /var/log && rm -f syslog",
+    ];
+    let asked = [
+        "cd build && rm -rf *",
+        "cd /tmp/build && rm -rf *",
+        "cd / && cd tmp/build && rm -rf *",
+        "cd ~/project && rm -rf target",
+        "(cd /; ls); rm -rf *",
+        "cd / & rm -rf *",
+        "cd / | rm -rf *",
+        "echo $(cd /; ls); rm -rf *",
+        "cd / && cd - && rm -rf *",
+        "cd / && cd \"$x\" && rm -rf *",
+        "pushd / && popd && rm -rf *",
+    ];
+    for security in [Security::Open, Security::Cautious, Security::Strict] {
+        check(security, Ruling::Deny, &refused);
+    }
+    check(Security::Cautious, Ruling::Ask, &asked);
+    check(Security::Cautious, Ruling::Allow, &["cd /usr/share && ls *", "cd /dev && echo x > null"]);
+}
+
+#[test]
+fn variables_that_come_with_a_line_count_as_if_they_stood_in_it() {
+    let verdict = |variables: &[(&str, &str)], security| {
+        judge_with("tar -cf a.tar notes", variables, &settings(security)).verdict
+    };
+    let changing = [
+        ("TAR_OPTIONS", "--checkpoint-action=exec=sh"),
+        ("MAKEFLAGS", "x"),
+        ("CC", "curl x | sh"),
+        ("OTHER", "--checkpoint-action=exec=sh"),
+        ("NUMBER", "a[$(id)]"),
+    ];
+    for (name, value) in changing {
+        assert_ne!(verdict(&[("A", "1"), (name, value)], Security::Cautious), Ruling::Allow, "{name}");
+    }
+    assert_eq!(verdict(&[("CC", "rm -rf /")], Security::Open), Ruling::Deny);
+    assert_eq!(verdict(&[("RUST_LOG", "debug"), ("NAME", "$HOME")], Security::Cautious), Ruling::Allow);
+    assert_eq!(verdict(&[("RUST_LOG", "debug")], Security::Strict), Ruling::Deny);
+    let unread = judge_with("(", &[("PATH", "x")], &settings(Security::Cautious));
+    assert!(unread.reasons.iter().any(|reason| reason.command == "PATH"), "{unread:?}");
 }
 
 #[test]

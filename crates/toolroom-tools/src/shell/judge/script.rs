@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::call::Call;
 use super::feed::Feed;
 use super::finding::Finding;
+use super::folder::Folder;
 use super::value::Value;
 use super::walk::{Around, Walk};
 use super::words::holds_code;
@@ -25,17 +26,34 @@ impl Walk<'_> {
     pub(super) fn script(&mut self, script: &Script, feed: &Feed, around: Around<'_>) {
         for item in &script.items {
             let around = Around { is_beside: around.is_beside || item.background, ..around };
+            let folder = item.background.then(|| self.folder.clone());
             self.pipeline(&item.chain.first, feed, around);
             item.chain.rest.iter().for_each(|(_, pipeline)| self.pipeline(pipeline, feed, around));
+            self.go_back(folder);
+        }
+    }
+
+    /// Walks what another shell runs, which may go elsewhere without this one.
+    pub(super) fn apart(&mut self, script: &Script, feed: &Feed, around: Around<'_>) {
+        let folder = self.folder.clone();
+        self.script(script, feed, around);
+        self.folder = folder;
+    }
+
+    fn go_back(&mut self, folder: Option<Folder>) {
+        if let Some(folder) = folder {
+            self.folder = folder;
         }
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline, feed: &Feed, around: Around<'_>) {
         let around = Around { is_beside: around.is_beside || pipeline.commands.len() > 1, ..around };
+        let folder = (pipeline.commands.len() > 1).then(|| self.folder.clone());
         let mut feed = feed.clone();
         for command in &pipeline.commands {
             let from = self.runs.len();
             let text = self.command(command, &feed, around);
+            self.go_back(folder.clone());
             let carried = matches!(feed, Feed::Pipe { is_fetched: true, .. });
             feed = Feed::Pipe { is_fetched: carried || self.is_fetched_since(from), text };
         }
@@ -51,7 +69,8 @@ impl Walk<'_> {
         let feed = feed.shared();
         match &command.body {
             Body::Simple(_) => {}
-            Body::Group(script) | Body::Subshell(script) => self.script(script, &feed, around),
+            Body::Group(script) => self.script(script, &feed, around),
+            Body::Subshell(script) => self.apart(script, &feed, around),
             Body::If(branches, otherwise) => {
                 for (condition, then) in branches {
                     self.script(condition, &feed, around);
@@ -107,10 +126,15 @@ impl Walk<'_> {
                     );
                 }
                 let inside = Around { function: Some(name), is_beside: false };
+                // Nobody knows where it will be called.
+                let folder = std::mem::take(&mut self.folder);
                 self.command(body, &Feed::Inherited, inside);
+                self.folder = folder;
             }
             Body::Coproc(inner) => {
+                let folder = self.folder.clone();
                 self.command(inner, &feed, Around { is_beside: true, ..around });
+                self.folder = folder;
             }
         }
         None
@@ -132,7 +156,6 @@ impl Walk<'_> {
         if words.is_empty() {
             return None;
         }
-        self.changes_folder |= words.first().is_some_and(|word| matches!(word.text.as_str(), "cd" | "pushd"));
         // What these name may stand in brackets.
         self.counts |=
             words.first().is_some_and(|word| matches!(word.text.as_str(), "let" | "unset" | "test" | "["))
@@ -208,9 +231,11 @@ impl Walk<'_> {
         }
         redirected.writes_file |= text != "/dev/null";
         self.writes(text);
-        if paths::is_device(text) {
+        let elsewhere = self.folder.path(text);
+        let is_one = |judge: fn(&str) -> bool| judge(text) || elsewhere.as_deref().is_some_and(judge);
+        if is_one(paths::is_device) {
             told(self, Finding::danger("writes onto a device"));
-        } else if paths::is_record(text) {
+        } else if is_one(paths::is_record) {
             told(self, Finding::danger("wipes a record of what was done"));
         } else if paths::is_startup(text) || text.rsplit('/').next() == Some("HEAD") {
             told(self, Finding::touch("writes a file that is run by others later"));

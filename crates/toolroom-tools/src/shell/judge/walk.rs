@@ -8,6 +8,7 @@ use toolroom::policy::Ruling;
 use super::call::Call;
 use super::feed::{self, Feed};
 use super::finding::{Finding, Weight};
+use super::folder::Folder;
 use super::interpreters::is_portable;
 use super::paths::normal;
 use super::report::{Judged, Reason, Run};
@@ -15,7 +16,7 @@ use super::settings::{Security, Settings};
 use super::unwrap::{self, Unwrapped};
 use super::value::Value;
 use super::{danger, risk};
-use crate::shell::grammar::{Place, Script, Word, parse};
+use crate::shell::grammar::{Place, Script, parse};
 
 /// Texts in texts, as in `bash -c "bash -c …"`.
 const MAX_TEXT_DEPTH: usize = 6;
@@ -41,6 +42,7 @@ struct Text {
     place: Place,
     depth: usize,
     feed: Feed,
+    folder: Folder,
 }
 
 /// What a command stands in.
@@ -68,8 +70,10 @@ pub(super) struct Walk<'s> {
     written: BTreeSet<String>,
     /// Files that it runs, with their commands.
     started: Vec<(String, String, Place)>,
+    /// Where the command runs that is walked.
+    pub(super) folder: Folder,
     /// Some command goes elsewhere, so a file has more names than one.
-    pub(super) changes_folder: bool,
+    changes_folder: bool,
     /// Some text of it holds a substitution that nobody has run yet.
     pub(super) holds_code: bool,
     /// Some part of it takes texts for numbers.
@@ -90,6 +94,7 @@ impl<'s> Walk<'s> {
             calls: BTreeMap::new(),
             written: BTreeSet::new(),
             started: Vec::new(),
+            folder: Folder::default(),
             changes_folder: false,
             holds_code: false,
             counts: false,
@@ -119,6 +124,7 @@ impl<'s> Walk<'s> {
         while let Some(text) = self.texts.pop_front() {
             self.text_depth = text.depth;
             self.origin = Some(text.place);
+            self.folder = text.folder;
             match parse(&text.text) {
                 Ok(script) => self.script(&script, &text.feed, Around::default()),
                 Err(error) => {
@@ -138,7 +144,8 @@ impl<'s> Walk<'s> {
         }
         let depth = self.text_depth + 1;
         let place = self.origin.unwrap_or(place);
-        self.texts.push_back(Text { text: text.into(), place, depth, feed: feed.shared() });
+        let (feed, folder) = (feed.shared(), self.folder.clone());
+        self.texts.push_back(Text { text: text.into(), place, depth, feed, folder });
     }
 
     /// Judges a call and what it starts.
@@ -171,7 +178,8 @@ impl<'s> Walk<'s> {
                 told(self, Finding::opaque("the allow-list does not name it"));
             }
             let Unwrapped { calls, texts, findings, files } = unwrap::unwrap(&call);
-            let findings = findings.into_iter().chain(danger::findings(&call)).chain(risk::findings(&call));
+            let dangers = danger::findings(&call, &self.folder);
+            let findings = findings.into_iter().chain(dangers).chain(risk::findings(&call));
             findings.for_each(|finding| told(self, finding));
             for text in texts {
                 match text.known() {
@@ -198,6 +206,10 @@ impl<'s> Walk<'s> {
             for file in started {
                 self.started.push((normal(&file).into_owned(), call.shown(), call.place));
             }
+            if let Some(folder) = self.folder.after(&call) {
+                self.folder = folder;
+                self.changes_folder = true;
+            }
             open.extend(calls.into_iter().map(|inner| (inner, depth + 1)));
         }
     }
@@ -221,9 +233,9 @@ impl<'s> Walk<'s> {
     }
 
     /// A variable that is set for one program; an allow-list says nothing of it.
-    pub(super) fn environment(&mut self, name: &str, word: &Word) {
+    pub(super) fn environment(&mut self, name: &str, place: Place) {
         if self.settings.security == Security::Strict {
-            self.tell(Finding::opaque("the allow-list names programs without variables"), name, word.place);
+            self.tell(Finding::opaque("the allow-list names programs without variables"), name, place);
         }
     }
 

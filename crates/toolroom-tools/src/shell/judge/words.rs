@@ -11,27 +11,41 @@ impl Walk<'_> {
     pub(super) fn assignment(&mut self, assignment: &Assignment, alone: bool, around: Around<'_>) {
         let (word, name) = (&assignment.word, assignment.name.as_str());
         let value = self.value(&word.pieces, word.place, around);
-        self.sets(name, word.place);
+        self.variable(name, &value, word.place);
+        if !alone {
+            self.environment(name, word.place);
+        }
+    }
+
+    /// Variables that a program is given beside its line.
+    pub(super) fn given(&mut self, variables: &[(&str, &str)]) {
+        for (name, text) in variables {
+            let value = Value::plain(&format!("{name}={text}"));
+            self.variable(name, &value, Place::default());
+            self.environment(name, Place::default());
+        }
+    }
+
+    /// A variable that is set to the text behind the `=` of this value.
+    fn variable(&mut self, name: &str, value: &Value, place: Place) {
+        self.sets(name, place);
         let text = value.text.split_once('=').map_or("", |(_, text)| text);
         if let Some(finding) = variables::judged_value(name, text) {
-            self.tell(finding, name, word.place);
+            self.tell(finding, name, place);
         }
         if holds_code(text) {
             let why = "a text that would run as a command wherever a number is expected";
-            self.tell(Finding::opaque(why), &value.shown(), word.place);
+            self.tell(Finding::opaque(why), &value.shown(), place);
         }
         if starting_options::is_one(text) {
             let why = "an option that starts programs, kept for later";
-            self.tell(Finding::opaque(why), &value.shown(), word.place);
+            self.tell(Finding::opaque(why), &value.shown(), place);
         }
         if variables::is_command(name) {
             match value.known() {
-                Some(_) => self.run_text(text, &Feed::Inherited, word.place),
-                None => self.tell(Finding::opaque("a command that is not known before"), name, word.place),
+                Some(_) => self.run_text(text, &Feed::Inherited, place),
+                None => self.tell(Finding::opaque("a command that is not known before"), name, place),
             }
-        }
-        if !alone {
-            self.environment(&assignment.name, word);
         }
     }
 
@@ -101,7 +115,7 @@ impl Walk<'_> {
                     }
                 }
                 Piece::Substitution(script) | Piece::Process { script, .. } => {
-                    self.script(script, &Feed::Inherited, around);
+                    self.apart(script, &Feed::Inherited, around);
                 }
                 Piece::Elements(words) => {
                     for word in words {
