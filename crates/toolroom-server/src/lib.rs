@@ -16,6 +16,7 @@ mod machine;
 mod metrics;
 mod missing_database;
 pub mod models;
+mod openai;
 mod runs;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]

@@ -2,8 +2,8 @@
 
 use super::route::Route;
 use super::{
-    agents, agui, approvals, artifacts, calls, conversations, doctor, health, keys, memories, openapi, policy, projects,
-    runs, sign_in, switches, tools, vendors,
+    agents, agui, approvals, artifacts, calls, chat_completions, conversations, doctor, health, keys,
+    memories, openapi, policy, projects, runs, sign_in, switches, tools, vendors,
 };
 
 /// The table.
@@ -27,6 +27,7 @@ pub(super) fn all() -> Vec<Route> {
         runs::routes,
         conversations::routes,
         agui::routes,
+        chat_completions::routes,
     ];
     rooms.iter().flat_map(|routes| routes()).collect()
 }

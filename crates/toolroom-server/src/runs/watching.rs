@@ -43,6 +43,13 @@ impl Watching {
         Self { runs, scope, run, from, next: 0, stretch: 0, seen: VecDeque::new(), over: false }
     }
 
+    /// Watches from where the run was last taken up.
+    pub(crate) fn of_this_stretch(runs: Arc<Runs>, scope: Scope, run: RunId) -> Self {
+        // Whatever stretch it is, this is a place right before it.
+        let from = Position { stretch: u64::MAX, seq: u64::MAX };
+        Self::new(runs, scope, run, Some(from))
+    }
+
     /// What comes next; nothing, once the run has ended.
     ///
     /// # Errors
