@@ -46,6 +46,7 @@ mod limits;
 mod log;
 mod memory;
 mod models;
+mod openai;
 mod policy;
 mod project;
 mod prompt;

@@ -9,5 +9,8 @@ mod matrix;
 mod pacing;
 mod repeated;
 mod resources;
+mod runs;
 mod served;
 mod wire;
+
+pub(crate) use served::Served;

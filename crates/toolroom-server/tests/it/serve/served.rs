@@ -42,7 +42,34 @@ impl Served {
         Self::at(home)
     }
 
+    /// Ends as in a power cut.
+    pub(crate) fn dies(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Listens again, elsewhere.
+    pub(crate) fn starts_again(&mut self) {
+        let Running { child, printed, address, link } = Running::start(&self.home);
+        (self.child, self._printed, self.address, self.link) = (child, printed, address, link);
+    }
+
     pub(crate) fn at(home: Home) -> Self {
+        let Running { child, printed, address, link } = Running::start(&home);
+        Self { home, child, _printed: printed, address, link }
+    }
+}
+
+/// A server that listens.
+struct Running {
+    child: Child,
+    printed: BufReader<ChildStdout>,
+    address: SocketAddr,
+    link: String,
+}
+
+impl Running {
+    fn start(home: &Home) -> Self {
         let mut command = home.own_tools(&["serve", "--listen", "127.0.0.1:0", "--json"]);
         // What it says on the way is shown where a test fails.
         command.stderr(std::process::Stdio::inherit());
@@ -54,9 +81,11 @@ impl Served {
         let url = said["url"].as_str().unwrap();
         let address = url.strip_prefix("http://").unwrap().parse().unwrap();
         let link = said["sign_in"].as_str().unwrap().strip_prefix(url).unwrap().to_owned();
-        Self { home, child, _printed: printed, address, link }
+        Self { child, printed, address, link }
     }
+}
 
+impl Served {
     /// A key of a project with these scopes, separated by commas.
     pub(crate) fn key(&self, project: &str, scopes: &str) -> String {
         let made = self.make_key(project, scopes);

@@ -125,11 +125,36 @@ impl Wire {
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
         let mut reply = Reply { status, headers, body: String::new() };
-        let length: usize = reply.header("content-length").map_or(0, |length| length.parse().unwrap());
-        let mut body = vec![0; length];
-        self.stream.read_exact(&mut body).unwrap();
+        let body = match reply.header("transfer-encoding") {
+            Some("chunked") => self.chunks(),
+            _ => {
+                let length = reply.header("content-length").map_or(0, |length| length.parse().unwrap());
+                self.bytes(length)
+            }
+        };
         reply.body = String::from_utf8(body).unwrap();
         reply
+    }
+
+    fn bytes(&mut self, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        self.stream.read_exact(&mut bytes).unwrap();
+        bytes
+    }
+
+    /// A body that comes in pieces, to its end.
+    fn chunks(&mut self) -> Vec<u8> {
+        let mut body = Vec::new();
+        loop {
+            let mut line = String::new();
+            assert!(self.stream.read_line(&mut line).unwrap() > 0, "the connection was closed");
+            let length = usize::from_str_radix(line.trim_end(), 16).unwrap();
+            body.extend(self.bytes(length));
+            assert_eq!(self.bytes(2), b"\r\n");
+            if length == 0 {
+                return body;
+            }
+        }
     }
 
     pub(crate) fn ask(&mut self, asked: &Asked) -> Reply {
