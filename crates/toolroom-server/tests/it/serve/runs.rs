@@ -70,7 +70,7 @@ fn a_stream_tells_what_happens_and_whoever_leaves_it_stops_nothing() {
     wire.send(&Asked::new("POST", "/v1/runs").key(&key).json(&body));
     model.is_asked(2);
     drop(wire);
-    until("both runs are done", || {
+    until(|| {
         let runs = served.get("/v1/runs?state=done", &key).is(200).json();
         runs["runs"].as_array().unwrap().len() == 2
     });
@@ -90,7 +90,7 @@ fn a_run_that_asks_goes_on_when_the_operator_has_answered() {
         .send("POST", &format!("/v1/approvals/{call}"), &key, &json!({"answer": "once"}))
         .refused(403, "forbidden");
     served.send("POST", &format!("/v1/approvals/{call}"), &operator, &json!({"answer": "once"})).is(200);
-    until("the run is done", || served.get(&path, &key).is(200).json()["state"] == "done");
+    until(|| served.get(&path, &key).is(200).json()["state"] == "done");
     let told = events(&served.get(&format!("{path}/events"), &key).is(200).body);
     let kinds = kinds(&told);
     assert!(kinds.contains(&"asks") && kinds.contains(&"waiting") && kinds.ends_with(&["done"]), "{kinds:?}");
@@ -142,7 +142,7 @@ fn what_a_server_left_in_the_middle_the_next_one_goes_on_with() {
     served.dies();
     served.starts_again();
     let path = format!("/v1/runs/{}", run["id"].as_str().unwrap());
-    until("the run is done", || served.get(&path, &key).is(200).json()["state"] == "done");
+    until(|| served.get(&path, &key).is(200).json()["state"] == "done");
     // Somebody who had heard more than was kept is told from where the run was taken up.
     let after = Asked::new("GET", &format!("{path}/events")).key(&key).header("Last-Event-ID", "0-1000");
     let told = events(&served.ask(&after).is(200).body);
