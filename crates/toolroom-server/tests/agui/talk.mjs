@@ -378,6 +378,22 @@ const scenarios = {
     assert.equal(talk.last().content, "Brief.");
   },
 
+  async continues() {
+    const talk = new Talk();
+    talk.says("Be brief");
+    await talk.agent
+      .runAgent({}, { onEvent: ({ event }) => event.type === "RUN_STARTED" && talk.agent.abortRun() })
+      .catch(() => {});
+    for (;;) {
+      const { runs } = await (await fetch(`${url}/v1/runs`, { headers })).json();
+      if (runs[0].state === "done") break;
+      assert.equal(runs[0].state, "running");
+    }
+    // Whoever comes back gets what was said meanwhile, and nothing is done again.
+    finished(await talk.run(), "success");
+    assert.equal(talk.last().content, "Brief.");
+  },
+
   async void() {
     const talk = new Talk();
     const events = await talk.says("Hello").run();

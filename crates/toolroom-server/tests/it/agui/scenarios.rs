@@ -137,6 +137,14 @@ fn who_hangs_up_cancels_the_run_and_the_thread_goes_on() {
 }
 
 #[test]
+fn a_run_goes_on_without_its_client_where_the_agent_says_so() {
+    let config = "[agent.default]\non_disconnect = \"continue\"\n";
+    for stage in played("continues", config, || vec![Line::says("Brief.")]) {
+        assert_eq!(stage.model.asked().len(), 1);
+    }
+}
+
+#[test]
 fn words_that_broke_off_are_taken_back() {
     played("void", "", || vec![Line::BreaksOff("Half an"), Line::says("A whole answer.")]);
 }
