@@ -20,6 +20,9 @@ for (const loud of ["warn", "error"]) {
   };
 }
 
+// It is said twice over, once to nobody in particular.
+if (scenario === "crash") process.on("unhandledRejection", () => {});
+
 const headers = { cookie, origin: url };
 
 class Recorded extends HttpAgent {
