@@ -22,6 +22,9 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+/// Which signal a descriptor sends; the same number everywhere.
+const F_SETSIG: usize = 10;
+
 type Result<T> = std::io::Result<T>;
 
 fn main() -> Result<()> {
@@ -37,6 +40,11 @@ fn main() -> Result<()> {
         }
         "unix" => drop(UnixStream::connect(at(0))?),
         "unix-datagram" => drop(UnixDatagram::unbound()?.send_to(b"out", at(0))?),
+        "pair" => {
+            // One of two that know each other may write to others all the same.
+            let (one, _other) = UnixDatagram::pair()?;
+            one.send_to(b"out", at(0))?;
+        }
         "abstract" => drop(UnixStream::connect_addr(&SocketAddr::from_abstract_name(at(0))?)?),
         "socket" => yes(call(libc::SYS_socket, &[number(0), number(1), number(2)])?),
         "ptrace" => {
@@ -77,6 +85,19 @@ fn main() -> Result<()> {
             call(libc::SYS_setpriority, &[0, number(0), 19])?;
             println!("YES");
         }
+        "priority-of-all" => {
+            // All processes of this user.
+            call(libc::SYS_setpriority, &[2, 0, 19])?;
+        }
+        "by-a-pipe" => {
+            // The kernel itself sends the signal, when something can be read.
+            let (reader, mut writer) = std::io::pipe()?;
+            let pipe = reader.as_raw_fd() as usize;
+            call(libc::SYS_fcntl, &[pipe, libc::F_SETOWN as usize, number(0)])?;
+            call(libc::SYS_fcntl, &[pipe, F_SETSIG, libc::SIGKILL as usize])?;
+            call(libc::SYS_fcntl, &[pipe, libc::F_SETFL as usize, libc::O_ASYNC as usize])?;
+            writer.write_all(b"x")?;
+        }
         "affinity" => {
             let mask = [1_u64];
             call(libc::SYS_sched_setaffinity, &[number(0), 8, mask.as_ptr() as usize])?;
@@ -106,6 +127,20 @@ fn main() -> Result<()> {
                 libc::SYS_perf_event_open,
                 &[attributes.as_ptr() as usize, 0, minus_one, minus_one, 0],
             )?);
+        }
+        "watch" => {
+            let (watch, place) = (call(libc::SYS_inotify_init1, &[0])?, c(at(0)));
+            yes(call(libc::SYS_inotify_add_watch, &[watch as usize, place.as_ptr() as usize, 0xfff])?);
+        }
+        "hoard" => {
+            // Memory that no process has in its map.
+            let name = c("hoard");
+            yes(call(libc::SYS_memfd_create, &[name.as_ptr() as usize, 0])?);
+        }
+        "hoard-by-number" => {
+            let segment = call(libc::SYS_shmget, &[0, 1 << 30, 0o1600])?;
+            call(libc::SYS_shmctl, &[segment as usize, libc::IPC_RMID as usize, 0])?;
+            println!("YES");
         }
         "watch-all" => yes(call(libc::SYS_fanotify_init, &[0, 0])?),
         "kernel-log" => yes(call(libc::SYS_syslog, &[10, 0, 0])?),

@@ -6,6 +6,7 @@
 
 pub mod archive;
 pub mod background;
+pub mod control_group;
 pub mod environment;
 pub mod exchange;
 pub mod files;

@@ -8,6 +8,7 @@ use landlock::{LandlockStatus, RestrictSelf};
 use rustix::fs::{Access, Stat};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
+use crate::control_group::ControlGroup;
 use crate::environment::path_variable;
 
 /// Says 0 where user namespaces are switched off.
@@ -38,6 +39,8 @@ pub struct Machine {
     pub user_namespaces: UserNamespaces,
     /// Where `bwrap` is.
     pub bubblewrap: Option<PathBuf>,
+    /// Whether the kernel could bound programs as a group.
+    pub control_group: ControlGroup,
     /// The year by the wall clock. Nothing else is known about it: whether a time server keeps it is told only to
     /// calls that need `unsafe`.
     pub year: i16,
@@ -98,6 +101,7 @@ impl Machine {
             seccomp: proc_text(SECCOMP_ACTIONS).is_some(),
             user_namespaces: user_namespaces(proc_text("/proc/self/uid_map").is_some(), proc_text),
             bubblewrap: on_path("bwrap"),
+            control_group: ControlGroup::of_this_process(),
             year: year(),
             core_dumps_off: core_dumps_off(),
         }

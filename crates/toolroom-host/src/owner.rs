@@ -11,13 +11,17 @@ use rustix::io::Errno;
 
 use crate::sandbox::User;
 
-/// Gives a workspace that we have made to the user whom programs become.
-#[expect(clippy::disallowed_methods, reason = "this is the door: a folder that we made for tools")]
+/// Gives a workspace that we have made to the user whom programs become in a folder of root.
 pub(crate) fn give_to_programs(folder: &Path) -> Result<(), Errno> {
+    give_to(User::NOBODY, folder)
+}
+
+/// Gives a folder to this user, if we are root.
+#[expect(clippy::disallowed_methods, reason = "this is the door: a folder that we made for programs")]
+pub(crate) fn give_to(User { uid, gid }: User, folder: &Path) -> Result<(), Errno> {
     if !rustix::process::geteuid().is_root() {
         return Ok(());
     }
-    let User { uid, gid } = User::NOBODY;
     let owner = (Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)));
     chownat(CWD, folder, owner.0, owner.1, AtFlags::SYMLINK_NOFOLLOW)
 }

@@ -1,18 +1,20 @@
 //! The composition root: here, and nowhere else, kernel, store, host and tools are put together.
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use toolroom::Toolroom;
 use toolroom::agent::Agents;
 use toolroom::catalog::{Catalog, LimitRule, RegisterError};
 use toolroom::clock::SystemClock;
-use toolroom::conversation::Spending;
+use toolroom::conversation::{ConversationId, Conversations, Spending, StepError};
 use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::memory::Memories;
 use toolroom::redact::{Patterns, Secret};
-use toolroom::scope::{LOCAL_PROJECT, ProjectId};
+use toolroom::scope::{LOCAL_PROJECT, ProjectId, Scope};
+use toolroom::tool::Tool;
 use toolroom_host::background::Background;
 use toolroom_host::environment;
 use toolroom_host::files::{Access, Projects};
@@ -24,10 +26,9 @@ use toolroom_host::process::Supervisor;
 use toolroom_host::seal::KEY_FILE;
 use toolroom_host::shell::{Interpreter, Shells};
 use toolroom_host::ssh::SshHome;
-use toolroom_host::text_file;
 use toolroom_store::Store;
 use toolroom_tools::builtin::doctor::Checkup;
-use toolroom_tools::builtin::shell::{self, CommandTerms};
+use toolroom_tools::builtin::shell::{CommandTerms, Lasting};
 use toolroom_tools::builtin::web::Web;
 use toolroom_tools::builtin::{self, Surroundings};
 
@@ -35,6 +36,9 @@ use crate::config::{
     Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, PolicyKeys, Sources, Trust,
 };
 use crate::examination::Examination;
+use crate::machine::Machine;
+use crate::metrics::Figures;
+use crate::missing_database::{emptied, is_emptied, is_lost, lost};
 use crate::models::keys_of_variables;
 use crate::vault::{Hides, Vault};
 
@@ -46,6 +50,9 @@ pub(crate) const CHAT_HISTORY: &str = "chat_history";
 
 /// The home of commands inside the data folder, which is not that of the user.
 const COMMANDS_HOME: &str = "home";
+
+/// How often somebody looks whether a conversation was deleted by another process, and its programs have to end.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// How long whoever opens a toolroom stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,15 +77,22 @@ pub struct App {
     pub sources: Sources,
     /// Where everything is kept.
     pub folders: Folders,
-    /// The shells of conversations.
-    shells: Arc<Shells>,
+    /// Shells and programs that outlive a call.
+    lasting: Arc<Lasting>,
+    /// What is counted while it stays.
+    pub(crate) figures: Arc<Figures>,
+    /// The tools that reach into this machine.
+    pub(crate) machine: Machine,
+    /// Who can examine it.
+    pub(crate) checkup: Arc<dyn Checkup>,
     /// As long as the store is open, nobody puts another database in its place.
     _place: Occupancy,
 }
 
 impl App {
     /// Opens the user's toolroom. Tools that start programs do so through the running program itself, which has to call
-    /// [`crate::run`], or [`toolroom_host::process::helper_main`] when its first argument says so. `flags` are settings from the command line, `register` adds an embedder's own tools.
+    /// [`crate::run`], or [`toolroom_host::process::helper_main`] when its first argument says so. `flags` are settings
+    /// from the command line, `register` adds an embedder's own tools.
     pub async fn open(
         flags: &[String],
         stay: Stay,
@@ -98,25 +112,31 @@ impl App {
         let vault = Arc::new(Vault::new(folders.clone(), store.clone(), hides(&config)));
         let storage = Arc::new(store.clone());
         let file = FileId::of(&folders.data.join(DATABASE)).ok().flatten();
-        let checkup = Examination::of_running(&folders, flags, &store, file);
+        let checkup: Arc<dyn Checkup> = Arc::new(Examination::of_running(&folders, flags, &store, file));
         let supervisor = Supervisor::new(environment::own_program());
-        let shells = Arc::new(Shells::new(supervisor.clone(), Interpreter::of_this_machine()));
-        let background = match stay {
-            Stay::Long => Some(Arc::new(Background::new(supervisor))),
-            Stay::Short => None,
-        };
+        let lasting = Lasting::new(Shells::new(supervisor.clone(), Interpreter::of_this_machine()));
+        let lasting = Arc::new(match stay {
+            Stay::Long => lasting
+                .with_programs(Background::new(supervisor), Arc::clone(&storage) as _)
+                .with_conversations(Arc::clone(&storage) as _),
+            Stay::Short => lasting,
+        });
+        if stay == Stay::Long {
+            tokio::spawn(look_after(Arc::downgrade(&lasting)));
+        }
         let doors = Doors {
-            background,
-            checkup: Some(Arc::new(checkup)),
+            checkup: Some(Arc::clone(&checkup)),
             files: Some(Arc::new(projects(&folders, &config.config)?)),
             memories: Some(Arc::clone(&storage) as _),
             spending: Some(Arc::clone(&storage) as _),
-            shells: Some(Arc::clone(&shells)),
+            lasting: Some(Arc::clone(&lasting)),
             ssh: Some(Arc::new(SshHome::new(&folders.data.join(COMMANDS_HOME)))),
             commands: command_terms(&folders, &config.config.policy),
             openings,
         };
-        let catalog = full_catalog(Arc::clone(&storage), limits, doors, register)?;
+        let (catalog, machine) = full_catalog(Arc::clone(&storage), limits, doors, register)?;
+        let machine = Machine::new(machine, store.clone());
+        let figures = Figures::new();
         let room = Toolroom::builder(storage)
             .catalog(catalog)
             .policy(policy)
@@ -124,8 +144,9 @@ impl App {
             .seal(Arc::clone(&vault) as _)
             .redactions(Arc::clone(&vault) as _)
             .clock(Arc::new(SystemClock))
+            .witness(figures.witness())
             .build();
-        Ok(Self { room, store, vault, config, sources, folders, shells, _place: place })
+        Ok(Self { room, store, vault, config, sources, folders, lasting, figures, machine, checkup, _place: place })
     }
 
     /// What is remembered of users.
@@ -140,14 +161,38 @@ impl App {
         &self.store
     }
 
-    /// Ends the shell of a conversation, and whatever runs in it. For whoever deletes the conversation.
-    pub fn end_shell(&self, project: &ProjectId, conversation: &str) {
-        self.shells.close(&shell::conversation_name(project, conversation));
+    /// Deletes a conversation, ends its shell and its programs in the background, and forgets what was opened to them.
+    /// Where another process looks after them, that one ends them when it next looks. Says whether there was a
+    /// conversation.
+    ///
+    /// # Errors
+    /// When a run is at work in it, or the database fails.
+    pub async fn delete_conversation(&self, scope: &Scope, id: &ConversationId) -> Result<bool, StepError> {
+        let is_deleted = self.store.delete_conversation(scope, id).await?;
+        if is_deleted {
+            self.lasting.close(&scope.project, id.as_str()).await?;
+        }
+        Ok(is_deleted)
     }
 
-    /// Writes what is queued and lets go of the database.
+    /// Writes what is queued and lets go of the database and the network.
     pub async fn close(self) -> anyhow::Result<()> {
+        self.lasting.close_ways_out();
+        if let Err(error) = self.lasting.look_after().await {
+            tracing::warn!(%error, "how programs in the background have ended is not kept");
+        }
         Ok(self.store.shutdown().await?)
+    }
+}
+
+/// Looks after what outlives calls, as long as somebody has it.
+async fn look_after(lasting: Weak<Lasting>) {
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let Some(lasting) = lasting.upgrade() else { return };
+        if let Err(error) = lasting.look_after().await {
+            tracing::debug!(%error, "what outlives calls is looked after later");
+        }
     }
 }
 
@@ -181,40 +226,6 @@ pub(crate) async fn open_store(folders: &Folders) -> anyhow::Result<OccupiedStor
     let database = folders.private_file(DATABASE)?;
     let store = Store::open(&database, presence()?, Arc::new(SystemClock)).await?;
     Ok(OccupiedStore { store, place })
-}
-
-/// Whether an empty database lies beside a master key. A key is made when there is something to seal for the database,
-/// so the database was not always empty.
-pub(crate) fn is_emptied(folders: &Folders) -> bool {
-    text_file::is_empty(&folders.data.join(DATABASE)) && text_file::is_there(&folders.data.join(KEY_FILE))
-}
-
-/// What to do then.
-pub(crate) fn emptied(folders: &Folders) -> String {
-    let (database, key) = (folders.data.join(DATABASE), folders.data.join(KEY_FILE));
-    format!(
-        "the database `{}` is empty, and beside it lies the master key of what was in it; bring that back with `toolroom \
-         backup restore FILE`, or move `{}` away to begin anew",
-        database.display(),
-        key.display()
-    )
-}
-
-/// Whether there is a master key and no database. That is no damage: somebody may have put the key there beforehand.
-pub(crate) fn is_lost(folders: &Folders) -> bool {
-    // In this order: whoever makes a key has made the database before.
-    text_file::is_there(&folders.data.join(KEY_FILE)) && !text_file::is_there(&folders.data.join(DATABASE))
-}
-
-/// What is to be known then.
-pub(crate) fn lost(folders: &Folders) -> String {
-    let (database, key) = (folders.data.join(DATABASE), folders.data.join(KEY_FILE));
-    format!(
-        "there is no database `{}`, though the master key `{}` lies beside it; if there was one, bring it back with \
-         `toolroom backup restore FILE`",
-        database.display(),
-        key.display()
-    )
 }
 
 /// This process, as the store is told about it.
@@ -280,30 +291,32 @@ pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
     limits: Vec<LimitRule>,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
-    full_catalog(storage, limits, Doors::default(), register)
+    Ok(full_catalog(storage, limits, Doors::default(), register)?.0)
 }
 
 /// What tools reach besides the storage; nothing, where only their names are wanted.
 #[derive(Default)]
 struct Doors {
-    background: Option<Arc<Background>>,
     checkup: Option<Arc<dyn Checkup>>,
     commands: CommandTerms,
     files: Option<Arc<Projects>>,
     memories: Option<Arc<dyn Memories>>,
-    shells: Option<Arc<Shells>>,
+    lasting: Option<Arc<Lasting>>,
     spending: Option<Arc<dyn Spending>>,
     ssh: Option<Arc<SshHome>>,
     openings: Openings,
 }
 
+/// The tools of every project, and beside them those that reach into this machine, which other projects may be given.
+type AllTools = (Arc<Catalog>, Vec<Arc<dyn Tool>>);
+
 /// Every tool there is: the built-in ones over this storage, and an embedder's own.
 fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
-    Doors { background, checkup, commands, files, memories, shells, spending, ssh, openings }: Doors,
+    Doors { checkup, commands, files, lasting, memories, spending, ssh, openings }: Doors,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
-) -> anyhow::Result<Arc<Catalog>> {
+) -> anyhow::Result<AllTools> {
     let catalog = Arc::new(Catalog::with_limits(limits));
     let known = Arc::downgrade(&catalog);
     // What a person opens on their machine is open to their own project.
@@ -314,10 +327,9 @@ fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         _ => Vec::new(),
     });
     let supervisor = Supervisor::new(environment::own_program());
-    let none = || Arc::new(Shells::new(supervisor.clone(), Interpreter::of_this_machine()));
+    let shells = || Shells::new(supervisor.clone(), Interpreter::of_this_machine());
     let around = Surroundings {
-        background,
-        shells: shells.unwrap_or_else(none),
+        lasting: lasting.unwrap_or_else(|| Arc::new(Lasting::new(shells()))),
         artifacts: Arc::clone(&storage) as _,
         memories,
         spending,
@@ -333,7 +345,8 @@ fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         web: Arc::new(web),
     };
     catalog.register_all(None, builtin::all(&around)?)?;
-    catalog.register_all(Some(&ProjectId::default()), builtin::of_this_machine(&around)?)?;
+    let machine = builtin::of_this_machine(&around)?;
+    catalog.register_all(Some(&ProjectId::default()), machine.clone())?;
     register(&catalog)?;
-    Ok(catalog)
+    Ok((catalog, machine))
 }

@@ -12,6 +12,9 @@ mod documents;
 mod examination;
 mod http;
 mod identity;
+mod machine;
+mod metrics;
+mod missing_database;
 pub mod models;
 mod runs;
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! SQLite behind the ports of the Toolroom kernel: the record of calls, approvals, whole results, switches,
-//! conversations and their runs, memories, agents; and beside the ports what operators need: sealed secrets, trusted files, copies, checks.
+//! conversations and their runs, memories, agents, programs in the background; and beside the ports what operators need: sealed secrets, trusted files, copies, checks.
 //!
 //! [`Store`] implements [`Ledger`](toolroom::ledger::Ledger), [`Journal`](toolroom::ledger::Journal),
 //! [`Artifacts`](toolroom::ledger::Artifacts), [`Approvals`](toolroom::ledger::Approvals),
 //! [`Switchboard`](toolroom::ledger::Switchboard), [`Conversations`](toolroom::conversation::Conversations),
-//! [`Memories`](toolroom::memory::Memories) and [`Agents`](toolroom::agent::Agents). Several
+//! [`Memories`](toolroom::memory::Memories), [`Agents`](toolroom::agent::Agents) and
+//! [`BackgroundPrograms`](toolroom::background::BackgroundPrograms). Several
 //! processes share one database file. It opens nothing but databases: folders are made, and processes looked
 //! at, by whoever calls [`Store::open`]. PostgreSQL has its migrations and statements here, checked against a
 //! real server; its runtime does not exist yet.
@@ -14,6 +15,7 @@
 
 mod agent;
 mod artifact;
+mod background;
 mod backup;
 mod connect;
 mod conversation;

@@ -1,4 +1,4 @@
-//! Reading switches, standing answers and keys, for every call, as of now.
+//! Reading switches, standing answers, projects and keys, for every call, as of now.
 //!
 //! One task reads. Whoever asks while it reads waits for the next reading, and all of them share that one: the
 //! reply is never older than the request, and a crowd costs no more than one caller. A reading asks for one
@@ -15,7 +15,7 @@ use toolroom::ledger::{LedgerError, Standing, StandingAnswer, SwitchState, Switc
 use toolroom::policy::Answers;
 use toolroom::scope::ProjectId;
 
-use crate::identity::{Keys, read_keys};
+use crate::identity::{Keys, ProjectRecord, read_keys, read_projects};
 use crate::question::read_answer;
 use crate::reader::Reader;
 use crate::row::{ReadError, named};
@@ -47,6 +47,7 @@ type Reply<T> = Result<Arc<T>, StoreError>;
 enum Request {
     Standing { project: ProjectId, reply: oneshot::Sender<Reply<Standing>> },
     Keys { reply: oneshot::Sender<Reply<Keys>> },
+    Projects { reply: oneshot::Sender<Reply<Vec<ProjectRecord>>> },
 }
 
 /// The way to the reading task.
@@ -72,6 +73,11 @@ impl StandingReader {
     /// Every key, whether it still holds or not.
     pub(crate) async fn keys(&self) -> Reply<Keys> {
         self.ask(|reply| Request::Keys { reply }).await
+    }
+
+    /// Every project that has a row.
+    pub(crate) async fn projects(&self) -> Reply<Vec<ProjectRecord>> {
+        self.ask(|reply| Request::Projects { reply }).await
     }
 
     async fn ask<T>(&self, request: impl FnOnce(oneshot::Sender<Reply<T>>) -> Request) -> Reply<T> {
@@ -110,6 +116,10 @@ async fn reply_to_all(mut asked: mpsc::UnboundedReceiver<Request>, reader: Arc<R
                     Ok(()) => known.keys(&reader).await,
                     Err(error) => Err(error.clone()),
                 })),
+                Request::Projects { reply } => drop(reply.send(match &refreshed {
+                    Ok(()) => known.projects(&reader).await,
+                    Err(error) => Err(error.clone()),
+                })),
             }
         }
     }
@@ -119,8 +129,9 @@ async fn reply_to_all(mut asked: mpsc::UnboundedReceiver<Request>, reader: Arc<R
 #[derive(Debug, Default)]
 struct Known {
     revision: Option<i64>,
-    projects: HashMap<ProjectId, Arc<Standing>>,
+    standings: HashMap<ProjectId, Arc<Standing>>,
     keys: Option<Arc<Keys>>,
+    projects: Option<Arc<Vec<ProjectRecord>>>,
 }
 
 impl Known {
@@ -129,15 +140,16 @@ impl Known {
         let row = reader.row(statements::STANDING_REVISION.query()).await?;
         let revision = row.map(|row| row.try_get(0)).transpose().map_err(|error| reader.failed(error))?;
         if revision != self.revision || revision.is_none() {
-            self.projects.clear();
+            self.standings.clear();
             self.keys = None;
+            self.projects = None;
             self.revision = revision;
         }
         Ok(())
     }
 
     async fn standing(&mut self, reader: &Reader, project: ProjectId) -> Reply<Standing> {
-        if let Some(standing) = self.projects.get(&project) {
+        if let Some(standing) = self.standings.get(&project) {
             return Ok(Arc::clone(standing));
         }
         let standing = Arc::new(Standing {
@@ -145,7 +157,7 @@ impl Known {
             switches: switches(reader, &project).await?,
             answers: Answers::new(answers(reader, &project).await?),
         });
-        self.projects.insert(project, Arc::clone(&standing));
+        self.standings.insert(project, Arc::clone(&standing));
         Ok(standing)
     }
 
@@ -156,6 +168,15 @@ impl Known {
         let keys = Arc::new(read_keys(reader).await?);
         self.keys = Some(Arc::clone(&keys));
         Ok(keys)
+    }
+
+    async fn projects(&mut self, reader: &Reader) -> Reply<Vec<ProjectRecord>> {
+        if let Some(projects) = &self.projects {
+            return Ok(Arc::clone(projects));
+        }
+        let projects = Arc::new(read_projects(reader).await?);
+        self.projects = Some(Arc::clone(&projects));
+        Ok(projects)
     }
 }
 

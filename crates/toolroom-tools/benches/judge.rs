@@ -32,12 +32,33 @@ fn main() {
         ("mebibyte_of_lines", filled(&line), aim),
         ("mebibyte_of_here_document", format!("cat > f <<'EOF'\n{}EOF\n", filled("a line of text\n")), aim),
         ("mebibyte_of_wrappers", filled("env "), aim),
+        ("mebibyte_of_redirections", format!("echo {}", filled("> f ")), aim),
+        ("mebibyte_of_descriptors", format!("echo {}", filled("2>&1 ")), aim),
+        ("mebibyte_of_braces", format!("echo {}", filled("{aaaa ")), aim),
+        ("mebibyte_of_choices", format!("echo {}", filled("{a,b} ")), aim),
+        ("mebibyte_of_paths", format!("cp {}", filled("src/a.rs ")), aim),
+        ("mebibyte_of_long_arguments", format!("echo {}", filled("sixteen_letters_ ")), aim),
+        (
+            "mebibyte_of_long_quotes",
+            format!(
+                "echo {}",
+                filled(
+                    "'a text of more than thirty letters, and then of more than fifty' \"and one with $this\" "
+                )
+            ),
+            aim,
+        ),
+        ("mebibyte_of_long_redirections", format!("echo {}", filled("> some/file/here ")), aim),
+        ("mebibyte_of_long_paths", format!("cp {}", filled("src/some/path.rs ")), aim),
         ("mebibyte_of_brackets", filled("$("), aim),
         ("mebibyte_of_commands", filled("a;"), aim),
         ("mebibyte_of_one_word", filled("a"), aim),
     ];
     for (case, text, bar) in &cases {
         assert!(text.len() <= MEBIBYTE, "{case}: {}", text.len());
+        // The others end at a limit.
+        let is_long = case.contains("long") || case.contains("lines");
+        assert!(!is_long || judge(text, &settings).printed.is_some(), "{case}");
         measure.time("judge", case, *bar, || judge(text, &settings));
     }
 }

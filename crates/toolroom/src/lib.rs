@@ -37,7 +37,7 @@
 //! The rooms: [`tool`] what a tool is; [`catalog`] which tools exist and who sees them; [`call`] the path of a
 //! call, a file per station; [`policy`] verdicts; [`approval`] questions to people; [`schema`] checks of
 //! arguments; [`model`] what is said to models; [`agent`] the loop that answers messages; [`conversation`] what was said in
-//! it; [`memory`] what is remembered of users; [`selector`] which tools fit a message; [`expression`] the one
+//! it; [`memory`] what is remembered of users; [`background`] what is kept of programs that nobody waits for; [`selector`] which tools fit a message; [`expression`] the one
 //! evaluator of formulas and conditions; [`ledger`] what is kept; [`redact`] secrets taken out of it; [`testing`] a
 //! bench for your own tools.
 
@@ -46,6 +46,7 @@
 
 pub mod agent;
 pub mod approval;
+pub mod background;
 pub mod call;
 pub mod catalog;
 pub mod clock;
@@ -69,7 +70,7 @@ pub mod testing;
 mod text_id;
 pub mod tool;
 
-pub use room::{APPROVAL_LIFETIME, Toolroom, ToolroomBuilder};
+pub use room::{APPROVAL_LIFETIME, Toolroom, ToolroomBuilder, Witness};
 
 use std::future::Future;
 use std::pin::Pin;

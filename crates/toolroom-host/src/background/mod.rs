@@ -6,4 +6,4 @@ mod table;
 
 pub use error::BackgroundError;
 pub use page::Page;
-pub use table::{Background, Log, Standing};
+pub use table::{Background, Commission, Log, Standing};

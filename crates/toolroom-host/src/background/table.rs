@@ -1,6 +1,6 @@
 //! The programs that run in the background, and those that did.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -25,21 +25,34 @@ pub struct Background {
     table: Mutex<Table>,
 }
 
+/// A program that is to be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commission {
+    /// Its number, which no other program has.
+    pub id: u64,
+    /// Who alone can see it.
+    pub owner: String,
+    /// The conversation it ends with, if there is one.
+    pub conversation: Option<String>,
+    /// What is told of it.
+    pub command: String,
+}
+
 #[derive(Debug, Default)]
 struct Table {
     programs: BTreeMap<u64, Program>,
-    last_id: u64,
     /// Places of programs that are just being started.
     reserved: usize,
 }
 
 #[derive(Debug)]
 struct Program {
-    owner: String,
-    command: String,
+    commission: Commission,
     began: Instant,
     newlines: Arc<AtomicU64>,
     state: State,
+    /// Whether somebody has noted its end.
+    is_noted: bool,
 }
 
 #[derive(Debug)]
@@ -81,8 +94,8 @@ impl Background {
         Self { supervisor, table: Mutex::default() }
     }
 
-    /// Starts a program and gives its number.
-    pub async fn start(&self, owner: &str, command: String, order: Order) -> Result<u64, BackgroundError> {
+    /// Starts a program.
+    pub async fn start(&self, commission: Commission, order: Order) -> Result<(), BackgroundError> {
         // Given back however this ends.
         let _place = Place::reserve(self)?;
         let newlines = Arc::new(AtomicU64::new(0));
@@ -93,21 +106,54 @@ impl Background {
             }
         };
         let running = Arc::new(self.supervisor.start_observed(order, observer).await?);
-        let mut table = self.table();
-        table.last_id += 1;
-        let id = table.last_id;
-        let state = State::Running(running);
-        let owner = owner.to_owned();
-        table.programs.insert(id, Program { owner, command, began: Instant::now(), newlines, state });
-        Ok(id)
+        let (id, state) = (commission.id, State::Running(running));
+        let program = Program { commission, began: Instant::now(), newlines, state, is_noted: false };
+        self.table().programs.insert(id, program);
+        Ok(())
     }
 
     /// All of an owner, oldest first.
     #[must_use]
     pub fn list(&self, owner: &str) -> Vec<Standing> {
         let table = self.table();
-        let own = table.programs.iter().filter(|(_, program)| program.owner == owner);
-        own.map(|(id, program)| program.standing(*id)).collect()
+        let own = table.programs.iter().filter(|(_, program)| program.commission.owner == owner);
+        own.map(|(_, program)| program.standing()).collect()
+    }
+
+    /// Those that have ended, until their end is [noted](Self::note).
+    #[must_use]
+    pub fn news(&self) -> Vec<Standing> {
+        let table = self.table();
+        let new = table.programs.values().filter(|program| program.has_ended() && !program.is_noted);
+        new.map(Program::standing).collect()
+    }
+
+    /// The end of this one is no news any more.
+    pub fn note(&self, id: u64) {
+        if let Some(program) = self.table().programs.get_mut(&id) {
+            program.is_noted = true;
+        }
+    }
+
+    /// The conversations that have programs here.
+    #[must_use]
+    pub fn conversations(&self) -> BTreeSet<String> {
+        let table = self.table();
+        table.programs.values().filter_map(|program| program.commission.conversation.clone()).collect()
+    }
+
+    /// Ends the programs of a conversation with everything they started, and forgets them. Nobody waits for that. Gives
+    /// their numbers.
+    pub fn close(&self, conversation: &str) -> Vec<u64> {
+        let is_meant = |program: &Program| program.commission.conversation.as_deref() == Some(conversation);
+        let closed = self.table().programs.extract_if(.., |_, program| is_meant(program)).collect::<Vec<_>>();
+        let stopped = closed.into_iter().map(|(id, program)| {
+            if let State::Running(running) = &program.state {
+                running.stop();
+            }
+            id
+        });
+        stopped.collect()
     }
 
     /// What one has printed: `limit` lines from line `offset` on.
@@ -116,7 +162,7 @@ impl Background {
         let program = table.program(owner, id)?;
         let newlines = program.newlines.load(Ordering::Relaxed);
         Ok(Log {
-            standing: program.standing(id),
+            standing: program.standing(),
             stdout: Page::of(&program.output(Stream::Stdout), newlines, offset, limit),
             stderr: program.output(Stream::Stderr),
         })
@@ -134,13 +180,13 @@ impl Background {
             drop(running.wait().await);
         }
         let table = self.table();
-        Ok(table.program(owner, id)?.standing(id))
+        Ok(table.program(owner, id)?.standing())
     }
 
     /// Forgets one that has ended.
     pub fn remove(&self, owner: &str, id: u64) -> Result<(), BackgroundError> {
         let mut table = self.table();
-        if matches!(table.program(owner, id)?.state, State::Running(_)) {
+        if !table.program(owner, id)?.has_ended() {
             return Err(BackgroundError::Running { id });
         }
         table.programs.remove(&id);
@@ -164,7 +210,7 @@ impl Table {
                 program.state = State::Ended(Arc::new(end));
             }
         }
-        let ended = self.programs.iter().filter(|(_, program)| matches!(program.state, State::Ended(_)));
+        let ended = self.programs.iter().filter(|(_, program)| program.has_ended());
         let ended: Vec<u64> = ended.map(|(id, _)| *id).collect();
         for id in ended.iter().take(ended.len().saturating_sub(MOST_ENDED)) {
             self.programs.remove(id);
@@ -172,17 +218,21 @@ impl Table {
     }
 
     fn program(&self, owner: &str, id: u64) -> Result<&Program, BackgroundError> {
-        let found = self.programs.get(&id).filter(|program| program.owner == owner);
+        let found = self.programs.get(&id).filter(|program| program.commission.owner == owner);
         found.ok_or(BackgroundError::Unknown { id })
     }
 
     fn running(&self) -> usize {
-        self.programs.values().filter(|program| matches!(program.state, State::Running(_))).count()
+        self.programs.values().filter(|program| !program.has_ended()).count()
     }
 }
 
 impl Program {
-    fn standing(&self, id: u64) -> Standing {
+    fn has_ended(&self) -> bool {
+        matches!(self.state, State::Ended(_))
+    }
+
+    fn standing(&self) -> Standing {
         let (end, duration) = match &self.state {
             State::Running(_) => (None, self.began.elapsed()),
             State::Ended(end) => {
@@ -194,7 +244,8 @@ impl Program {
             State::Running(running) => running.printed_bytes(Stream::Stdout),
             State::Ended(end) => end.as_ref().as_ref().map_or(0, |ended| ended.stdout.total_bytes()),
         };
-        Standing { id, command: self.command.clone(), duration, stdout_bytes, end }
+        let Commission { id, command, .. } = &self.commission;
+        Standing { id: *id, command: command.clone(), duration, stdout_bytes, end }
     }
 
     fn output(&self, stream: Stream) -> Kept {

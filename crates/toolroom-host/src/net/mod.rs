@@ -12,7 +12,8 @@
 //! ```
 //!
 //! The gate is what connections are made by, so it judges everything once more, whoever asks. Proxies are not used:
-//! with one, somebody else would look names up. We are one ([`Proxy`]), for confined programs that have no other way out.
+//! with one, somebody else would look names up. We are one ([`Proxy`]), for confined programs that have no other way out;
+//! [`WaysOut`] are those of all conversations.
 
 pub mod address;
 mod allowance;
@@ -33,6 +34,7 @@ mod resolve;
 mod response;
 mod target;
 mod tls;
+mod ways_out;
 mod wire;
 
 pub use bytes::Bytes;
@@ -50,3 +52,4 @@ pub use self::request::Request;
 pub use self::resolve::{Pending, Resolve, SystemResolver};
 pub use self::response::Response;
 pub use self::target::Target;
+pub use self::ways_out::{Opened, WayError, WaysOut};

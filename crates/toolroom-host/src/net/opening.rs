@@ -7,6 +7,7 @@ use std::str::FromStr;
 use ipnet::IpNet;
 use thiserror::Error;
 
+use super::address::{Kind, Special};
 use super::place::{Place, host_name};
 
 /// The widest ranges that can be opened: `10.0.0.0/8` and `fc00::/7`. Wider ones hold more than one network's addresses.
@@ -53,9 +54,37 @@ pub enum OpeningError {
     /// It opens more than a private network.
     #[error("`{0}` is too wide: at most `/{four}` and, for IPv6, `/{six}` can be opened", four = WIDEST.0, six = WIDEST.1)]
     TooWide(String),
+    /// Only the configuration opens it.
+    #[error("`{text}` is {kind}, which no answer opens")]
+    NotByAnAnswer {
+        /// As it was asked for.
+        text: String,
+        /// What it is.
+        kind: Kind,
+    },
 }
 
 impl Opening {
+    /// One port of one host, which a person was asked about. Nobody's yes leads to where a cloud tells its machines
+    /// their credentials, or to an address that is no single machine's.
+    pub fn of_port(host: &str, port: u16) -> Result<Self, OpeningError> {
+        let bracketed = host.contains(':') && !host.starts_with('[');
+        let text = if bracketed { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        let opening: Self = text.parse()?;
+        let special = match opening.0 {
+            Form::Address(address, Some(_)) => Special::of(address),
+            Form::Name(_, Some(_)) => None,
+            Form::Name(..) | Form::Address(..) | Form::Range(_) => return Err(OpeningError::Port(text)),
+        };
+        let kinds = special
+            .into_iter()
+            .flat_map(|special| std::iter::once(special.kind).chain(special.carries.map(|(_, kind)| kind)));
+        match kinds.into_iter().find(|kind| kind.is_opened_only_exactly()) {
+            Some(kind) => Err(OpeningError::NotByAnAnswer { text, kind }),
+            None => Ok(opening),
+        }
+    }
+
     /// Whether this host name is opened.
     pub(super) fn opens_name(&self, name: &str, port: u16) -> bool {
         matches!(&self.0, Form::Name(opened, only) if opened == name && only.is_none_or(|only| only == port))
@@ -214,6 +243,38 @@ mod tests {
             let error = text.parse::<Opening>().unwrap_err();
             assert!(error.to_string().contains(word), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn one_port_of_one_host_is_opened_by_an_answer_unless_it_is_nobodys() {
+        for (host, port, same) in [
+            ("box.example.com", 22, "box.example.com:22"),
+            ("10.1.2.3", 2222, "10.1.2.3:2222"),
+            ("localhost", 22, "localhost:22"),
+            ("::1", 22, "[::1]:22"),
+            ("[::1]", 22, "[::1]:22"),
+        ] {
+            assert_eq!(Opening::of_port(host, port).unwrap(), opening(same), "{host}");
+        }
+        for host in [
+            "169.254.169.254",
+            "0xa9fea9fe",
+            "::ffff:169.254.169.254",
+            "64:ff9b::a9fe:a9fe",
+            "fd00:ec2::254",
+            "0.0.0.0",
+            "::",
+            "224.0.0.1",
+            "255.255.255.255",
+            "fe80::1%eth0",
+            "10.0.0.0/8",
+            "a b",
+            "*",
+            "",
+        ] {
+            assert!(Opening::of_port(host, 22).is_err(), "{host}");
+        }
+        assert!(Opening::of_port("box", 0).is_err());
     }
 
     #[test]

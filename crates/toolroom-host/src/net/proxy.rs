@@ -4,9 +4,10 @@
 //! It speaks as much HTTP as is needed to find out where to: `CONNECT host:port`, and requests with a whole URL, which
 //! go on without it. What follows is passed on unread.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
@@ -21,12 +22,16 @@ use super::opening::Opening;
 use super::place::Place;
 use super::reach::Reach;
 use super::resolve::{Resolve, SystemResolver};
+use crate::folders::make_passing;
 
 /// Connections at the same time; further ones wait.
 const AT_ONCE: usize = 64;
 
 /// Longer requests are none that a program makes.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
+
+/// How long nobody is let in after somebody could not be.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// How long a program may take to say where to.
 const HEAD: Duration = Duration::from_secs(30);
@@ -36,10 +41,19 @@ const HEAD: Duration = Duration::from_secs(30);
 pub struct Proxy {
     folder: PathBuf,
     socket: PathBuf,
+    rules: Rules,
     serving: JoinHandle<()>,
 }
 
+/// Which hosts there are to connect to, as long as somebody may ask for more.
+#[derive(Clone)]
 struct Rules {
+    hosts: Arc<Mutex<Hosts>>,
+    resolver: Arc<dyn Resolve>,
+}
+
+#[derive(Clone)]
+struct Hosts {
     allowed: Vec<Opening>,
     gate: Gate,
 }
@@ -64,13 +78,27 @@ impl Proxy {
     /// The same, with names looked up elsewhere.
     #[expect(clippy::disallowed_types, reason = "this is the door: confined programs come in here")]
     pub fn with_resolver(hosts: &[Opening], resolver: Arc<dyn Resolve>) -> io::Result<Self> {
-        let reach = Reach::public().open(hosts.iter().filter(|host| host.has_port()).cloned());
-        let rules = Rules { allowed: hosts.to_vec(), gate: Gate::new(Arc::new(reach), resolver) };
-        let folder = make_folder()?;
+        let hosts = Hosts::of(hosts.to_vec(), Arc::clone(&resolver));
+        let rules = Rules { hosts: Arc::new(Mutex::new(hosts)), resolver };
+        // The path of a socket must be short, so it is not among our data.
+        let folder = make_passing()?;
         let socket = folder.join("proxy");
         let listener = tokio::net::UnixListener::bind(&socket)?;
-        let serving = tokio::spawn(serve(listener, Arc::new(rules)));
-        Ok(Self { folder, socket, serving })
+        let serving = tokio::spawn(serve(listener, rules.clone()));
+        Ok(Self { folder, socket, rules, serving })
+    }
+
+    /// Leads to this host as well, from now on.
+    pub(super) fn lead_to(&self, host: Opening) {
+        let mut hosts = self.rules.hosts();
+        let mut allowed = hosts.allowed.clone();
+        allowed.push(host);
+        *hosts = Hosts::of(allowed, Arc::clone(&self.rules.resolver));
+    }
+
+    /// Whether it leads there, if the gate lets it.
+    pub(super) fn leads_to(&self, host: &Opening) -> bool {
+        self.rules.hosts().allowed.contains(host)
     }
 
     /// Where it listens.
@@ -91,14 +119,18 @@ impl Drop for Proxy {
 }
 
 #[expect(clippy::disallowed_types, reason = "this is the door: confined programs come in here")]
-async fn serve(listener: tokio::net::UnixListener, rules: Arc<Rules>) {
+async fn serve(listener: tokio::net::UnixListener, rules: Rules) {
     let places = Arc::new(Semaphore::new(AT_ONCE));
     // All of them end with this task.
     let mut connections = tokio::task::JoinSet::new();
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         while connections.try_join_next().is_some() {}
-        let Ok((stream, _)) = listener.accept().await else { return };
-        let rules = Arc::clone(&rules);
+        let Ok((stream, _)) = listener.accept().await else {
+            // There are no descriptors left, or whoever came is gone: the next one may be luckier.
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        let rules = rules.clone();
         connections.spawn(async move {
             // A program that goes away in the middle is nobody's trouble.
             drop(rules.connect(stream).await);
@@ -107,17 +139,35 @@ async fn serve(listener: tokio::net::UnixListener, rules: Arc<Rules>) {
     }
 }
 
+impl Hosts {
+    fn of(allowed: Vec<Opening>, resolver: Arc<dyn Resolve>) -> Self {
+        let reach = Reach::public().open(allowed.iter().filter(|host| host.has_port()).cloned());
+        Self { allowed, gate: Gate::new(Arc::new(reach), resolver) }
+    }
+}
+
+impl fmt::Debug for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.hosts().allowed).finish()
+    }
+}
+
 impl Rules {
+    fn hosts(&self) -> MutexGuard<'_, Hosts> {
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn connect(&self, mut program: UnixStream) -> io::Result<()> {
         let Ok(head) = tokio::time::timeout(HEAD, read_head(&mut program)).await else { return Ok(()) };
         let (head, rest) = head?;
         let Some((place, onward)) = wanted(&head) else {
             return turn_away(&mut program, &Turned::Unread).await;
         };
-        if !self.allowed.iter().any(|host| host.names(&place)) {
+        let Hosts { allowed, gate } = self.hosts().clone();
+        if !allowed.iter().any(|host| host.names(&place)) {
             return turn_away(&mut program, &Turned::NotAllowed(place.to_string())).await;
         }
-        let mut server = match self.gate.tunnel(&place).await {
+        let mut server = match gate.tunnel(&place).await {
             Ok(server) => server,
             Err(error) => return turn_away(&mut program, &Turned::Refused(error)).await,
         };
@@ -186,26 +236,19 @@ fn wanted(head: &str) -> Option<(Place, Option<String>)> {
     // One request for each connection: the next one may be meant for somebody else.
     let is_ours = |header: &&str| {
         let name = header.split(':').next().unwrap_or_default().to_ascii_lowercase();
-        name == "connection" || name == "keep-alive" || name.starts_with("proxy-")
+        matches!(name.as_str(), "connection" | "host" | "keep-alive") || name.starts_with("proxy-")
     };
     let kept: String = headers
         .lines()
         .filter(|header| !header.is_empty() && !is_ours(header))
         .map(|header| format!("{header}\r\n"))
         .collect();
-    let request = format!("{method} {}{query} HTTP/1.1\r\n{kept}Connection: close\r\n\r\n", url.path());
+    // The one that was judged, whatever the program says: a server may have others under the same address.
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let host = format!("{}{port}", url.host_str()?);
+    let request =
+        format!("{method} {}{query} HTTP/1.1\r\nHost: {host}\r\n{kept}Connection: close\r\n\r\n", url.path());
     Some((place, Some(request)))
-}
-
-/// A new folder that only we enter. The path of a socket must be short, so it is not among our data.
-#[expect(clippy::disallowed_types, reason = "this is the door: our own socket")]
-fn make_folder() -> io::Result<PathBuf> {
-    use std::os::unix::fs::DirBuilderExt;
-    let mut name = [0; 12];
-    getrandom::fill(&mut name).map_err(io::Error::other)?;
-    let folder = PathBuf::from(format!("/tmp/toolroom-{}", hex::encode(name)));
-    std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
-    Ok(folder)
 }
 
 #[cfg(test)]
@@ -221,10 +264,13 @@ mod tests {
         let (place, request) = place_of("CONNECT Example.COM:443 HTTP/1.1\r\nHost: other\r\n\r\n").unwrap();
         assert!(place.starts_with("example.com") && place.ends_with(" 443"), "{place}");
         assert_eq!(request, None);
-        let head = "GET http://example.com/a?b=c#d HTTP/1.1\r\nHost: x\r\nProxy-Authorization: s\r\nConnection: keep-alive\r\n\r\n";
+        let head = "GET http://example.com/a?b=c#d HTTP/1.1\r\nhost: other.com\r\nAccept: */*\r\nProxy-Authorization: s\r\nConnection: keep-alive\r\n\r\n";
         let (place, request) = place_of(head).unwrap();
         assert!(place.ends_with(" 80"), "{place}");
-        assert_eq!(request.unwrap(), "GET /a?b=c HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        let expected = "GET /a?b=c HTTP/1.1\r\nHost: example.com\r\nAccept: */*\r\nConnection: close\r\n\r\n";
+        assert_eq!(request.unwrap(), expected);
+        let (_, request) = place_of("GET http://[::1]:8080/ HTTP/1.1\r\n\r\n").unwrap();
+        assert!(request.unwrap().contains("\r\nHost: [::1]:8080\r\n"));
     }
 
     #[test]

@@ -7,6 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Where programs find it. Their network is their own, so it is free; and as it is always the same, what a shell
+/// remembers of it holds for the next one.
+const PORT: u16 = 17_280;
+
 /// Connections at the same time. Further ones are closed.
 const AT_ONCE: usize = 64;
 
@@ -16,8 +20,7 @@ type Outer = std::os::unix::net::UnixStream;
 /// Listens, as long as this process lives, and gives the port.
 #[expect(clippy::disallowed_methods, reason = "this is the door: a network of its own, which leads nowhere")]
 pub(super) fn start(proxy: &'static str) -> io::Result<u16> {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
-    let port = listener.local_addr()?.port();
+    let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, PORT))?;
     let open = Arc::new(AtomicUsize::new(0));
     std::thread::Builder::new().spawn(move || {
         for inner in listener.incoming().flatten() {
@@ -37,7 +40,7 @@ pub(super) fn start(proxy: &'static str) -> io::Result<u16> {
             }
         }
     })?;
-    Ok(port)
+    Ok(PORT)
 }
 
 fn pass_on(inner: &TcpStream, proxy: &Path) -> io::Result<()> {

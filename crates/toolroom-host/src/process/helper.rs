@@ -48,14 +48,17 @@ fn supervise() -> ExitCode {
     // Whoever started us notices a closed socket; there is nobody else to tell.
     let Ok(mut lifeline) = set_up() else { return ExitCode::FAILURE };
     let Ok(mut task) = wire::read::<Task>(&mut lifeline) else { return ExitCode::FAILURE };
-    let word = match begin(&mut task, &mut lifeline) {
+    let (word, tree) = match begin(&mut task, &mut lifeline) {
         Ok(mut tree) => {
             tree.run(&lifeline);
-            tree.end()
+            (tree.end(), Some(tree))
         }
-        Err(refusal) => refusal.word(),
+        Err(refusal) => (refusal.word(), None),
     };
-    match wire::write(&mut lifeline, &word) {
+    let is_told = wire::write(&mut lifeline, &word);
+    // Only now: it may have left very many temporary files.
+    drop(tree);
+    match is_told {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }

@@ -10,6 +10,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::regular_file::{Links, RegularFile, RegularFileError};
+
 /// More files are not remembered: a program is not started then.
 const MAX_ENTRIES: usize = 2_000;
 
@@ -33,7 +35,7 @@ pub(super) struct Keepsake {
 }
 
 /// Something in a folder.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Thing {
     pub(super) look: Look,
     pub(super) content: Content,
@@ -50,7 +52,7 @@ pub(super) struct Look {
     pub(super) owner: (u32, u32),
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Content {
     File(Vec<u8>),
     Link(PathBuf),
@@ -60,7 +62,8 @@ pub(super) enum Content {
 }
 
 /// How much may still be remembered.
-struct Room {
+#[derive(Debug)]
+pub(super) struct Room {
     entries: usize,
     bytes: u64,
 }
@@ -68,7 +71,7 @@ struct Room {
 impl Keepsakes {
     /// Remembers what is at these paths now; each is given with the folder it lies in.
     pub(super) fn of(paths: impl IntoIterator<Item = (PathBuf, PathBuf)>) -> io::Result<Self> {
-        let mut room = Room { entries: MAX_ENTRIES, bytes: MAX_BYTES };
+        let mut room = Room::new();
         let mut kept = Vec::new();
         for (folder, path) in paths {
             let was = room.remember(&folder.join(&path))?;
@@ -112,7 +115,7 @@ fn is_changed(was: Option<&Thing>, path: &Path) -> bool {
     match &was.content {
         Content::File(_) | Content::Link(_) | Content::Other if was.look == look => false,
         Content::File(bytes) => {
-            look.size != bytes.len() as u64 || !std::fs::read(path).is_ok_and(|found| found == *bytes)
+            look.size != bytes.len() as u64 || !content_of(path, look.size).is_ok_and(|found| found == *bytes)
         }
         Content::Link(target) => !std::fs::read_link(path).is_ok_and(|found| found == *target),
         Content::Folder(children) => {
@@ -121,6 +124,19 @@ fn is_changed(was: Option<&Thing>, path: &Path) -> bool {
                 || children.iter().any(|(name, child)| is_changed(Some(child), &path.join(name)))
         }
         Content::Other => true,
+    }
+}
+
+/// What is in a file of this length. It may have become a pipe meanwhile, at which nobody must wait.
+fn content_of(path: &Path, length: u64) -> io::Result<Vec<u8>> {
+    let most = usize::try_from(length).unwrap_or(usize::MAX);
+    match RegularFile::open(path, Links::Refuse).and_then(|file| file.map(|file| file.read(most)).transpose())
+    {
+        Ok(content) => content.ok_or_else(|| io::ErrorKind::NotFound.into()),
+        Err(RegularFileError::Io(error)) => Err(error),
+        Err(RegularFileError::NotRegular | RegularFileError::TooLong) => {
+            Err(io::ErrorKind::InvalidData.into())
+        }
     }
 }
 
@@ -142,8 +158,13 @@ impl Look {
 }
 
 impl Room {
+    pub(super) fn new() -> Self {
+        Self { entries: MAX_ENTRIES, bytes: MAX_BYTES }
+    }
+
+    /// What is at this path; `None` is nothing.
     #[expect(clippy::disallowed_methods, reason = "this is the door: protected files are remembered")]
-    fn remember(&mut self, path: &Path) -> io::Result<Option<Thing>> {
+    pub(super) fn remember(&mut self, path: &Path) -> io::Result<Option<Thing>> {
         let found = match path.symlink_metadata() {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound || is_no_folder(&error) => return Ok(None),
@@ -162,7 +183,7 @@ impl Room {
             Content::Folder(children)
         } else if found.is_file() {
             self.bytes = self.bytes.checked_sub(found.len()).ok_or_else(too_many)?;
-            Content::File(std::fs::read(path)?)
+            Content::File(content_of(path, found.len())?)
         } else if found.is_symlink() {
             Content::Link(std::fs::read_link(path)?)
         } else {

@@ -92,14 +92,17 @@ fn start_keeper(
 ) -> io::Result<(PipeReader, u32, std::fs::File)> {
     let (words, report) = io::pipe()?;
     let handed_task = in_memory(&wire::frame(task)?)?;
-    let options = in_memory(&confinement.bubblewrap_options())?;
+    let users = confinement.users().map(|users| in_memory(&users)).transpose()?;
+    let users = users.as_ref();
+    let options = in_memory(&confinement.bubblewrap_options(users.map(AsRawFd::as_raw_fd)))?;
     let complaint = in_memory(&[])?;
     let stderr = io::stderr().as_fd().try_clone_to_owned()?;
     // It need not be anywhere inside: whoever has it open can run it.
     let own = std::fs::File::open("/proc/self/exe")?;
     // This process has one thread, so nobody else can start a child that would inherit them too.
     fcntl_setfd(&report, FdFlags::empty())?;
-    for file in [handed_task.as_fd(), options.as_fd(), stderr.as_fd(), own.as_fd()] {
+    let handed_down = [handed_task.as_fd(), options.as_fd(), stderr.as_fd(), own.as_fd()];
+    for file in handed_down.into_iter().chain(users.map(AsFd::as_fd)) {
         fcntl_setfd(file, FdFlags::empty())?;
     }
     let handed = Handed {

@@ -1,23 +1,28 @@
-//! What is made for a confined program before it starts, and cleared away after it has ended.
+//! What is made for a confined program before it starts, and put back or cleared away after it has ended.
 
 use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use rustix::fs::Mode;
-use rustix::process::{Gid, Uid};
+use rustix::process::Uid;
 
 use super::keepsake::Keepsakes;
+use super::repositories::Repositories;
 use super::wire::{Refusal, Task};
+use crate::folders::make_passing;
+use crate::owner::give_to;
 use crate::sandbox::{Level, User};
 
-/// What is cleared away in the end.
+/// What has to be seen to in the end. Dropping it removes temporary files.
 #[derive(Debug, Default)]
 pub(super) struct Place {
     /// A folder for temporary files.
     temporary: Option<PathBuf>,
     /// What must be as it was.
     keepsakes: Keepsakes,
+    /// What must have nothing new to run.
+    repositories: Option<Repositories>,
 }
 
 impl Place {
@@ -27,13 +32,17 @@ impl Place {
         let keepsakes = Keepsakes::of(confinement.unguarded()).map_err(|source| {
             Refusal::Confinement(format!("what is protected in its folders cannot be remembered: {source}"))
         })?;
-        let mut place = Self { temporary: None, keepsakes };
+        let repositories = Some(Repositories::of(confinement.shared().cloned().collect()));
+        let mut place = Self { temporary: None, keepsakes, repositories };
         if let Some(user) = confinement.user {
             give_pipes(user).map_err(Refusal::preparing)?;
         }
         if confinement.level() == Level::Landlock {
-            let folder = make_folder(confinement.user).map_err(Refusal::preparing)?;
+            let folder = make_passing().map_err(Refusal::preparing)?;
             place.temporary = Some(folder.clone());
+            if let Some(user) = confinement.user {
+                give_to(user, &folder).map_err(|error| Refusal::preparing(error.into()))?;
+            }
             confinement.temporary = Some(folder);
         }
         for (name, value) in confinement.variables() {
@@ -44,33 +53,27 @@ impl Place {
     }
 
     /// Whether something was changed that is protected.
-    pub(super) fn is_trespassed(&self) -> bool {
-        self.keepsakes.are_changed()
+    pub(super) fn is_trespassed(&mut self) -> bool {
+        self.keepsakes.are_changed() || self.repositories.as_mut().is_some_and(Repositories::have_errands)
     }
 
-    /// Clears everything away, and gives whether something had to be put back. Nobody is left who could be in the way.
-    pub(super) fn clear(&mut self) -> bool {
-        self.remove_temporary();
-        // What could not be put back was changed too.
-        self.keepsakes.put_back().unwrap_or(true)
-    }
-
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the door: temporary files of a program that ended"
-    )]
-    fn remove_temporary(&mut self) {
-        if let Some(folder) = self.temporary.take() {
-            // No link in it is followed. What cannot be removed is in the folder that the system empties.
-            drop(std::fs::remove_dir_all(folder));
-        }
+    /// Puts everything back, and gives whether something had to be. Nobody is left who could be in the way.
+    pub(super) fn put_back(&self) -> bool {
+        let is_changed = self.keepsakes.put_back();
+        self.repositories.as_ref().is_some_and(Repositories::put_back) || is_changed
     }
 }
 
 impl Drop for Place {
-    /// A program that was not started leaves nothing either.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door: temporary files of a program that ended"
+    )]
     fn drop(&mut self) {
-        self.remove_temporary();
+        if let Some(folder) = &self.temporary {
+            // No link in it is followed. What cannot be removed is in the folder that the system empties.
+            drop(std::fs::remove_dir_all(folder));
+        }
     }
 }
 
@@ -82,18 +85,4 @@ fn give_pipes(user: User) -> io::Result<()> {
         rustix::fs::fchmod(stream, Mode::from_raw_mode(0o660))?;
     }
     Ok(())
-}
-
-/// A new folder that only this user enters.
-#[expect(clippy::disallowed_types, reason = "this is the door: temporary files of a program")]
-fn make_folder(user: Option<User>) -> io::Result<PathBuf> {
-    use std::os::unix::fs::DirBuilderExt;
-    let mut name = [0; 12];
-    getrandom::fill(&mut name).map_err(io::Error::other)?;
-    let folder = PathBuf::from(format!("/tmp/toolroom-{}", hex::encode(name)));
-    std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
-    if let Some(user) = user {
-        rustix::fs::chown(&folder, Some(Uid::from_raw(user.uid)), Some(Gid::from_raw(user.gid)))?;
-    }
-    Ok(folder)
 }

@@ -1,9 +1,9 @@
 //! Putting protected files back. No path is followed: every step is taken below a folder that is open, so that no link a
 //! program has left leads elsewhere. What is in the way is renamed, not removed, as somebody else may have put it there.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -13,27 +13,33 @@ use rustix::process::{Gid, Uid};
 
 use super::keepsake::{Content, Keepsake, Keepsakes, Thing};
 
+/// In front of the name of what was in the way.
+pub(super) const SET_ASIDE: &[u8] = b"set-aside-";
+
+/// All that an owner may do in a folder.
+const OWNERS: u32 = 0o700;
+
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl Keepsakes {
-    /// Puts back what was changed. Gives whether anything was.
-    pub(super) fn put_back(&self) -> io::Result<bool> {
+    /// Puts back what was changed, and gives whether anything was. What cannot be put back keeps no other from it.
+    pub(super) fn put_back(&self) -> bool {
         let mut is_any = false;
         for keepsake in self.kept.iter().filter(|keepsake| keepsake.is_changed()) {
             is_any = true;
-            keepsake.put_back()?;
+            // Whoever asked hears of a change either way.
+            drop(keepsake.put_back());
         }
-        Ok(is_any)
+        is_any
     }
 }
 
 impl Keepsake {
-    #[expect(clippy::disallowed_methods, reason = "this is the door: a protected file is put back")]
-    fn put_back(&self) -> io::Result<()> {
-        let mut folder = rustix::fs::openat(CWD, &self.folder, FOLDER, Mode::empty())?;
+    pub(super) fn put_back(&self) -> io::Result<()> {
+        let mut folder = open(CWD, self.folder.as_os_str())?;
         let Some(name) = self.path.file_name() else { return Ok(()) };
         for part in self.path.parent().into_iter().flat_map(Path::iter) {
-            folder = match rustix::fs::openat(&folder, part, FOLDER, Mode::empty()) {
+            folder = match open(folder.as_fd(), part) {
                 Ok(inner) => inner,
                 // Nothing was here, and nothing can be below.
                 Err(Errno::NOENT) if self.was.is_none() => return Ok(()),
@@ -87,6 +93,19 @@ impl Thing {
     }
 }
 
+/// Opens a folder to change what is in it, though a program may have closed it to its owner.
+#[expect(clippy::disallowed_methods, reason = "this is the door: a folder with a protected file")]
+fn open(above: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
+    let found = rustix::fs::openat(above, name, FOLDER.union(OFlags::PATH), Mode::empty())?;
+    let mode = rustix::fs::fstat(&found)?.st_mode;
+    if mode & OWNERS != OWNERS {
+        // By its number, as a path can be led elsewhere. Whoever may not is told below.
+        let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
+        let _ = rustix::fs::chmod(itself, Mode::from_raw_mode(mode | OWNERS));
+    }
+    rustix::fs::openat(&found, ".", FOLDER, Mode::empty())
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is the door: a protected folder is made again")]
 fn make_folder(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o700))?;
@@ -103,7 +122,7 @@ fn set_aside(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     }
     let mut random = [0; 6];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let mut aside = OsString::from(OsStr::from_bytes(b"set-aside-"));
+    let mut aside = OsStr::from_bytes(SET_ASIDE).to_owned();
     aside.push(OsStr::from_bytes(name.as_bytes().strip_prefix(b".").unwrap_or(name.as_bytes())));
     aside.push(format!("-{}", hex::encode(random)));
     Ok(rustix::fs::renameat(folder, name, folder, &aside)?)

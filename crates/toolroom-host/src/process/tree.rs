@@ -76,7 +76,7 @@ impl Tree {
         Self { house: Some(house), ..Self::of(0, task, deaths) }
     }
 
-    /// Clears this away when all has ended.
+    /// The same with this to be put back when all has ended.
     pub(super) fn with_place(self, place: Place) -> Self {
         Self { place, ..self }
     }
@@ -268,7 +268,7 @@ impl Tree {
             self.hear_from_inside();
         }
         let survivors = family::descendants(std::process::id()).len();
-        if self.place.clear() {
+        if self.place.put_back() {
             self.because(Cause::Trespass);
         }
         let status = self.status.unwrap_or(Status::Signalled(Signal::KILL.as_raw()));

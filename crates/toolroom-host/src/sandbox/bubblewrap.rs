@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
+use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::confinement::Confinement;
-use super::{protected, system};
+use super::passwd::PASSWD;
+use super::user::User;
+use super::{passwd, protected, system};
 
 impl Confinement {
     /// The program that makes the namespaces.
@@ -14,8 +17,16 @@ impl Confinement {
         &self.bubblewrap
     }
 
+    /// The list of users it sees, where its programs may look for the configuration of ssh: if there is somebody to
+    /// talk to, and a home that stays. A mount is too dear for the others.
+    pub(crate) fn users(&self) -> Option<Vec<u8>> {
+        self.proxy.as_ref()?;
+        passwd::with_home(self.user.unwrap_or_else(User::ourselves), self.home.as_ref()?)
+    }
+
     /// Its options, each ended by a zero byte: they go through a descriptor, so that no list of processes shows them.
-    pub(crate) fn bubblewrap_options(&self) -> Vec<u8> {
+    /// `users` is the descriptor with the list of users.
+    pub(crate) fn bubblewrap_options(&self, users: Option<RawFd>) -> Vec<u8> {
         let mut options = Options(Vec::new());
         options.say(["--die-with-parent", "--as-pid-1", "--unshare-pid", "--unshare-net"]);
         options.say(["--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]);
@@ -42,6 +53,9 @@ impl Confinement {
         self.add_folders(&mut options);
         if let Some(proxy) = &self.proxy {
             options.mount("--ro-bind", proxy, Path::new(PROXY));
+        }
+        if let Some(users) = users {
+            options.say(["--perms", "0644", "--ro-bind-data", users.to_string().as_str(), PASSWD]);
         }
         options.say(["--remount-ro", "/", "--chdir", "/"]);
         options.0

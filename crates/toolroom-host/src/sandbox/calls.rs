@@ -118,6 +118,14 @@ const SHARED: [c_long; 15] = [
     libc::SYS_ioprio_set,
 ];
 
+/// Tells what happens in a folder by the names of its files, which may be one that cannot be opened: Landlock does not
+/// know about it. Who waits for changes looks again and again instead.
+const WATCHING: &[c_long] = &[
+    libc::SYS_inotify_init1,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_inotify_init,
+];
+
 /// Calls about a process by its number, with the place of that number. About itself (0) they are allowed.
 const ABOUT_OTHERS: [(c_long, u8); 6] = [
     (libc::SYS_prlimit64, 0),
@@ -128,11 +136,21 @@ const ABOUT_OTHERS: [(c_long, u8); 6] = [
     (libc::SYS_setpriority, 1),
 ];
 
+/// "All processes of this user", where a priority is set.
+const OF_USER: u64 = 2;
+
+/// Memory by number may be this long: it is in no process' map once it is let go, so nobody counts it, and there are
+/// 4,096 pieces of it at most.
+const MAX_SHARED_BYTES: u64 = 1024 * 1024;
+
 /// Types into somebody else's terminal.
 const TYPING: [u64; 2] = [libc::TIOCSTI, TIOCLINUX];
 
 /// Asks the console for all sorts of things.
 const TIOCLINUX: u64 = 0x541c;
+
+/// Where a kind of socket stands among flags.
+const SOCKET_KINDS: u64 = 0xf;
 
 /// Families of sockets that lead no further than the network of a program.
 const FAMILIES: [c_int; 3] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6];
@@ -152,22 +170,41 @@ impl Confinement {
         let any_flag = NAMESPACES.map(|flag| SeccompCmpOp::MaskedEq(number(flag)).on(0, number(flag)));
         refused.insert(libc::SYS_clone, rules(any_flag)?);
         refused.insert(libc::SYS_ioctl, rules(TYPING.map(|typing| SeccompCmpOp::Eq.on(1, typing)))?);
-        if self.level == Level::Landlock {
-            refused.extend(SHARED.map(|call| (call, Vec::new())));
-            for (call, place) in ABOUT_OTHERS {
-                refused.insert(call, rules([SeccompCmpOp::Ne.on(place, 0)])?);
+        match self.level {
+            Level::Namespaces => {
+                let others = FAMILIES.map(|family| SeccompCmpOp::Ne.on(0, number(family)));
+                let others = others.into_iter().collect::<Result<_, _>>()?;
+                refused.insert(libc::SYS_socket, vec![SeccompRule::new(others)?]);
+                let too_long =
+                    SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Gt, MAX_SHARED_BYTES)?;
+                refused.insert(libc::SYS_shmget, rules([Ok(too_long)])?);
+            }
+            Level::Landlock => {
+                refused.extend(SHARED.iter().chain(WATCHING).map(|call| (*call, Vec::new())));
+                for (call, place) in ABOUT_OTHERS {
+                    refused.insert(call, rules([SeccompCmpOp::Ne.on(place, 0)])?);
+                }
+                refused
+                    .entry(libc::SYS_setpriority)
+                    .or_default()
+                    .extend(rules([SeccompCmpOp::Eq.on(0, OF_USER)])?);
+                // Landlock does not know about sockets in the file system, nor about datagrams.
+                refused.insert(libc::SYS_socket, Vec::new());
+                // One of a pair that takes datagrams can send them to anybody.
+                let datagram = number(libc::SOCK_DGRAM);
+                refused.insert(
+                    libc::SYS_socketpair,
+                    rules([SeccompCmpOp::MaskedEq(SOCKET_KINDS).on(1, datagram)])?,
+                );
             }
         }
-        let no_sockets = if self.level == Level::Namespaces {
-            let others = FAMILIES.map(|family| SeccompCmpOp::Ne.on(0, number(family)));
-            vec![SeccompRule::new(others.into_iter().collect::<Result<_, _>>()?)?]
-        } else {
-            // Landlock does not know about sockets in the file system, nor about datagrams.
-            Vec::new()
-        };
-        refused.insert(libc::SYS_socket, no_sockets);
-        // Its flags are behind a pointer, where no filter can look; everybody falls back to the old call.
-        let unknown = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+        // Only those of this machine have ends that lead nowhere else.
+        let foreign = rules([SeccompCmpOp::Ne.on(0, number(libc::AF_UNIX))])?;
+        refused.entry(libc::SYS_socketpair).or_default().extend(foreign);
+        // The flags of the first are behind a pointer, where no filter can look, and nobody counts the memory behind the
+        // others: no process need have it in its map. Everybody falls back to older calls.
+        let unknown = [libc::SYS_clone3, libc::SYS_memfd_create, libc::SYS_memfd_secret];
+        let unknown = unknown.map(|call| (call, Vec::new())).into();
         let mut programs = vec![compiled(refused, libc::EPERM)?, compiled(unknown, libc::ENOSYS)?];
         if cfg!(target_arch = "x86_64") {
             programs.push(no_second_numbers());

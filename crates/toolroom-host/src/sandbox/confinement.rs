@@ -1,5 +1,6 @@
 //! A profile on this machine: every path resolved, every doubt settled.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,6 +49,9 @@ impl Confinement {
         let readable = resolved(&profile.readable)?;
         let home = resolved(profile.home.as_slice())?.pop();
         writable.extend(home.clone());
+        for given in profile.writable.iter().chain(&profile.readable).chain(&profile.home) {
+            check_way(given, &writable)?;
+        }
         let first = writable.first().or(readable.first()).map(PathBuf::as_path);
         let user = user(first).map_err(|source| unusable(first.unwrap_or(Path::new("/")), source))?;
         if let Some(user) = user {
@@ -65,11 +69,8 @@ impl Confinement {
                 }
             }
         }
-        // A home of its own is the program's alone: nobody else runs what it leaves there.
-        let shared = || writable.iter().filter(|folder| Some(*folder) != home.as_ref());
+        let shared = || shared(&writable, home.as_ref());
         let locked: Vec<PathBuf> = shared().flat_map(|folder| protected::locked(folder)).collect();
-        let pinned = shared().map(|folder| folder.join(protected::REPOSITORY));
-        let pinned = pinned.filter(|folder| protected::is_folder(folder)).collect();
         let mut hidden = profile.hidden.clone();
         hidden.retain(|path| protected::is_there(path));
         let mut hidden = resolved_any(&hidden)?;
@@ -79,6 +80,14 @@ impl Confinement {
             writable.iter().chain(&readable).map(PathBuf::as_path).chain(system).collect();
         hidden.retain(|path| usable.iter().any(|folder| path.starts_with(folder)));
         hidden.extend(shared().chain(&readable).flat_map(|folder| protected::hidden(folder)));
+        // What has a protected file somewhere inside, and a repository.
+        let around = locked.iter().chain(&hidden).filter(|path| protected::is_there(path));
+        let around = around.flat_map(|path| path.ancestors().skip(1));
+        let repositories: Vec<PathBuf> = shared().map(|folder| folder.join(protected::REPOSITORY)).collect();
+        let around = around.chain(repositories.iter().map(PathBuf::as_path));
+        let is_inside = |path: &Path| shared().any(|folder| path != folder && path.starts_with(folder));
+        let pinned: BTreeSet<PathBuf> =
+            around.filter(|path| is_inside(path) && protected::is_folder(path)).map(Path::to_owned).collect();
         let proxy = match &profile.network {
             Network::Off => None,
             Network::Proxy { .. } if level == Level::Landlock => return Err(SandboxError::NoProxy),
@@ -92,7 +101,7 @@ impl Confinement {
             writable,
             hidden,
             locked,
-            pinned,
+            pinned: pinned.into_iter().collect(),
             home,
             temporary_bytes: profile.temporary_bytes,
             proxy,
@@ -127,6 +136,11 @@ impl Confinement {
         Ok(())
     }
 
+    /// The folders it may change in which others work, too.
+    pub(crate) fn shared(&self) -> impl Iterator<Item = &PathBuf> {
+        shared(&self.writable, self.home.as_ref())
+    }
+
     /// What a program could change though it is protected, each path below the folder it lies in. In namespaces that is
     /// only what is not there: nothing can be laid over it.
     pub(crate) fn unguarded(&self) -> Vec<(PathBuf, PathBuf)> {
@@ -146,6 +160,11 @@ impl Confinement {
     }
 }
 
+/// A home of its own is the program's alone: nobody else runs what it leaves there.
+fn shared<'a>(writable: &'a [PathBuf], home: Option<&'a PathBuf>) -> impl Iterator<Item = &'a PathBuf> {
+    writable.iter().filter(move |folder| Some(*folder) != home)
+}
+
 /// Folders that must be there, without links in their paths. None may hold a part of the system.
 fn resolved(folders: &[PathBuf]) -> Result<Vec<PathBuf>, SandboxError> {
     let found = resolved_any(folders)?;
@@ -159,10 +178,27 @@ fn resolved(folders: &[PathBuf]) -> Result<Vec<PathBuf>, SandboxError> {
     Ok(found)
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the door: where a folder of the sandbox really is")]
+/// Refuses a path that goes through a folder programs may change, and leads out of it again.
+fn check_way(given: &Path, writable: &[PathBuf]) -> Result<(), SandboxError> {
+    let found = resolved_one(given)?;
+    for above in given.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {
+        let above = resolved_one(above)?;
+        if let Some(folder) =
+            writable.iter().find(|folder| above.starts_with(folder) && !found.starts_with(folder))
+        {
+            return Err(SandboxError::LeadsOut { given: given.to_owned(), folder: folder.clone() });
+        }
+    }
+    Ok(())
+}
+
 fn resolved_any(paths: &[PathBuf]) -> Result<Vec<PathBuf>, SandboxError> {
-    let resolve = |path: &PathBuf| path.canonicalize().map_err(|source| unusable(path, source));
-    paths.iter().map(resolve).collect()
+    paths.iter().map(|path| resolved_one(path)).collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: where a folder of the sandbox really is")]
+fn resolved_one(path: &Path) -> Result<PathBuf, SandboxError> {
+    path.canonicalize().map_err(|source| unusable(path, source))
 }
 
 fn unusable(folder: &Path, source: io::Error) -> SandboxError {

@@ -11,7 +11,7 @@ use super::level::Level;
 #[non_exhaustive]
 pub enum SandboxError {
     /// This machine has no such confinement.
-    #[error("programs cannot be confined as asked ({}) on this machine: {reason}", wanted.map_or("at all", Level::name))]
+    #[error("this machine cannot confine programs (level: {}): {reason}", wanted.map_or("any", Level::name))]
     Unavailable {
         /// What was asked for.
         wanted: Option<Level>,
@@ -32,6 +32,19 @@ pub enum SandboxError {
         /// As it was given.
         folder: PathBuf,
     },
+    /// A folder of the profile is a link that a program could have made.
+    #[error(
+        "`{}` leads out of `{}`, in which programs could have put a link there: name the folder it leads to, or remove \
+         the link",
+        given.display(),
+        folder.display()
+    )]
+    LeadsOut {
+        /// As it was given.
+        given: PathBuf,
+        /// What programs may change.
+        folder: PathBuf,
+    },
     /// This level allows whole folders only.
     #[error(
         "`{}` lies in `{}`, and without bubblewrap nothing can be kept from a program inside a folder it may use: \
@@ -47,8 +60,8 @@ pub enum SandboxError {
     },
     /// Root's folders cannot be changed by the user a program becomes.
     #[error(
-        "started by root, the program would be user {uid}, who may not change `{}`: give the folder to that user \
-         (`chown -R {uid} …`) or start Toolroom as an ordinary user",
+        "started by root, the program would be user {uid}, who may not change `{0}`: give the folder to that user \
+         (`chown -R {uid} '{0}'`), or start Toolroom as an ordinary user",
         folder.display()
     )]
     NotItsOwn {

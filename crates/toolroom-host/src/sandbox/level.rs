@@ -66,6 +66,12 @@ impl Level {
                  not their content",
             ),
             either(
+                "names",
+                spaces,
+                "what is outside cannot even be seen to be there",
+                "whether a file outside is there, how long it is and where a link leads can be found out by its path",
+            ),
+            either(
                 "outside_sockets",
                 landlock_abi >= UNIX_SOCKETS || !spaces,
                 "servers outside cannot be reached through sockets in the folders of the profile",

@@ -21,6 +21,7 @@ mod finding;
 mod home;
 mod level;
 mod named;
+mod passwd;
 mod profile;
 mod protected;
 mod system;

@@ -3,23 +3,40 @@
 
 use std::path::{Path, PathBuf};
 
-/// Run or obeyed by shells and by git, often long after and by somebody else. They can be read.
-const LOCKED: [&str; 15] = [
+/// Run or obeyed by shells, by git, by editors and by whatever starts a session, often long after and by somebody else.
+/// They can be read.
+const LOCKED: [&str; 31] = [
+    ".bash_aliases",
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
     ".bashrc",
+    ".cshrc",
     ".gitconfig",
+    ".hg/hgrc",
+    ".inputrc",
     ".kshrc",
+    ".login",
+    ".mcp.json",
+    ".pam_environment",
     ".profile",
+    ".tcshrc",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
     ".zlogin",
     ".zlogout",
     ".zprofile",
     ".zshenv",
     ".zshrc",
+    ".config/autostart",
+    ".config/environment.d",
     ".config/fish",
     ".config/git",
-    ".config/autostart",
+    ".config/systemd",
+    ".local/share/systemd",
+    ".vscode/settings.json",
+    ".vscode/tasks.json",
 ];
 
 /// The folder of a repository. It cannot be put aside, so that none with other hooks takes its place.

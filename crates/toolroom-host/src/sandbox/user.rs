@@ -34,6 +34,11 @@ impl User {
         Ok(if is_root { Self::NOBODY } else { Self { uid: found.uid(), gid } })
     }
 
+    /// Who we are.
+    pub(super) fn ourselves() -> Self {
+        Self { uid: rustix::process::geteuid().as_raw(), gid: rustix::process::getegid().as_raw() }
+    }
+
     /// Whether it may make files in this folder, as far as the folder itself says.
     pub(super) fn may_write(self, folder: &Path) -> io::Result<bool> {
         Ok(self.rights(folder)? & 0b011 == 0b011)

@@ -10,6 +10,13 @@ use super::interpreter::Interpreter;
 pub(super) const BASH_LOOP: &str =
     "while IFS= TMOUT= read -r -d '' __toolroom; do eval \"$__toolroom\"; done";
 
+/// Gives the words that we use their own meaning again, whatever functions a command has made, and keeps its code. An
+/// assignment is no command, so no function is in its way; it makes bash keep to the standard, by which `trap`, `unset`
+/// and `set` are found before any function. Traps go first, as they would run in between.
+const BASH_OWN_WORDS: &str = "__toolroom=$? POSIXLY_CORRECT=; trap - DEBUG ERR RETURN; \
+    unset -f command eval read set shopt trap unset; unset POSIXLY_CORRECT; \
+    command shopt -u expand_aliases inherit_errexit";
+
 /// One command, with a report behind it. Everything is read before any of it runs, so that nothing the command does to
 /// the shell changes how the rest is read.
 ///
@@ -28,10 +35,6 @@ pub(super) fn told(
         Interpreter::Sh => b"{ { ".to_vec(),
     };
     let mut tidy = String::new();
-    if interpreter == Interpreter::Bash {
-        // These would run within the report.
-        tidy.push_str("trap - DEBUG ERR; ");
-    }
     for (name, value) in variables {
         script.extend_from_slice(name.as_bytes());
         script.push(b'=');
@@ -52,14 +55,14 @@ pub(super) fn told(
         Interpreter::Sh => b"command eval ",
     });
     script.extend(quoted(command));
-    let (end_of_loop, state, end) = match interpreter {
-        Interpreter::Bash => ("; done", "command declare -p; command declare -f", '\0'),
-        Interpreter::Sh => ("", "command export -p", '\n'),
+    let (end_of_loop, own_words, state, end) = match interpreter {
+        Interpreter::Bash => ("; done", BASH_OWN_WORDS, "command declare -p; command declare -f", '\0'),
+        Interpreter::Sh => ("", "__toolroom=$?; unset -f command", "command export -p", '\n'),
     };
     script.extend_from_slice(
         format!(
-            " </dev/null 8>&- 9>&-{end_of_loop}; {{ command printf '{word} %s\\n' \"$?\"; set +euvx; {tidy}\
-             command printf '\\0'; command pwd -P; command printf '\\0umask '; command umask; {state}; \
+            " </dev/null 8>&- 9>&-{end_of_loop}; {{ {own_words}; set +euvx; command unalias -a; {tidy}\
+             command printf '{word} %s\\n\\0' \"$__toolroom\"; unset __toolroom; command pwd -P; command printf '\\0umask '; command umask; {state}; \
              command printf '\\0%s\\0' {word}; }} 2>/dev/null >&0; }} >&8 2>&9; }} 8>&1 9>&2{end}"
         )
         .as_bytes(),

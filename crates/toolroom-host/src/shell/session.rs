@@ -74,6 +74,8 @@ pub(super) struct Session {
     interpreter: Interpreter,
     running: Running,
     line: Line,
+    /// Where its programs get out of their sandbox.
+    way_out: Option<PathBuf>,
 }
 
 impl Command {
@@ -97,15 +99,20 @@ impl Session {
         order: Order,
         memory: &Memory,
     ) -> Result<Self, ProcessError> {
+        let way_out = way_out(&order).cloned();
         let (running, line) = supervisor.start_on_line(interpreter.lasting(order)).await?;
-        let mut session = Self { interpreter, running, line };
+        let mut session = Self { interpreter, running, line, way_out };
         let mut first = memory.state.clone().unwrap_or_default();
         if let Some(folder) = &memory.folder {
             first.extend_from_slice(b"\n");
             first.extend(entering(folder));
         }
         if !first.is_empty() {
-            let ready = exchange(&mut session.line, interpreter, &first, &[]);
+            let ready = async {
+                exchange(&mut session.line, interpreter, &first, &[]).await?;
+                // What was remembered may only be in the way of whatever follows it.
+                exchange(&mut session.line, interpreter, b"", &[]).await
+            };
             let is_ready = matches!(tokio::time::timeout(READY, ready).await, Ok(Ok(_)));
             // What had to be said about variables that cannot be set is nobody's business.
             if !is_ready || session.running.turn_page().await.is_none() {
@@ -118,6 +125,11 @@ impl Session {
     /// Whether it takes another command.
     pub(super) fn is_alive(&self) -> bool {
         self.running.ended().is_none()
+    }
+
+    /// Whether programs get out where one that is started now would. A sandbox cannot be given another way.
+    pub(super) fn fits(&self, order: &Order) -> bool {
+        self.way_out.as_ref() == way_out(order)
     }
 
     /// Runs one command. Whoever gives this up must drop the session, too.
@@ -190,6 +202,10 @@ impl Session {
         let end = if is_late { End::OutOfTime } else { End::ShellEnded(ended.status, ended.cause) };
         Ok(Step::Ended(end, ended))
     }
+}
+
+fn way_out(order: &Order) -> Option<&PathBuf> {
+    order.confinement.as_ref()?.proxy.as_ref()
 }
 
 /// What followed on something that was said.

@@ -1,6 +1,6 @@
 //! The shells of all conversations.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::ShellError;
 use super::interpreter::Interpreter;
 use super::session::{Command, Memory, Outcome, Session};
-use crate::process::{Order, Supervisor};
+use crate::process::{Order, ProcessError, Supervisor};
 
 /// How many there are at most.
 const MOST: usize = 16;
@@ -71,7 +71,8 @@ impl Shells {
     }
 
     /// Runs a command in the shell of a conversation, behind those that wait for it already. A shell that has to be
-    /// started is started as `order` says, but for the program. Giving this up ends the command with its shell.
+    /// started is started as `order` says, but for the program; also one that follows, in the same state, on one whose
+    /// programs had another way to the network. Giving this up ends the command with its shell.
     pub async fn run(
         &self,
         conversation: &str,
@@ -86,10 +87,11 @@ impl Shells {
         };
         let mut shell = shell.map_err(|_| ShellError::Busy)?;
         // Taken out: a shell whose command is given up is dropped with it.
-        let mut session = match shell.session.take().filter(Session::is_alive) {
-            Some(session) => session,
-            None => self.start(order, &mut shell.memory).await?,
-        };
+        let mut session =
+            match shell.session.take().filter(|session| session.is_alive() && session.fits(&order)) {
+                Some(session) => session,
+                None => self.start(order, &mut shell.memory).await?,
+            };
         let outcome = session.run(command, &mut shell.memory, &seat.closed).await;
         if session.is_alive() && !seat.closed.is_cancelled() {
             shell.session = Some(session);
@@ -105,12 +107,18 @@ impl Shells {
         }
     }
 
+    /// The conversations that have one.
+    #[must_use]
+    pub fn conversations(&self) -> BTreeSet<String> {
+        self.seats().keys().cloned().collect()
+    }
+
     async fn start(&self, order: Order, memory: &mut Memory) -> Result<Session, ShellError> {
         let started = Session::start(&self.supervisor, self.interpreter, order.clone(), memory).await;
-        if let Ok(session) = started {
-            return Ok(session);
+        if !matches!(started, Err(ProcessError::HelperLost)) {
+            return Ok(started?);
         }
-        // Perhaps what was remembered keeps it from starting.
+        // It runs and does not answer: perhaps what was remembered keeps it from it.
         *memory = Memory::default();
         Ok(Session::start(&self.supervisor, self.interpreter, order, memory).await?)
     }

@@ -7,6 +7,14 @@ use super::error::SshError;
 /// Longer names are nobody's.
 const MAX_CHARS: usize = 255;
 
+/// Asks the proxy of a sandbox for a connection to `$0` at port `$1` and passes on what is said, without a program that
+/// a machine may lack. What the proxy says against it is shown. A percent sign is doubled, as ssh reads this first.
+const THROUGH_PROXY: &str = "exec 3<>/dev/tcp/127.0.0.1/${HTTPS_PROXY##*:} || exit; \
+    printf \"CONNECT %%s:%%s HTTP/1.1\\r\\n\\r\\n\" \"$0\" \"$1\" >&3; read -r _ code _ <&3; \
+    while read -r line <&3 && [ ${#line} -gt 1 ]; do :; done; \
+    [ \"$code\" = 200 ] || { cat <&3 >&2; exit 1; }; \
+    trap : HUP; cat <&3 & exec >&3; cat; kill $!";
+
 /// A host with a name of its own. Every part has been checked: none can be read as an option, a pattern or another
 /// line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +83,24 @@ impl HostEntry {
         &self.alias
     }
 
+    /// Where it is.
+    #[must_use]
+    pub fn hostname(&self) -> &str {
+        &self.hostname
+    }
+
+    /// The port that is spoken to.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port.unwrap_or(22)
+    }
+
+    /// The host as a proxy is told about it, and as ssh is told to say it.
+    fn spoken(&self) -> String {
+        let host = self.hostname.replace('%', "%%");
+        if host.contains(':') { format!("[{host}]") } else { host }
+    }
+
     /// The name its keys are known under.
     pub(super) fn known_as(&self) -> String {
         match self.port {
@@ -106,6 +132,11 @@ impl HostEntry {
         add("ServerAliveInterval", "30");
         add("ServerAliveCountMax", "3");
         add("ControlMaster", "no");
+        // Only where there is no other way: in a sandbox.
+        block.push_str(&format!("Match originalhost {} exec \"test $HTTPS_PROXY\"\n", self.alias));
+        block.push_str(&format!("    ProxyCommand bash -c '{THROUGH_PROXY}' \"{}\" %p\n", self.spoken()));
+        // What others wrote behind it is not about this host alone.
+        block.push_str("Match all\n");
         block.push_str(&self.mark("<<<"));
         block
     }

@@ -56,11 +56,16 @@ impl SshHome {
         self.folder.join(CONFIG)
     }
 
-    /// Makes a host known under its name. Once more changes nothing. Blocks.
-    pub fn configure(&self, entry: &HostEntry, key: Option<&KnownHost>) -> Result<Changed, SshError> {
+    /// Makes a host known under its name to programs that work in this workspace. Once more changes nothing. Blocks.
+    pub fn configure(
+        &self,
+        entry: &HostEntry,
+        key: Option<&KnownHost>,
+        workspace: &Path,
+    ) -> Result<Changed, SshError> {
         let _alone = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         for folder in self.folder.parent().into_iter().chain([self.folder.as_path()]) {
-            make_home(folder)?;
+            make_home(folder, workspace)?;
         }
         let folder = self.open()?;
         // The key first: a host that can be reached is one whose key is known.

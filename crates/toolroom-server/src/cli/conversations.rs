@@ -205,7 +205,7 @@ async fn delete(app: &App, scope: &Scope, name: &str, yes: bool, output: Output)
             }
         }
     }
-    match agents::conversations(app).delete_conversation(scope, &conversation.id).await {
+    match app.delete_conversation(scope, &conversation.id).await {
         Ok(_) => {}
         Err(error @ StepError::Busy { .. }) => return Err(Refused(error.to_string()).into()),
         Err(error) => return Err(error.into()),

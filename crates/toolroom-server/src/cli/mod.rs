@@ -17,14 +17,15 @@ mod exit;
 mod file_text;
 mod init;
 mod judged;
+mod keys;
 mod log;
 mod memory;
-mod memory_export;
 mod models;
 mod output;
 mod parked;
 mod places;
 mod policy;
+mod projects;
 mod prompt;
 mod question;
 mod report;
@@ -148,6 +149,10 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// See how well programs are confined here, and run one that way
     Sandbox(sandbox::SandboxArgs),
+    /// See, make and take back keys for programs
+    Keys(keys::KeysArgs),
+    /// See, make and change projects, which share a server and see nothing of each other
+    Projects(projects::ProjectsArgs),
     /// Serve tools and agents over HTTP
     Serve(serve::ServeArgs),
     /// Print the completion script of a shell
@@ -265,6 +270,8 @@ async fn dispatch(
         Command::Agents(args) => agents::run(&app, scope, args, output).await,
         Command::Secrets(args) => secrets::run(&app, scope, args, output).await,
         Command::Models(args) => models::run(&app, scope, args, output).await,
+        Command::Keys(args) => keys::run(&app, scope, args, output).await,
+        Command::Projects(args) => projects::run(&app, scope, args, output).await,
         Command::Completions(_)
         | Command::Config(_)
         | Command::Init(_)

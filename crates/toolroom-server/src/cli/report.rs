@@ -3,10 +3,9 @@
 use serde::Serialize;
 use toolroom::call::{CallReport, Outcome};
 
-use super::judged::Judged;
 use super::output::Output;
 use super::sheet::flat;
-use crate::documents::{CallDocument, Surface, remedy, what_to_do};
+use crate::documents::{CallDocument, Judged, Surface, remedy, what_to_do};
 
 pub(super) fn print(report: &CallReport, output: Output) -> anyhow::Result<()> {
     match &report.outcome {

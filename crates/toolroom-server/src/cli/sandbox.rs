@@ -9,6 +9,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
+use toolroom_host::control_group::ControlGroup;
 use toolroom_host::folders::Folders;
 use toolroom_host::net::Proxy;
 use toolroom_host::process::{Cause, Ended, Limit, Order, ProcessError, Running, Status, Stream, Supervisor};
@@ -72,6 +73,12 @@ pub(super) async fn run(args: SandboxArgs, output: &Output) -> anyhow::Result<Ex
         args.profile.parse().map_err(|error| Usage(format!("{:#}", anyhow::Error::from(error))))?;
     let supervisor = Supervisor::new(environment::own_program());
     let demand = Demand { level: args.level, user: None };
+    if named == Named::Off && args.level.is_some() {
+        return Err(Usage(
+            "`--profile off` confines nothing: leave out `--level`, or choose another profile".to_owned(),
+        )
+        .into());
+    }
     let sandbox = match (&named, args.command.is_empty()) {
         (Named::Off, false) => None,
         _ => Some(Sandbox::find(&supervisor, demand).await.map_err(|error| Refused(error.to_string()))?),
@@ -89,7 +96,7 @@ pub(super) async fn run(args: SandboxArgs, output: &Output) -> anyhow::Result<Ex
     order.kept_bytes = KEPT_BYTES;
     order.limits.wall = args.timeout.map(Duration::from_secs);
     if args.stdin {
-        io::stdin().lock().take(MAX_INPUT_BYTES).read_to_end(&mut order.input)?;
+        order.input = tokio::task::spawn_blocking(read_input).await??;
     }
     // Kept until the program has ended.
     let mut _proxy = None;
@@ -125,6 +132,18 @@ pub(super) async fn run(args: SandboxArgs, output: &Output) -> anyhow::Result<Ex
     }
 }
 
+/// What is on standard input, until it ends.
+fn read_input() -> anyhow::Result<Vec<u8>> {
+    let mut input = Vec::new();
+    io::stdin().lock().take(MAX_INPUT_BYTES + 1).read_to_end(&mut input)?;
+    if input.len() as u64 > MAX_INPUT_BYTES {
+        return Err(
+            Usage("there is more than 256 MiB on standard input: put it into a file".to_owned()).into()
+        );
+    }
+    Ok(input)
+}
+
 /// Waits for its end; a signal to us asks it to end.
 async fn wait(running: &Running) -> anyhow::Result<Ended> {
     let stop = CancellationToken::new();
@@ -153,14 +172,24 @@ struct Explained {
     #[serde(skip_serializing_if = "Option::is_none")]
     shortfall: Option<String>,
     promises: Vec<Promise>,
+    cgroup: Cgroup,
+}
+
+#[derive(Serialize)]
+struct Cgroup {
+    #[serde(flatten)]
+    found: ControlGroup,
+    meaning: String,
 }
 
 fn explain(sandbox: &Sandbox, output: &Output) -> anyhow::Result<Exit> {
+    let found = ControlGroup::of_this_process();
     let explained = Explained {
         level: sandbox.level(),
         landlock_abi: sandbox.landlock_abi(),
         shortfall: sandbox.shortfall().map(str::to_owned),
         promises: sandbox.promises(),
+        cgroup: Cgroup { found, meaning: found.meaning() },
     };
     if output.is_json() {
         output.document(&explained)?;
@@ -174,6 +203,7 @@ fn explain(sandbox: &Sandbox, output: &Output) -> anyhow::Result<Exit> {
         let (style, word) = if holds { (GREEN, "holds") } else { (YELLOW, "does not hold") };
         output.data(&format!("  {name:<15} {style}{word}{style:#}: {meaning}"))?;
     }
+    output.data(&format!("  {:<15} {}: {}", "cgroup", found.name(), explained.cgroup.meaning))?;
     Ok(Exit::Done)
 }
 

@@ -8,17 +8,18 @@ use tokio_util::sync::CancellationToken;
 use toolroom_host::interrupt::Interrupts;
 use toolroom_host::listen::Listener;
 
-use super::Register;
-use super::exit::Exit;
+use super::exit::{Exit, Refused};
 use super::output::Output;
-use crate::app::Stay;
+use super::{Register, close};
+use crate::app::{App, Stay};
 use crate::http::{Server, ServerSettings};
+use crate::identity::holds;
 
 #[derive(Args)]
 pub(super) struct ServeArgs {
-    /// Where to listen
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7300")]
-    listen: SocketAddr,
+    /// Where to listen; `server.listen` of the configuration when left out
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
     /// Another database than the one in the data folder
     #[arg(long, value_name = "URL")]
     database: Option<String>,
@@ -37,14 +38,24 @@ pub(super) async fn run(
         );
     }
     let app = super::open(settings, Stay::Long, *output, register).await?;
-    let listener = Listener::bind(args.listen)
+    let keys = app.config.config.server.clone();
+    let wanted = args.listen.unwrap_or(keys.listen.0);
+    if !wanted.ip().is_loopback() && !has_key(&app).await? {
+        close(app).await;
+        let text = format!(
+            "others than this machine would come in at {wanted}, and there is no key to tell them apart; make one with \
+             `toolroom keys create --name NAME`, or listen at 127.0.0.1"
+        );
+        return Err(Refused(text).into());
+    }
+    let listener = Listener::bind(wanted)
         .await
-        .with_context(|| format!("cannot listen at {}; is another `toolroom serve` running?", args.listen))?;
+        .with_context(|| format!("cannot listen at {wanted}; is another `toolroom serve` running?"))?;
     let address = listener.address();
     let ending = CancellationToken::new();
     let told = ending.clone();
     let interrupts = Interrupts::watch(move || told.cancel())?;
-    let server = Server::new(app, ServerSettings { address, hosts: Vec::new() }, ending);
+    let server = Server::new(app, &ServerSettings { address, keys }, ending);
     let link = server.doorkeeper.sign_in_link().await?;
     let url = format!("http://{address}");
     if output.is_json() {
@@ -60,5 +71,12 @@ pub(super) async fn run(
     }
     server.serve(listener).await?;
     drop(interrupts);
+    server.close().await;
     Ok(Exit::Done)
+}
+
+/// Whether somebody could show a key that holds.
+async fn has_key(app: &App) -> anyhow::Result<bool> {
+    let now = app.room.clock().now();
+    Ok(app.store.all_keys().await?.iter().any(|key| holds(key, now)))
 }

@@ -13,7 +13,8 @@ use toolroom_store::{Store, StoreError};
 
 use super::facts::{Damage, OpenStore, StoreFacts, StoreState, StoreTrouble, Unwritable, Vanished};
 use super::gather::{Running, aside, told, within};
-use crate::app::{DATABASE, emptied, is_emptied, is_lost, lost, presence};
+use crate::app::{DATABASE, presence};
+use crate::missing_database::{emptied, is_emptied, is_lost, lost};
 
 /// A larger database is not read whole in passing.
 const SEARCHED_BYTES: u64 = 1_000_000_000;

@@ -119,12 +119,11 @@ async fn delete(
     Path(id): Path<String>,
 ) -> Result<StatusCode, Problem> {
     let conversation = find(&server, &caller, &id).await?;
-    match server.app.store.delete_conversation(&caller.scope, &conversation.id).await {
+    match server.app.delete_conversation(&caller.scope, &conversation.id).await {
         Ok(_) => {}
         Err(error @ StepError::Busy { .. }) => return Err(Problem::conflict(error.to_string())),
         Err(error) => return Err(Problem::failure(&error)),
     }
-    server.app.end_shell(&caller.scope.project, conversation.id.as_str());
     Ok(StatusCode::NO_CONTENT)
 }
 

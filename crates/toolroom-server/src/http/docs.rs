@@ -1,7 +1,5 @@
 //! The page that shows what can be asked, without a script.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 
 /// The page for an OpenAPI document.
@@ -13,6 +11,13 @@ pub(super) fn page(document: &Value) -> String {
             operation_part(&mut page, path, method, operation);
         }
     }
+    page.push_str("<h1>Problems</h1>");
+    for (code, about) in CODES {
+        let about = safe(about);
+        page.push_str(&format!(
+            "<section id=\"problem-{code}\"><h2><code>{code}</code></h2><p>{about}</p></section>"
+        ));
+    }
     page.push_str("</main></body></html>\n");
     page
 }
@@ -21,9 +26,7 @@ fn operation_part(page: &mut String, path: &str, method: &str, operation: &Value
     let text = |key: &str| operation.get(key).and_then(Value::as_str).unwrap_or_default();
     let (id, summary) = (safe(text("operationId")), safe(text("summary")));
     let method = method.to_ascii_uppercase();
-    // Writing to a string cannot fail.
-    drop(write!(
-        page,
+    page.push_str(&format!(
         "<section id=\"{id}\"><h2><b>{method}</b> <code>{}</code></h2><p>{summary}</p>",
         safe(path)
     ));
@@ -31,10 +34,30 @@ fn operation_part(page: &mut String, path: &str, method: &str, operation: &Value
     for parameter in parameters.into_iter().flatten() {
         let name = parameter.get("name").and_then(Value::as_str).unwrap_or_default();
         let about = parameter.get("description").and_then(Value::as_str).unwrap_or_default();
-        drop(write!(page, "<p class=\"field\"><code>{}</code> {}</p>", safe(name), safe(about)));
+        page.push_str(&format!("<p class=\"field\"><code>{}</code> {}</p>", safe(name), safe(about)));
     }
     page.push_str("</section>");
 }
+
+/// What is wrong with a request, by its stable name.
+pub(super) const CODES: [(&str, &str); 16] = [
+    ("bad_request", "The query or the body makes no sense; `detail` says what."),
+    ("conflict", "It does not go with how things stand."),
+    ("ending", "The server is about to end."),
+    ("forbidden", "Whoever asks may not do this."),
+    ("in_progress", "A request of this `Idempotency-Key` is being worked on."),
+    ("internal", "It is the server's fault; its log says why."),
+    ("method_not_allowed", "The address does not take that method."),
+    ("name_taken", "Another request was sent under this `Idempotency-Key`."),
+    ("no_database", "The database cannot be read."),
+    ("not_found", "There is no such thing, or it is somebody else's."),
+    ("rate_limited", "Too many requests; `retryAfter` says when to come again."),
+    ("too_large", "More than is taken."),
+    ("too_slow", "The body took too long."),
+    ("unauthorized", "No key was shown, or it does not hold."),
+    ("unknown_host", "The server has no such name; `server.hosts` gives it one."),
+    ("unsupported_media_type", "The body is no JSON."),
+];
 
 fn safe(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

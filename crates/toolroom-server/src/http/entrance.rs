@@ -1,44 +1,68 @@
-//! The entrance: every request passes here before anything reads it further.
+//! The entrance of a route: who is it, may they do this, and have they not come too often.
 //!
-//! In this order: is it meant for us (`Host`), does it come from a page that may speak to us (`Origin`), who is it, may
-//! they do this. A page that made a browser send something can read no header of ours and set none of its own, so what
-//! a cookie alone allows is held to our own pages.
+//! A page that made a browser send something can read no header of ours and set none of its own, so what a cookie alone
+//! allows is held to our own pages.
 
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use tokio::time::Instant;
 
+use super::gate::ForeignPage;
 use super::need::Need;
+use super::pacing;
 use super::problem::Problem;
 use super::server::Server;
-use crate::identity::{Caller, HostName, Shown, Unidentified, WebOrigin};
+use crate::identity::{Caller, Shown, Unidentified, WebOrigin};
 
 /// The cookie of a browser that is signed in.
 pub(super) const COOKIE: &str = "toolroom_browser";
 
-/// Lets a request in to one route, or not.
-pub(super) async fn enter(
-    State((server, need)): State<(Arc<Server>, Need)>,
-    request: Request,
-    next: Next,
-) -> Response {
+/// The door of one route.
+#[derive(Clone)]
+pub(super) struct Door {
+    pub(super) server: Arc<Server>,
+    pub(super) need: Need,
+    /// What it is counted as.
+    pub(super) method: &'static str,
+    pub(super) path: &'static str,
+}
+
+/// Lets a request in to one route, or not, and counts it.
+pub(super) async fn enter(State(door): State<Door>, request: Request, next: Next) -> Response {
+    let came = Instant::now();
+    let response = pass(&door, request, next).await;
+    let Door { server, method, path, .. } = door;
+    server.app.figures.request(method, path, response.status().as_u16(), came.elapsed());
+    response
+}
+
+async fn pass(Door { server, need, .. }: &Door, request: Request, next: Next) -> Response {
+    let need = *need;
     let (mut parts, body) = request.into_parts();
-    let page = match page_of(&server, &parts.headers) {
-        Ok(page) => page,
+    let page = parts.extensions.get::<ForeignPage>().and_then(|ForeignPage(page)| page.clone());
+    let caller = match recognise(server, need, &parts, page.as_ref()).await {
+        Ok(caller) => caller,
         Err(problem) => return problem.into_response(),
     };
-    let caller = match recognise(&server, need, &parts, page.as_ref()).await {
-        Ok(caller) => caller,
-        Err(problem) => return allowing(page.as_ref(), problem.into_response()),
+    let Some(caller) = caller else { return next.run(Request::from_parts(parts, body)).await };
+    let visit = match server.pacing.caller(&caller) {
+        Ok(visit) => visit,
+        Err(problem) => return problem.into_response(),
     };
-    if let Some(caller) = caller {
-        parts.extensions.insert(caller);
-    }
-    allowing(page.as_ref(), next.run(Request::from_parts(parts, body)).await)
+    let mut response = match admit(server, need, &parts, &caller).await {
+        Ok(()) => {
+            parts.extensions.insert(caller);
+            next.run(Request::from_parts(parts, body)).await
+        }
+        Err(problem) => problem.into_response(),
+    };
+    pacing::tell(visit, &mut response);
+    response
 }
 
 /// Who it is, if that matters here.
@@ -64,45 +88,32 @@ async fn recognise(
         Unidentified::Page(_) => Problem::forbidden(unidentified.to_string()),
         Unidentified::Store(error) => error.into(),
     })?;
+    Ok(Some(caller))
+}
+
+/// Whether they may do this, and what they may use is as it should be.
+async fn admit(server: &Server, need: Need, request: &Parts, caller: &Caller) -> Result<(), Problem> {
     // A form on another page can make a browser send its cookie. It cannot say where it comes from.
-    let only_by_cookie = shown.bearer.is_none();
+    let headers = &request.headers;
+    let only_by_cookie = bearer(headers).is_none();
     if only_by_cookie && !is_safe(&request.method) && !headers.contains_key(header::ORIGIN) {
         let detail = "a browser says where a request comes from; this one did not (no `Origin`)";
         return Err(Problem::forbidden(detail));
     }
-    if !need.is_met_by(&caller) {
+    if !need.is_met_by(caller) {
         return Err(Problem::forbidden(need.missing()));
     }
-    Ok(Some(caller))
-}
-
-/// The page a request comes from, if it is not one of ours.
-fn page_of(server: &Server, headers: &HeaderMap) -> Result<Option<WebOrigin>, Problem> {
-    let host = text(headers, header::HOST).and_then(|host| host.parse::<HostName>().ok());
-    let Some(host) = host.filter(|host| server.is_called(host)) else {
-        let shown = text(headers, header::HOST).unwrap_or_default();
-        let detail =
-            format!("this server is not called `{shown}`; name it in `server.hosts` if it should be");
-        return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", detail));
-    };
-    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(None) };
-    let page = origin.to_str().ok().and_then(|origin| origin.parse::<WebOrigin>().ok());
-    let page = page.ok_or_else(|| {
-        Problem::forbidden(format!("`{origin:?}` is no origin of a page that may speak to this server"))
-    })?;
-    Ok((!page.is_of(&host)).then_some(page))
-}
-
-fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
-    headers.get(name).and_then(|value| value.to_str().ok())
+    server.app.machine.settle(server.app.room.catalog(), &caller.scope.project).await?;
+    Ok(())
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let by_scheme = text(headers, header::AUTHORIZATION).and_then(|value| {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let by_scheme = text("authorization").and_then(|value| {
         let (scheme, rest) = value.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then_some(rest.trim())
     });
-    by_scheme.or_else(|| headers.get("x-api-key").and_then(|value| value.to_str().ok()))
+    by_scheme.or_else(|| text("x-api-key"))
 }
 
 /// What our cookie says.
@@ -114,41 +125,4 @@ pub(super) fn cookie(headers: &HeaderMap) -> Option<&str> {
 
 fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
-}
-
-/// What a browser wants to know before a page of somebody else sends something.
-pub(super) async fn preflight(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
-    let page = match page_of(&server, &headers) {
-        Ok(Some(page)) => page,
-        Ok(None) => return StatusCode::NO_CONTENT.into_response(),
-        Err(problem) => return problem.into_response(),
-    };
-    match server.doorkeeper.knows_page(&page).await {
-        Ok(true) => {}
-        Ok(false) => return Problem::forbidden(Unidentified::Page(page).to_string()).into_response(),
-        Err(error) => return Problem::from(error).into_response(),
-    }
-    let allowed = [
-        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, DELETE"),
-        (
-            header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "authorization, content-type, idempotency-key, last-event-id, x-api-key",
-        ),
-        (header::ACCESS_CONTROL_MAX_AGE, "600"),
-    ];
-    allowing(Some(&page), (StatusCode::NO_CONTENT, allowed).into_response())
-}
-
-/// Lets the page that asked read the reply.
-fn allowing(page: Option<&WebOrigin>, mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    let Some(page) = page else { return response };
-    if let Ok(value) = HeaderValue::from_str(&page.to_string()) {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, value);
-        headers.append(header::VARY, HeaderValue::from_static("Origin"));
-        let seen = "retry-after, x-ratelimit-limit, x-ratelimit-remaining";
-        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(seen));
-    }
-    response
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -19,6 +20,11 @@ pub(super) fn routes() -> Vec<Route> {
             .reply::<Condition>(200, "It lives."),
         Route::get("/readyz", Need::Neighbour, "Says whether the server can work.", ready)
             .reply::<Condition>(200, "It can."),
+        Route::get("/metrics", Need::Neighbour, "Figures, as Prometheus reads them.", figures).reply_of(
+            200,
+            "application/openmetrics-text",
+            "The figures.",
+        ),
     ]
 }
 
@@ -46,4 +52,13 @@ async fn ready(State(server): State<Arc<Server>>) -> Result<Document<Condition>,
             Err(unavailable("no_database", "the database cannot be read; see `toolroom doctor`"))
         }
     }
+}
+
+/// What Prometheus calls the form of the page.
+const FIGURES: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+async fn figures(State(server): State<Arc<Server>>) -> Result<Response, Problem> {
+    let waiting = server.app.store.open_questions().await?;
+    let page = server.app.figures.page(server.runs.live_count(), waiting);
+    Ok(([(header::CONTENT_TYPE, FIGURES)], page).into_response())
 }

@@ -29,6 +29,9 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
+/// The media type of refusals.
+const PROBLEM: &str = "application/problem+json";
+
 static DOCUMENT: LazyLock<Arc<Value>> = LazyLock::new(|| Arc::new(describe(&routes::all())));
 
 async fn document() -> Document<Arc<Value>> {
@@ -48,14 +51,27 @@ async fn page() -> Response {
     (headers, super::docs::page(&DOCUMENT)).into_response()
 }
 
+/// What goes out is described apart from what comes in: a field with a default is always there in a reply, and may be
+/// left out of a request.
+struct Schemas {
+    replies: SchemaGenerator,
+    requests: SchemaGenerator,
+}
+
+impl Schemas {
+    fn new() -> Self {
+        let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
+        let replies = settings.clone().for_serialize().with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+        });
+        let requests = settings.with(|settings| settings.inline_subschemas = true);
+        Self { replies: replies.into_generator(), requests: requests.into_generator() }
+    }
+}
+
 fn describe(routes: &[Route]) -> Value {
-    let mut schemas = SchemaSettings::draft2020_12().with(|settings| {
-        settings.definitions_path = "/components/schemas".into();
-        settings.meta_schema = None;
-    });
-    schemas.inline_subschemas = false;
-    let mut schemas = schemas.into_generator();
-    let problem = schemas.subschema_for::<ProblemDocument<'_>>();
+    let mut schemas = Schemas::new();
+    let problem = schemas.replies.subschema_for::<ProblemDocument<'_>>();
     let mut paths: Map<String, Value> = Map::new();
     for route in routes {
         let operation = operation(route, &mut schemas, &problem);
@@ -75,7 +91,7 @@ fn describe(routes: &[Route]) -> Value {
         "servers": [{"url": "/"}],
         "paths": paths,
         "components": {
-            "schemas": schemas.take_definitions(true),
+            "schemas": schemas.replies.take_definitions(true),
             "securitySchemes": {
                 "key": {"type": "http", "scheme": "bearer", "description": "A key (`trk_…`) or an end user's token (`tru_…`)."},
             },
@@ -83,30 +99,37 @@ fn describe(routes: &[Route]) -> Value {
     })
 }
 
-fn operation(route: &Route, schemas: &mut SchemaGenerator, problem: &Schema) -> Value {
+fn operation(route: &Route, schemas: &mut Schemas, problem: &Schema) -> Value {
     let mut operation = json!({
         "operationId": operation_id(route),
         "summary": route.about,
         "tags": [tag(route.path)],
-        "parameters": parameters(route, schemas),
+        "parameters": parameters(route, &mut schemas.requests),
+        "x-needs": route.need.as_str(),
     });
+    let refusal = json!({"schema": problem});
     let mut replies: Map<String, Value> = Map::new();
     for reply in &route.replies {
-        let content = match (reply.body, reply.kind) {
-            (Some(describe), kind) => json!({kind: {"schema": describe(schemas)}}),
+        let mut content = match (reply.body, reply.kind) {
+            (Some(describe), kind) => json!({kind: {"schema": describe(&mut schemas.replies)}}),
             (None, "") => json!({}),
             (None, kind) => json!({kind: {}}),
         };
+        // The same may be said by whoever stands before the handler.
+        if reply.status >= 400
+            && let Some(content) = content.as_object_mut()
+        {
+            content.insert(PROBLEM.to_owned(), refusal.clone());
+        }
         replies.insert(reply.status.to_string(), json!({"description": reply.about, "content": content}));
     }
-    let refusal = json!({"application/problem+json": {"schema": problem}});
     replies.insert(
         "default".into(),
-        json!({"description": "What is wrong, and what to do.", "content": refusal}),
+        json!({"description": "What is wrong, and what to do.", "content": {PROBLEM: refusal}}),
     );
     if let Some(object) = operation.as_object_mut() {
         if let Some(describe) = route.body {
-            let content = json!({"application/json": {"schema": describe(schemas)}});
+            let content = json!({"application/json": {"schema": describe(&mut schemas.requests)}});
             object.insert("requestBody".into(), json!({"required": true, "content": content}));
         }
         object.insert("responses".into(), replies.into());
@@ -135,14 +158,19 @@ fn parameters(route: &Route, schemas: &mut SchemaGenerator) -> Vec<Value> {
         .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
         .collect();
     parameters.extend(route.query.into_iter().flat_map(|describe| in_query(describe, schemas)));
+    if route.repeatable {
+        parameters.push(json!({
+            "name": "Idempotency-Key", "in": "header", "required": false,
+            "description": "Names the request: sent again under its name, it gets the same reply, and nothing is done twice.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$"},
+        }));
+    }
     parameters
 }
 
 /// The fields of a query, one by one.
 fn in_query(describe: Describe, schemas: &mut SchemaGenerator) -> Vec<Value> {
-    let described = describe(schemas).to_value();
-    let name = described.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
-    let whole = name.and_then(|name| schemas.definitions().get(name).cloned()).unwrap_or(described);
+    let whole = describe(schemas).to_value();
     let required: Vec<&str> = whole
         .get("required")
         .and_then(Value::as_array)

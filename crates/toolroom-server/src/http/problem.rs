@@ -9,6 +9,8 @@ use serde::Serialize;
 use toolroom::ledger::LedgerError;
 use toolroom_store::StoreError;
 
+use crate::machine::MachineError;
+
 /// A refusal, or a failure of ours.
 #[derive(Debug)]
 pub(crate) struct Problem {
@@ -82,6 +84,12 @@ impl Problem {
 
 impl From<LedgerError> for Problem {
     fn from(error: LedgerError) -> Self {
+        Self::failure(&error)
+    }
+}
+
+impl From<MachineError> for Problem {
+    fn from(error: MachineError) -> Self {
         Self::failure(&error)
     }
 }

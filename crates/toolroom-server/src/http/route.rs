@@ -8,6 +8,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::need::Need;
+use super::reading::JSON;
 use super::server::Server;
 
 /// Describes a type.
@@ -31,10 +32,10 @@ pub(super) struct Route {
     pub(super) query: Option<Describe>,
     pub(super) body: Option<Describe>,
     pub(super) replies: Vec<Reply>,
+    /// Whether it may be sent twice under one name.
+    pub(super) repeatable: bool,
     pub(super) handler: MethodRouter<Arc<Server>>,
 }
-
-const JSON: &str = "application/json";
 
 impl Route {
     pub(super) fn get<H, T>(path: &'static str, need: Need, about: &'static str, handler: H) -> Self
@@ -76,7 +77,17 @@ impl Route {
         about: &'static str,
         handler: MethodRouter<Arc<Server>>,
     ) -> Self {
-        Self { method, path, need, about, query: None, body: None, replies: Vec::new(), handler }
+        Self {
+            method,
+            path,
+            need,
+            about,
+            query: None,
+            body: None,
+            replies: Vec::new(),
+            repeatable: false,
+            handler,
+        }
     }
 
     /// What may stand after the question mark.
@@ -88,6 +99,12 @@ impl Route {
     /// What has to be sent.
     pub(super) fn body<T: JsonSchema>(mut self) -> Self {
         self.body = Some(SchemaGenerator::subschema_for::<T>);
+        self
+    }
+
+    /// May be sent twice: `Idempotency-Key` names a request, and its reply is given again.
+    pub(super) fn repeatable(mut self) -> Self {
+        self.repeatable = true;
         self
     }
 

@@ -1,22 +1,34 @@
 //! Every route there is.
 
-use super::openapi;
 use super::route::Route;
-use super::{agui, approvals, calls, conversations, health, runs, sign_in, tools};
+use super::{
+    agents, agui, approvals, artifacts, calls, conversations, doctor, health, keys, memories, openapi, policy, projects,
+    runs, sign_in, switches, tools, vendors,
+};
 
 /// The table.
 pub(super) fn all() -> Vec<Route> {
-    let mut routes = Vec::new();
-    routes.extend(health::routes());
-    routes.extend(sign_in::routes());
-    routes.extend(openapi::routes());
-    routes.extend(tools::routes());
-    routes.extend(calls::routes());
-    routes.extend(approvals::routes());
-    routes.extend(runs::routes());
-    routes.extend(conversations::routes());
-    routes.extend(agui::routes());
-    routes
+    let rooms = [
+        health::routes,
+        sign_in::routes,
+        openapi::routes,
+        tools::routes,
+        switches::routes,
+        calls::routes,
+        approvals::routes,
+        agents::routes,
+        artifacts::routes,
+        memories::routes,
+        vendors::routes,
+        keys::routes,
+        projects::routes,
+        policy::routes,
+        doctor::routes,
+        runs::routes,
+        conversations::routes,
+        agui::routes,
+    ];
+    rooms.iter().flat_map(|routes| routes()).collect()
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The owner's browser: signed in by a link that works once.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 
@@ -31,7 +32,12 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-async fn enter(State(server): State<Arc<Server>>, Path(link): Path<String>) -> Result<Response, Problem> {
+async fn enter(
+    State(server): State<Arc<Server>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Path(link): Path<String>,
+) -> Result<Response, Problem> {
+    server.pacing.link(peer.ip())?;
     let Some(cookie) = server.doorkeeper.sign_in(&link).await? else {
         let detail = "this link was used or is too old; `toolroom serve` prints a new one when it starts";
         return Err(Problem::forbidden(detail));

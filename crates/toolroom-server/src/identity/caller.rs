@@ -38,6 +38,11 @@ impl Caller {
         self.permissions.has(permission)
     }
 
+    /// All that they may do.
+    pub(crate) const fn permissions(&self) -> Permissions {
+        self.permissions
+    }
+
     /// Whether this installation is theirs.
     pub(crate) const fn is_owner(&self) -> bool {
         matches!(self.who, Who::Owner)

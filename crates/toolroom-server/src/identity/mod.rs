@@ -5,16 +5,20 @@
 
 mod caller;
 mod doorkeeper;
+mod issue;
 mod key;
 mod origin;
 mod permission;
+mod project;
 mod sign_in;
 mod token;
 
 pub(crate) use caller::{Caller, Who};
 pub(crate) use doorkeeper::{Doorkeeper, Shown, Unidentified};
-pub(crate) use key::{Environment, NewKey, holds, key_of};
+pub(crate) use issue::{IssueError, Issued, Rotation, find_key, make_key, make_token, rotate_key};
+pub(crate) use key::{Environment, NewKey, holds};
 pub(crate) use origin::{HostName, WebOrigin};
-pub(crate) use permission::{Permission, Permissions};
-pub(crate) use sign_in::{BROWSER_LASTS, LINK_LASTS};
-pub(crate) use token::{EndUser, TokenOrder};
+pub(crate) use permission::Permission;
+pub(crate) use project::{Project, check_name, check_project_id, project, projects};
+pub(crate) use sign_in::BROWSER_LASTS;
+pub(crate) use token::TokenOrder;

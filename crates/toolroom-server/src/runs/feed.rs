@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
-use toolroom::agent::Watcher;
 use toolroom::conversation::{NumberedEvent, RunEvent};
 
 use super::watching::is_resting;
@@ -64,13 +63,8 @@ impl Feed {
         Arc::new(Self { ring: Mutex::default(), news: watch::Sender::new(0) })
     }
 
-    /// Listens to a run.
-    pub(crate) fn watcher(self: &Arc<Self>) -> Watcher {
-        let feed = Arc::clone(self);
-        Arc::new(move |event| feed.tell(event))
-    }
-
-    fn tell(&self, event: &NumberedEvent) {
+    /// Takes what happened.
+    pub(super) fn tell(&self, event: &NumberedEvent) {
         self.ring().push(event.clone());
         self.news.send_replace(event.seq.saturating_add(1));
     }

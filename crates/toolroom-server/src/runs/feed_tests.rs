@@ -6,7 +6,7 @@ use toolroom::conversation::{AgentId, ConversationId, NumberedEvent, RunEvent, R
 use super::feed::Feed;
 
 fn tell(feed: &Arc<Feed>, seq: u64, event: RunEvent) {
-    feed.watcher()(&NumberedEvent { seq, at: Timestamp::from_micros(0), event });
+    feed.tell(&NumberedEvent { seq, at: Timestamp::from_micros(0), event });
 }
 
 fn text(text: &str) -> RunEvent {

@@ -1,16 +1,17 @@
 //! The runs the server works on.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use toolroom::agent::{Agent, Handed, ResumeRun, RunError, RunReport, SendRequest};
+use toolroom::agent::{Agent, Handed, ResumeRun, RunError, RunReport, SendRequest, Watcher};
 use toolroom::call::{CallReport, DeliverError, Delivery};
 use toolroom::conversation::{ConversationId, Conversations, Run, RunId, RunState};
-use toolroom::scope::Scope;
+use toolroom::ledger::{LedgerError, QuestionState};
+use toolroom::scope::{ProjectId, Scope};
 use toolroom::tool::ClientTools;
 use toolroom_store::StoreError;
 
@@ -101,7 +102,7 @@ impl Runs {
         let run = request.run.get_or_insert_with(|| RunId::fresh(clock)).clone();
         let conversation = request.conversation.get_or_insert_with(|| ConversationId::fresh(clock)).clone();
         let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
-        request.watcher = Some(live.feed.watcher());
+        request.watcher = Some(self.watcher(&live.feed));
         self.work(run.clone(), live, async move { agent.send(request).await }).await?;
         Ok(Begun { run, conversation })
     }
@@ -128,9 +129,18 @@ impl Runs {
         let mut request = ResumeRun::new(run.id.clone(), run.scope.clone());
         request.client_tools = tools;
         let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
-        request.watcher = Some(live.feed.watcher());
+        request.watcher = Some(self.watcher(&live.feed));
         self.work(run.id.clone(), live, async move { agent.resume(request).await }).await?;
         Ok(Begun { run: run.id, conversation: run.conversation })
+    }
+
+    /// Tells a feed what happens, and counts it.
+    fn watcher(&self, feed: &Arc<Feed>) -> Watcher {
+        let (feed, figures) = (Arc::clone(feed), Arc::clone(&self.app.figures));
+        Arc::new(move |event| {
+            figures.event(&event.event);
+            feed.tell(event);
+        })
     }
 
     /// Stops a run: one that is worked on here at once, one that waits for good.
@@ -285,6 +295,40 @@ impl Runs {
             }
         }
         Ok(taken)
+    }
+
+    /// Goes on with runs whose questions somebody has answered, here or in another process.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(crate) async fn go_on_with_answered(self: &Arc<Self>, entrance: &str) -> Result<(), LedgerError> {
+        let failed = |error| LedgerError::new("list open runs", error);
+        let open = self.app.store.open_runs().await.map_err(failed)?;
+        let waiting: Vec<Run> = open
+            .into_iter()
+            .filter(|run| run.state == RunState::Waiting && &*run.entrance == entrance)
+            .collect();
+        let projects: HashSet<ProjectId> = waiting.iter().map(|run| run.scope.project.clone()).collect();
+        for project in projects {
+            let inbox = self.app.room.approvals().questions(&Scope { project: project.clone(), user: None }).await?;
+            let asking: HashSet<&str> = (inbox.questions.iter())
+                .filter(|question| question.state == QuestionState::Waiting)
+                .filter_map(|question| question.record.run.as_deref())
+                .collect();
+            for run in waiting.iter().filter(|run| run.scope.project == project) {
+                if !asking.contains(run.id.as_str())
+                    && let Err(error) = self.resume(&run.scope, &run.id).await
+                {
+                    tracing::debug!("`{}` does not go on: {error}", run.id);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many are being worked on.
+    pub(crate) fn live_count(&self) -> usize {
+        self.live().len()
     }
 
     /// Lets runs end, and gives back those that take too long.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolroom::conversation::{Conversations, NumberedEvent, RunEvent, RunId};
+use toolroom::conversation::{NumberedEvent, RunEvent, RunId};
 use toolroom::ledger::LedgerError;
 use toolroom::scope::Scope;
 

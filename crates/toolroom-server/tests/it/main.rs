@@ -41,6 +41,7 @@ mod init;
 #[expect(dead_code, reason = "the harness is the client's, whose tests use the rest of it")]
 #[path = "../../../toolroom-host/tests/it/internet/mod.rs"]
 mod internet;
+mod lasting;
 mod limits;
 mod log;
 mod memory;
@@ -59,8 +60,11 @@ mod scripted_model;
 mod seat;
 mod secrets;
 mod select;
+mod serve;
 mod shell;
 mod shell_exec;
+mod shop;
+mod ssh;
 mod standing;
 mod tools;
 mod trouble;

@@ -33,11 +33,20 @@ fn without_a_command_it_says_what_holds() {
     let (home, here) = (Home::new(), folder());
     let told = run(&home, here.path(), &[]).ended(0);
     assert!(told.out.starts_with("level: namespaces\n"), "{told:?}");
-    for word in ["files", "network", "holds: no connection leaves the sandbox"] {
+    for word in [
+        "files",
+        "network",
+        "holds: no connection leaves the sandbox",
+        "cgroup v2",
+        "a watcher of the whole tree",
+    ] {
         assert!(told.out.contains(word), "{word}: {told:?}");
     }
     let told = run(&home, here.path(), &["--level", "landlock", "--json"]).ended(0).json();
     assert_eq!(told["level"], "landlock");
+    let group = &told["cgroup"];
+    assert!(["absent", "not_delegated", "delegated"].map(Into::into).contains(&group["state"]), "{group}");
+    assert!(group["meaning"].as_str().unwrap().contains("needed"), "{group}");
     let promises = told["promises"].as_array().unwrap();
     assert!(promises.iter().any(|promise| promise["name"] == "processes" && promise["holds"] == false));
 }
@@ -144,4 +153,13 @@ fn doctor_says_how_well_programs_are_confined() {
     let weaker = ran(home.command(&["doctor", "--json"]).env("PATH", empty.path()).output().unwrap());
     let text = weaker.json()["checks"]["sandbox"].to_string();
     assert!(text.contains("level `landlock`") && text.contains("bubblewrap is not installed"), "{text}");
+}
+
+#[test]
+fn a_level_is_not_asked_for_where_nothing_is_confined() {
+    let (home, here) = (Home::new(), folder());
+    let refused =
+        run(&home, here.path(), &["--profile", "off", "--level", "namespaces", "--", "true"]).ended(2);
+    assert!(refused.err.contains("leave out `--level`"), "{refused:?}");
+    run(&home, here.path(), &["--profile", "off", "--", "true"]).ended(0);
 }

@@ -1,75 +1,20 @@
 //! The shell family through its real doors: `toolroom call`, and a chat whose model wants commands.
 
-use std::path::PathBuf;
+use std::os::unix::fs::chown;
 
 use serde_json::{Value, json};
 
 use crate::afoot::{marked, until};
-use crate::home::{Home, Ran, belongs_to_programs, ran};
-use crate::scripted_model::{Line, ScriptedModel};
+use crate::home::Home;
+use crate::scripted_model::Line;
+use crate::shop::{Shop, shell};
 
-/// A toolroom with the family switched on, and a workspace.
-struct Shop {
-    home: Home,
-    workspace: PathBuf,
-}
-
-impl Shop {
-    fn new() -> Self {
-        let home = Home::new();
-        home.run(&["tools", "enable", "execute_shell_command"]).ended(0);
-        let workspace = home.path().join("workspace");
-        std::fs::create_dir_all(workspace.join("sub")).unwrap();
-        belongs_to_programs(&workspace);
-        belongs_to_programs(&workspace.join("sub"));
-        Self { home, workspace: workspace.canonicalize().unwrap() }
-    }
-
-    /// Calls with a yes.
-    fn call(&self, tool: &str, arguments: &Value) -> Ran {
-        let call = ["call", tool, &arguments.to_string(), "--yes", "--json"];
-        ran(self.home.command(&call).env("SHOP_API_KEY", "canary-4711").output().unwrap())
-    }
-
-    fn result(&self, tool: &str, arguments: &Value) -> Value {
-        self.call(tool, arguments).ended(0).json()["result"].clone()
-    }
-
-    fn error(&self, tool: &str, arguments: &Value) -> Value {
-        self.call(tool, arguments).ended(1).json()["error"].clone()
-    }
-
-    fn command(&self, arguments: &Value) -> Value {
-        self.result("execute_shell_command", arguments)
-    }
-
-    fn text(&self, command: &str) -> String {
-        self.result("run_command", &json!({"command": command})).as_str().unwrap().to_owned()
-    }
-
-    /// What the model was told about each of its calls, in a chat of this script.
-    fn chat(&self, script: impl IntoIterator<Item = Line>) -> (Vec<Value>, ScriptedModel) {
-        let model = ScriptedModel::starts(script.into_iter().chain([Line::says("done")]));
-        model.is_set_up_in(self.home.path(), "");
-        self.home.run(&["chat", "go on", "--yes"]).ended(0);
-        let asked = model.asked();
-        let messages = asked.last().unwrap()["messages"].as_array().unwrap().iter();
-        let results = messages.filter(|message| message["role"] == "tool");
-        let value = |message: &Value| -> Value {
-            let text = message["content"].as_str().unwrap();
-            let json = text.find('{').map_or(text, |at| &text[at..=text.rfind('}').unwrap()]);
-            serde_json::from_str(json).unwrap_or_else(|_| json!(text))
-        };
-        (results.map(value).collect(), model)
-    }
-}
-
-fn shell(command: &str) -> Line {
-    Line::Calls("execute_shell_command", json!({"command": command}))
-}
-
-fn process(arguments: Value) -> Line {
+pub(crate) fn process(arguments: Value) -> Line {
     Line::Calls("manage_process", arguments)
+}
+
+pub(crate) fn background(command: &str) -> Line {
+    Line::Calls("execute_shell_command", json!({"command": command, "background": true}))
 }
 
 #[test]
@@ -291,36 +236,24 @@ fn programs_in_the_background_are_looked_after() {
 }
 
 #[test]
-fn a_host_is_made_known_without_keys_and_without_tricks() {
+fn commands_that_root_starts_work_in_a_workspace_of_somebody_else() {
     let shop = Shop::new();
-    let host = json!({"alias": "box", "hostname": "box.example.com", "user": "ann", "port": 2222});
-    let first = shop.result("ssh_configure_host", &host);
-    let config = shop.home.path().join("home/.ssh/config");
-    let example = format!("ssh -F '{}' box", config.display());
-    let expected = json!({
-        "success": true, "alias": "box", "config_changed": true, "known_hosts_changed": false, "example": example,
-    });
-    assert_eq!(first, expected);
-    assert_eq!(shop.result("ssh_configure_host", &host)["config_changed"], false);
-    let read = shop.text(&format!("ssh -G -F '{}' box", config.display()));
-    for line in ["hostname box.example.com\n", "user ann\n", "port 2222\n", "controlmaster false\n"] {
-        assert!(read.contains(line), "{line}: {read}");
+    if chown(&shop.workspace, Some(4_711), Some(4_711)).is_err() {
+        // Whoever is not root has nothing to give away.
+        return;
     }
-    let before = std::fs::read_to_string(&config).unwrap();
-    for (name, value) in [
-        ("alias", "a b"),
-        ("alias", "*"),
-        ("hostname", "-oProxyCommand=touch${IFS}canary"),
-        ("user", "a\n  ProxyCommand touch canary"),
-        ("identity_file", "x\"\nProxyCommand touch canary"),
-        ("known_host_line", "other.example.com ssh-ed25519 AAAA"),
-    ] {
-        let mut wrong = host.clone();
-        wrong[name] = json!(value);
-        let error = shop.error("ssh_configure_host", &wrong);
-        assert_eq!(error["kind"], "invalid_arguments", "{error}");
-        assert!(error["message"].as_str().unwrap().contains(&format!("`{name}`")), "{error}");
-    }
-    assert_eq!(std::fs::read_to_string(&config).unwrap(), before);
-    assert_eq!(shop.home.run(&["call", "ssh_configure_host", &host.to_string()]).ended(4).out, "");
+    assert_eq!(shop.text("touch here ~/there && id -u"), "4711\n");
+    assert_eq!(shop.text("ls ~"), "there\n");
+}
+
+#[test]
+fn variables_that_a_command_is_given_are_judged_with_it() {
+    let shop = Shop::new();
+    let call = |name: &str| {
+        let arguments = json!({"command": "true", "env": {name: "x"}}).to_string();
+        shop.home.run(&["call", "execute_shell_command", &arguments, "--json"])
+    };
+    call("RUST_LOG").ended(0);
+    assert!(call("TAR_OPTIONS").ended(4).out.contains("sets `TAR_OPTIONS`"));
+    call("LD_PRELOAD").ended(1);
 }

@@ -183,6 +183,9 @@ async fn delete(
             Holder::Dead(holder) => bury(connection, &holder).await?,
         }
     }
+    let project: String = row.try_get(0)?;
+    let query = statements::FORGET_PROGRAMS_OF.query().bind(id.as_str().to_owned());
+    query.bind(project).execute(&mut *connection).await?;
     let query = statements::DELETE_CONVERSATION.query().bind(id.as_str().to_owned());
     query.execute(connection).await?;
     Ok(Outcome::Changed(1))

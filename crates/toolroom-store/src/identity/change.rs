@@ -14,7 +14,7 @@ use crate::statements::{self, Bound};
 pub(crate) enum IdentityChange {
     SetProject(ProjectRecord),
     RemoveProject(ProjectId),
-    AddKey { key: KeyRecord, retired: Option<Retired> },
+    AddKey { key: Box<KeyRecord>, retired: Option<Retired> },
     ExpireKey { project: ProjectId, retired: Retired },
     AllowSignIn { kind: SignInKind, sha256: String, project: ProjectId, until: Timestamp },
     EndSignIn { kind: SignInKind, sha256: String },

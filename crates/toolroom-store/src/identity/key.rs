@@ -84,7 +84,7 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn add_key(&self, key: KeyRecord, retired: Option<Retired>) -> Result<(), StoreError> {
-        self.set(Setting::Identity(IdentityChange::AddKey { key, retired })).await.map(drop)
+        self.set(Setting::Identity(IdentityChange::AddKey { key: Box::new(key), retired })).await.map(drop)
     }
 
     /// Lets a key hold no longer than until then. Says whether there was one that did.

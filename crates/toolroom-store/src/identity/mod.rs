@@ -11,5 +11,6 @@ pub(crate) use change::IdentityChange;
 pub use key::{KeyRecord, Retired};
 pub(crate) use key::{Keys, read_keys};
 pub use project::ProjectRecord;
+pub(crate) use project::read_projects;
 pub use reply::{ClaimedReply, KeptReply, ReplyName};
 pub use sign_in::SignInKind;

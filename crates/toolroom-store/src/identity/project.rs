@@ -1,11 +1,14 @@
 //! Projects: the walls between owners.
 
+use std::sync::Arc;
+
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use toolroom::clock::Timestamp;
 use toolroom::scope::ProjectId;
 
 use super::IdentityChange;
+use crate::reader::Reader;
 use crate::setting::Setting;
 use crate::{Store, StoreError, statements};
 
@@ -23,13 +26,12 @@ pub struct ProjectRecord {
 }
 
 impl Store {
-    /// Every project that somebody made or changed, by id.
+    /// Every project that somebody made or changed, by id, as of now.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn projects(&self) -> Result<Vec<ProjectRecord>, StoreError> {
-        let rows = self.reader().rows(statements::PROJECTS.query()).await?;
-        rows.iter().map(|row| read(row).map_err(|error| self.reader().failed(error))).collect()
+    pub async fn projects(&self) -> Result<Arc<Vec<ProjectRecord>>, StoreError> {
+        self.standing_reader().projects().await
     }
 
     /// Keeps a project, in the place of another with its id, which keeps its age.
@@ -48,6 +50,11 @@ impl Store {
         let rows = self.set(Setting::Identity(IdentityChange::RemoveProject(id.clone()))).await?;
         Ok(rows > 0)
     }
+}
+
+pub(crate) async fn read_projects(reader: &Reader) -> Result<Vec<ProjectRecord>, StoreError> {
+    let rows = reader.rows(statements::PROJECTS.query()).await?;
+    rows.iter().map(|row| read(row).map_err(|error| reader.failed(error))).collect()
 }
 
 fn read(row: &SqliteRow) -> Result<ProjectRecord, sqlx::Error> {

@@ -11,6 +11,7 @@ mod checks;
 mod conversations;
 mod identity;
 mod memories;
+mod programs;
 mod reads;
 mod runs;
 mod settings;
@@ -35,6 +36,10 @@ pub(crate) use identity::{
 pub(crate) use memories::{
     AGENTS, CHANGE_MEMORY, DELETE_AGENT, DELETE_MEMORY, DELETE_PROMOTION, INSERT_MEMORY, MEMORIES, MEMORY,
     PROMOTE_MEMORY, PROMOTIONS, REINFORCE_MEMORY, SET_AGENT,
+};
+pub(crate) use programs::{
+    END_PROGRAM, FORGET_OLD_PROGRAMS, FORGET_PROGRAM, FORGET_PROGRAMS_OF, INSERT_PROGRAM, NEXT_PROGRAM,
+    PROGRAMS, TRIM_PROGRAMS,
 };
 pub(crate) use reads::{
     ALL_SEALED, ANSWERS, ARTIFACT, CALL, CALLS, CALLS_OF_RUN, PRUNE_BOUND, PRUNE_PREVIEW_ARTIFACTS,
@@ -127,6 +132,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         reads::ALL,
         conversations::ALL,
         memories::ALL,
+        programs::ALL,
         settings::ALL,
         identity::ALL,
         checks::ALL,

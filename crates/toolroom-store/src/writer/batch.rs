@@ -90,6 +90,7 @@ impl Touch {
             | Work::Run(_)
             | Work::Hold(_)
             | Work::Memory(_)
+            | Work::Program(_)
             | Work::Set(_)
             | Work::Prune(_) => Self::Settled,
         }

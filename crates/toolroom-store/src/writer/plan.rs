@@ -14,6 +14,7 @@ use super::look::{ApprovalSeen, Questions, Replies};
 use super::rates::Rates;
 use super::runs::RunSeen;
 use super::unit::{Refusal, Unit, Work};
+use crate::background::ProgramChange;
 use crate::conversation::{Hold, RunChange, RunRows};
 use crate::instance::Instance;
 use crate::memory::MemoryChange;
@@ -47,6 +48,7 @@ pub(super) struct Plan<'a> {
     pub(super) settings: Vec<(usize, &'a Setting)>,
     pub(super) holds: Vec<(usize, &'a Hold)>,
     pub(super) memories: Vec<(usize, &'a MemoryChange)>,
+    pub(super) programs: Vec<(usize, &'a ProgramChange)>,
     /// Rare, too; with the place of their unit, whose answer holds the report, as above.
     pub(super) prunes: Vec<(usize, &'a Chunk)>,
     /// What is refused, in the order of the units.
@@ -54,7 +56,7 @@ pub(super) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Decides about every unit. `present` says whether this process has other calls or runs open, so that the
+    /// Decides about every unit. `present` says whether this process has other calls, runs or programs open, so that the
     /// transaction should carry its heartbeat when that is due.
     pub(super) fn new(
         units: &'a [Unit],
@@ -70,6 +72,7 @@ impl<'a> Plan<'a> {
         let mut begun = HashMap::new();
         let mut changed_runs = 0;
         let mut keeps_runs = false;
+        let mut keeps_programs = false;
         for (place, unit) in units.iter().enumerate() {
             let verdict = match &unit.work {
                 Work::Begin(begin) => {
@@ -113,6 +116,11 @@ impl<'a> Plan<'a> {
                     plan.memories.push((place, change));
                     Ok(())
                 }
+                Work::Program(change) => {
+                    keeps_programs |= change.is_begin();
+                    plan.programs.push((place, change));
+                    Ok(())
+                }
                 Work::Set(setting) => {
                     plan.settings.push((place, setting));
                     Ok(())
@@ -124,7 +132,7 @@ impl<'a> Plan<'a> {
             };
             plan.verdicts.push(verdict);
         }
-        let leaves_open = !begun.is_empty() || !plan.resumed.is_empty() || keeps_runs;
+        let leaves_open = !begun.is_empty() || !plan.resumed.is_empty() || keeps_runs || keeps_programs;
         if (leaves_open || present) && instance.is_due(now) {
             plan.present.push(instance.row(now));
         }
@@ -267,6 +275,7 @@ impl<'a> Plan<'a> {
             && self.settings.is_empty()
             && self.holds.is_empty()
             && self.memories.is_empty()
+            && self.programs.is_empty()
             && self.prunes.is_empty())
     }
 

@@ -38,6 +38,8 @@ pub(super) struct Writer {
     open: HashSet<CallId>,
     /// Taken by us and still running: the same holds for them.
     runs: HashSet<RunId>,
+    /// Programs of ours in the background: for them, too.
+    programs: HashSet<u64>,
 }
 
 impl Writer {
@@ -51,6 +53,7 @@ impl Writer {
             uncommitted_heartbeat: None,
             open: HashSet::new(),
             runs: HashSet::new(),
+            programs: HashSet::new(),
         }
     }
 
@@ -124,6 +127,7 @@ impl Writer {
                 self.open.remove(call);
             }
             self.note_run(&unit.work, &answer);
+            self.note_program(&unit.work, &answer);
             // Whoever no longer waits does not need it.
             drop(unit.answer.send(answer));
         }
@@ -149,9 +153,20 @@ impl Writer {
         }
     }
 
+    /// Keeps track of our programs in the background.
+    fn note_program(&mut self, work: &Work, answer: &Answer) {
+        if let Ok(Outcome::Numbered(number)) = answer {
+            self.programs.insert(*number);
+        } else if let Work::Program(change) = work
+            && let Some(number) = change.ends()
+        {
+            self.programs.remove(&number);
+        }
+    }
+
     /// Whether somebody has to know that we live.
     fn is_at_work(&self) -> bool {
-        !self.open.is_empty() || !self.runs.is_empty()
+        !self.open.is_empty() || !self.runs.is_empty() || !self.programs.is_empty()
     }
 
     async fn answers(&mut self, units: &[Unit], durability: Durability) -> Vec<Answer> {

@@ -25,7 +25,7 @@ pub(super) enum Frame {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Us<'a> {
     pub(super) instance: &'a Instance,
-    /// Whether we have calls or runs open, so that the heartbeat should be written along when it is due.
+    /// Whether we have calls, runs or programs open, so that the heartbeat should be written along when it is due.
     pub(super) at_work: bool,
     /// The runs we work on.
     pub(super) runs: &'a HashSet<RunId>,
@@ -135,6 +135,9 @@ async fn write_singly(
         outcomes.push((*place, conversation::settle(connection, us.instance, us.runs, hold).await?));
     }
     for (place, change) in &plan.memories {
+        outcomes.push((*place, Ok(change.write(connection, us.instance).await?)));
+    }
+    for (place, change) in &plan.programs {
         outcomes.push((*place, Ok(change.write(connection, us.instance).await?)));
     }
     for (place, setting) in &plan.settings {

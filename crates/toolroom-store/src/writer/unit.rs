@@ -11,6 +11,7 @@ use toolroom::ledger::{
 use toolroom::memory::{Memory, Promotion};
 
 use crate::StoreError;
+use crate::background::ProgramChange;
 use crate::conversation::{Hold, RunChange};
 use crate::known_keys::KeyNames;
 use crate::memory::MemoryChange;
@@ -29,6 +30,7 @@ pub(crate) enum Work {
     Run(Box<RunChange>),
     Hold(Hold),
     Memory(Box<MemoryChange>),
+    Program(ProgramChange),
     Set(Setting),
     Prune(Chunk),
 }
@@ -42,6 +44,8 @@ pub(crate) enum Outcome {
     Pruned(PruneReport),
     Taken(Box<Run>),
     Memory(Option<Memory>),
+    /// A program, with its number.
+    Numbered(u64),
     Promotion(Option<Box<Promotion>>),
 }
 
@@ -123,7 +127,7 @@ impl Work {
                     || close.question != ParkedQuestion::None
             }
             Self::Park(..) | Self::Decide(_) | Self::Edit(..) | Self::Memory(_) | Self::Set(_) => true,
-            Self::Run(_) | Self::Hold(_) | Self::Prune(_) => false,
+            Self::Run(_) | Self::Hold(_) | Self::Program(_) | Self::Prune(_) => false,
         };
         if must_sync { Durability::Power } else { Durability::Process }
     }
@@ -139,7 +143,12 @@ impl Work {
             Self::Decide(decision) => (Some(&decision.call), None),
             Self::Edit(edit, _) => (Some(&edit.park.record.id), Some(&edit.of)),
             Self::Close(close) => (Some(&close.record.id), None),
-            Self::Run(_) | Self::Hold(_) | Self::Memory(_) | Self::Set(_) | Self::Prune(_) => (None, None),
+            Self::Run(_)
+            | Self::Hold(_)
+            | Self::Memory(_)
+            | Self::Program(_)
+            | Self::Set(_)
+            | Self::Prune(_) => (None, None),
         };
         first.into_iter().chain(second)
     }
@@ -155,6 +164,7 @@ impl Work {
             | Self::Run(_)
             | Self::Hold(_)
             | Self::Memory(_)
+            | Self::Program(_)
             | Self::Set(_)
             | Self::Prune(_) => None,
         }
@@ -172,6 +182,7 @@ impl Work {
             | Self::Edit(..)
             | Self::Close(_)
             | Self::Memory(_)
+            | Self::Program(_)
             | Self::Set(_)
             | Self::Prune(_) => (None, None),
         }
@@ -200,6 +211,7 @@ impl Work {
             | Self::Run(_)
             | Self::Hold(_)
             | Self::Memory(_)
+            | Self::Program(_)
             | Self::Set(_)
             | Self::Prune(_) => None,
         }
@@ -222,6 +234,7 @@ impl Work {
             | Self::Run(_)
             | Self::Hold(_)
             | Self::Memory(_)
+            | Self::Program(_)
             | Self::Set(_)
             | Self::Prune(_) => return Ok(()),
         };

@@ -24,6 +24,7 @@ mod migrating;
 mod opening;
 mod place;
 mod postgres;
+mod programs;
 mod pruning;
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;

@@ -20,22 +20,18 @@ use toolroom::conversation::Spending;
 use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::memory::Memories;
 use toolroom::tool::{IdError, Tool};
-use toolroom_host::background::Background;
 use toolroom_host::files::Projects;
 use toolroom_host::process::Supervisor;
-use toolroom_host::shell::Shells;
 use toolroom_host::ssh::SshHome;
 
 use doctor::Checkup;
-use shell::CommandTerms;
+use shell::{CommandTerms, Lasting};
 use web::Web;
 
 /// What built-in tools need from the outside.
 pub struct Surroundings {
     /// Where whole results are kept.
     pub artifacts: Arc<dyn Artifacts>,
-    /// Programs in the background; `None` where nobody stays to look after them.
-    pub background: Option<Arc<Background>>,
     /// How commands are judged and confined.
     pub commands: CommandTerms,
     /// The tools that can be found: the catalog these are registered in. Weak, because it holds them.
@@ -46,10 +42,10 @@ pub struct Surroundings {
     pub files: Option<Arc<Projects>>,
     /// What has been called.
     pub journal: Arc<dyn Journal>,
+    /// Shells and programs that outlive a call.
+    pub lasting: Arc<Lasting>,
     /// What is remembered of users; `None` where only names are wanted.
     pub memories: Option<Arc<dyn Memories>>,
-    /// The shells of conversations.
-    pub shells: Arc<Shells>,
     /// What was spent on models; `None` where only names are wanted.
     pub spending: Option<Arc<dyn Spending>>,
     /// The ssh configuration that commands may use; `None` where only names are wanted.

@@ -7,20 +7,19 @@ use toolroom::testing::MemoryLedger;
 use toolroom_host::process::Supervisor;
 use toolroom_host::shell::{Interpreter, Shells};
 use toolroom_tools::builtin::Surroundings;
-use toolroom_tools::builtin::shell::CommandTerms;
+use toolroom_tools::builtin::shell::{CommandTerms, Lasting};
 use toolroom_tools::builtin::web::Web;
 
 pub(crate) fn surroundings(ledger: &Arc<MemoryLedger>) -> Surroundings {
     Surroundings {
         artifacts: Arc::clone(ledger) as _,
-        background: None,
         catalog: Weak::<Catalog>::new(),
         checkup: None,
         commands: CommandTerms::default(),
         files: None,
         journal: Arc::clone(ledger) as _,
+        lasting: Arc::new(Lasting::new(Shells::new(Supervisor::new("/nowhere"), Interpreter::Bash))),
         memories: None,
-        shells: Arc::new(Shells::new(Supervisor::new("/nowhere"), Interpreter::Bash)),
         spending: None,
         ssh: None,
         supervisor: Supervisor::new("/nowhere"),

@@ -17,6 +17,7 @@ mod internet;
 mod memory;
 #[path = "../../../toolroom/tests/it/mutation.rs"]
 mod mutation;
+mod only_sh;
 mod room;
 #[expect(dead_code, reason = "the properties are tested beside the code")]
 #[path = "../../../toolroom/tests/it/scale.rs"]

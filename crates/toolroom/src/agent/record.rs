@@ -12,7 +12,7 @@ use crate::scope::ProjectId;
 pub const DEFAULT_AGENT: &str = "default";
 
 /// An agent: who answers, with which models, and what it may use.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentRecord {
     /// Its id, which is how it is chosen.
@@ -55,7 +55,7 @@ impl Default for AgentRecord {
 }
 
 /// What bounds a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentLimits {
     /// How often the model is asked in a run; then once more, without tools.

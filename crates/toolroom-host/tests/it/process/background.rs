@@ -1,8 +1,9 @@
 //! Programs that run while nobody waits for them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use toolroom_host::background::{Background, BackgroundError, Standing};
+use toolroom_host::background::{Background, BackgroundError, Commission, Standing};
 use toolroom_host::process::{Cause, Status};
 
 use super::{BOUND, Bench, until};
@@ -12,19 +13,32 @@ const OWNER: &str = "local";
 struct Backstage {
     bench: Bench,
     programs: Background,
+    last: AtomicU64,
 }
 
 impl Backstage {
     fn new() -> Self {
         let bench = Bench::new();
         let programs = Background::new(bench.supervisor.clone());
-        Self { bench, programs }
+        Self { bench, programs, last: AtomicU64::new(0) }
+    }
+
+    fn commission(&self, conversation: Option<&str>) -> Commission {
+        Commission {
+            id: self.last.fetch_add(1, Ordering::Relaxed) + 1,
+            owner: OWNER.to_owned(),
+            conversation: conversation.map(str::to_owned),
+            command: String::new(),
+        }
     }
 
     async fn start(&self, script: &str) -> u64 {
         let mut order = self.bench.shell(script);
         order.kept_bytes = 1_000;
-        self.programs.start(OWNER, script.to_owned(), order).await.unwrap()
+        let commission = self.commission(None);
+        let id = commission.id;
+        self.programs.start(commission, order).await.unwrap();
+        id
     }
 
     fn standing(&self, id: u64) -> Standing {
@@ -108,7 +122,7 @@ async fn the_table_is_bounded_and_goes_with_its_owner() {
             let stage = Arc::clone(&stage);
             tokio::spawn(async move {
                 let order = stage.bench.shell("sleep 600 & sleep 600");
-                stage.programs.start(OWNER, String::new(), order).await
+                stage.programs.start(stage.commission(None), order).await
             })
         })
         .collect();
@@ -132,11 +146,40 @@ async fn the_table_is_bounded_and_goes_with_its_owner() {
     let ids: Vec<u64> = stage.programs.list(OWNER).iter().map(|standing| standing.id).collect();
     assert_eq!(ids, (last - 31..=last).collect::<Vec<u64>>());
     let missing = stage.bench.order("no-such-program", &[]);
-    let missing = stage.programs.start(OWNER, String::new(), missing).await;
+    let missing = stage.programs.start(stage.commission(None), missing).await;
     assert!(matches!(missing, Err(BackgroundError::Process(_))), "{missing:?}");
     stage.start("sleep 600 & setsid sleep 600 & sleep 600").await;
     stage.bench.until_alive(3).await;
-    let Backstage { bench, programs } = Arc::into_inner(stage).unwrap();
+    let Backstage { bench, programs, .. } = Arc::into_inner(stage).unwrap();
     drop(programs);
     until(BOUND, || bench.alive().is_empty()).await;
+}
+
+#[tokio::test]
+async fn programs_end_with_their_conversation_and_with_no_other() {
+    let stage = Backstage::new();
+    for conversation in [Some("talk"), Some("talk"), Some("other"), None] {
+        let order = stage.bench.shell("setsid sleep 600 & sleep 600");
+        stage.programs.start(stage.commission(conversation), order).await.unwrap();
+    }
+    stage.bench.until_alive(8).await;
+    assert_eq!(stage.programs.conversations().into_iter().collect::<Vec<_>>(), ["other", "talk"]);
+    assert_eq!(stage.programs.close("talk"), [1, 2]);
+    stage.bench.until_alive(4).await;
+    let left: Vec<u64> = stage.programs.list(OWNER).iter().map(|standing| standing.id).collect();
+    assert_eq!(left, [3, 4]);
+    assert!(stage.programs.close("talk").is_empty());
+}
+
+#[tokio::test]
+async fn each_end_is_news_until_it_is_noted() {
+    let stage = Backstage::new();
+    let (long, short) = (stage.start("sleep 600").await, stage.start("exit 4").await);
+    stage.ended(short).await;
+    assert_eq!(stage.programs.news().iter().map(|news| news.id).collect::<Vec<_>>(), [short]);
+    assert_eq!(stage.programs.news().len(), 1);
+    stage.programs.note(short);
+    assert!(stage.programs.news().is_empty());
+    stage.programs.stop(OWNER, long).await.unwrap();
+    assert_eq!(stage.programs.news().iter().map(|news| news.id).collect::<Vec<_>>(), [long]);
 }

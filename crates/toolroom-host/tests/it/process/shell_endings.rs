@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use toolroom_host::process::{Cause, Limit, Status};
-use toolroom_host::shell::{End, ShellError};
+use toolroom_host::shell::{End, Interpreter, ShellError};
 
 use super::shells::{Talk, command, within};
 use super::{BOUND, descriptors, rounds, until, zombies};
@@ -87,12 +87,42 @@ async fn what_takes_too_long_is_ended_and_the_state_from_before_is_there() {
 }
 
 #[tokio::test]
-async fn a_state_that_keeps_a_shell_from_answering_is_forgotten() {
+async fn whatever_a_command_does_to_its_shell_the_next_but_one_runs() {
     let talk = Talk::with_bash();
-    // The shell can no longer report.
-    let broken = within("command() { sleep 600; }", Duration::from_millis(300));
-    assert_eq!(talk.shells.run("a", talk.order(), &broken).await.unwrap().end, End::OutOfTime);
-    assert_eq!(talk.says("echo again").await, "again\n");
+    for text in [
+        "readonly __toolroom",
+        "readonly POSIXLY_CORRECT=",
+        "readonly IFS=x",
+        "declare -n __toolroom=BASH_VERSINFO",
+        "eval() { sleep 600; }; readonly -f eval",
+        "trap 'eval() { sleep 600; }' DEBUG",
+        "trap() { :; }; command trap 'echo trapped; command() { sleep 600; }' DEBUG RETURN ERR",
+        "shopt -s expand_aliases; alias unset='sleep 600 #' eval='sleep 600 #' {='sleep 600 #'",
+        "set -n",
+        "set -r",
+        "set -kfCTE -o posix",
+        "enable -n eval",
+        "ulimit -n 3",
+        "ulimit -f 0; echo x > file",
+        "umask 777",
+        "kill -STOP $$",
+        "mkdir gone; cd gone; rmdir ../gone",
+        "exec 10>&- 11>&- 12>&-",
+        "{ while read -r -d '' stolen <&10; do :; done; } & true",
+        "exec 0<&10 1>&10 2>&10; cat",
+        "trap 'echo here' CHLD; sleep 0.01 & wait",
+        "PATH= IFS=0123456789 HOME= PWD=/nowhere OLDPWD=",
+    ] {
+        talk.outcome("true").await;
+        let first = within(text, Duration::from_millis(400));
+        drop(talk.shells.run("a", talk.order(), &first).await.unwrap());
+        // What was done to it may only show now.
+        let second = within("true", Duration::from_millis(400));
+        drop(talk.shells.run("a", talk.order(), &second).await.unwrap());
+        let third = talk.outcome("echo on; false").await;
+        assert_eq!((third.end, third.stdout.text(99).as_str()), (End::Done(1), "on\n"), "{text}");
+        talk.shells.close("a");
+    }
 }
 
 #[tokio::test]
@@ -148,4 +178,23 @@ async fn closing_a_conversation_ends_its_shell_and_what_runs_there() {
     assert!(matches!(ended, Err(ShellError::Closed)), "{ended:?}");
     until(BOUND, || talk.bench.alive().is_empty()).await;
     assert_eq!(talk.shells.count(), 0);
+}
+
+#[tokio::test]
+async fn functions_with_the_names_of_its_own_words_keep_no_shell_from_answering() {
+    for interpreter in [Interpreter::Bash, Interpreter::Sh] {
+        let talk = Talk::new(interpreter);
+        for name in [
+            "eval", "command", "builtin", "printf", "set", "unset", "trap", "pwd", "umask", "declare",
+            "export", "read", "break", "continue", "shopt", "unalias", "return", "exit", "local", "test",
+            "echo", ":", "true",
+        ] {
+            talk.outcome("state=there").await;
+            let text = format!("{name}() {{ while :; do sleep 1; done; }}");
+            let end = talk.outcome(&text).await.end;
+            assert!(matches!(end, End::Done(_) | End::ShellEnded(..)), "{interpreter:?} {text}: {end:?}");
+            let next = talk.outcome("false").await;
+            assert_eq!(next.end, End::Done(1), "{interpreter:?} {text}");
+        }
+    }
 }

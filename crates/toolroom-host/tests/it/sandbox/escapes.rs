@@ -60,6 +60,15 @@ groups! {
     protected: PROTECTED;
 }
 
+/// Not tried without a sandbox: it would do it to the processes of all other tests.
+#[tokio::test]
+async fn nobody_slows_all_processes_of_a_user_down() {
+    for level in [Level::Namespaces, Level::Landlock] {
+        let effects = World::new().confined("./escape priority-of-all", level).await;
+        assert_eq!(effects, Vec::<String>::new(), "{level:?}");
+    }
+}
+
 #[test]
 fn there_are_more_than_sixty_ways_and_none_twice() {
     let all: Vec<Way> = [&FILES[..], &KERNEL, &NETWORK, &PROCESSES, &PROTECTED].concat();

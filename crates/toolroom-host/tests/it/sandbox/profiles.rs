@@ -259,28 +259,109 @@ fn with_a_broken_bubblewrap_its_level_is_refused_with_its_complaint() {
     }
 }
 
+/// Runs a script as a user that is not root, and gives what is told of it, with who that was.
+fn told_by_an_ordinary_user(level: Level, here: &Path, script: &str) -> (String, String) {
+    let examples = TempDir::new().unwrap();
+    let program = examples.path().join("supervised");
+    std::fs::copy(helper(), &program).unwrap();
+    let mut command = Command::new(&program);
+    if is_root() {
+        use std::os::unix::fs::{PermissionsExt, chown};
+        use std::os::unix::process::CommandExt;
+        chown(here, Some(1_234), Some(1_234)).unwrap();
+        std::fs::set_permissions(examples.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        command.uid(1_234).gid(1_234);
+    }
+    command.arg(here).args(["bash", "-c", script]).env("CONFINED", level.name());
+    let output = command.output().unwrap();
+    let uid = if is_root() { "1234".to_owned() } else { rustix::process::getuid().as_raw().to_string() };
+    (String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr), uid)
+}
+
 #[test]
 fn an_ordinary_user_is_confined_as_itself() {
     for level in LEVELS {
         let here = TempDir::new().unwrap();
-        let examples = TempDir::new().unwrap();
-        let program = examples.path().join("supervised");
-        std::fs::copy(helper(), &program).unwrap();
-        let mut command = Command::new(&program);
-        if is_root() {
-            use std::os::unix::fs::{PermissionsExt, chown};
-            use std::os::unix::process::CommandExt;
-            chown(here.path(), Some(1_234), Some(1_234)).unwrap();
-            std::fs::set_permissions(examples.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-            command.uid(1_234).gid(1_234);
-        }
         let script = "echo x > file; id -u; stat -c %u file; echo x > /tmp/$$ && rm /tmp/$$; kill -KILL $PPID; cat /proc/1/environ; echo on";
-        command.arg(here.path()).args(["bash", "-c", script]).env("CONFINED", level.name());
-        let output = command.output().unwrap();
-        let uid = if is_root() { "1234".to_owned() } else { rustix::process::getuid().as_raw().to_string() };
-        let told =
-            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let (told, uid) = told_by_an_ordinary_user(level, here.path(), script);
         assert!(told.starts_with(&format!("{uid}\n{uid}\non\nExited(0), Itself")), "{told}");
+    }
+}
+
+#[test]
+fn what_was_made_in_a_folder_that_was_closed_behind_it_is_taken_away_all_the_same() {
+    for level in LEVELS {
+        for close in ["chmod 000 .config/fish .config", "chmod 555 .", "chmod 000 ."] {
+            let here = TempDir::new().unwrap();
+            let script = format!(
+                "mkdir -p .config/fish; echo evil > .config/fish/config.fish; echo evil > .zshrc; {close}"
+            );
+            let (told, _) = told_by_an_ordinary_user(level, here.path(), &script);
+            assert!(told.contains("Trespass"), "{level:?} {close}: {told}");
+            let open = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+            std::fs::set_permissions(here.path(), open).unwrap();
+            for made in [".zshrc", ".config/fish"] {
+                assert!(!here.path().join(made).exists(), "{level:?} {close}: {made}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_link_that_a_program_left_opens_no_other_folder_to_the_next() {
+    for level in LEVELS {
+        let (here, outside) = (folder(), folder());
+        std::fs::create_dir_all(here.path().join("a/b")).unwrap();
+        own(here.path());
+        let profile =
+            Profile { writable: vec![here.path().to_owned(), here.path().join("a/b")], ..Profile::bare() };
+        let script = format!("mv a old; mkdir a; ln -s {} a/b", outside.path().display());
+        assert_eq!(run(level, &profile, here.path(), &script).await.status, Status::Exited(0));
+        let refused = sandbox(level).confine(&profile).unwrap_err();
+        assert!(matches!(refused, SandboxError::LeadsOut { .. }), "{refused}");
+        let mut reading = Profile::workspace(here.path());
+        reading.readable.push(here.path().join("a/b"));
+        let refused = sandbox(level).confine(&reading).unwrap_err();
+        assert!(matches!(refused, SandboxError::LeadsOut { .. }), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn repositories_inside_can_be_worked_with_and_gain_nothing() {
+    for level in LEVELS {
+        let here = folder();
+        let git =
+            "git -c user.name=a -c user.email=a@b -c protocol.file.allow=always -c init.defaultBranch=main";
+        let make = format!(
+            "set -e; {git} init -q one; cd one; echo x > file; {git} add .; {git} commit -qm first; cd ..; \
+             {git} clone -q one two; {git} -C two worktree add -q ../three; {git} -C two submodule -q add $PWD/one four; \
+             git -C two config user.name b; git -C two remote add other https://example.com/x.git"
+        );
+        let profile = Profile::workspace(here.path());
+        let made = run(level, &profile, here.path(), &make).await;
+        assert_eq!(
+            (made.status, made.cause),
+            (Status::Exited(0), Cause::Itself),
+            "{level:?} {}",
+            printed(&made)
+        );
+        // A person's own hook stays, wherever its repository goes.
+        write(&here.path().join("two/.git/hooks/pre-push"), "person's\n", 0o755);
+        let moved =
+            run(level, &profile, here.path(), "rm -rf one; mv two five; git -C five checkout -qb x").await;
+        assert_eq!(
+            (moved.status, moved.cause),
+            (Status::Exited(0), Cause::Itself),
+            "{level:?} {}",
+            printed(&moved)
+        );
+        let hook = here.path().join("five/.git/hooks/pre-push");
+        let before = std::fs::read(here.path().join("five/.git/config")).unwrap();
+        let script = "echo evil > five/.git/hooks/pre-push; git -C five config alias.x '!evil'; while :; do sleep 1; done";
+        let ended = run(level, &profile, here.path(), script).await;
+        assert_eq!((ended.cause, ended.survivors), (Cause::Trespass, 0), "{level:?}");
+        assert_eq!(std::fs::read_to_string(hook).unwrap(), "person's\n");
+        assert_eq!(std::fs::read(here.path().join("five/.git/config")).unwrap(), before);
     }
 }
 

@@ -5,7 +5,7 @@ use super::world::By::{self, Anybody, Root};
 /// A way out: its name, the script, and who can go it without a sandbox.
 pub(super) type Way = (&'static str, &'static str, By);
 
-pub(super) const FILES: [Way; 27] = [
+pub(super) const FILES: [Way; 30] = [
     ("read a file", "cat $OUT/secret", Anybody),
     ("read our data", "cat $OUT/data/journal.db", Anybody),
     ("change our data", "echo x >> $OUT/data/journal.db", Anybody),
@@ -31,12 +31,15 @@ pub(super) const FILES: [Way; 27] = [
     ("leave a file in /tmp", "echo x > /tmp/$NAME", Anybody),
     ("leave a file in /var/tmp", "echo x > /var/tmp/$NAME", Anybody),
     ("leave a file in /dev/shm", "echo x > /dev/shm/$NAME", Anybody),
+    ("climb there from a process", "cat /proc/self/cwd/../$(basename $OUT)/secret", Anybody),
+    ("be told what happens there", "./escape watch $OUT", Anybody),
+    ("climb out of the root", "cat /proc/self/root/../..$OUT/secret", Anybody),
     ("change the system's settings", "echo x > /etc/$NAME", Root),
     ("make a program for everybody", "echo x > /usr/local/bin/$NAME", Root),
 ];
 
 /// What lies in the workspace and is protected all the same.
-pub(super) const PROTECTED: [Way; 15] = [
+pub(super) const PROTECTED: [Way; 30] = [
     ("change a hook", "echo evil >> .git/hooks/pre-commit", Anybody),
     ("make a hook", "echo evil > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout", Anybody),
     ("remove a hook", "rm -f .git/hooks/pre-commit", Anybody),
@@ -63,10 +66,65 @@ pub(super) const PROTECTED: [Way; 15] = [
     ("make filters run", "echo '* filter=evil' > .git/info/attributes", Anybody),
     ("change a start file", "echo evil >> .bashrc", Anybody),
     ("make a start file", "echo evil > .profile", Anybody),
+    (
+        "put another folder around a start file",
+        "mv .config old; mkdir -p .config/fish; echo evil > .config/fish/config.fish",
+        Anybody,
+    ),
+    (
+        "put another folder around filters",
+        "mv .git/info old; mkdir .git/info; echo '* filter=evil' > .git/info/attributes",
+        Anybody,
+    ),
+    ("change a hook of a repository inside", "echo evil >> sub/.git/hooks/pre-commit", Anybody),
+    ("make a hook in a repository inside", "echo evil > sub/.git/hooks/pre-push", Anybody),
+    ("change the settings of a repository inside", "git -C sub config core.fsmonitor evil", Anybody),
+    (
+        "put another repository around it",
+        "mv sub old; git init -q sub; git -C sub config core.hooksPath /evil",
+        Anybody,
+    ),
+    (
+        "change the settings of a module",
+        "printf '[core]\\nfsmonitor=evil\\n' >> .git/modules/m/config",
+        Anybody,
+    ),
+    ("point a repository elsewhere", "mkdir $TMPDIR/evil; echo gitdir: $TMPDIR/evil > tree/.git", Anybody),
+    (
+        "make a repository that runs something",
+        "git init -q new; git -C new config core.fsmonitor evil",
+        Anybody,
+    ),
+    (
+        "make a repository that has its settings elsewhere",
+        "mkdir -p new/objects new/refs; echo '[core] pager=evil' > new/config; echo ../new > .git/commondir",
+        Anybody,
+    ),
+    (
+        "point a repository at what is none yet",
+        "mkdir -p old/evil; echo gitdir: ../old/evil > tree/.git",
+        Anybody,
+    ),
+    (
+        "point a repository elsewhere with a long file",
+        "mkdir $TMPDIR/evil; { echo gitdir: $TMPDIR/evil; head -c 300000 /dev/zero | tr '\\0' '\\n'; } > tree/.git",
+        Anybody,
+    ),
+    (
+        "have a session start something",
+        "mkdir -p .config/autostart; echo evil > .config/autostart/x.desktop",
+        Anybody,
+    ),
+    ("make a repository with a hook", "git init -q new; echo evil > new/.git/hooks/post-commit", Anybody),
+    (
+        "make a bare repository that runs something",
+        "git init -q --bare new; git -C new config core.pager evil",
+        Anybody,
+    ),
     ("make a start file by a link", "echo evil > e; ln e .zshrc", Anybody),
 ];
 
-pub(super) const NETWORK: [Way; 15] = [
+pub(super) const NETWORK: [Way; 16] = [
     ("tcp by the shell", "echo out > /dev/tcp/127.0.0.1/$TCP", Anybody),
     ("udp by the shell", "echo out > /dev/udp/127.0.0.1/$UDP", Anybody),
     ("tcp", "./escape tcp 127.0.0.1:$TCP", Anybody),
@@ -76,6 +134,7 @@ pub(super) const NETWORK: [Way; 15] = [
     ("udp to another address", "./escape udp $ADDRESS:$UDP", Anybody),
     ("a socket in a folder", "./escape unix $OUT/socket", Anybody),
     ("a datagram to a folder", "./escape unix-datagram $OUT/datagram", Anybody),
+    ("a datagram from one of a pair", "./escape pair $OUT/datagram", Anybody),
     ("a socket without a folder", "./escape abstract $NAME", Anybody),
     ("a fetch", "curl -s -m 2 http://127.0.0.1:$TCP/ & sleep 0.3; kill $!", Anybody),
     // The numbers of families: 16 netlink, 17 packet.
@@ -85,7 +144,7 @@ pub(super) const NETWORK: [Way; 15] = [
     ("a ring around the filter", "./escape ring", Anybody),
 ];
 
-pub(super) const PROCESSES: [Way; 24] = [
+pub(super) const PROCESSES: [Way; 25] = [
     ("end it", "kill -TERM $VICTIM; sleep 0.1", Anybody),
     ("kill it", "kill -KILL $VICTIM; sleep 0.1", Anybody),
     ("stop it", "kill -STOP $VICTIM; sleep 0.1", Anybody),
@@ -101,6 +160,7 @@ pub(super) const PROCESSES: [Way; 24] = [
     ("compare it", "./escape compare $VICTIM", Anybody),
     ("limit it", "./escape limit $VICTIM", Anybody),
     ("slow it down", "./escape priority $VICTIM", Anybody),
+    ("kill it by a pipe", "./escape by-a-pipe $VICTIM; sleep 0.1", Anybody),
     ("bind it to a processor", "./escape affinity $VICTIM", Anybody),
     ("read its environment", "tr '\\0' '\\n' < /proc/$VICTIM/environ", Anybody),
     ("read its input", "cat /proc/$VICTIM/fd/0", Anybody),
@@ -112,8 +172,10 @@ pub(super) const PROCESSES: [Way; 24] = [
     ("read memory shared by number", "./escape shared $KEY", Anybody),
 ];
 
-pub(super) const KERNEL: [Way; 23] = [
+pub(super) const KERNEL: [Way; 25] = [
     ("run from memory", "./escape from-memory $OUT/secret", Anybody),
+    ("memory that nobody counts", "./escape hoard", Anybody),
+    ("memory by number that nobody counts", "./escape hoard-by-number", Anybody),
     ("a namespace of users", "./escape unshare $((0x10000000))", Anybody),
     ("a namespace of mounts", "./escape unshare $((0x20000))", Root),
     ("a child in a namespace of users", "./escape clone $((0x10000000))", Anybody),

@@ -22,6 +22,23 @@ use crate::process::helper;
 /// Nobody but us has this text.
 const CANARY: &str = "canary-7f3a";
 
+/// What must stay as it is in the workspace.
+const KEPT: [&str; 7] =
+    [".bashrc", ".config/fish", ".git/config", ".git/hooks", ".git/info/attributes", ".profile", ".zshrc"];
+
+/// What may change, but must hold nothing evil.
+const CLEAN: [&str; 9] = [
+    ".config/autostart/x.desktop",
+    ".git/modules/m/config",
+    "new/.git/config",
+    "new/.git/hooks/post-commit",
+    "new/config",
+    "sub/.git/config",
+    "sub/.git/hooks/pre-commit",
+    "sub/.git/hooks/pre-push",
+    "tree/.git",
+];
+
 /// Whom confined programs become if we are root.
 pub(super) const NOBODY: u32 = 65_534;
 
@@ -71,6 +88,21 @@ impl World {
         write(&here.join(".git/config"), "[core]\n", 0o644);
         write(&here.join(".git/hooks/pre-commit"), "#!/bin/sh\n", 0o755);
         write(&here.join(".bashrc"), "true\n", 0o644);
+        write(&here.join(".git/info/attributes"), "x\n", 0o644);
+        std::fs::create_dir_all(here.join(".config/fish")).unwrap();
+        write(&here.join(".config/fish/config.fish"), "true\n", 0o644);
+        std::fs::create_dir_all(here.join(".git/modules/m/objects")).unwrap();
+        write(&here.join(".git/modules/m/config"), "[core]\n", 0o644);
+        write(&here.join(".git/modules/m/HEAD"), "ref: refs/heads/main\n", 0o644);
+        std::fs::create_dir_all(here.join("sub/.git/hooks")).unwrap();
+        for folder in ["objects", "refs"] {
+            std::fs::create_dir(here.join("sub/.git").join(folder)).unwrap();
+        }
+        write(&here.join("sub/.git/HEAD"), "ref: refs/heads/main\n", 0o644);
+        write(&here.join("sub/.git/config"), "[core]\n", 0o644);
+        write(&here.join("sub/.git/hooks/pre-commit"), "#!/bin/sh\n", 0o755);
+        std::fs::create_dir(here.join("tree")).unwrap();
+        write(&here.join("tree/.git"), "gitdir: ../sub/.git\n", 0o644);
         write(&here.join("mine"), "mine\n", 0o644);
         let examples = helper().parent().unwrap().to_owned();
         std::fs::copy(examples.join("escape"), here.join("escape")).unwrap();
@@ -208,10 +240,13 @@ impl World {
     fn seen(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut seen = BTreeMap::new();
         look(self.outside.path(), &mut seen);
-        for protected in
-            [".git/config", ".git/hooks", ".git/info/attributes", ".bashrc", ".profile", ".zshrc"]
-        {
-            look(&self.workspace.path().join(protected), &mut seen);
+        for kept in KEPT {
+            look(&self.workspace.path().join(kept), &mut seen);
+        }
+        for clean in CLEAN.map(|clean| self.workspace.path().join(clean)) {
+            if std::fs::read_to_string(&clean).is_ok_and(|text| text.contains("evil")) {
+                seen.insert(clean, b"evil".to_vec());
+            }
         }
         let name = name_of(self.outside.path());
         for folder in ["/tmp", "/var/tmp", "/dev/shm", "/etc", "/usr/local/bin"] {

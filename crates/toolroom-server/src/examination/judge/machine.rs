@@ -69,6 +69,7 @@ pub(super) fn sandbox(machine: &Machine, found: &Result<SandboxFacts, String>) -
         UserNamespaces::Forbidden { by } => format!("no user namespaces (`{by}`)"),
     });
     parts.push(if machine.bubblewrap.is_some() { "bubblewrap" } else { "no bubblewrap" }.to_owned());
+    parts.push(machine.control_group.name().to_owned());
     let parts = parts.join(", ");
     let sandbox = match found {
         Ok(sandbox) => sandbox,
@@ -90,6 +91,7 @@ pub(super) fn sandbox(machine: &Machine, found: &Result<SandboxFacts, String>) -
     if let Some(shortfall) = &sandbox.shortfall {
         details.push_str(&format!("; why it is not a stronger level: {shortfall}"));
     }
+    details.push_str(&format!("; {}", machine.control_group.meaning()));
     one(Finding::ok(details))
 }
 

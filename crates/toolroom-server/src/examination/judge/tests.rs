@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use toolroom::clock::Timestamp;
 use toolroom::ledger::CallStatus;
+use toolroom_host::control_group::ControlGroup;
 use toolroom_host::machine::{Extent, Machine, Space, TreeSize, UserNamespaces};
 use toolroom_host::sandbox::Level;
 use toolroom_store::{InstanceSeen, StoreHealth};
@@ -43,7 +44,7 @@ fn sound() -> Facts {
                     journal_mode: "wal".to_owned(),
                     sync_pure: "NORMAL",
                     sync_writes: "FULL",
-                    schema: 3,
+                    schema: 4,
                     bytes: 120_000,
                     wal_bytes: 0,
                     newest_at: Some(NOW),
@@ -69,6 +70,7 @@ fn sound() -> Facts {
             seccomp: true,
             user_namespaces: UserNamespaces::Possible,
             bubblewrap: None,
+            control_group: ControlGroup::NotDelegated,
             year: 2027,
             core_dumps_off: true,
         }),
@@ -407,6 +409,7 @@ fn how_well_programs_can_be_confined_is_said_in_words() {
         let found = check(&facts);
         assert!(found.gravity == Gravity::Ok && found.details.contains(says), "{says}: {found:?}");
         assert!(found.details.contains("others can be seen"), "{found:?}");
+        assert!(found.details.contains("the cgroup v2 here is not delegated to us"), "{found:?}");
         assert_eq!(found.details.contains("is not installed"), shortfall.is_some(), "{found:?}");
     }
     let none = |user_namespaces| {

@@ -1,28 +1,73 @@
 //! The sandbox around everything the family starts.
 
+use std::sync::Arc;
+
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 use toolroom::tool::{ErrorKind, ToolError};
 use toolroom_host::files::{Access, Workspace};
-use toolroom_host::net::Proxy;
+use toolroom_host::net::{Opened, Opening, WayError};
 use toolroom_host::process::Supervisor;
 use toolroom_host::sandbox::{
-    Confinement, Demand, Named, Network, Profile, Sandbox, SandboxError, make_home,
+    Confinement, Demand, Level, Named, Network, Profile, Sandbox, SandboxError, make_home,
 };
 
+use super::lasting::Lasting;
 use super::terms::CommandTerms;
+
+/// What is said if there is no proxy.
+const NO_WAY: &str = "the way to the network cannot be opened";
 
 /// Makes confinements. What this machine can hold is tried once, when the first program is started.
 pub(super) struct Cell {
     supervisor: Supervisor,
     sandbox: OnceCell<Sandbox>,
-    /// The way to the hosts of the profile.
-    proxy: OnceCell<Proxy>,
+    lasting: Arc<Lasting>,
+}
+
+/// Whether commands reach a host that somebody opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// They do.
+    Open(Opened),
+    /// They reach everybody.
+    Everywhere,
+    /// There is no conversation it could be opened to, or it ends with this call.
+    NoConversation,
+    /// The sandbox is one without a network of its own.
+    NoNetwork,
 }
 
 impl Cell {
-    pub(super) fn new(supervisor: Supervisor) -> Self {
-        Self { supervisor, sandbox: OnceCell::new(), proxy: OnceCell::new() }
+    pub(super) fn new(supervisor: Supervisor, lasting: Arc<Lasting>) -> Self {
+        Self { supervisor, sandbox: OnceCell::new(), lasting }
+    }
+
+    /// Opens a host to the commands of a conversation.
+    pub(super) async fn open(
+        &self,
+        terms: &CommandTerms,
+        conversation: Option<&str>,
+        host: Opening,
+    ) -> Result<Way, ToolError> {
+        if !terms.are_confined() {
+            return Ok(Way::Everywhere);
+        }
+        let Some(conversation) = conversation else { return Ok(Way::NoConversation) };
+        if self.sandbox().await?.level() == Level::Landlock {
+            return Ok(Way::NoNetwork);
+        }
+        let opened =
+            self.lasting.ways_out().open(conversation, terms.hosts(), host).map_err(|error| match error {
+                WayError::Io(_) => ToolError::new(ErrorKind::Crashed, NO_WAY).caused_by(error),
+                error => ToolError::tool(error.to_string()),
+            })?;
+        Ok(Way::Open(opened))
+    }
+
+    async fn sandbox(&self) -> Result<&Sandbox, ToolError> {
+        let find = || Sandbox::find(&self.supervisor, Demand::default());
+        self.sandbox.get_or_try_init(find).await.map_err(refused)
     }
 
     /// What a program of this workspace is started in; nothing where the terms say so. If it cannot be had, nothing is
@@ -31,12 +76,12 @@ impl Cell {
         &self,
         workspace: &Workspace,
         terms: &CommandTerms,
+        conversation: Option<&str>,
     ) -> Result<Option<Confinement>, ToolError> {
         if !terms.are_confined() {
             return Ok(None);
         }
-        let find = || Sandbox::find(&self.supervisor, Demand::default());
-        let sandbox = self.sandbox.get_or_try_init(find).await.map_err(refused)?.clone();
+        let sandbox = self.sandbox().await?.clone();
         let mut profile =
             Profile { hidden: terms.hidden.clone(), home: terms.home.clone(), ..Profile::bare() };
         let own = (workspace.path(), Access::Writable);
@@ -49,16 +94,13 @@ impl Cell {
             }
             .push(folder.to_owned());
         }
-        if let Named::Network(hosts) = &terms.profile {
-            let open = || async { Proxy::open(hosts) };
-            let proxy = self.proxy.get_or_try_init(open).await.map_err(|error| {
-                ToolError::new(ErrorKind::Crashed, "the way to the network cannot be opened").caused_by(error)
-            })?;
-            profile.network = Network::Proxy { socket: proxy.socket().to_owned() };
-        }
+        let socket = self.lasting.ways_out().socket(conversation, terms.hosts());
+        let socket = socket.map_err(|error| ToolError::new(ErrorKind::Crashed, NO_WAY).caused_by(error))?;
+        profile.network = socket.map_or(Network::Off, |socket| Network::Proxy { socket });
+        let workspace = workspace.path().to_owned();
         let confined = spawn_blocking(move || {
             if let Some(home) = &profile.home {
-                make_home(home).map_err(|error| {
+                make_home(home, &workspace).map_err(|error| {
                     ToolError::new(ErrorKind::Crashed, "the home of commands cannot be made").caused_by(error)
                 })?;
             }
@@ -69,9 +111,10 @@ impl Cell {
 }
 
 fn refused(error: SandboxError) -> ToolError {
-    ToolError::tool(format!("commands cannot be confined as they have to be: {error}"))
-        .caused_by(error)
-        .with_hint(
-            "`toolroom sandbox` and `toolroom doctor` say what this machine can hold; nothing was started",
-        )
+    let refused = ToolError::tool(format!("nothing was started, as commands have to be confined: {error}"))
+        .with_hint("`toolroom sandbox` and `toolroom doctor` say how well this machine can confine programs");
+    match error {
+        SandboxError::Folder { source, .. } => refused.caused_by(source),
+        _ => refused,
+    }
 }

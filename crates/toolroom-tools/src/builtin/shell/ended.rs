@@ -14,12 +14,15 @@ pub(super) fn whole(kept: &Kept) -> String {
 pub(super) const TRESPASS: &str =
     "it changed a protected file (settings or hooks of git, start files of shells), which was put back";
 
-/// A code for every end, as shells have it. -1 where there is none.
+/// A stand-in where there is no code.
+pub(super) const NO_CODE: i32 = -1;
+
+/// A code for every end, as shells have it.
 pub(super) fn code(status: Status, cause: Cause) -> i32 {
     match (status, cause) {
         (Status::Exited(code), Cause::Itself) => code,
         (Status::Signalled(signal), Cause::Itself) => 128 + signal,
-        (_, Cause::Stopped | Cause::Limit(_) | Cause::Trespass) => -1,
+        (_, Cause::Stopped | Cause::Limit(_) | Cause::Trespass) => NO_CODE,
     }
 }
 

@@ -10,14 +10,15 @@ use tokio::time::Instant;
 use toolroom::call::CallContext;
 use toolroom::scope::LOCAL_PROJECT;
 use toolroom::tool::ToolError;
-use toolroom_host::background::Background;
 use toolroom_host::files::Access;
+use toolroom_host::net::Opening;
 use toolroom_host::process::{Ended, Order, ProcessError, Supervisor, Variables};
-use toolroom_host::shell::{Interpreter, Shells};
+use toolroom_host::shell::Interpreter;
 
 use super::super::Surroundings;
 use super::super::files::{self, Files};
-use super::cell::Cell;
+use super::cell::{Cell, Way};
+use super::lasting::{Lasting, conversation};
 use super::terms::CommandTerms;
 
 /// Of each stream; what lies between both ends is counted.
@@ -33,8 +34,7 @@ pub(super) struct Engine {
     files: Files,
     cell: Cell,
     pub(super) terms: CommandTerms,
-    pub(super) shells: Arc<Shells>,
-    pub(super) background: Option<Arc<Background>>,
+    pub(super) lasting: Arc<Lasting>,
 }
 
 /// How long a program may take.
@@ -47,17 +47,16 @@ pub(super) struct Time {
 impl Engine {
     pub(super) fn new(around: &Surroundings) -> Self {
         Self {
-            cell: Cell::new(around.supervisor.clone()),
+            cell: Cell::new(around.supervisor.clone(), Arc::clone(&around.lasting)),
             terms: around.commands.clone(),
             supervisor: around.supervisor.clone(),
             files: around.files.clone(),
-            shells: Arc::clone(&around.shells),
-            background: around.background.clone(),
+            lasting: Arc::clone(&around.lasting),
         }
     }
 
     pub(super) fn interpreter(&self) -> Interpreter {
-        self.shells.interpreter()
+        self.lasting.shells().interpreter()
     }
 
     /// Everything the family starts is ordered here.
@@ -70,11 +69,19 @@ impl Engine {
     ) -> Result<Order, ToolError> {
         let mut order = Order::new(program, folder);
         let workspace = files::workspace(&self.files, context)?;
-        order.confinement = self.cell.around(&workspace, &self.terms).await?;
+        order.confinement =
+            self.cell.around(&workspace, &self.terms, conversation(context).as_deref()).await?;
         order.kept_bytes = KEPT_BYTES;
         order.limits.wall = time.wall;
         order.grace = time.grace;
         Ok(order)
+    }
+
+    /// Opens a host to the commands of the conversation that the call belongs to.
+    pub(super) async fn open(&self, context: &CallContext, host: Opening) -> Result<Way, ToolError> {
+        // Where nothing can run in the background, nobody stays to use it.
+        let conversation = conversation(context).filter(|_| self.lasting.programs().is_some());
+        self.cell.open(&self.terms, conversation.as_deref(), host).await
     }
 
     /// An order for a shell that runs one command.

@@ -12,25 +12,22 @@ use serde_json::Value;
 use tokio::time::Instant;
 use toolroom::call::CallContext;
 use toolroom::schema::Problem;
-use toolroom::tool::{Arguments, ErrorKind, IdError, Timeout, Tool, ToolError, ToolOutput, tool_fn};
-use toolroom_host::background::BackgroundError;
+use toolroom::tool::{Arguments, ErrorKind, IdError, Tool, ToolError, ToolOutput, tool_fn};
+use toolroom_host::background::{BackgroundError, Commission};
 use toolroom_host::process::{Cause, Kept, Limit, Variables};
 use toolroom_host::shell::{Command, End, ShellError};
 
-use super::ended::{code, not_run, note, whole};
+use super::ended::{NO_CODE, code, not_run, note, whole};
 use super::engine::{Engine, variables};
+use super::lasting::conversation;
 use super::manage_process::{owner, session_id};
-use super::{conversation_name, starting};
+use super::{longest_call, starting};
 
-/// Seconds a command may take when it does not say, and at most.
+/// Seconds a command may take when it does not say.
 const DEFAULT_TIMEOUT: u64 = 30;
-const MAX_TIMEOUT: u64 = 120;
 
 /// How long a command waits for its turn and runs, where the call has no end of its own.
 const MAX_WAIT: Duration = Duration::from_secs(10 * 60);
-
-/// Its own limit ends a command before.
-const SLACK: Duration = Duration::from_secs(10);
 
 /// What a shell and its commands may take of the processors together while it lives.
 const SHELL_CPU: Duration = Duration::from_secs(2 * 60 * 60);
@@ -38,9 +35,6 @@ const SHELL_CPU: Duration = Duration::from_secs(2 * 60 * 60);
 /// How long a program in the background may run, and work.
 const BACKGROUND_WALL: Duration = Duration::from_secs(24 * 60 * 60);
 const BACKGROUND_CPU: Duration = Duration::from_secs(4 * 60 * 60);
-
-/// A stand-in where there is no code.
-const NO_CODE: i32 = -1;
 
 #[derive(Deserialize, JsonSchema)]
 struct Execute {
@@ -101,17 +95,20 @@ pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
          and scripts inside",
         engine.about()
     );
+    let interpreter = engine.interpreter();
     let (engine, terms) = (Arc::clone(engine), engine.terms.clone());
     let tool = tool_fn("builtin:execute_shell_command", &description, move |context, asked: Execute| {
         let engine = Arc::clone(&engine);
         async move { execute(&engine, &context, asked).await }
     })?;
-    let tool = tool.check(problems);
+    let tool = tool.check(move |arguments| {
+        super::foreign(interpreter, arguments).into_iter().chain(problems(arguments)).collect()
+    });
     Ok(Arc::new(starting(tool, &terms, super::line, |spec| {
         spec.title("Execute Shell Command")
             .family(super::FAMILY, true)
             .serial()
-            .timeout(Timeout::After(Duration::from_secs(MAX_TIMEOUT) + SLACK))
+            .timeout(longest_call())
             .when_to_use("something has to be done with commands on this machine")
             .usage_example("build the project and run its tests")
             .usage_example("start the development server")
@@ -134,9 +131,9 @@ async fn execute(engine: &Engine, context: &CallContext, asked: Execute) -> Resu
     };
     // Refused also where nobody checked.
     let variables = variables(&asked.env)?;
-    let executed = match (asked.background, context.thread_id()) {
-        (true, _) => return start(engine, context, asked, folder, variables).await,
-        (false, Some(thread)) if !asked.fresh => converse(engine, context, thread, asked, folder).await?,
+    let executed = match (asked.background, conversation(context)) {
+        (true, conversation) => return start(engine, context, conversation, asked, folder, variables).await,
+        (false, Some(name)) if !asked.fresh => converse(engine, context, &name, asked, folder).await?,
         (false, _) => run_once(engine, context, asked, folder, variables).await?,
     };
     output(&executed)
@@ -146,7 +143,7 @@ async fn execute(engine: &Engine, context: &CallContext, asked: Execute) -> Resu
 async fn converse(
     engine: &Engine,
     context: &CallContext,
-    thread: &str,
+    name: &str,
     asked: Execute,
     folder: Option<PathBuf>,
 ) -> Result<Executed, ToolError> {
@@ -164,8 +161,9 @@ async fn converse(
         wall,
         until: Instant::now() + engine.time(context, None).wall.unwrap_or(MAX_WAIT),
     };
-    let name = conversation_name(&context.scope().project, thread);
-    let outcome = engine.shells.run(&name, order, &command).await.map_err(not_given)?;
+    let outcome = engine.lasting.shells().run(name, order, &command).await;
+    engine.lasting.note(context);
+    let outcome = outcome.map_err(not_given)?;
     let (exit_code, timed_out, note) = match outcome.end {
         End::Done(code) => (code, false, None),
         End::ShellEnded(status, cause) => {
@@ -217,11 +215,12 @@ async fn run_once(
 async fn start(
     engine: &Engine,
     context: &CallContext,
+    conversation: Option<String>,
     asked: Execute,
     folder: Option<PathBuf>,
     variables: Variables,
 ) -> Result<ToolOutput, ToolError> {
-    let Some(background) = &engine.background else {
+    let Some(programs) = engine.lasting.programs() else {
         let refused =
             ToolError::invalid("nothing can run in the background here: this process ends with the call");
         return Err(refused.with_hint("use `toolroom chat` or `toolroom serve`, or leave out `background`"));
@@ -237,10 +236,16 @@ async fn start(
     order.limits.cpu = Some(BACKGROUND_CPU);
     // Only the ends are kept, however much there is.
     order.limits.output_bytes = None;
-    let id = background.start(&owner(context), command, order).await.map_err(|error| match error {
-        BackgroundError::Process(error) => not_run(error),
-        error => ToolError::tool(error.to_string()).with_hint("`manage_process` lists and kills them"),
-    })?;
+    let id = programs.keep(context, &command).await?;
+    let commission = Commission { id, owner: owner(context), conversation, command };
+    if let Err(error) = programs.table.start(commission, order).await {
+        programs.forget(context, id).await?;
+        return Err(match error {
+            BackgroundError::Process(error) => not_run(error),
+            error => ToolError::tool(error.to_string()).with_hint("`manage_process` lists and kills them"),
+        });
+    }
+    engine.lasting.note(context);
     output(&Started {
         success: true,
         session_id: session_id(id),

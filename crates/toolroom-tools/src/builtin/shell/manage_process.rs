@@ -5,14 +5,17 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use toolroom::background::{BackgroundProgram, Fate};
 use toolroom::call::CallContext;
 use toolroom::schema::Problem;
 use toolroom::tool::{Arguments, Capability, Effect, IdError, Tool, ToolError, tool_fn};
-use toolroom_host::background::{Background, BackgroundError, Log, Standing};
+use toolroom_host::background::{BackgroundError, Log, Standing};
 use toolroom_host::process::{Cause, Limit};
 
-use super::ended::code;
+use super::ended::{NO_CODE, code};
 use super::engine::Engine;
+use super::kept_program;
+use super::lasting::Programs;
 use super::{FAMILY, MODEL_CHARS, RESULT_CAP, STREAM_CHARS};
 
 /// What is in front of a number to make an id of it.
@@ -20,9 +23,6 @@ const PREFIX: &str = "bg-";
 
 /// Characters of the errors, from their end.
 const STDERR_CHARS: usize = 2_000;
-
-/// A code for a program that has none yet.
-const NO_CODE: i32 = -1;
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -54,23 +54,30 @@ fn default_limit() -> u64 {
 }
 
 #[derive(Debug, Serialize)]
-struct Item {
-    session_id: String,
-    command: String,
-    status: &'static str,
-    exit_code: i32,
-    duration_seconds: u64,
-    timed_out: bool,
-    stdout_length: u64,
+pub(super) struct Item {
+    pub(super) session_id: String,
+    pub(super) command: String,
+    pub(super) status: &'static str,
+    pub(super) exit_code: i32,
+    /// Only of those that another process started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) started_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) duration_seconds: Option<u64>,
+    pub(super) timed_out: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stdout_length: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<&'static str>,
 }
 
 pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
     let description = "List the programs that `execute_shell_command` started in the background, read what they \
                        print, kill them, remove those that have ended";
-    let background = engine.background.clone();
+    let lasting = Arc::clone(&engine.lasting);
     let tool = tool_fn("builtin:manage_process", description, move |context, asked: Manage| {
-        let background = background.clone();
-        async move { manage(background.as_deref(), &context, &asked).await }
+        let lasting = Arc::clone(&lasting);
+        async move { manage(lasting.programs(), &context, &asked).await }
     })?;
     Ok(Arc::new(tool.check(problems).with(|spec| {
         // Killing twice is killing once, and only what was started with a yes can be killed.
@@ -117,28 +124,57 @@ fn number(id: &str) -> Option<u64> {
 }
 
 async fn manage(
-    background: Option<&Background>,
+    programs: Option<&Programs>,
     context: &CallContext,
     asked: &Manage,
 ) -> Result<Value, ToolError> {
+    let Some(programs) = programs else {
+        return match asked.action {
+            Action::List => Ok(listed(&[], &[])),
+            Action::Log | Action::Kill | Action::Remove => {
+                let wanted = asked.session_id.as_deref().unwrap_or_default();
+                Err(failed(&BackgroundError::Unknown { id: 0 }, wanted))
+            }
+        };
+    };
     let owner = owner(context);
+    if let Action::List = asked.action {
+        return Ok(listed(&programs.table.list(&owner), &programs.kept(context).await?));
+    }
     let wanted = asked.session_id.as_deref().unwrap_or_default();
     let id = number(wanted).unwrap_or_default();
-    let failed = |error| failed(&error, wanted);
-    match (asked.action, background) {
-        (Action::List, background) => {
-            let all = background.map(|background| background.list(&owner)).unwrap_or_default();
-            let (running, finished): (Vec<_>, Vec<_>) =
-                all.iter().partition(|standing| standing.end.is_none());
-            let items = |list: Vec<&Standing>| list.into_iter().map(item).collect::<Vec<Item>>();
-            Ok(json!({"running": items(running), "finished": items(finished), "total": all.len()}))
+    match here(programs, context, asked, id).await {
+        Err(error @ BackgroundError::Unknown { .. }) => {
+            let kept = programs.kept(context).await?;
+            match kept.iter().find(|program| program.number == id && program.fate != Fate::Here) {
+                Some(program) => former(programs, context, asked, program).await,
+                None => Err(failed(&error, wanted)),
+            }
         }
-        (Action::Log, Some(background)) => {
-            let log = background.log(&owner, id, asked.offset, asked.limit).map_err(failed)?;
-            Ok(logged(&log, asked.offset))
+        Err(error) => Err(failed(&error, wanted)),
+        Ok(value) => {
+            if let Action::Remove = asked.action {
+                programs.forget(context, id).await?;
+            }
+            Ok(value)
         }
-        (Action::Kill, Some(background)) => {
-            let item = item(&background.stop(&owner, id).await.map_err(failed)?);
+    }
+}
+
+/// What is asked about a program that this process started.
+async fn here(
+    programs: &Programs,
+    context: &CallContext,
+    asked: &Manage,
+    id: u64,
+) -> Result<Value, BackgroundError> {
+    let (table, owner) = (&programs.table, owner(context));
+    match asked.action {
+        Action::Log | Action::List => {
+            Ok(logged(&table.log(&owner, id, asked.offset, asked.limit)?, asked.offset))
+        }
+        Action::Kill => {
+            let item = item(&table.stop(&owner, id).await?);
             Ok(json!({
                 "success": true,
                 "session_id": item.session_id,
@@ -146,12 +182,40 @@ async fn manage(
                 "exit_code": item.exit_code,
             }))
         }
-        (Action::Remove, Some(background)) => {
-            background.remove(&owner, id).map_err(failed)?;
-            Ok(json!({"success": true, "session_id": wanted}))
+        Action::Remove => {
+            table.remove(&owner, id)?;
+            Ok(json!({"success": true, "session_id": session_id(id)}))
         }
-        (_, None) => Err(failed(BackgroundError::Unknown { id })),
     }
+}
+
+/// What is asked about a program that another process started.
+async fn former(
+    programs: &Programs,
+    context: &CallContext,
+    asked: &Manage,
+    program: &BackgroundProgram,
+) -> Result<Value, ToolError> {
+    match asked.action {
+        Action::Log | Action::List => Ok(kept_program::logged(program, asked.offset)),
+        Action::Kill => kept_program::killed(program),
+        Action::Remove if kept_program::is_running(program) => Err(kept_program::out_of_reach(program)),
+        Action::Remove => {
+            programs.forget(context, program.number).await?;
+            Ok(json!({"success": true, "session_id": session_id(program.number)}))
+        }
+    }
+}
+
+fn listed(own: &[Standing], kept: &[BackgroundProgram]) -> Value {
+    let is_own = |number| own.iter().any(|standing| standing.id == number);
+    let former = kept.iter().filter(|program| program.fate != Fate::Here && !is_own(program.number));
+    let former = former.map(|program| (kept_program::is_running(program), kept_program::item(program)));
+    let own = own.iter().map(|standing| (standing.end.is_none(), item(standing)));
+    let (running, finished): (Vec<_>, Vec<_>) = former.chain(own).partition(|(is_running, _)| *is_running);
+    let total = running.len() + finished.len();
+    let items = |list: Vec<(bool, Item)>| list.into_iter().map(|(_, item)| item).collect::<Vec<Item>>();
+    json!({"running": items(running), "finished": items(finished), "total": total})
 }
 
 fn logged(log: &Log, offset: u64) -> Value {
@@ -184,9 +248,11 @@ fn item(standing: &Standing) -> Item {
         command: standing.command.clone(),
         status,
         exit_code,
-        duration_seconds: standing.duration.as_secs(),
+        started_at: None,
+        duration_seconds: Some(standing.duration.as_secs()),
         timed_out,
-        stdout_length: standing.stdout_bytes,
+        stdout_length: Some(standing.stdout_bytes),
+        note: None,
     }
 }
 

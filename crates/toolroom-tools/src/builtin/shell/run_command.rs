@@ -6,21 +6,15 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolroom::call::CallContext;
-use toolroom::tool::{IdError, Timeout, Tool, ToolError, tool_fn};
+use toolroom::tool::{IdError, Tool, ToolError, tool_fn};
 use toolroom_host::process::{Cause, Ended, Limit};
 
 use super::ended::{code, not_run, note, whole};
 use super::engine::Engine;
-use super::starting;
+use super::{MAX_TIMEOUT, longest_call, starting};
 
 /// Characters a caller gets in all.
 const RESULT_CAP: usize = 50_000;
-
-/// Seconds a command may take.
-const MAX_TIMEOUT: u64 = 120;
-
-/// Its own limit ends a command before.
-const SLACK: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize, JsonSchema)]
 struct Run {
@@ -46,15 +40,17 @@ pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
          self-contained file, with its styles and scripts inside",
         engine.about()
     );
+    let interpreter = engine.interpreter();
     let (engine, terms) = (Arc::clone(engine), engine.terms.clone());
     let tool = tool_fn("builtin:run_command", &description, move |context, run: Run| {
         let engine = Arc::clone(&engine);
         async move { execute(&engine, &context, run).await }
     })?;
+    let tool = tool.check(move |arguments| super::foreign(interpreter, arguments).into_iter().collect());
     Ok(Arc::new(starting(tool, &terms, super::line, |spec| {
         spec.title("Run Command")
             .result_cap(RESULT_CAP)
-            .timeout(Timeout::After(Duration::from_secs(MAX_TIMEOUT) + SLACK))
+            .timeout(longest_call())
             .when_to_use("a single command has to be run in the workspace")
             .usage_example("run the tests")
     })))

@@ -38,9 +38,10 @@ struct Ran {
 }
 
 pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
-    let description = "Run a program with arguments and get what it printed and its exit code";
+    let description =
+        format!("Run a program with arguments and get what it printed and its exit code. {}", engine.about());
     let (engine, terms) = (Arc::clone(engine), engine.terms.clone());
-    let tool = tool_fn("builtin:shell-exec", description, move |context, run: Run| {
+    let tool = tool_fn("builtin:shell-exec", &description, move |context, run: Run| {
         let engine = Arc::clone(&engine);
         async move { execute(&engine, &context, run).await }
     })?;

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use toolroom::policy::{Judgement, Ruling};
+use toolroom_host::net::Opening;
 use toolroom_host::sandbox::Named;
 
 use crate::shell::grammar::{parse, print};
-use crate::shell::judge::{Judged, Settings, judge, judge_argv};
+use crate::shell::judge::{Judged, Settings, judge_argv, judge_with};
 
-/// What holds where the workspace can be changed.
-const CHANGES: &str =
-    "commands run in a sandbox: they can change these folders and a `/tmp` of their own, and reach";
+/// The only way to more.
+const OPENED: &str = "no network but hosts that `ssh_configure_host` opens";
 
 /// How commands are judged and confined. The operator's decision, which no call can change.
 #[derive(Debug, Clone)]
@@ -42,9 +42,17 @@ impl CommandTerms {
         matches!(self.profile, Named::Off | Named::Network(_))
     }
 
-    /// What a person should know of a line for a shell before it runs.
-    pub(super) fn about_line(&self, line: &str) -> Judgement {
-        judgement(&judge(line, &self.judged))
+    /// The hosts that every conversation reaches.
+    pub(super) fn hosts(&self) -> &[Opening] {
+        match &self.profile {
+            Named::Network(hosts) => hosts,
+            Named::Workspace | Named::ReadOnly | Named::Off => &[],
+        }
+    }
+
+    /// What a person should know of a line for a shell, and of the variables it is given, before it runs.
+    pub(super) fn about_line(&self, line: &str, variables: &[(&str, &str)]) -> Judgement {
+        judgement(&judge_with(line, variables, &self.judged))
     }
 
     /// The same for a program with its arguments.
@@ -64,18 +72,23 @@ impl CommandTerms {
     pub(super) fn about(&self) -> String {
         match &self.profile {
             Named::Off => "commands are not confined, and each one is asked about".to_owned(),
-            Named::ReadOnly => {
-                "commands run in a sandbox: they can change nothing but a `/tmp` of their own, and reach \
-                                no network"
-                    .to_owned()
-            }
-            Named::Workspace => format!("{CHANGES} no network"),
+            Named::ReadOnly => confined("read-only", "nothing but", OPENED),
+            Named::Workspace => confined("workspace", "these folders and", OPENED),
             Named::Network(hosts) => {
                 let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
-                format!("{CHANGES} only {}, through the proxy of the usual variables", hosts.join(", "))
+                let reach = format!("only {}, through the proxy of the usual variables", hosts.join(", "));
+                confined("network", "these folders and", &reach)
             }
         }
     }
+}
+
+/// What a sandbox means. Which of the two holds it is found when the first program starts, and known to `doctor`.
+fn confined(profile: &str, changes: &str, reach: &str) -> String {
+    format!(
+        "commands run in a sandbox (profile `{profile}`, held by the operating system: bubblewrap or Landlock): they can \
+         change {changes} a temporary folder of their own, and reach {reach}"
+    )
 }
 
 fn judgement(judged: &Judged) -> Judgement {

@@ -1,4 +1,4 @@
-use super::{MAX_COMMANDS, MAX_TEXT, parse, print};
+use super::{MAX_COMMANDS, MAX_PIECES, MAX_TEXT, parse, print};
 
 /// What a text is printed as, after what was printed has been read again.
 fn printed(text: &str) -> String {
@@ -138,6 +138,7 @@ fn what_is_not_understood_is_an_error() {
         "echo \"$`ls`\"",
         "[[ -n && a ]]",
         "[[ a b ]]",
+        "[[ -n == p* ]]",
         "[[ a && ]]",
         "[[ a == ]]",
         "[[ ! ]]",
@@ -202,6 +203,11 @@ fn limits_fail_closed_with_a_small_stack() {
         format!("echo {}", "$(a)".repeat(MAX_COMMANDS)),
         "x;".repeat(MAX_COMMANDS + 1),
         "a".repeat(MAX_TEXT + 1),
+        "a ".repeat(MAX_PIECES + 1),
+        format!("echo {}", "''".repeat(MAX_PIECES + 1)),
+        format!("echo {}", "$a".repeat(MAX_PIECES + 1)),
+        format!("echo \"{}\"", "\\$".repeat(MAX_PIECES + 1)),
+        format!("echo {}", "> f ".repeat(MAX_PIECES + 1)),
     ];
     let reading = std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(move || {
         for text in &deep {

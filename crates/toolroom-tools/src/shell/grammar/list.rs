@@ -98,6 +98,7 @@ impl Parser<'_> {
             }
             let with_errors = self.eat_operator("|&")?;
             if with_errors {
+                self.count_piece()?;
                 if let Some(last) = commands.last_mut() {
                     last.redirections.push(errors_too());
                 }

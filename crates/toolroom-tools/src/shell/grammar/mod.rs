@@ -5,8 +5,10 @@
 //! stack and a bounded number of commands, whatever the text says.
 
 mod arithmetic;
+mod braces;
 mod compound;
 mod cursor;
+mod dialect;
 mod error;
 mod here_document;
 mod hidden;
@@ -22,8 +24,10 @@ mod test_command;
 mod tree;
 mod word;
 
+pub(in crate::shell) use braces::{Braces, alternatives};
+pub use dialect::only_bash;
 pub use error::NotUnderstood;
-pub use parser::{MAX_COMMANDS, MAX_DEPTH, MAX_TEXT, parse};
+pub use parser::{MAX_COMMANDS, MAX_DEPTH, MAX_PIECES, MAX_TEXT, parse};
 pub use print::print;
 pub use tree::{
     Arm, ArmEnd, Assignment, Body, Chain, Command, HereDocument, Item, Link, Parameter, Piece, Pipeline,

@@ -10,6 +10,7 @@ const OPERATORS: [&str; 15] = [":-", ":=", ":?", ":+", "-", "=", "?", "+", "#", 
 impl Parser<'_> {
     /// Adds what begins with the `$` that stands here.
     pub(super) fn dollar(&mut self, pieces: &mut Vec<Piece>, quoted: bool) -> Read<()> {
+        self.count_piece()?;
         self.cursor.at += 1;
         match self.cursor.peek() {
             Some(b'(') if self.cursor.nth(1) == Some(b'(') => {

@@ -16,6 +16,9 @@ pub const MAX_DEPTH: usize = 100;
 /// How many simple commands a text may hold.
 pub const MAX_COMMANDS: usize = 5_000;
 
+/// How many words, and pieces in them, a text may hold. A program could not be given many more words.
+pub const MAX_PIECES: usize = 65_536;
+
 /// Bytes that may be read a second time: backquotes and here-documents are read as texts of their own.
 const MAX_READ_AGAIN: usize = 4 * MAX_TEXT;
 
@@ -33,7 +36,7 @@ pub fn parse(text: &str) -> Result<Script, NotUnderstood> {
     if let Some((at, why)) = hidden::find(text) {
         return refused(at, why);
     }
-    let budget = Budget { depth: 0, commands: MAX_COMMANDS, again: MAX_READ_AGAIN };
+    let budget = Budget { depth: 0, commands: MAX_COMMANDS, pieces: MAX_PIECES, again: MAX_READ_AGAIN };
     Parser::new(text, 0, budget).whole()
 }
 
@@ -42,6 +45,7 @@ pub fn parse(text: &str) -> Result<Script, NotUnderstood> {
 pub(super) struct Budget {
     depth: usize,
     commands: usize,
+    pieces: usize,
     again: usize,
 }
 
@@ -85,6 +89,7 @@ impl<'t> Parser<'t> {
     /// Takes over what a part has left of the limits, and what it read.
     pub(super) fn join<T>(&mut self, part: &Parser<'_>, read: Read<T>) -> Read<T> {
         self.budget.commands = part.budget.commands;
+        self.budget.pieces = part.budget.pieces;
         self.budget.again = part.budget.again;
         read.map_err(|error| NotUnderstood { at: part.origin, ..error })
     }
@@ -141,6 +146,16 @@ impl<'t> Parser<'t> {
                 Ok(())
             }
             None => self.cursor.error("too many commands"),
+        }
+    }
+
+    pub(super) fn count_piece(&mut self) -> Read<()> {
+        match self.budget.pieces.checked_sub(1) {
+            Some(left) => {
+                self.budget.pieces = left;
+                Ok(())
+            }
+            None => self.cursor.error("too many words"),
         }
     }
 

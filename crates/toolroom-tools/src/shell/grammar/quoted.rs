@@ -39,6 +39,7 @@ impl Parser<'_> {
                     Some(b'\n') => self.cursor.at += 2,
                     Some(next) if matches!(next, b'$' | b'`' | b'\\') || Some(next) == end => {
                         self.cursor.at += 2;
+                        self.count_piece()?;
                         pieces.push(Piece::Escaped(char::from(next)));
                     }
                     _ => {
@@ -110,7 +111,9 @@ impl Parser<'_> {
             self.cursor.at += 1;
             match self.ansi_escape(&mut text)? {
                 Some('\'') => {
+                    self.count_piece()?;
                     if !text.is_empty() {
+                        self.count_piece()?;
                         pieces.push(Piece::Single(std::mem::take(&mut text)));
                     }
                     pieces.push(Piece::Escaped('\''));

@@ -105,9 +105,10 @@ fn is_sound(parts: &[TestPart]) -> bool {
         });
         let binary = bare(parts.get(at + 1)).is_some_and(|text| BINARY.contains(&text.as_str()))
             || matches!(parts.get(at + 1), Some(TestPart::Operator("<" | ">")));
-        let length = match (binary && is_word(at + 2), unary) {
-            (true, _) => 3,
-            (false, true) => 2,
+        // What may stand in front of one operand does, whatever follows.
+        let length = match (unary, binary && is_word(at + 2)) {
+            (true, _) => 2,
+            (false, true) => 3,
             (false, false) => 1,
         };
         if !is_word(at) || !is_word(at + length - 1) {

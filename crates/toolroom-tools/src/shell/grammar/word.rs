@@ -16,6 +16,7 @@ impl Parser<'_> {
     pub(super) fn word(&mut self) -> Read<Option<Word>> {
         let place = Place(self.place());
         let mut pieces = Vec::with_capacity(1);
+        self.count_piece()?;
         self.word_pieces(&mut pieces)?;
         Ok((!pieces.is_empty()).then_some(Word { place, pieces }))
     }
@@ -51,6 +52,7 @@ impl Parser<'_> {
 
     /// Adds what begins with a quote, a backslash or a `$`.
     pub(super) fn unquoted_piece(&mut self, pieces: &mut Vec<Piece>) -> Read<()> {
+        self.count_piece()?;
         match self.cursor.peek() {
             Some(b'\'') => {
                 self.cursor.at += 1;

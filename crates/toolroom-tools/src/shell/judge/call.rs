@@ -49,13 +49,26 @@ impl Call {
         (from < to).then(|| Self { from, to, ..self.clone() })
     }
 
+    /// The same program with other arguments.
+    pub(super) fn with_arguments(&self, change: impl Fn(&Value) -> Value) -> Self {
+        let words: Vec<Value> =
+            self.all().iter().take(1).cloned().chain(self.arguments().iter().map(change)).collect();
+        let to = words.len();
+        Self { words: words.into(), from: 0, to, ..self.clone() }
+    }
+
     fn all(&self) -> &[Value] {
         self.words.get(self.from..self.to).unwrap_or_default()
     }
 
     pub(super) fn program(&self) -> &Value {
-        static NOTHING: Value =
-            Value { text: String::new(), splits: false, is_glob: false, is_fetched: false };
+        static NOTHING: Value = Value {
+            text: String::new(),
+            splits: false,
+            is_glob: false,
+            is_fetched: false,
+            alternatives: Vec::new(),
+        };
         self.all().first().unwrap_or(&NOTHING)
     }
 
@@ -63,7 +76,7 @@ impl Call {
         self.all().get(1..).unwrap_or_default()
     }
 
-    /// The last part of the program's path, without a version.
+    /// The last part of the program's path.
     pub(super) fn name(&self) -> &str {
         let text = self.program().text.as_str();
         text.rsplit('/').next().unwrap_or(text)
@@ -74,10 +87,23 @@ impl Call {
         self.arguments().get(index).map(|value| value.text.as_str())
     }
 
-    /// The first argument that is no option.
+    /// The first argument that is no option, nor the name of a toolchain.
     pub(super) fn verb(&self) -> &str {
-        let verb = self.arguments().iter().find(|value| !value.text.starts_with('-'));
-        verb.map_or("", |value| value.text.as_str())
+        self.verbs().next().map_or("", |value| value.text.as_str())
+    }
+
+    /// What may be the verb: the first argument that is no option, and the next one where that may be the value of an
+    /// option.
+    pub(super) fn verbs(&self) -> impl Iterator<Item = &Value> {
+        let mut is_behind_option = false;
+        let mut is_found = false;
+        self.arguments().iter().filter(move |value| {
+            let text = value.text.as_str();
+            let is_verb = !is_found && !text.starts_with(['-', '+']);
+            is_found |= is_verb && !is_behind_option;
+            is_behind_option = text.starts_with('-') && !text.contains('=');
+            is_verb
+        })
     }
 
     /// Whether a short option stands in a cluster, or a long one by itself or with a value.

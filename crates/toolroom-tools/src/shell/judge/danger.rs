@@ -2,6 +2,7 @@
 
 use super::call::Call;
 use super::finding::Finding;
+use super::folder::Folder;
 use super::interpreters::is_shell;
 use super::paths::{is_device, is_record, is_root};
 use super::value::Value;
@@ -86,8 +87,19 @@ const DISK_TOOLS: [&str; 14] = [
     "pvcreate",
 ];
 
-/// What speaks against a call in every mode.
-pub(super) fn findings(call: &Call) -> Option<Finding> {
+/// Programs for which it matters what a relative path leads to.
+const BY_PATH: &[&str] = &[
+    "rm", "srm", "shred", "unlink", "wipe", "truncate", "trash", "find", "gfind", "tee", "cp", "mv",
+    "install", "ln", "pv", "dcfldd", "chmod", "chown", "chgrp", "setfacl", "chattr",
+];
+
+/// What speaks against a call in every mode. `folder` is where it runs.
+pub(super) fn findings(call: &Call, folder: &Folder) -> Option<Finding> {
+    let elsewhere = || BY_PATH.contains(&call.name()).then(|| folder.seen_from_outside(call)).flatten();
+    by_words(call).or_else(|| by_words(&elsewhere()?))
+}
+
+fn by_words(call: &Call) -> Option<Finding> {
     let name = call.name();
     let why = match name {
         "rm" | "srm" | "shred" | "unlink" | "wipe" | "truncate" | "trash" => removes(call)?,

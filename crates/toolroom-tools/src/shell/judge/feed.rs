@@ -21,6 +21,17 @@ pub(super) enum Feed {
     },
 }
 
+impl Feed {
+    /// What one of several commands reads of it: some part, nobody knows which.
+    pub(super) fn shared(&self) -> Self {
+        match self {
+            Self::Text(_) => Self::Text(None),
+            Self::Pipe { is_fetched, .. } => Self::Pipe { is_fetched: *is_fetched, text: None },
+            other => other.clone(),
+        }
+    }
+}
+
 /// Programs that bring text from elsewhere.
 const DOWNLOADERS: [&str; 17] = [
     "curl", "wget", "aria2c", "http", "https", "xh", "lynx", "w3m", "links", "fetch", "nc", "ncat", "netcat",

@@ -2,6 +2,8 @@
 
 use super::call::Call;
 use super::finding::Finding;
+use super::paths::may_be_startup;
+use super::started_by::valued;
 use super::unwrap::Unwrapped;
 use super::value::Value;
 
@@ -141,6 +143,9 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
             }
         }
     }
+    if call.has_more {
+        unwrapped.findings.push(Finding::opaque("a command of `git` that is not known before"));
+    }
     unwrapped
 }
 
@@ -172,20 +177,22 @@ fn command(name: &str, rest: &[Value]) -> Option<Finding> {
         "reflog" if matches!(first, "delete" | "expire") => "removes what work could be brought back from",
         "gc" if starts(&["--prune", "--aggressive"]) => "removes what work could be brought back from",
         "worktree" if matches!(first, "remove" | "prune") => "removes files",
-        "remote" if !rest.is_empty() && !matches!(first, "-v" | "show" | "get-url" | "--verbose") => {
+        "remote"
+            if !matches!(first, "" | "get-url")
+                && (rest.len() > 1 || !matches!(first, "-v" | "--verbose" | "show")) =>
+        {
             "changes where the repository reaches"
         }
         "config"
             if rest.len() > 1
-                && !["--get", "--list", "--show"].iter().any(|look| first.starts_with(look))
-                && !matches!(first, "-l" | "get" | "list") =>
+                && !first.starts_with("--get")
+                && !matches!(first, "-l" | "--list" | "get" | "list")
+                && !has(&["--list", "-l"]) =>
         {
             "changes settings, which may start programs"
         }
         "filter-branch" | "filter-repo" | "replace" | "update-ref" | "fast-import" => "rewrites history",
-        "archive" if starts(&["--remote", "--exec", "-o", "--output"]) => {
-            "writes a file or reaches another repository"
-        }
+        "archive" if starts(&["--r", "--e", "-o", "--o"]) => "writes a file or reaches another repository",
         "submodule" if !matches!(first, "" | "status" | "summary") => {
             "reaches another repository, or runs a command"
         }
@@ -211,8 +218,13 @@ fn runs(
     if name == "submodule" && rest.first().is_some_and(|value| value.text == "foreach") {
         texts.push(super::unwrap::joined(rest.get(1..).unwrap_or_default()));
     }
+    if name == "rebase"
+        && let Some(rest) = call.behind(at.saturating_sub(1))
+    {
+        texts.extend(valued(&rest, "x", &["exec"]));
+    }
     let mut is_message = false;
-    for (index, value) in rest.iter().enumerate() {
+    for value in rest {
         let text = value.text.as_str();
         if text == "--" {
             break;
@@ -223,24 +235,34 @@ fn runs(
         let is_short =
             |letter: char| text.starts_with('-') && !text.starts_with("--") && text.ends_with(letter);
         is_message = is_short('m') || text == "--message" || text == "--grep" || text == "--author";
-        if matches!(name, "rebase") && (is_short('x') || text.starts_with("--exec")) {
-            match text.split_once('=') {
-                Some((_, command)) => texts.push(Value { text: command.to_owned(), ..value.clone() }),
-                None => texts.extend(rest.get(index + 1).cloned()),
-            }
-        }
-        let starts =
-            ["--upload-pack", "--receive-pack", "--exec", "--ext-diff", "--open-files", "--extcmd", "--tool"];
-        let opens = name == "grep" && text.starts_with("-O");
-        if opens || (name != "rebase" && starts.iter().any(|start| text.starts_with(start))) {
+        let long = text.strip_prefix("--").map(|long| long.split('=').next().unwrap_or_default());
+        // Long options may be abbreviated.
+        let is_long = |names: &[&str]| {
+            long.is_some_and(|long| !long.is_empty() && names.iter().any(|name| name.starts_with(long)))
+        };
+        if name == "grep" && (is_long(&["open-files-in-pager"]) || is_cluster(text, 'O'))
+            || name != "rebase"
+                && is_long(&["upload-pack", "receive-pack", "exec", "ext-diff", "extcmd", "tool"])
+        {
             findings.push(Finding::opaque("an option of `git` that starts a program"));
         }
-        if text.starts_with("--output") && matches!(name, "log" | "diff" | "show" | "format-patch") {
+        if is_long(&["output"]) && matches!(name, "log" | "diff" | "show" | "format-patch") {
             findings.push(Finding::risk("writes a file"));
         }
-        if text.starts_with("ext::") || text.starts_with("--template") {
+        if matches!(name, "format-patch" | "mv" | "worktree" | "init") && may_be_startup(value) {
+            findings.push(Finding::touch("may write a file that is run by others later"));
+        }
+        if is_long(&["template"]) && matches!(name, "init" | "clone") {
+            findings.push(Finding::opaque("a repository that starts programs"));
+        }
+        if text.starts_with("ext::") {
             findings.push(Finding::opaque("a repository that starts programs"));
         }
     }
     findings
+}
+
+/// Whether a letter stands in a cluster of short options.
+fn is_cluster(text: &str, letter: char) -> bool {
+    text.strip_prefix('-').is_some_and(|cluster| !cluster.starts_with('-') && cluster.contains(letter))
 }

@@ -3,14 +3,34 @@
 use super::call::Call;
 use super::feed::Feed;
 use super::finding::Finding;
+use super::paths::is_descriptor;
+use super::shell_builtins;
 use super::unwrap::Unwrapped;
 use super::value::Value;
 
-const SHELLS: [&str; 11] =
-    ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "yash", "posh"];
+const SHELLS: [&str; 10] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "yash", "posh"];
+
+/// Shells that read other languages.
+const FOREIGN_SHELLS: [&str; 9] = ["fish", "csh", "tcsh", "nu", "elvish", "xonsh", "osh", "rc", "es"];
+
+fn bare(name: &str) -> &str {
+    name.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.' || last == '-')
+}
+
+/// Whether this is a shell whose language is read here.
+pub(super) fn is_readable_shell(name: &str) -> bool {
+    SHELLS.contains(&bare(name))
+}
 
 pub(super) fn is_shell(name: &str) -> bool {
-    SHELLS.contains(&name.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.' || last == '-'))
+    is_readable_shell(name) || FOREIGN_SHELLS.contains(&bare(name))
+}
+
+/// Whether a shell that may not be bash reads a text as bash does.
+pub(super) fn is_portable(text: &str) -> bool {
+    let is_arithmetic = |at: usize| text.get(..at).is_some_and(|before| before.ends_with('$'));
+    let elsewhere = ["$'", "&>", "[[ ", "[[\t"].iter().any(|sign| text.contains(sign));
+    !elsewhere && text.match_indices("((").all(|(at, _)| is_arithmetic(at))
 }
 
 /// An interpreter that is not a shell: its names, the short options behind which a program stands, the long ones.
@@ -26,16 +46,16 @@ struct Interpreter {
 
 const INTERPRETERS: &[Interpreter] = &[
     Interpreter {
-        names: &["python", "pypy", "ipython", "python3-dbg"],
-        short: "c",
+        names: &["python", "pypy", "ipython", "python3-dbg", "micropython", "jython", "sage", "bpython"],
+        short: "ci",
         long: &[],
         verbs: &[],
         valued: "WXm",
     },
     Interpreter {
-        names: &["node", "nodejs", "iojs"],
-        short: "ep",
-        long: &["eval", "print", "require", "import", "loader"],
+        names: &["node", "nodejs", "iojs", "babel-node", "qjs", "d8", "jsc", "rhino"],
+        short: "epi",
+        long: &["eval", "print", "require", "import", "loader", "interactive"],
         verbs: &[],
         valued: "rC",
     },
@@ -48,11 +68,30 @@ const INTERPRETERS: &[Interpreter] = &[
     },
     Interpreter { names: &["perl"], short: "eEMm", long: &[], verbs: &[], valued: "I" },
     Interpreter { names: &["ruby", "irb", "jruby"], short: "er", long: &[], verbs: &[], valued: "IC" },
-    Interpreter { names: &["php"], short: "rRBEF", long: &["run"], verbs: &[], valued: "dcz" },
-    Interpreter { names: &["lua", "luajit"], short: "el", long: &[], verbs: &[], valued: "" },
+    Interpreter { names: &["php"], short: "rRBEFa", long: &["run"], verbs: &[], valued: "dcz" },
+    Interpreter { names: &["lua", "luajit"], short: "eli", long: &[], verbs: &[], valued: "" },
     Interpreter { names: &["Rscript", "R"], short: "e", long: &[], verbs: &[], valued: "" },
     Interpreter {
-        names: &["julia", "elixir", "groovy", "scala", "ghc", "erl", "swipl"],
+        names: &[
+            "julia",
+            "elixir",
+            "iex",
+            "groovy",
+            "scala",
+            "ghc",
+            "erl",
+            "swipl",
+            "raku",
+            "perl6",
+            "clojure",
+            "clj",
+            "bb",
+            "kotlin",
+            "swift",
+            "jrunscript",
+            "gnuplot",
+            "octave",
+        ],
         short: "eEg",
         long: &["eval", "print"],
         verbs: &[],
@@ -60,7 +99,10 @@ const INTERPRETERS: &[Interpreter] = &[
     },
     Interpreter { names: &["pwsh", "powershell"], short: "cCeE", long: &[], verbs: &[], valued: "" },
     Interpreter {
-        names: &["tclsh", "wish", "guile", "racket", "sbcl", "clisp", "ocaml", "gst", "jshell"],
+        names: &[
+            "tclsh", "wish", "guile", "racket", "sbcl", "clisp", "ocaml", "gst", "jshell", "gjs", "fish",
+            "csh", "tcsh", "nu", "elvish", "xonsh", "osh", "rc", "es",
+        ],
         short: "ce",
         long: &["eval", "load"],
         verbs: &[],
@@ -69,10 +111,10 @@ const INTERPRETERS: &[Interpreter] = &[
 ];
 
 fn interpreter(name: &str) -> Option<&'static Interpreter> {
-    let bare = name.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.' || last == '-');
-    INTERPRETERS
-        .iter()
-        .find(|interpreter| interpreter.names.contains(&name) || interpreter.names.contains(&bare))
+    let is_named = |interpreter: &&Interpreter| {
+        interpreter.names.contains(&name) || interpreter.names.contains(&bare(name))
+    };
+    INTERPRETERS.iter().find(is_named)
 }
 
 pub(super) fn is_interpreter(name: &str) -> bool {
@@ -106,11 +148,30 @@ pub(super) fn shell(call: &Call) -> Unwrapped {
             }
             Some("posix" | "norc" | "noprofile" | "version" | "help" | "verbose" | "restricted") => {}
             Some(_) => unwrapped.findings.push(Finding::opaque("a shell with an option that is not known")),
+            // bash takes its long options with one dash, too.
+            None if matches!(text, "-rcfile" | "-init-file") => {
+                at += 1;
+                unwrapped.findings.push(Finding::opaque("reads commands from a file of its own first"));
+            }
+            None if matches!(text, "-norc" | "-noprofile" | "-posix" | "-version" | "-help" | "-verbose") => {
+            }
             None => {
-                has_text |= text.starts_with('-') && text.contains('c');
-                reads_input |= text.contains('s');
-                at += usize::from(text.ends_with(['o', 'O']));
-                if text.contains(['i', 'l']) {
+                let letters = text.get(1..).unwrap_or_default();
+                has_text |= text.starts_with('-') && letters.contains('c');
+                reads_input |= letters.contains('s');
+                for letter in letters.chars().filter(|letter| matches!(letter, 'o' | 'O')) {
+                    let option = call.argument(at).unwrap_or_default();
+                    if letter == 'O' || !shell_builtins::leaves_reading_alone(option) {
+                        unwrapped
+                            .findings
+                            .push(Finding::opaque("a shell that reads commands in another way"));
+                    }
+                    at += 1;
+                }
+                if letters.contains(|letter: char| !"abefhmnpruvxBCEPTcsoOil".contains(letter)) {
+                    unwrapped.findings.push(Finding::opaque("a shell with an option that is not known"));
+                }
+                if letters.contains(['i', 'l']) {
                     unwrapped
                         .findings
                         .push(Finding::risk("an interactive shell, which reads startup files first"));
@@ -134,14 +195,16 @@ pub(super) fn shell(call: &Call) -> Unwrapped {
 }
 
 /// Asked for nothing but its version or its options.
-fn only_tells(call: &Call) -> bool {
+pub(super) fn only_tells(call: &Call) -> bool {
     let tells = |value: &Value| matches!(value.text.as_str(), "--version" | "--help" | "-V" | "-v" | "-h");
     matches!(call.arguments(), [only] if tells(only)) && !call.has_more
 }
 
-fn from_file(file: &Value, mut unwrapped: Unwrapped) -> Unwrapped {
+pub(super) fn from_file(file: &Value, mut unwrapped: Unwrapped) -> Unwrapped {
     if file.is_fetched {
         unwrapped.findings.push(Finding::danger("runs what was downloaded or decoded"));
+    } else if is_descriptor(&file.text) {
+        unwrapped.findings.push(Finding::opaque("runs what it reads, which is not known before"));
     } else if file.known().is_none() || file.is_glob {
         unwrapped.findings.push(Finding::opaque("runs a file whose name is not known before"));
     }
@@ -183,6 +246,15 @@ pub(super) fn inline(call: &Call) -> Unwrapped {
             break;
         }
         let Some(option) = text.strip_prefix('-') else {
+            let file = text.rsplit('/').next().unwrap_or_default();
+            let is_console = matches!(file, "manage.py" | "artisan" | "console")
+                && matches!(
+                    call.argument(at),
+                    Some("shell" | "shell_plus" | "tinker" | "dbshell" | "runscript")
+                );
+            if is_console {
+                unwrapped.findings.push(Finding::opaque("an interpreter that runs what it reads"));
+            }
             return from_file(value, unwrapped);
         };
         if let Some(long) = option.strip_prefix('-') {
@@ -196,8 +268,17 @@ pub(super) fn inline(call: &Call) -> Unwrapped {
             continue;
         }
         // What follows a module's name is for the module.
-        if option.ends_with('m') && interpreter.valued.contains('m') {
-            unwrapped.findings.extend(module(call.argument(at).unwrap_or_default()));
+        let before_code =
+            option.find(|letter: char| interpreter.short.contains(letter)).unwrap_or(option.len());
+        if let Some(place) =
+            option.find('m').filter(|place| interpreter.valued.contains('m') && *place < before_code)
+        {
+            let joined = option.get(place + 1..).filter(|name| !name.is_empty());
+            let name = joined.or_else(|| call.argument(at)).unwrap_or_default();
+            unwrapped.findings.extend(module(name));
+            if name.is_empty() && call.has_more {
+                unwrapped.findings.push(Finding::opaque("a module that is not known before"));
+            }
             return unwrapped;
         }
         if option.contains(|letter: char| interpreter.short.contains(letter)) {
@@ -231,56 +312,10 @@ fn module(name: &str) -> Option<Finding> {
     match name {
         "pip" | "ensurepip" | "pipx" | "easy_install" => Some(Finding::risk("installs packages")),
         "http.server" | "SimpleHTTPServer" | "smtpd" => Some(Finding::risk("opens a port")),
-        "code" | "pdb" | "timeit" | "trace" | "cProfile" | "profile" | "runpy" | "IPython" | "pty" => {
+        "code" | "pdb" | "timeit" | "trace" | "cProfile" | "profile" | "runpy" | "IPython" | "pty"
+        | "asyncio" | "bpython" | "ptpython" | "idlelib" | "doctest" => {
             Some(Finding::opaque("a module that runs any program"))
         }
         _ => None,
-    }
-}
-
-/// `awk` programs that start others or write files ask.
-pub(super) fn awk(call: &Call) -> Unwrapped {
-    let mut at = 0;
-    let mut program = None;
-    while let Some(value) = call.arguments().get(at) {
-        let text = value.text.as_str();
-        at += 1;
-        if value.may_be_option() && value.known().is_none() {
-            return Unwrapped::found(Finding::opaque("a program of `awk` that is not known before"));
-        }
-        match text {
-            "-F" | "-v" | "--field-separator" | "--assign" => at += 1,
-            _ if only_tells(call) => return Unwrapped::default(),
-            "-f" | "--file" => {
-                let file = call.arguments().get(at).cloned().unwrap_or_else(Value::unknown);
-                return from_file(&file, Unwrapped::default());
-            }
-            "--" => {
-                program = call.arguments().get(at);
-                break;
-            }
-            _ if text.starts_with("-F") || text.starts_with("-v") => {}
-            _ if text.starts_with("--field-separator=") || text.starts_with("--assign=") => {}
-            _ if text.starts_with('-') => {
-                return Unwrapped::found(Finding::opaque("an option of `awk` that is not known"));
-            }
-            _ => {
-                program = Some(value);
-                break;
-            }
-        }
-    }
-    let Some(program) = program else {
-        return Unwrapped::found(Finding::opaque("`awk` without its program"));
-    };
-    let Some(text) = program.known() else {
-        return Unwrapped::found(Finding::opaque("a program of `awk` that is not known before"));
-    };
-    let starts = ["system", "getline", "@load", "@include", "close("].iter().any(|word| text.contains(word));
-    let pipes = text.replace("||", "").contains('|');
-    let writes = text.contains(">\"") || text.contains("> \"") || text.contains(">>");
-    match starts || pipes || writes {
-        true => Unwrapped::found(Finding::opaque("a program of `awk` that may start others or write files")),
-        false => Unwrapped::default(),
     }
 }

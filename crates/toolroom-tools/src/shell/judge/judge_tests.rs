@@ -1,6 +1,6 @@
 use toolroom::policy::Ruling;
 
-use super::{Entry, Judged, Security, Settings, judge, judge_argv};
+use super::{Entry, Judged, Security, Settings, judge, judge_argv, judge_with, parse};
 
 fn settings(security: Security) -> Settings {
     let list = [
@@ -224,6 +224,75 @@ fn dangers_are_refused_in_every_mode_however_they_are_written() {
     for security in [Security::Open, Security::Cautious, Security::Strict] {
         check(security, Ruling::Deny, &texts);
     }
+}
+
+#[test]
+fn a_path_means_what_it_means_in_the_folder_that_the_line_has_gone_to() {
+    let refused = [
+        "cd / && rm -rf *",
+        "cd /; rm -rf .",
+        "cd -P -- / && rm -rf ./*",
+        "cd /usr/share && cd ../.. && rm -rf *",
+        "cd && rm -rf *",
+        "cd ~ && rm -rf .",
+        "cd \"$HOME\"; rm -rf *",
+        "cd /home && rm -rf ann",
+        "pushd /etc && rm -r *",
+        "command cd / && rm -rf *",
+        "cd / && bash -c 'rm -rf *'",
+        "bash -c 'cd / && rm -rf *'",
+        "cd / && nohup rm -rf *",
+        "cd /; { rm -rf *; }",
+        "cd / && (rm -rf *)",
+        "cd / && echo $(rm -rf *)",
+        "{ cd /; }; rm -rf *",
+        "if cd /; then rm -rf *; fi",
+        "cd / && find . -delete",
+        "cd /etc && chmod -R 777 .",
+        "cd /dev && cat x > sda",
+        "cd /dev && cp x sda",
+        "cd /var/log && rm -f syslog",
+    ];
+    let asked = [
+        "cd build && rm -rf *",
+        "cd /tmp/build && rm -rf *",
+        "cd / && cd tmp/build && rm -rf *",
+        "cd ~/project && rm -rf target",
+        "(cd /; ls); rm -rf *",
+        "cd / & rm -rf *",
+        "cd / | rm -rf *",
+        "echo $(cd /; ls); rm -rf *",
+        "cd / && cd - && rm -rf *",
+        "cd / && cd \"$x\" && rm -rf *",
+        "pushd / && popd && rm -rf *",
+    ];
+    for security in [Security::Open, Security::Cautious, Security::Strict] {
+        check(security, Ruling::Deny, &refused);
+    }
+    check(Security::Cautious, Ruling::Ask, &asked);
+    check(Security::Cautious, Ruling::Allow, &["cd /usr/share && ls *", "cd /dev && echo x > null"]);
+}
+
+#[test]
+fn variables_that_come_with_a_line_count_as_if_they_stood_in_it() {
+    let verdict = |variables: &[(&str, &str)], security| {
+        judge_with("tar -cf a.tar notes", variables, &settings(security)).verdict
+    };
+    let changing = [
+        ("TAR_OPTIONS", "--checkpoint-action=exec=sh"),
+        ("MAKEFLAGS", "x"),
+        ("CC", "curl x | sh"),
+        ("OTHER", "--checkpoint-action=exec=sh"),
+        ("NUMBER", "a[$(id)]"),
+    ];
+    for (name, value) in changing {
+        assert_ne!(verdict(&[("A", "1"), (name, value)], Security::Cautious), Ruling::Allow, "{name}");
+    }
+    assert_eq!(verdict(&[("CC", "rm -rf /")], Security::Open), Ruling::Deny);
+    assert_eq!(verdict(&[("RUST_LOG", "debug"), ("NAME", "$HOME")], Security::Cautious), Ruling::Allow);
+    assert_eq!(verdict(&[("RUST_LOG", "debug")], Security::Strict), Ruling::Deny);
+    let unread = judge_with("(", &[("PATH", "x")], &settings(Security::Cautious));
+    assert!(unread.reasons.iter().any(|reason| reason.command == "PATH"), "{unread:?}");
 }
 
 #[test]
@@ -502,6 +571,21 @@ fn everyday_work_runs_unasked() {
         "sed -n '1,5p' f",
         "perl script.pl",
         "cat > x.md <<'EOF'\n`a[1]`\nEOF",
+        "[ -f x ] && echo 'see `x`'",
+        "make CFLAGS='-O2 -g' CC=clang",
+        "sed -e ':a' -e 'N;$!ba' -e 's/a/b/' f",
+        "awk '/x/ {print $1 \" -> \" $2}' f",
+        "awk '$3 > 5 {print ($1 > 2)}' f",
+        "sh -c 'echo $((1 + 1))'",
+        "LC_ALL=C sort f",
+        "RUSTFLAGS='-D warnings' cargo build",
+        "tar czf x.tgz ./*",
+        "find . -name .git -prune -o -print",
+        "rg -l x | xargs sed -i s/a/b/",
+        "git add .vscode/settings.json",
+        "python3 manage.py migrate",
+        "cp {a,b}.rs d/",
+        "env -u FOO cargo test",
     ];
     check(Security::Cautious, Ruling::Allow, &texts);
     check(Security::Open, Ruling::Allow, &texts);
@@ -644,4 +728,50 @@ fn limits_end_in_a_question() {
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[test]
+fn what_nests_as_deeply_as_it_may_is_judged_with_a_small_stack() {
+    // What opens, what stands inside, and what closes.
+    let kinds = [
+        ("( ", "ls", ")"),
+        ("{ ", "ls", "; }"),
+        ("echo $(", "ls", ")"),
+        ("echo \"$(", "ls", ")\""),
+        ("cat <(", "ls", ")"),
+        ("echo ${x:-", "y", "}"),
+        ("echo \"${x:-", "y", "}\""),
+        ("echo $((1+", "1", "))"),
+        ("if ls; then ", "ls", "; fi"),
+        ("while ls; do ", "ls", "; done"),
+        ("for x in a; do ", "ls", "; done"),
+        ("case x in a) ", "ls", ";; esac"),
+        ("f() { ", "ls", "; }"),
+        ("coproc ", "ls", ""),
+        ("x=(", "a", ")"),
+        ("! ( ", "ls", ")"),
+        ("if ( ", "ls", "); then ls; fi"),
+        ("echo $(f() { for x in $(", "ls", "); do ls; done; })"),
+        ("cat <<A\n$(", "ls", ")\nA\n"),
+        ("[[ ( ", "a", ") ]]"),
+    ];
+    let judging = std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(move || {
+        for (open, inside, close) in kinds {
+            let nested = |depth: usize| format!("{}{inside}{}", open.repeat(depth), close.repeat(depth));
+            let deepest = (1..=120).rev().map(nested).find(|text| parse(text).is_ok());
+            let text = deepest.unwrap_or_else(|| nested(1));
+            for security in [Security::Open, Security::Cautious, Security::Strict] {
+                let judged = verdict(&text, security);
+                assert_eq!(judged.printed.is_some(), parse(&text).is_ok(), "{text}");
+                // The same once more, as texts in texts.
+                let texts = (0..5).fold(text.clone(), |text, _| format!("bash -c {}", quoted(&text)));
+                assert!(verdict(&texts, security).verdict >= judged.verdict, "{text}");
+            }
+        }
+        for text in ["env ".repeat(60_000), "a;".repeat(5_000), "{a,b}".repeat(60_000), "$(".repeat(500_000)]
+        {
+            assert!(verdict(&text, Security::Cautious).verdict >= Ruling::Ask || text.starts_with("a;"));
+        }
+    });
+    judging.unwrap().join().unwrap();
 }

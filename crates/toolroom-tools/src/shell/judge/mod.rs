@@ -7,12 +7,16 @@
 //! This is a courtesy that knows when to ask. What a program can really do is decided by the sandbox around it.
 
 mod allowlist;
+mod awk;
 mod call;
 mod danger;
 mod feed;
 mod finding;
+mod folder;
 mod git;
 mod interpreters;
+mod make;
+mod path_parts;
 mod paths;
 mod report;
 mod risk;
@@ -22,10 +26,13 @@ mod sed;
 mod settings;
 mod shell_builtins;
 mod started_by;
+mod starting_options;
+mod tar;
 mod unwrap;
 mod value;
 mod variables;
 mod walk;
+mod words;
 mod wrappers;
 
 pub use allowlist::{Entry, EntryError};
@@ -39,14 +46,20 @@ use walk::Walk;
 /// Judges a line for a shell. What may run is [`Judged::printed`], not the line itself.
 #[must_use]
 pub fn judge(text: &str, settings: &Settings) -> Judged {
+    judge_with(text, &[], settings)
+}
+
+/// Judges a line for a shell that is given these variables, which count as if they stood in front of it.
+#[must_use]
+pub fn judge_with(text: &str, variables: &[(&str, &str)], settings: &Settings) -> Judged {
+    let mut walk = Walk::new(settings);
+    walk.given(variables);
     match parse(text) {
         Ok(script) => {
-            let mut walk = Walk::new(settings);
             walk.whole(&script);
             walk.finish(Some(print(&script)))
         }
         Err(error) => {
-            let mut walk = Walk::new(settings);
             let why = format!("it is not understood: {}", error.why);
             walk.tell(Finding::new(Weight::Opaque, why), text, Place(error.at));
             walk.finish(None)

@@ -3,22 +3,28 @@
 use super::call::Call;
 use super::finding::Finding;
 use super::interpreters::is_interpreter;
-use super::paths::{is_here, is_secret, is_startup};
+use super::paths::{is_here, is_secret, may_be_startup};
 use super::risky_programs::{Known, known};
 use super::shell_builtins;
-use super::value::Value;
-use super::wrappers::is_wrapper;
+use super::started_by::valued;
+use super::value::{UNKNOWN, Value};
+use super::wrappers::wrapper;
 
 /// What speaks against a call where people are asked.
 pub(super) fn findings(call: &Call) -> Vec<Finding> {
     let mut findings = shell_builtins::findings(call);
     findings.extend(program(call).map(Finding::risk));
     // What stands behind a wrapper is looked at once, with the program it is for.
-    if !is_wrapper(call.name()) {
+    if wrapper(call.name()).is_none() {
         findings.extend(files(call));
     }
     findings.extend(handed(call));
     findings
+}
+
+/// Whether a name is that of a program that the judge knows.
+pub(super) fn is_known(name: &str) -> bool {
+    known(name).is_some() || wrapper(name).is_some() || is_interpreter(name)
 }
 
 fn program(call: &Call) -> Option<&'static str> {
@@ -37,22 +43,26 @@ fn program(call: &Call) -> Option<&'static str> {
             return (!only_tells).then_some(why);
         }
         Some(Known::RiskyFor(verbs, why)) => {
-            let first = call.arguments().iter().find(|value| !value.text.starts_with('-'));
-            let is_unknown = first.is_some_and(Value::is_dynamic);
-            return (is_unknown || lists(verbs, call.verb())).then_some(why);
+            let mut any = call.verbs().peekable();
+            let is_unknown = any.peek().is_none() && (call.has_more || lists(verbs, ""));
+            return (is_unknown || any.any(|verb| verb.is_dynamic() || lists(verbs, &verb.text)))
+                .then_some(why);
         }
         Some(Known::RiskyUnless(verbs, why)) => return (!lists(verbs, call.verb())).then_some(why),
         Some(Known::Harmless) | None => {}
     }
     match name {
-        "chmod"
-            if call.operands().next().is_some_and(|mode| {
-                mode.text.contains('s') || mode.text.starts_with(['4', '2', '6']) && mode.text.len() == 4
-            }) =>
-        {
+        "chmod" if call.operands().next().is_some_and(|mode| gives_rights(&mode.text)) => {
             Some("lets others run a program with rights it has not")
         }
-        "rsync" if call.operands().any(|value| value.text.contains(':')) => Some("reaches another machine"),
+        "install" if valued(call, "m", &["mode"]).iter().any(|mode| gives_rights(&mode.text)) => {
+            Some("lets others run a program with rights it has not")
+        }
+        "rsync"
+            if call.operands().any(|value| value.text.contains(':') || value.text.starts_with(UNKNOWN)) =>
+        {
+            Some("reaches another machine")
+        }
         "fallocate" | "truncate"
             if call.arguments().iter().any(|value| value.text.ends_with(['G', 'T', 'P'])) =>
         {
@@ -66,6 +76,12 @@ fn program(call: &Call) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// Whether a mode lets a program run with the rights of its owner.
+fn gives_rights(mode: &str) -> bool {
+    mode.contains('s')
+        || u32::from_str_radix(mode.trim_start_matches('='), 8).is_ok_and(|mode| mode & 0o6000 != 0)
 }
 
 /// Whether this is an interpreter where programs are kept.
@@ -108,6 +124,11 @@ const READING: &[&str] = &[
     "jq",
     "cut",
     "nl",
+    "find",
+    "fd",
+    "fdfind",
+    "git",
+    "column",
 ];
 
 fn files(call: &Call) -> Vec<Finding> {
@@ -127,7 +148,7 @@ fn files(call: &Call) -> Vec<Finding> {
         if is_secret(value) && !matches!(name, "test" | "[") {
             findings.push(Finding::touch("a file that holds secrets"));
         }
-        if !READING.contains(&name) && is_startup(&value.text) {
+        if !READING.contains(&name) && may_be_startup(value) {
             findings.push(Finding::touch("may write a file that is run by others later"));
         }
     }
@@ -136,10 +157,66 @@ fn files(call: &Call) -> Vec<Finding> {
 
 /// Names that a program nobody knows should not be given unseen.
 const GRAVE: &[&str] = &[
-    "rm", "dd", "shred", "mkfs", "shutdown", "reboot", "poweroff", "halt", "sudo", "su", "doas", "curl",
-    "wget", "nc", "ncat", "ssh", "scp", "eval", "kill", "pkill", "killall", "chmod", "chown", "mv", "find",
-    "xargs", "nmap", "env", "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "perl", "ruby",
-    "node", "php", "busybox", "exec",
+    "rm",
+    "dd",
+    "shred",
+    "mkfs",
+    "shutdown",
+    "reboot",
+    "poweroff",
+    "halt",
+    "sudo",
+    "su",
+    "doas",
+    "curl",
+    "wget",
+    "nc",
+    "ncat",
+    "ssh",
+    "scp",
+    "eval",
+    "kill",
+    "pkill",
+    "killall",
+    "chmod",
+    "chown",
+    "mv",
+    "find",
+    "xargs",
+    "nmap",
+    "env",
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "ksh",
+    "fish",
+    "python",
+    "python3",
+    "perl",
+    "ruby",
+    "node",
+    "php",
+    "busybox",
+    "exec",
+    "git",
+    "tar",
+    "awk",
+    "gawk",
+    "vim",
+    "ed",
+    "lua",
+    "tclsh",
+    "npm",
+    "npx",
+    "pip",
+    "pip3",
+    "docker",
+    "systemctl",
+    "crontab",
+    "tee",
+    "cp",
+    "ln",
 ];
 
 /// A program that is not known and is given a command may be a wrapper that is not known.

@@ -18,7 +18,9 @@ pub(super) enum Known {
 
 /// What is known of the program of that name.
 pub(super) fn known(name: &str) -> Option<Known> {
-    PROGRAMS.get(name).copied()
+    // `pip3.11` is `pip`.
+    let bare = || name.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.' || last == '-');
+    PROGRAMS.get(name).or_else(|| PROGRAMS.get(bare())).copied()
 }
 
 static PROGRAMS: LazyLock<HashMap<&str, Known>> = LazyLock::new(|| {
@@ -34,28 +36,33 @@ static PROGRAMS: LazyLock<HashMap<&str, Known>> = LazyLock::new(|| {
 });
 
 const RISKY: &[(&str, &str)] = &[
-    ("rm shred unlink srm wipe trash dd", "removes files"),
+    ("rm shred unlink srm wipe trash dd rimraf del-cli trash-put rmtrash gio", "removes files"),
     (
         "curl wget ssh scp sftp ftp tftp telnet nc ncat netcat socat aria2c http https xh lynx w3m links \
          whois dig nslookup host traceroute ping mosh rclone lftp autossh sshfs ssh-copy-id mail \
          sendmail mutt smbclient ldapsearch tcpdump tshark ngrok cloudflared tailscale websocat grpcurl \
-         httpie",
+         httpie wget2 axel GET POST HEAD lwp-request rsh rlogin rcp rexec mtr mailx s-nail msmtp swaks s3cmd gsutil \
+         restic borg duplicity rdiff-backup unison ncftp elinks curlie resolvectl drill",
         "reaches the network",
     ),
     ("kill pkill killall skill xkill renice", "ends or slows other processes"),
-    ("sudo doas su pkexec runuser sg newgrp gosu su-exec", "runs with the rights of somebody else"),
+    (
+        "sudo doas su pkexec runuser sg newgrp gosu su-exec run0 dzdo pfexec please sudoedit ksu login",
+        "runs with the rights of somebody else",
+    ),
     (
         "systemctl service launchctl systemd-run initctl rc-service update-rc.d chkconfig crontab at \
          batch sysctl modprobe insmod rmmod mount umount swapoff swapon iptables ip6tables nft ufw \
          firewall-cmd ifconfig route useradd userdel usermod groupadd visudo chsh hostnamectl \
          timedatectl dmsetup losetup setcap chroot nsenter unshare bpftool update-grub efibootmgr tmutil \
-         diskutil csrutil defaults adduser",
+         diskutil csrutil defaults adduser update-alternatives alternatives ldconfig nmcli dbus-send gdbus busctl \
+         qdbus gpasswd groupmod vipw chfn",
         "changes the system",
     ),
     (
         "docker docker-compose podman nerdctl kubectl helm terraform tofu pulumi ansible \
          ansible-playbook vagrant aws gcloud az heroku flyctl fly vercel netlify doctl firebase wrangler \
-         oc k9s lxc virsh multipass qemu-system-x86_64 ctr crictl",
+         oc k9s lxc virsh multipass qemu-system-x86_64 ctr crictl packer nomad consul puppet chef-client salt distrobox toolbox",
         "rules over containers or machines elsewhere",
     ),
     (
@@ -106,7 +113,12 @@ const RISKY_VERBS: &[(&str, &str, &str)] = &[
         "installs packages",
     ),
     ("ip", "link addr route netns rule", "changes the network"),
-    ("hg svn", "push pull commit ci update up checkout co clone revert purge", "reaches another repository"),
+    (
+        "hg",
+        "push pull commit ci update up checkout co clone revert purge incoming outgoing",
+        "reaches another repository",
+    ),
+    ("getent", "hosts ahosts ahostsv4 ahostsv6", "reaches the network"),
     ("mvn gradle ./gradlew gradlew", "deploy publish release:perform", "publishes packages"),
     ("make gmake", "install uninstall deploy publish release", "installs or publishes"),
     ("deno", "install run upgrade eval repl", "runs or installs packages from elsewhere"),
@@ -118,6 +130,7 @@ const HARMLESS_VERBS: &[(&str, &str, &str)] = &[
         "list show search policy showpkg depends rdepends changelog",
         "installs packages",
     ),
+    ("svn", "status st diff di add mkdir cleanup help", "reaches another repository"),
     ("brew", "list info search outdated config doctor deps ls leaves --prefix", "installs packages"),
 ];
 

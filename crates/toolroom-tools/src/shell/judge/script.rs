@@ -5,11 +5,13 @@ use std::rc::Rc;
 use super::call::Call;
 use super::feed::Feed;
 use super::finding::Finding;
+use super::folder::Folder;
 use super::value::Value;
 use super::walk::{Around, Walk};
-use super::{paths, shell_builtins, variables};
+use super::words::holds_code;
+use super::{paths, risk, shell_builtins, variables};
 use crate::shell::grammar::{
-    Assignment, Body, Command, Piece, Pipeline, Place, Redirection, Script, Simple, Target, TestPart, Word,
+    Body, Command, Piece, Pipeline, Place, Redirection, Script, Simple, Target, TestPart, Word,
 };
 
 /// What redirections do to a command.
@@ -24,17 +26,34 @@ impl Walk<'_> {
     pub(super) fn script(&mut self, script: &Script, feed: &Feed, around: Around<'_>) {
         for item in &script.items {
             let around = Around { is_beside: around.is_beside || item.background, ..around };
+            let folder = item.background.then(|| self.folder.clone());
             self.pipeline(&item.chain.first, feed, around);
             item.chain.rest.iter().for_each(|(_, pipeline)| self.pipeline(pipeline, feed, around));
+            self.go_back(folder);
+        }
+    }
+
+    /// Walks what another shell runs, which may go elsewhere without this one.
+    pub(super) fn apart(&mut self, script: &Script, feed: &Feed, around: Around<'_>) {
+        let folder = self.folder.clone();
+        self.script(script, feed, around);
+        self.folder = folder;
+    }
+
+    fn go_back(&mut self, folder: Option<Folder>) {
+        if let Some(folder) = folder {
+            self.folder = folder;
         }
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline, feed: &Feed, around: Around<'_>) {
         let around = Around { is_beside: around.is_beside || pipeline.commands.len() > 1, ..around };
+        let folder = (pipeline.commands.len() > 1).then(|| self.folder.clone());
         let mut feed = feed.clone();
         for command in &pipeline.commands {
             let from = self.runs.len();
             let text = self.command(command, &feed, around);
+            self.go_back(folder.clone());
             let carried = matches!(feed, Feed::Pipe { is_fetched: true, .. });
             feed = Feed::Pipe { is_fetched: carried || self.is_fetched_since(from), text };
         }
@@ -43,10 +62,15 @@ impl Walk<'_> {
     /// Walks a command and says what it prints, if that is known.
     fn command(&mut self, command: &Command, feed: &Feed, around: Around<'_>) -> Option<Rc<str>> {
         let redirected = self.redirections(&command.redirections, command.place, around);
-        let feed = redirected.feed.as_ref().unwrap_or(feed).clone();
+        let feed = redirected.feed.as_ref().unwrap_or(feed);
+        if let Body::Simple(simple) = &command.body {
+            return self.simple(simple, feed.clone(), &redirected, command.place, around);
+        }
+        let feed = feed.shared();
         match &command.body {
-            Body::Simple(simple) => return self.simple(simple, feed, &redirected, command.place, around),
-            Body::Group(script) | Body::Subshell(script) => self.script(script, &feed, around),
+            Body::Simple(_) => {}
+            Body::Group(script) => self.script(script, &feed, around),
+            Body::Subshell(script) => self.apart(script, &feed, around),
             Body::If(branches, otherwise) => {
                 for (condition, then) in branches {
                     self.script(condition, &feed, around);
@@ -66,7 +90,7 @@ impl Walk<'_> {
                 self.script(body, &feed, around);
             }
             Body::Count { header, body } => {
-                header.iter().for_each(|pieces| self.expansions(pieces, command.place, around));
+                header.iter().for_each(|pieces| self.arithmetic(pieces, command.place, around));
                 self.script(body, &feed, around);
             }
             Body::Case { word, arms } => {
@@ -78,11 +102,15 @@ impl Walk<'_> {
                     self.script(&arm.body, &feed, around);
                 }
             }
-            Body::Arithmetic(pieces) => self.expansions(pieces, command.place, around),
+            Body::Arithmetic(pieces) => self.arithmetic(pieces, command.place, around),
             Body::Test(parts) => {
                 for part in parts {
                     if let TestPart::Word(word) = part {
-                        self.value(&word.pieces, word.place, around);
+                        let value = self.value(&word.pieces, word.place, around);
+                        if matches!(value.text.as_str(), "-v" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")
+                        {
+                            self.counts = true;
+                        }
                     }
                 }
             }
@@ -90,12 +118,23 @@ impl Walk<'_> {
                 if shell_builtins::is_one(name) {
                     let why = "gives a command of the shell itself another meaning";
                     self.tell(Finding::opaque(why), name, command.place);
+                } else if risk::is_known(name) {
+                    self.tell(
+                        Finding::opaque("gives the name of a program another meaning"),
+                        name,
+                        command.place,
+                    );
                 }
                 let inside = Around { function: Some(name), is_beside: false };
+                // Nobody knows where it will be called.
+                let folder = std::mem::take(&mut self.folder);
                 self.command(body, &Feed::Inherited, inside);
+                self.folder = folder;
             }
             Body::Coproc(inner) => {
+                let folder = self.folder.clone();
                 self.command(inner, &feed, Around { is_beside: true, ..around });
+                self.folder = folder;
             }
         }
         None
@@ -117,6 +156,10 @@ impl Walk<'_> {
         if words.is_empty() {
             return None;
         }
+        // What these name may stand in brackets.
+        self.counts |=
+            words.first().is_some_and(|word| matches!(word.text.as_str(), "let" | "unset" | "test" | "["))
+                && words.iter().skip(1).any(|word| word.text.contains('['));
         let mut call = Call::new(words, feed, place);
         call.writes_file = redirected.writes_file;
         call.is_connected = redirected.is_connected;
@@ -125,16 +168,7 @@ impl Walk<'_> {
         printed
     }
 
-    fn assignment(&mut self, assignment: &Assignment, alone: bool, around: Around<'_>) {
-        let word = &assignment.word;
-        self.value(&word.pieces, word.place, around);
-        self.sets(&assignment.name, word.place);
-        if !alone {
-            self.environment(&assignment.name, word);
-        }
-    }
-
-    fn sets(&mut self, name: &str, place: Place) {
+    pub(super) fn sets(&mut self, name: &str, place: Place) {
         if let Some(finding) = variables::judged(name) {
             self.tell(finding, name, place);
         }
@@ -143,16 +177,22 @@ impl Walk<'_> {
     fn redirections(&mut self, redirections: &[Redirection], place: Place, around: Around<'_>) -> Redirected {
         let mut redirected = Redirected::default();
         for redirection in redirections {
-            let is_input = matches!(redirection.descriptor.as_str(), "" | "0");
+            let descriptor = redirection.descriptor.as_str();
+            if let Some(name) = descriptor.strip_prefix('{') {
+                self.sets(name.trim_end_matches('}'), place);
+            }
+            // Whoever writes `00` means the same, and `0>` leads standard input elsewhere, too.
+            let is_input = match descriptor {
+                "" => redirection.operator.starts_with('<'),
+                number => number.bytes().all(|byte| byte == b'0'),
+            };
             match &redirection.target {
                 Target::Here(here) => {
                     let value = match here.pieces() {
                         [Piece::Single(text)] => Value::plain(text),
-                        pieces => {
-                            let quoted = [Piece::Double(pieces.to_vec())];
-                            self.value(&quoted, place, around)
-                        }
+                        pieces => self.quoted_value(pieces, place, around),
                     };
+                    self.holds_code |= holds_code(&value.text);
                     if is_input {
                         redirected.feed = Some(given(&value));
                     }
@@ -161,7 +201,7 @@ impl Walk<'_> {
                     let value = self.value(&word.pieces, word.place, around);
                     match redirection.operator {
                         "<<<" if is_input => redirected.feed = Some(given(&value)),
-                        "<" if is_input => redirected.feed = Some(read(&value)),
+                        _ if is_input => redirected.feed = Some(read(&value)),
                         _ => {}
                     }
                     self.redirected(redirection.operator, &value, word, &mut redirected);
@@ -191,60 +231,18 @@ impl Walk<'_> {
         }
         redirected.writes_file |= text != "/dev/null";
         self.writes(text);
-        if paths::is_device(text) {
+        let elsewhere = self.folder.path(text);
+        let is_one = |judge: fn(&str) -> bool| judge(text) || elsewhere.as_deref().is_some_and(judge);
+        if is_one(paths::is_device) {
             told(self, Finding::danger("writes onto a device"));
-        } else if paths::is_record(text) {
+        } else if is_one(paths::is_record) {
             told(self, Finding::danger("wipes a record of what was done"));
-        } else if paths::is_startup(text) {
+        } else if paths::is_startup(text) || text.rsplit('/').next() == Some("HEAD") {
             told(self, Finding::touch("writes a file that is run by others later"));
         } else if !paths::spares_the_system(value) {
             told(self, Finding::touch("writes a file of the system, or one that is not known before"));
         } else if !matches!(text, "/dev/null" | "/dev/stderr" | "/dev/stdout") {
             self.writes_a_file(&value.shown(), word.place);
-        }
-    }
-
-    /// A word, once the commands in it are walked.
-    fn value(&mut self, pieces: &[Piece], place: Place, around: Around<'_>) -> Value {
-        let from = self.runs.len();
-        self.expansions(pieces, place, around);
-        let mut value = Value::of(pieces);
-        value.is_fetched = self.is_fetched_since(from);
-        if runs_in_arithmetic(&value.text) {
-            let why = "a text that would run as a command wherever a number is expected";
-            self.tell(Finding::opaque(why), &value.shown(), place);
-        }
-        value
-    }
-
-    /// Walks the commands in a word.
-    fn expansions(&mut self, pieces: &[Piece], place: Place, around: Around<'_>) {
-        for piece in pieces {
-            match piece {
-                Piece::Bare(_) | Piece::Escaped(_) | Piece::Single(_) => {}
-                Piece::Double(inner) | Piece::Arithmetic(inner) => self.expansions(inner, place, around),
-                Piece::Parameter(parameter) => {
-                    self.expansions(parameter.subscript.as_deref().unwrap_or_default(), place, around);
-                    self.expansions(&parameter.operand, place, around);
-                    if matches!(parameter.operator, "=" | ":=") {
-                        self.sets(&parameter.name, place);
-                    }
-                    let is_prompt =
-                        matches!(parameter.operand.as_slice(), [Piece::Bare(text)] if text == "P");
-                    if parameter.operator == "@" && is_prompt {
-                        let why = "`@P` runs the commands in a variable";
-                        self.tell(Finding::opaque(why), &parameter.name, place);
-                    }
-                }
-                Piece::Substitution(script) | Piece::Process { script, .. } => {
-                    self.script(script, &Feed::Inherited, around);
-                }
-                Piece::Elements(words) => {
-                    for word in words {
-                        self.value(&word.pieces, word.place, around);
-                    }
-                }
-            }
         }
     }
 }
@@ -283,21 +281,4 @@ fn printed(call: &Call) -> Option<Rc<str>> {
         },
         _ => None,
     }
-}
-
-/// `name[…$(` and the like: arithmetic runs what stands in the brackets.
-fn runs_in_arithmetic(text: &str) -> bool {
-    let mut is_open = false;
-    let mut previous = b' ';
-    for byte in text.bytes() {
-        match byte {
-            b'[' if previous.is_ascii_alphanumeric() || previous == b'_' => is_open = true,
-            b']' => is_open = false,
-            b'`' if is_open => return true,
-            b'(' if is_open && previous == b'$' => return true,
-            _ => {}
-        }
-        previous = byte;
-    }
-    false
 }

@@ -2,13 +2,13 @@
 
 use super::call::Call;
 use super::finding::Finding;
-use super::started_by::valued;
+use super::started_by::{unseen_names, valued};
 use super::unwrap::Unwrapped;
 
 const UNKNOWN_SCRIPT: &str = "a script of `sed` that may start programs or write files";
 
 pub(super) fn unwrap(call: &Call) -> Unwrapped {
-    let mut scripts = valued(call, &["-e"], &["--expression"]);
+    let mut scripts = valued(call, "e", &["expression"]);
     if call.has_option("f", &["file"]) {
         return Unwrapped::found(Finding::opaque("a script of `sed` in a file"));
     }
@@ -19,7 +19,9 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
     let harmless = scripts.iter().all(|script| script.known().is_some_and(is_harmless));
     let hidden = call.arguments().iter().any(|value| value.splits) || call.has_more && scripts.is_empty();
     match harmless && !hidden {
-        true => Unwrapped::default(),
+        // What `xargs` hands on are files, as everybody writes it.
+        true if call.has_more => Unwrapped::default(),
+        true => unseen_names(call),
         false => Unwrapped::found(Finding::opaque(UNKNOWN_SCRIPT)),
     }
 }
@@ -60,7 +62,11 @@ fn is_harmless(script: &str) -> bool {
                 }
                 end
             }
-            'a' | 'i' | 'c' | 'b' | 't' | 'T' | ':' => match body.split_once('\n') {
+            // A label ends where the next command may begin.
+            'b' | 't' | 'T' | ':' => body
+                .trim_start_matches([' ', '\t'])
+                .trim_start_matches(|sign: char| !" \t\n;{}".contains(sign)),
+            'a' | 'i' | 'c' => match body.split_once('\n') {
                 Some((line, end)) if !line.ends_with('\\') => end,
                 Some(_) => return false,
                 None => "",

@@ -2,77 +2,20 @@
 
 use super::call::Call;
 use super::finding::Finding;
+use super::started_by::valued;
+use super::value::UNKNOWN;
 use super::variables;
 
 /// What bash does itself. Whoever redefines one of these changes what everything after it means, and what a lasting
 /// shell says of itself.
-const BUILTINS: [&str; 61] = [
-    ".",
-    ":",
-    "[",
-    "alias",
-    "bg",
-    "bind",
-    "break",
-    "builtin",
-    "caller",
-    "cd",
-    "command",
-    "compgen",
-    "complete",
-    "compopt",
-    "continue",
-    "declare",
-    "dirs",
-    "disown",
-    "echo",
-    "enable",
-    "eval",
-    "exec",
-    "exit",
-    "export",
-    "false",
-    "fc",
-    "fg",
-    "getopts",
-    "hash",
-    "help",
-    "history",
-    "jobs",
-    "kill",
-    "let",
-    "local",
-    "logout",
-    "mapfile",
-    "popd",
-    "printf",
-    "pushd",
-    "pwd",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "set",
-    "shift",
-    "shopt",
-    "source",
-    "suspend",
-    "test",
-    "times",
-    "trap",
-    "true",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unset",
-    "wait",
-];
+const BUILTINS: &str = ". : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs \
+    disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local \
+    logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend \
+    test times trap true type typeset ulimit umask unalias unset wait";
 
 /// Whether a name is that of a builtin.
 pub(super) fn is_one(name: &str) -> bool {
-    BUILTINS.contains(&name)
+    BUILTINS.split(' ').any(|builtin| builtin == name)
 }
 
 /// What speaks against a builtin.
@@ -84,7 +27,7 @@ pub(super) fn findings(call: &Call) -> Vec<Finding> {
         "alias" | "unalias" => "changes what names of commands mean",
         "shopt" | "enable" | "bind" | "complete" | "compopt" | "emulate" | "zmodload" | "setopt"
         | "unsetopt" | "autoload" => "changes how the shell reads commands",
-        "compgen" if call.has_option("CF", &[]) => "runs a command",
+        "compgen" if call.has_option("CFW", &[]) => "runs a command",
         "hash" if call.has_option("p", &[]) => "changes which program a name means",
         "trap" => "runs a command later",
         "exec" => "replaces the shell, or its input and output",
@@ -95,34 +38,62 @@ pub(super) fn findings(call: &Call) -> Vec<Finding> {
         "suspend" | "logout" => "stops the shell",
         "builtin" | "command" => return Vec::new(),
         "export" | "declare" | "typeset" | "local" | "readonly" | "unset" | "read" | "mapfile"
-        | "readarray" | "getopts" | "let" => {
+        | "readarray" | "getopts" | "let" | "wait" => {
             return names(call);
         }
-        "printf" if call.has_option("v", &[]) => return names(call),
+        "printf" if call.has_option("v", &[]) => return printed_to(call),
         _ => return Vec::new(),
     };
     vec![Finding::touch(why)]
 }
 
+/// `printf -v` names one variable.
+fn printed_to(call: &Call) -> Vec<Finding> {
+    let mut findings = names(call);
+    let name = valued(call, "v", &[]).into_iter().next();
+    if name.is_none_or(|name| name.known().is_none()) {
+        findings.push(Finding::touch(UNKNOWN_NAMES));
+    }
+    findings
+}
+
+const UNKNOWN_NAMES: &str = "sets variables whose names are not known before";
+
 /// Builtins that set variables by name.
 fn names(call: &Call) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let name = call.name();
     for value in call.arguments() {
-        // A value may be joined to its option.
-        let joined = value.text.strip_prefix('-').and_then(|option| option.get(1..));
-        let text = variables::assigned(joined.filter(|rest| !rest.is_empty()).unwrap_or(&value.text));
-        findings.extend(variables::judged(text));
-        let is_unknown = value.may_be_option() && value.known().is_none();
-        if is_unknown
-            && matches!(
-                call.name(),
-                "export" | "declare" | "typeset" | "read" | "readonly" | "local" | "unset"
-            )
-        {
-            findings.push(Finding::touch("sets variables whose names are not known before"));
+        if name == "let" {
+            findings.extend(variables::named_in(&value.text));
+            continue;
+        }
+        let text = value.text.as_str();
+        // A value may be joined to the last option of a cluster.
+        let joined = text
+            .strip_prefix('-')
+            .map_or("", |cluster| cluster.trim_start_matches(|sign: char| sign.is_ascii_lowercase()));
+        findings
+            .extend([text, joined].into_iter().find_map(|text| variables::judged(variables::assigned(text))));
+        let (variable, assigned) = text.split_once('=').unwrap_or((text, ""));
+        findings.extend(variables::judged_value(variable, assigned));
+        if variables::is_command(variable) && assigned.contains(' ') {
+            findings.push(Finding::opaque("a command that others run later"));
+        }
+        if assigned.starts_with('(') && assigned.contains(['$', '`']) {
+            findings.push(Finding::opaque("a list in a text, whose commands would run"));
+        }
+        let is_unknown = value.may_be_option() && value.known().is_none() || variable.contains(UNKNOWN);
+        if is_unknown && !matches!(name, "printf" | "wait") {
+            findings.push(Finding::touch(UNKNOWN_NAMES));
         }
     }
     findings
+}
+
+/// Whether an option of `set -o` changes nothing about reading.
+pub(super) fn leaves_reading_alone(option: &str) -> bool {
+    ["pipefail", "errexit", "nounset", "xtrace", "noglob", "noclobber", "errtrace"].contains(&option)
 }
 
 /// Only the options of everyday scripts are known to leave reading alone.
@@ -135,10 +106,7 @@ fn changes_reading(call: &Call) -> bool {
         }
         if is_value {
             is_value = false;
-            if !matches!(
-                text,
-                "pipefail" | "errexit" | "nounset" | "xtrace" | "noglob" | "noclobber" | "errtrace"
-            ) {
+            if !leaves_reading_alone(text) {
                 return true;
             }
             continue;

@@ -4,10 +4,11 @@ use super::call::Call;
 use super::feed::Feed;
 use super::finding::Finding;
 use super::interpreters;
+use super::paths::{is_secret, may_be_startup};
 use super::started_by;
 use super::value::{UNKNOWN, Value};
 use super::variables;
-use super::wrappers::{BEHIND_A_VERB, WRAPPERS, Wrapper};
+use super::wrappers::{BEHIND_A_VERB, PLAIN, Wrapper, wrapper};
 
 /// What a call would start.
 #[derive(Default)]
@@ -33,7 +34,7 @@ impl Unwrapped {
 /// What a call would start.
 pub(super) fn unwrap(call: &Call) -> Unwrapped {
     let name = call.name();
-    if interpreters::is_shell(name) {
+    if interpreters::is_readable_shell(name) {
         return interpreters::shell(call);
     }
     match name {
@@ -42,7 +43,7 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
         "xargs" | "gxargs" => xargs(call),
         "find" | "gfind" => find(call),
         "trap" if call.arguments().len() > 1 => Unwrapped {
-            texts: call.arguments().first().cloned().into_iter().collect(),
+            texts: call.arguments().iter().find(|value| value.text != "--").cloned().into_iter().collect(),
             ..Unwrapped::default()
         },
         "alias" => Unwrapped {
@@ -50,8 +51,9 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
             ..Unwrapped::default()
         },
         "eval" => Unwrapped { texts: vec![joined(call.arguments())], ..Unwrapped::default() },
-        "busybox" | "toybox" if call.verb().is_empty() => Unwrapped::default(),
-        _ => match WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
+        "busybox" | "toybox" if call.verb().is_empty() && !call.has_more => Unwrapped::default(),
+        "jobs" if call.argument(0) == Some("-x") => Unwrapped::call(call.behind(1)),
+        _ => match wrapper(name) {
             Some(wrapper) => wrapped(call, wrapper),
             None => verb(call).unwrap_or_else(|| started_by::unwrap(call)),
         },
@@ -63,7 +65,7 @@ fn only_looks_up(call: &Call) -> bool {
     call.argument(0).is_some_and(|first| first.starts_with('-') && first.contains(['v', 'V']))
 }
 
-fn behind_equals(value: &Value) -> Option<Value> {
+pub(super) fn behind_equals(value: &Value) -> Option<Value> {
     let (_, text) = value.text.split_once('=')?;
     Some(Value { text: text.to_owned(), ..value.clone() })
 }
@@ -99,7 +101,7 @@ pub(super) fn behind_options(call: &Call, wrapper: &Wrapper) -> Result<usize, Fi
             let (name, has_value) = long.split_once('=').map_or((long, false), |(name, _)| (name, true));
             if wrapper.long_valued.contains(&name) {
                 at += if has_value { 1 } else { 2 };
-            } else if has_value || wrapper.long.contains(&name) {
+            } else if wrapper.long.contains(&name) {
                 at += 1;
             } else {
                 return Err(Finding::opaque(UNCLEAR));
@@ -111,6 +113,10 @@ pub(super) fn behind_options(call: &Call, wrapper: &Wrapper) -> Result<usize, Fi
             None => at += 1,
             Some(place) => {
                 let letter = cluster.get(place..).and_then(|rest| rest.chars().next());
+                if letter.is_some_and(|letter| wrapper.joined.contains(letter)) {
+                    at += 1;
+                    continue;
+                }
                 if !letter.is_some_and(|letter| wrapper.valued.contains(letter)) {
                     return Err(Finding::opaque(UNCLEAR));
                 }
@@ -134,7 +140,8 @@ fn wrapped(call: &Call, wrapper: &Wrapper) -> Unwrapped {
     while wrapper.assigns
         && let Some(text) = call.argument(at).filter(|text| variables::is_assignment(text))
     {
-        unwrapped.findings.extend(variables::judged(variables::assigned(text)));
+        let (name, value) = (variables::assigned(text), text.split_once('=').map_or("", |(_, value)| value));
+        unwrapped.findings.extend(variables::judged(name).or_else(|| variables::judged_value(name, value)));
         at += 1;
     }
     // `flock FILE -c TEXT`
@@ -142,38 +149,47 @@ fn wrapped(call: &Call, wrapper: &Wrapper) -> Unwrapped {
         unwrapped.texts.extend(call.arguments().get(at + 1).cloned());
         return unwrapped;
     }
-    unwrapped.calls.extend(call.behind(at));
+    let own = call.arguments().get(..at.min(call.arguments().len())).unwrap_or_default();
+    if own.iter().any(|value| may_be_startup(value) || is_secret(value)) {
+        unwrapped.findings.push(Finding::touch("may write a file that is run by others later"));
+    }
+    let inner = call.behind(at);
+    if inner.is_none() && call.has_more {
+        unwrapped.findings.push(Finding::opaque(UNCLEAR));
+    }
+    unwrapped.calls.extend(inner);
     unwrapped
 }
 
 fn env(call: &Call) -> Unwrapped {
     let splits = |value: &&Value| {
         let text = value.text.as_str();
-        text.starts_with("--split-string")
+        let long = text.strip_prefix("--").and_then(|name| name.split('=').next()).unwrap_or_default();
+        (!long.is_empty() && "split-string".starts_with(long))
             || (text.starts_with('-') && !text.starts_with("--") && text.contains('S'))
     };
     if call.arguments().iter().take_while(|value| value.text.starts_with('-')).any(|value| splits(&value)) {
         let texts = call.arguments().iter().skip_while(|value| !splits(value));
         let mut texts: Vec<Value> = texts.cloned().collect();
         if let Some(first) = texts.first_mut() {
-            let text = first.text.clone();
-            let text =
-                text.strip_prefix("--split-string=").or_else(|| text.split_once('S').map(|(_, text)| text));
-            first.text = text.unwrap_or_default().to_owned();
+            let sign = if first.text.starts_with("--") { '=' } else { 'S' };
+            first.text = first.text.split_once(sign).map(|(_, text)| text.to_owned()).unwrap_or_default();
         }
-        return Unwrapped { texts: vec![joined(&texts)], ..Unwrapped::default() };
+        let text = joined(&texts);
+        // It knows escapes that no shell does.
+        if text.text.contains('\\') || call.has_more {
+            return Unwrapped::found(Finding::opaque(UNCLEAR));
+        }
+        return Unwrapped { texts: vec![text], ..Unwrapped::default() };
     }
-    WRAPPERS
-        .iter()
-        .find(|wrapper| wrapper.name == "env")
-        .map(|wrapper| wrapped(call, wrapper))
-        .unwrap_or_default()
+    wrapper("env").map(|wrapper| wrapped(call, wrapper)).unwrap_or_default()
 }
 
 const XARGS: Wrapper = Wrapper {
     name: "xargs",
-    flags: "0rtxpoile",
+    flags: "0rtxpo",
     valued: "ILnPsEadRSJ",
+    joined: "ile",
     long: &[
         "null",
         "no-run-if-empty",
@@ -194,8 +210,7 @@ const XARGS: Wrapper = Wrapper {
         "eof",
         "process-slot-var",
     ],
-    skipped: 0,
-    assigns: false,
+    ..PLAIN
 };
 
 fn xargs(call: &Call) -> Unwrapped {
@@ -210,7 +225,15 @@ fn xargs(call: &Call) -> Unwrapped {
         {
             let next = options.get(index + 1).map(|next| next.text.as_str());
             marks.push(if mark.is_empty() { next.unwrap_or("{}") } else { mark }.to_owned());
+        } else if let Some((_, mark)) =
+            option.text.strip_prefix('-').and_then(|cluster| cluster.split_once(['i', 'I', 'J']))
+        {
+            let next = options.get(index + 1).map(|next| next.text.as_str());
+            marks.push(if mark.is_empty() { next.unwrap_or("{}") } else { mark }.to_owned());
         }
+    }
+    if call.has_more && at >= call.arguments().len() {
+        return Unwrapped::found(Finding::opaque(UNCLEAR));
     }
     Unwrapped::call(filled(call, at, call.arguments().len(), &marks))
 }
@@ -236,7 +259,10 @@ fn filled(call: &Call, from: usize, to: usize, marks: &[String]) -> Option<Call>
 fn find(call: &Call) -> Unwrapped {
     let mut unwrapped = Unwrapped::default();
     let arguments = call.arguments();
-    if call.has_more || arguments.iter().any(|value| value.may_be_option() && value.known().is_none()) {
+    let is_unseen =
+        |value: &Value| value.is_glob && value.text.starts_with(['*', '?', '[']) && value.text.ends_with('*');
+    let is_unknown = |value: &Value| value.may_be_option() && value.known().is_none() || is_unseen(value);
+    if call.has_more || arguments.iter().any(is_unknown) {
         unwrapped.findings.push(Finding::opaque("what `find` does with what it finds is not known before"));
     }
     let mut at = 0;
@@ -262,18 +288,20 @@ fn find(call: &Call) -> Unwrapped {
 /// `poetry run …` and the like.
 fn verb(call: &Call) -> Option<Unwrapped> {
     let (_, verbs) = BEHIND_A_VERB.iter().find(|(name, _)| *name == call.name())?;
-    let first = call.argument(0)?;
     if verbs.contains(&"") {
         return Some(Unwrapped::call(call.behind(0)));
     }
-    if !verbs.contains(&first) {
+    // What stands before it are options and their values.
+    let at = call.arguments().iter().position(|value| verbs.contains(&value.text.as_str()))?;
+    let before = call.arguments().get(..at).unwrap_or_default();
+    if !before.first().is_none_or(|first| first.text.starts_with('-')) {
         return None;
     }
-    let arguments = call.arguments().iter().skip(1);
+    let arguments = call.arguments().iter().skip(at + 1);
     let options = arguments.take_while(|value| value.text.starts_with('-') && value.text != "--").count();
-    let has_end = call.argument(1 + options) == Some("--");
-    let mut unwrapped = Unwrapped::call(call.behind(1 + options + usize::from(has_end)));
-    if options > 0 {
+    let has_end = call.argument(at + 1 + options) == Some("--");
+    let mut unwrapped = Unwrapped::call(call.behind(at + 1 + options + usize::from(has_end)));
+    if options + at > 0 || call.has_more {
         unwrapped.findings.push(Finding::risk(UNCLEAR));
     }
     Some(unwrapped)

@@ -1,6 +1,6 @@
 //! What is known of a word before it is expanded.
 
-use crate::shell::grammar::{Parameter, Piece};
+use crate::shell::grammar::{Braces, Parameter, Piece, alternatives};
 
 /// Stands for a part that is not known. No text that is read can hold it.
 pub(super) const UNKNOWN: char = '\u{fffc}';
@@ -16,6 +16,8 @@ pub(super) struct Value {
     pub(super) is_glob: bool,
     /// A part of it is what a download or a decoder printed.
     pub(super) is_fetched: bool,
+    /// What braces make of it, as far as that is known.
+    pub(super) alternatives: Vec<String>,
 }
 
 impl Value {
@@ -47,12 +49,20 @@ impl Value {
         self.text.replace(UNKNOWN, "…")
     }
 
+    /// Reads what stands in a here-document.
+    pub(super) fn of_quoted(pieces: &[Piece]) -> Self {
+        let mut reading = Reading::default();
+        pieces.iter().for_each(|piece| reading.piece(piece, true));
+        reading.value
+    }
+
     /// Reads an unquoted word. What its substitutions run is for others to see.
     pub(super) fn of(pieces: &[Piece]) -> Self {
         let mut reading = Reading::default();
         pieces.iter().for_each(|piece| reading.piece(piece, false));
         let mut value = reading.value;
         if reading.braces.is_expansion() {
+            value.alternatives = alternatives(&value.text);
             value.splits = true;
             value.text.push(UNKNOWN);
         }
@@ -116,32 +126,4 @@ impl Reading {
 
 fn is_home(parameter: &Parameter) -> bool {
     parameter.name == "HOME" && parameter.prefix.is_empty() && parameter.operator.is_empty()
-}
-
-/// Looks for `{a,b}` and `{1..3}`, generously.
-#[derive(Default)]
-struct Braces {
-    opened: bool,
-    divided: bool,
-    closed: bool,
-}
-
-impl Braces {
-    fn read(&mut self, text: &str) {
-        let mut previous = 0;
-        for byte in text.bytes() {
-            match byte {
-                b'{' => self.opened = true,
-                b',' if self.opened => self.divided = true,
-                b'.' if self.opened && previous == b'.' => self.divided = true,
-                b'}' if self.divided => self.closed = true,
-                _ => {}
-            }
-            previous = byte;
-        }
-    }
-
-    const fn is_expansion(&self) -> bool {
-        self.closed
-    }
 }

@@ -8,12 +8,15 @@ use toolroom::policy::Ruling;
 use super::call::Call;
 use super::feed::{self, Feed};
 use super::finding::{Finding, Weight};
+use super::folder::Folder;
+use super::interpreters::is_portable;
+use super::paths::normal;
 use super::report::{Judged, Reason, Run};
 use super::settings::{Security, Settings};
 use super::unwrap::{self, Unwrapped};
 use super::value::Value;
 use super::{danger, risk};
-use crate::shell::grammar::{Place, Script, Word, parse};
+use crate::shell::grammar::{Place, Script, parse};
 
 /// Texts in texts, as in `bash -c "bash -c …"`.
 const MAX_TEXT_DEPTH: usize = 6;
@@ -39,6 +42,7 @@ struct Text {
     place: Place,
     depth: usize,
     feed: Feed,
+    folder: Folder,
 }
 
 /// What a command stands in.
@@ -66,6 +70,14 @@ pub(super) struct Walk<'s> {
     written: BTreeSet<String>,
     /// Files that it runs, with their commands.
     started: Vec<(String, String, Place)>,
+    /// Where the command runs that is walked.
+    pub(super) folder: Folder,
+    /// Some command goes elsewhere, so a file has more names than one.
+    changes_folder: bool,
+    /// Some text of it holds a substitution that nobody has run yet.
+    pub(super) holds_code: bool,
+    /// Some part of it takes texts for numbers.
+    pub(super) counts: bool,
 }
 
 impl<'s> Walk<'s> {
@@ -82,6 +94,10 @@ impl<'s> Walk<'s> {
             calls: BTreeMap::new(),
             written: BTreeSet::new(),
             started: Vec::new(),
+            folder: Folder::default(),
+            changes_folder: false,
+            holds_code: false,
+            counts: false,
         }
     }
 
@@ -108,6 +124,7 @@ impl<'s> Walk<'s> {
         while let Some(text) = self.texts.pop_front() {
             self.text_depth = text.depth;
             self.origin = Some(text.place);
+            self.folder = text.folder;
             match parse(&text.text) {
                 Ok(script) => self.script(&script, &text.feed, Around::default()),
                 Err(error) => {
@@ -119,19 +136,16 @@ impl<'s> Walk<'s> {
     }
 
     /// Looks later at a text that would run as a script.
-    fn run_text(&mut self, text: &str, call: &Call) {
+    pub(super) fn run_text(&mut self, text: &str, feed: &Feed, place: Place) {
         self.text_bytes += text.len();
         if self.text_depth >= MAX_TEXT_DEPTH || self.text_bytes > MAX_TEXT_BYTES {
-            self.tell(Finding::opaque("too many texts in texts would run"), &call.shown(), call.place);
+            self.tell(Finding::opaque("too many texts in texts would run"), text, place);
             return;
         }
         let depth = self.text_depth + 1;
-        self.texts.push_back(Text {
-            text: text.into(),
-            place: self.origin.unwrap_or(call.place),
-            depth,
-            feed: call.feed.clone(),
-        });
+        let place = self.origin.unwrap_or(place);
+        let (feed, folder) = (feed.shared(), self.folder.clone());
+        self.texts.push_back(Text { text: text.into(), place, depth, feed, folder });
     }
 
     /// Judges a call and what it starts.
@@ -164,25 +178,38 @@ impl<'s> Walk<'s> {
                 told(self, Finding::opaque("the allow-list does not name it"));
             }
             let Unwrapped { calls, texts, findings, files } = unwrap::unwrap(&call);
-            let findings = findings.into_iter().chain(danger::findings(&call)).chain(risk::findings(&call));
+            let dangers = danger::findings(&call, &self.folder);
+            let findings = findings.into_iter().chain(dangers).chain(risk::findings(&call));
             findings.for_each(|finding| told(self, finding));
             for text in texts {
                 match text.known() {
-                    Some(known) => self.run_text(known, &call),
+                    Some(known) => {
+                        let is_bash = matches!(call.name(), "bash" | "rbash" | "eval" | "trap" | "alias");
+                        if !is_bash && !is_portable(known) {
+                            told(self, Finding::opaque("runs a text that shells do not read alike"));
+                        }
+                        self.run_text(known, &call.feed, call.place);
+                    }
                     None if text.is_fetched => {
                         told(self, Finding::danger("runs what was downloaded or decoded"));
                     }
                     None => told(self, Finding::opaque("runs a text that is not known before")),
                 }
             }
-            if matches!(call.name(), "tee" | "cp" | "mv" | "ln" | "install" | "dd" | "sed" | "curl" | "wget")
-            {
+            if matches!(
+                call.name(),
+                "tee" | "cp" | "mv" | "ln" | "install" | "dd" | "sed" | "curl" | "wget" | "sort" | "xxd"
+            ) {
                 call.operands().for_each(|value| self.writes(value.text.trim_start_matches("of=")));
             }
             let started = files.into_iter().chain(program.text.contains('/').then(|| program.text.clone()));
-            let shown = call.shown();
-            self.started
-                .extend(started.map(|file| (plain_path(&file).to_owned(), shown.clone(), call.place)));
+            for file in started {
+                self.started.push((normal(&file).into_owned(), call.shown(), call.place));
+            }
+            if let Some(folder) = self.folder.after(&call) {
+                self.folder = folder;
+                self.changes_folder = true;
+            }
             open.extend(calls.into_iter().map(|inner| (inner, depth + 1)));
         }
     }
@@ -206,9 +233,9 @@ impl<'s> Walk<'s> {
     }
 
     /// A variable that is set for one program; an allow-list says nothing of it.
-    pub(super) fn environment(&mut self, name: &str, word: &Word) {
+    pub(super) fn environment(&mut self, name: &str, place: Place) {
         if self.settings.security == Security::Strict {
-            self.tell(Finding::opaque("the allow-list names programs without variables"), name, word.place);
+            self.tell(Finding::opaque("the allow-list names programs without variables"), name, place);
         }
     }
 
@@ -221,7 +248,10 @@ impl<'s> Walk<'s> {
 
     /// Remembers a file that the line writes.
     pub(super) fn writes(&mut self, file: &str) {
-        self.written.insert(plain_path(file).to_owned());
+        let file = normal(file);
+        if !self.written.contains(file.as_ref()) {
+            self.written.insert(file.into_owned());
+        }
     }
 
     pub(super) fn tell(&mut self, finding: Finding, command: &str, place: Place) {
@@ -243,7 +273,16 @@ impl<'s> Walk<'s> {
     pub(super) fn finish(mut self, printed: Option<String>) -> Judged {
         self.origin = None;
         self.bombs();
+        if self.holds_code && self.counts {
+            let why = "a text in it would run as a command where a number is expected";
+            self.tell(Finding::opaque(why), "", Place::default());
+        }
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        if self.changes_folder {
+            self.written = self.written.iter().map(|path| name(path)).collect();
+        }
         for (file, command, place) in std::mem::take(&mut self.started) {
+            let file = if self.changes_folder { name(&file) } else { file };
             if self.written.contains(&file) {
                 self.tell(Finding::opaque("runs a file that the same line writes"), &command, place);
             }
@@ -277,8 +316,4 @@ fn shortened(text: &str) -> String {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
-}
-
-fn plain_path(path: &str) -> &str {
-    path.strip_prefix("./").unwrap_or(path)
 }

@@ -11,14 +11,24 @@ pub(super) struct Wrapper {
     pub(super) long: &'static [&'static str],
     /// Long options with a value.
     pub(super) long_valued: &'static [&'static str],
+    /// Short options whose value, if they have one, is joined to them.
+    pub(super) joined: &'static str,
     /// Arguments before the command.
     pub(super) skipped: usize,
     /// `NAME=value` may stand before the command.
     pub(super) assigns: bool,
 }
 
-const PLAIN: Wrapper =
-    Wrapper { name: "", flags: "", valued: "", long: &[], long_valued: &[], skipped: 0, assigns: false };
+pub(super) const PLAIN: Wrapper = Wrapper {
+    name: "",
+    flags: "",
+    valued: "",
+    long: &[],
+    long_valued: &[],
+    joined: "",
+    skipped: 0,
+    assigns: false,
+};
 
 const fn plain(name: &'static str) -> Wrapper {
     Wrapper { name, ..PLAIN }
@@ -28,11 +38,19 @@ const fn short(name: &'static str, flags: &'static str, valued: &'static str, sk
     Wrapper { name, flags, valued, skipped, ..PLAIN }
 }
 
-pub(super) const WRAPPERS: &[Wrapper] = &[
+const WRAPPERS: &[Wrapper] = &[
     Wrapper {
         flags: "i0v",
         valued: "uC",
-        long: &["ignore-environment", "null", "debug", "list-signal-handling"],
+        long: &[
+            "ignore-environment",
+            "null",
+            "debug",
+            "list-signal-handling",
+            "ignore-signal",
+            "default-signal",
+            "block-signal",
+        ],
         long_valued: &["unset", "chdir"],
         assigns: true,
         ..plain("env")
@@ -112,14 +130,35 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     plain("distcc"),
     plain("noglob"),
     plain("nocorrect"),
-    plain("ld.so"),
-    plain("ld-linux-x86-64.so.2"),
-    plain("ld-linux-aarch64.so.1"),
-    plain("ld-musl-x86_64.so.1"),
+    short("i386", "RvBFILSTXZ3", "", 0),
+    short("i686", "RvBFILSTXZ3", "", 0),
+    short("x86_64", "RvBFILSTXZ3", "", 0),
+    short("uname26", "RvBFILSTXZ3", "", 0),
+    short("chronic", "ve", "", 0),
+    short("ifne", "n", "", 0),
+    short("logsave", "asv", "", 1),
+    short("setlock", "nNxX", "", 1),
+    short("envdir", "", "", 1),
+    plain("lckdo"),
+    plain("run0"),
+    plain("dzdo"),
+    plain("dbus-launch"),
+    Wrapper { assigns: true, ..plain("cross-env") },
+    // Of zsh.
+    short("repeat", "", "", 1),
+    plain("-"),
+    LOADER,
 ];
 
-pub(super) fn is_wrapper(name: &str) -> bool {
-    WRAPPERS.iter().any(|wrapper| wrapper.name == name)
+/// What loads programs; it has many names.
+const LOADER: Wrapper = plain("ld.so");
+
+/// The wrapper of that name.
+pub(super) fn wrapper(name: &str) -> Option<&'static Wrapper> {
+    if name.starts_with("ld") && name.contains(".so") {
+        return Some(&LOADER);
+    }
+    WRAPPERS.iter().find(|wrapper| wrapper.name == name)
 }
 
 /// Programs that run the program behind a word of theirs, as `poetry run`.
@@ -145,4 +184,18 @@ pub(super) const BEHIND_A_VERB: &[(&str, &[&str])] = &[
     ("dotenv", &["run"]),
     ("npm", &["exec"]),
     ("heaptrack", &[""]),
+    ("stack", &["exec"]),
+    ("cabal", &["exec"]),
+    ("opam", &["exec"]),
+    ("volta", &["run"]),
+    ("pixi", &["run"]),
+    ("nvm", &["exec", "run"]),
+    ("fnm", &["exec"]),
+    ("lerna", &["exec"]),
+    ("micromamba", &["run"]),
+    ("pnpm", &["exec"]),
+    ("yarn", &["exec"]),
+    ("doppler", &["run"]),
+    ("dotenvx", &["run"]),
+    ("aws-vault", &["exec"]),
 ];

@@ -1,5 +1,6 @@
 //! The command judge against people's commands, harmful variants and what really runs.
 
+mod attacks;
 mod developer;
 mod random_scripts;
 mod same_meaning;

@@ -63,10 +63,26 @@ fn random_texts_mean_the_same_when_they_are_printed() {
             continue;
         }
         read += u32::from(parse(&script).is_ok());
+        if misread_by_bash(&script) {
+            continue;
+        }
         same(&stage, "/bin/bash", &script);
         if scribe.is_portable {
             same(&stage, "/bin/sh", &script);
         }
     }
     assert!(read * 10 >= tries * 6, "only {read} of {tries} were understood");
+}
+
+/// Bash 5.2 writes a substitution anew before it runs it. After a here-document in it, a `;` of a `case` is lost, so that
+/// two commands become one: what is printed from the tree says what the text said, and the text does something else.
+fn misread_by_bash(script: &str) -> bool {
+    let mut rest = script;
+    for part in ["$(", "<<", "case "] {
+        match rest.split_once(part) {
+            Some((_, behind)) => rest = behind,
+            None => return false,
+        }
+    }
+    true
 }

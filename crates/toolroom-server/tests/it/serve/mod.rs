@@ -1,0 +1,13 @@
+//! `toolroom serve` through its real door: HTTP on loopback.
+
+mod calls;
+mod described;
+mod doors;
+mod keys;
+mod machine;
+mod matrix;
+mod pacing;
+mod repeated;
+mod resources;
+mod served;
+mod wire;
