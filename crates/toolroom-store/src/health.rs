@@ -109,7 +109,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub async fn open_questions(&self) -> Result<u64, StoreError> {
-        let row = self.reader().row(bind_term(statements::COUNT_OPEN_QUESTIONS, self.clock().now())).await?;
+        let row = self.reader().row(bind_term(statements::COUNT_OPEN_QUESTIONS, self.now())).await?;
         let count = row.map_or(Ok(0), |row| size(&row, 0));
         count.map_err(|error| self.reader().failed(error))
     }

@@ -154,8 +154,10 @@ impl Figures {
         self.live_runs.set(whole(live_runs as u64));
         self.waiting.set(whole(waiting));
         let mut page = String::new();
-        // Writing to a string cannot fail.
-        drop(encode(&mut page, &self.registry));
-        page
+        match encode(&mut page, &self.registry) {
+            Ok(()) => page,
+            // Writing to a string cannot fail.
+            Err(_) => String::new(),
+        }
     }
 }
