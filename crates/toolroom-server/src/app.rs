@@ -146,7 +146,19 @@ impl App {
             .clock(Arc::new(SystemClock))
             .witness(figures.witness())
             .build();
-        Ok(Self { room, store, vault, config, sources, folders, lasting, figures, machine, checkup, _place: place })
+        Ok(Self {
+            room,
+            store,
+            vault,
+            config,
+            sources,
+            folders,
+            lasting,
+            figures,
+            machine,
+            checkup,
+            _place: place,
+        })
     }
 
     /// What is remembered of users.

@@ -97,7 +97,11 @@ impl Figures {
         );
         registry.register("runs", "Runs by how they came to rest", figures.runs.clone());
         registry.register("tokens", "Tokens of models", figures.tokens.clone());
-        registry.register("cost_usd", "What models cost, as far as prices are known", figures.dollars.clone());
+        registry.register(
+            "cost_usd",
+            "What models cost, as far as prices are known",
+            figures.dollars.clone(),
+        );
         registry.register("runs_live", "Runs that are being worked on", figures.live_runs.clone());
         registry.register("approvals_waiting", "Calls that wait for an answer", figures.waiting.clone());
         Arc::new(Self { registry, ..figures })

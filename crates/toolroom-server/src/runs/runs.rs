@@ -310,7 +310,8 @@ impl Runs {
             .collect();
         let projects: HashSet<ProjectId> = waiting.iter().map(|run| run.scope.project.clone()).collect();
         for project in projects {
-            let inbox = self.app.room.approvals().questions(&Scope { project: project.clone(), user: None }).await?;
+            let inbox =
+                self.app.room.approvals().questions(&Scope { project: project.clone(), user: None }).await?;
             let asking: HashSet<&str> = (inbox.questions.iter())
                 .filter(|question| question.state == QuestionState::Waiting)
                 .filter_map(|question| question.record.run.as_deref())

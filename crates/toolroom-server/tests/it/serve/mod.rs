@@ -9,5 +9,5 @@ mod matrix;
 mod pacing;
 mod repeated;
 mod resources;
-mod served;
-mod wire;
+pub(crate) mod served;
+pub(crate) mod wire;
