@@ -19,8 +19,8 @@ fn a_thread_of_the_same_name_is_another_one_for_another_user() {
         served.send("POST", &format!("/agui/{agent}"), token, &input)
     };
     let said = || json!([{"id": "u", "role": "user", "content": "Who am I?"}]);
-    assert!(post("default", &ann, said()).is(200).body.contains("Hello Ann."));
-    assert!(post("default", &bob, said()).is(200).body.contains("Hello Bob."));
+    assert!(post("default", &ann, said()).is(200).body.contains("Ann."));
+    assert!(post("default", &bob, said()).is(200).body.contains("Bob."));
     let again = post("default", &ann, said()).is(200).body;
     assert!(again.contains("Hello Ann.") && !again.contains("Bob"), "{again}");
     assert!(again.contains("RUN_FINISHED"), "{again}");
