@@ -125,11 +125,32 @@ impl Wire {
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
         let mut reply = Reply { status, headers, body: String::new() };
+        if reply.header("transfer-encoding") == Some("chunked") {
+            reply.body = self.stream_to_its_end();
+            return reply;
+        }
         let length: usize = reply.header("content-length").map_or(0, |length| length.parse().unwrap());
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body).unwrap();
         reply.body = String::from_utf8(body).unwrap();
         reply
+    }
+
+    /// What comes in pieces, all of them.
+    fn stream_to_its_end(&mut self) -> String {
+        let mut whole = Vec::new();
+        loop {
+            let mut size = String::new();
+            self.stream.read_line(&mut size).unwrap();
+            let size = usize::from_str_radix(size.trim_end(), 16).unwrap();
+            // Each piece ends with a line of its own.
+            let mut piece = vec![0; size + 2];
+            self.stream.read_exact(&mut piece).unwrap();
+            if size == 0 {
+                return String::from_utf8(whole).unwrap();
+            }
+            whole.extend_from_slice(&piece[..size]);
+        }
     }
 
     pub(crate) fn ask(&mut self, asked: &Asked) -> Reply {
