@@ -5,9 +5,9 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use toolroom::model::Usage;
 
 use super::message::Message;
+use super::usage::TokenUsage;
 
 /// The version of the protocol.
 pub(crate) const PROTOCOL: &str = "1.0";
@@ -148,46 +148,6 @@ pub(crate) struct Interrupt {
     pub(crate) response_schema: Option<Value>,
     pub(crate) expires_at: String,
     pub(crate) metadata: Value,
-}
-
-/// What one model was paid for. The first two counts hold the others.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TokenUsage {
-    pub(crate) provider: String,
-    pub(crate) model: String,
-    pub(crate) input_tokens: u64,
-    pub(crate) output_tokens: u64,
-    pub(crate) total_tokens: u64,
-    pub(crate) reasoning_tokens: u64,
-    pub(crate) cached_input_tokens: u64,
-    pub(crate) cache_write_input_tokens: u64,
-}
-
-impl TokenUsage {
-    pub(crate) fn none(provider: &str, model: &str) -> Self {
-        Self {
-            provider: provider.to_owned(),
-            model: model.to_owned(),
-            input_tokens: 0,
-            output_tokens: 0,
-            total_tokens: 0,
-            reasoning_tokens: 0,
-            cached_input_tokens: 0,
-            cache_write_input_tokens: 0,
-        }
-    }
-
-    /// Our counts hold what came from a cache and what was thought, as these have to.
-    pub(crate) fn add(&mut self, usage: Usage) {
-        let Usage { input, output, cache_read, cache_write, reasoning } = usage;
-        self.input_tokens = self.input_tokens.saturating_add(input);
-        self.output_tokens = self.output_tokens.saturating_add(output);
-        self.total_tokens = self.input_tokens.saturating_add(self.output_tokens);
-        self.reasoning_tokens = self.reasoning_tokens.saturating_add(reasoning);
-        self.cached_input_tokens = self.cached_input_tokens.saturating_add(cache_read);
-        self.cache_write_input_tokens = self.cache_write_input_tokens.saturating_add(cache_write);
-    }
 }
 
 /// A change of a document, as RFC 6902 writes it.

@@ -6,6 +6,7 @@ use toolroom::conversation::RunEvent;
 use toolroom::ledger::{Answer, Answerer};
 use toolroom::tool::Arguments;
 
+use super::calls::CLIENT;
 use super::event::Interrupt;
 
 /// Longer arguments are not shown with a question.
@@ -28,7 +29,7 @@ pub(super) fn question(event: &RunEvent, arguments: Option<Value>) -> Option<Int
         metadata.insert("arguments".to_owned(), arguments);
     }
     // A client has not heard of a call that it may not run yet.
-    let is_clients = tool.starts_with("client:");
+    let is_clients = tool.starts_with(CLIENT);
     let is_operators = *by == Answerer::Operator;
     Some(Interrupt {
         id: call.to_string(),

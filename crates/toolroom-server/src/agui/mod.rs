@@ -8,15 +8,18 @@
 
 mod activity;
 mod answers;
+mod calls;
 mod capabilities;
 mod event;
 mod input;
 mod interrupt;
 mod message;
 mod narrate;
+mod speech;
 mod start;
 mod state;
 mod thread;
+mod usage;
 
 pub(crate) use capabilities::capabilities;
 pub(crate) use event::Event;

@@ -7,20 +7,16 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 use toolroom::conversation::{CallNotice, RunEvent};
-use toolroom::model::Usage;
 
 use super::activity::Activity;
-use super::event::{Event, Interrupt, Outcome, PROTOCOL, TokenUsage, pieces};
+use super::calls::{CLIENT, text_of};
+use super::event::{Event, Interrupt, Outcome, PROTOCOL};
 use super::interrupt::question;
 use super::message::{Message, ToolCall};
+use super::speech::Speech;
 use super::state::State;
-use super::thread::{answer_id, result_id};
-
-/// What every tool of a client is called here before the name the client gave it.
-const CLIENT: &str = "client:";
-
-/// Results are shortened long before; this holds for what was not.
-const RESULT_BYTES: usize = 1024 * 1024;
+use super::thread::answer_id;
+use super::usage::{TokenUsage, pay};
 
 /// What a narrator has to know before anything happens.
 #[derive(Debug, Default)]
@@ -45,21 +41,17 @@ pub(crate) struct Setting {
 /// Tells one run.
 #[derive(Debug)]
 pub(crate) struct Narrator {
-    setting: Setting,
+    pub(super) setting: Setting,
     state: State,
     step: Option<String>,
-    /// The words of the answer that is being given.
-    said: String,
-    speaks: bool,
-    /// How often a model has thought in this answer, and whether it still does.
-    thoughts: u32,
-    thinks: bool,
-    activity: Option<Activity>,
-    pending: Vec<String>,
+    /// The answer that is being given.
+    speech: Speech,
+    pub(super) activity: Option<Activity>,
+    pub(super) pending: Vec<String>,
     interrupts: Vec<Interrupt>,
     usage: Vec<TokenUsage>,
     over: bool,
-    out: Vec<Event>,
+    pub(super) out: Vec<Event>,
 }
 
 impl Narrator {
@@ -68,10 +60,7 @@ impl Narrator {
             setting,
             state,
             step: None,
-            said: String::new(),
-            speaks: false,
-            thoughts: 0,
-            thinks: false,
+            speech: Speech::default(),
             activity: None,
             pending: Vec::new(),
             interrupts: Vec::new(),
@@ -106,10 +95,10 @@ impl Narrator {
     /// What an answer said so far, for a narrator who has missed pieces of it.
     pub(crate) fn catch_up(&mut self, text: &str, reasoning: &str) -> Vec<Event> {
         if !self.over {
-            if self.thoughts == 0 && !reasoning.is_empty() {
+            if !self.speech.has_thoughts() && !reasoning.is_empty() {
                 self.think(reasoning);
             }
-            if let Some(rest) = text.strip_prefix(self.said.as_str()).filter(|rest| !rest.is_empty()) {
+            if let Some(rest) = text.strip_prefix(self.speech.said()).filter(|rest| !rest.is_empty()) {
                 let rest = rest.to_owned();
                 self.speak(&rest);
             }
@@ -161,7 +150,7 @@ impl Narrator {
                 self.custom("toolroom.void", event);
             }
             RunEvent::Answered { model, text, calls, usage, .. } => {
-                self.pay(model, *usage);
+                pay(&mut self.usage, model, *usage);
                 self.answer(text, calls);
             }
             RunEvent::CallBegan(notice) => self.begin(seq, notice),
@@ -222,69 +211,31 @@ impl Narrator {
     }
 
     fn speak(&mut self, text: &str) {
-        self.stop_thinking();
-        let message_id = self.message_id();
-        if !std::mem::replace(&mut self.speaks, true) {
-            self.out.push(Event::TextMessageStart { message_id: message_id.clone(), role: "assistant" });
-        }
-        self.said.push_str(text);
-        for piece in pieces(text) {
-            let delta = piece.to_owned();
-            self.out.push(Event::TextMessageContent { message_id: message_id.clone(), delta });
-        }
-    }
-
-    fn stop_speaking(&mut self) {
-        if std::mem::replace(&mut self.speaks, false) {
-            self.out.push(Event::TextMessageEnd { message_id: self.message_id() });
-        }
+        let id = self.message_id();
+        self.speech.speak(&id, text, &mut self.out);
     }
 
     fn think(&mut self, text: &str) {
-        if !std::mem::replace(&mut self.thinks, true) {
-            self.thoughts += 1;
-            let message_id = self.thought_id();
-            self.out.push(Event::ReasoningStart { message_id: message_id.clone() });
-            self.out.push(Event::ReasoningMessageStart { message_id, role: "reasoning" });
-        }
-        for piece in pieces(text) {
-            let (message_id, delta) = (self.thought_id(), piece.to_owned());
-            self.out.push(Event::ReasoningMessageContent { message_id, delta });
-        }
-    }
-
-    fn thought_id(&self) -> String {
-        format!("{}-thought-{}", self.message_id(), self.thoughts)
-    }
-
-    fn stop_thinking(&mut self) {
-        if std::mem::replace(&mut self.thinks, false) {
-            let message_id = self.thought_id();
-            self.out.push(Event::ReasoningMessageEnd { message_id: message_id.clone() });
-            self.out.push(Event::ReasoningEnd { message_id });
-        }
+        let id = self.message_id();
+        self.speech.think(&id, text, &mut self.out);
     }
 
     /// Takes back what was said of an answer.
     fn unsay(&mut self) {
-        let said = self.speaks || !self.said.is_empty();
-        self.stop_thinking();
-        self.stop_speaking();
-        self.said.clear();
-        if said {
+        let id = self.message_id();
+        if self.speech.unsay(&id, &mut self.out) {
             self.out.push(self.snapshot());
         }
     }
 
     fn answer(&mut self, text: &str, calls: &[CallNotice]) {
-        self.stop_thinking();
         // Pieces may be missing, and calls that were written as words are no longer among them.
-        let rest = text.strip_prefix(self.said.as_str()).map(str::to_owned);
+        let rest = text.strip_prefix(self.speech.said()).map(str::to_owned);
         if let Some(rest) = rest.as_ref().filter(|rest| !rest.is_empty()) {
             self.speak(rest);
         }
-        self.stop_speaking();
         let id = self.message_id();
+        std::mem::take(&mut self.speech).stop(&id, &mut self.out);
         let known: Vec<&CallNotice> = calls.iter().filter(|call| !call.tool.starts_with(CLIENT)).collect();
         for call in &known {
             self.announce(call.id.as_str(), &call.tool, &id, &text_of(&call.arguments));
@@ -298,88 +249,7 @@ impl Narrator {
         if rest.is_none() {
             self.out.push(self.snapshot());
         }
-        self.said.clear();
-        self.thoughts = 0;
         self.setting.answers = self.setting.answers.saturating_add(1);
-    }
-
-    fn announce(&mut self, call: &str, name: &str, parent: &str, arguments: &str) {
-        let tool_call_id = call.to_owned();
-        self.setting.announced.insert(tool_call_id.clone());
-        self.out.push(Event::ToolCallStart {
-            tool_call_id: tool_call_id.clone(),
-            tool_call_name: name.to_owned(),
-            parent_message_id: Some(parent.to_owned()),
-        });
-        for piece in pieces(arguments) {
-            let delta = piece.to_owned();
-            self.out.push(Event::ToolCallArgs { tool_call_id: tool_call_id.clone(), delta });
-        }
-        self.out.push(Event::ToolCallEnd { tool_call_id });
-    }
-
-    /// The message that the calls belong to that are being made.
-    fn parent_id(&self) -> String {
-        answer_id(&self.setting.run, self.setting.answers)
-    }
-
-    /// A call that the client has not heard of.
-    fn announce_late(&mut self, call: &str, name: &str, arguments: &str) {
-        let parent = self.parent_id();
-        self.announce(call, name, &parent, arguments);
-        let call = ToolCall::new(call, name, arguments.to_owned());
-        match self.setting.messages.iter_mut().find(|message| message.id == parent) {
-            Some(message) => message.tool_calls.get_or_insert_default().push(call),
-            None => self.setting.messages.push(Message::assistant(parent, "", vec![call])),
-        }
-    }
-
-    /// A client runs a call as soon as it hears of it, so it hears of none that somebody has to be asked about first.
-    fn hand(&mut self, call: &str, tool: &str, arguments: Value) {
-        if !self.setting.announced.contains(call) {
-            let name = tool.strip_prefix(CLIENT).unwrap_or(tool);
-            let arguments = if arguments.is_null() { json!({}) } else { arguments };
-            self.announce_late(call, name, &text_of(&arguments));
-        }
-        if !self.pending.iter().any(|pending| pending == call) {
-            self.pending.push(call.to_owned());
-        }
-    }
-
-    fn begin(&mut self, seq: u64, notice: &CallNotice) {
-        match &mut self.activity {
-            Some(activity) => self.out.extend(activity.add(notice)),
-            None => {
-                let (activity, shown) = Activity::begin(&self.setting.run, seq, notice);
-                self.activity = Some(activity);
-                self.out.push(shown);
-            }
-        }
-    }
-
-    fn show(&mut self, call: &str, field: &str, value: Value) {
-        self.out.extend(self.activity.as_ref().and_then(|activity| activity.change(call, field, value)));
-    }
-
-    fn end_call(&mut self, call: &str, tool: &str, result: &Value) {
-        self.pending.retain(|pending| pending != call);
-        if self.setting.brought.contains(call) {
-            return;
-        }
-        if !self.setting.announced.contains(call) {
-            // It was never the client's turn. Under its full name no client takes it for one to be run.
-            self.announce_late(call, tool, "{}");
-        }
-        let mut content = text_of(result);
-        if content.len() > RESULT_BYTES {
-            content.truncate(content.floor_char_boundary(RESULT_BYTES));
-            content.push('…');
-        }
-        let message_id = result_id(&self.setting.run, call);
-        self.setting.messages.push(Message::tool(message_id.clone(), call, content.clone()));
-        let tool_call_id = call.to_owned();
-        self.out.push(Event::ToolCallResult { message_id, tool_call_id, content, role: "tool" });
-        self.setting.brought.insert(call.to_owned());
     }
 
     fn custom(&mut self, name: &'static str, event: &RunEvent) {
@@ -388,20 +258,6 @@ impl Narrator {
             value.remove("type");
         }
         self.out.push(Event::Custom { name, value });
-    }
-
-    fn pay(&mut self, model: &str, usage: Usage) {
-        let (provider, model) = model.split_once('/').unwrap_or(("", model));
-        let known = self.usage.iter_mut().find(|known| known.provider == provider && known.model == model);
-        let paid = match known {
-            Some(known) => known,
-            None => {
-                self.usage.push(TokenUsage::none(provider, model));
-                let Some(last) = self.usage.last_mut() else { return };
-                last
-            }
-        };
-        paid.add(usage);
     }
 
     /// What is said in the thread. Clients keep by themselves what is said aside.
@@ -441,17 +297,9 @@ impl Narrator {
     }
 
     fn close(&mut self) {
-        self.stop_thinking();
-        self.stop_speaking();
+        let id = self.message_id();
+        self.speech.stop(&id, &mut self.out);
         self.end_step();
-    }
-}
-
-/// A value as it stands in a message: text as it is, anything else as JSON.
-fn text_of(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use toolroom::clock::Timestamp;
 use toolroom::conversation::{AgentId, ConversationId, RunFailure, RunId};
 use toolroom::ledger::{Answerer, CallId};
-use toolroom::model::ModelCallId;
+use toolroom::model::{ModelCallId, Usage};
 
 use super::super::message::Content;
 use super::*;

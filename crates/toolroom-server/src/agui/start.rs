@@ -13,6 +13,7 @@ use toolroom::model::{Message as Said, Role as Speaker};
 use toolroom::scope::Scope;
 
 use super::answers::{Answered, Questions, Refusal, told};
+use super::calls::CLIENT;
 use super::event::Interrupt;
 use super::input::Input;
 use super::interrupt::question;
@@ -336,7 +337,7 @@ fn position(events: &[NumberedEvent]) -> Option<Position> {
 fn announced(events: &[NumberedEvent]) -> HashSet<String> {
     let ids = events.iter().flat_map(|event| match &event.event {
         RunEvent::Answered { calls, .. } => {
-            let calls = calls.iter().filter(|call| !call.tool.starts_with("client:"));
+            let calls = calls.iter().filter(|call| !call.tool.starts_with(CLIENT));
             calls.map(|call| call.id.to_string()).collect()
         }
         RunEvent::Handed { id, .. } => vec![id.to_string()],

@@ -9,6 +9,7 @@ use toolroom::conversation::{Content as Kept, ConversationId, Entry, RunId};
 use toolroom::model::{Block, Message as Said, Role as Speaker};
 use toolroom::scope::{Scope, UserId};
 
+use super::calls::CLIENT;
 use super::message::{Content, Message, Role, ToolCall};
 
 /// How often a message is looked for among the runs that failed over it.
@@ -165,7 +166,7 @@ fn content(message: &Said) -> Content {
 fn call(block: &Block) -> Option<ToolCall> {
     let Block::Call { id, name, arguments, .. } = block else { return None };
     let tool = WireNames::read(name);
-    let name = tool.strip_prefix("client:").unwrap_or(&tool);
+    let name = tool.strip_prefix(CLIENT).unwrap_or(&tool);
     Some(ToolCall::new(id.as_str(), name, arguments.to_string()))
 }
 

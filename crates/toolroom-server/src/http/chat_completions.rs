@@ -85,7 +85,7 @@ async fn complete(
     State(server): State<Arc<Server>>,
     Extension(caller): Extension<Caller>,
     Body(request): Body<ChatRequest>,
-) -> Result<Response, Problem> {
+) -> Result<Response, Refusal> {
     let run = begin(&server, &caller, &request).await?;
     let created = server.app.room.clock().now().as_micros() / 1_000_000;
     let answering = Answering { server, caller, run, agent: request.model.clone(), created };
@@ -95,7 +95,25 @@ async fn complete(
         tokio::spawn(answering.in_pieces(stream, request.wants_usage()));
         return Ok(response);
     }
-    answering.whole().await
+    Ok(answering.whole().await?)
+}
+
+/// A problem in the words of OpenAI, whose clients show no other.
+struct Refusal(Problem);
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self(problem)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let Self(Problem { status, code, detail, .. }) = self;
+        let kind = if status.is_client_error() { "invalid_request_error" } else { "server_error" };
+        let error = json!({"message": detail, "type": kind, "code": code, "param": null});
+        (status, Document(json!({"error": error}))).into_response()
+    }
 }
 
 /// Begins a run, or goes on with the one whose calls were run.

@@ -13,10 +13,15 @@ const { HttpAgent } = await import(modern ? "@ag-ui/client" : "ag-ui-client-befo
 
 for (const loud of ["warn", "error"]) {
   console[loud] = (...words) => {
+    // That a server died is worth a word.
+    if (scenario === "crash" && loud === "error") return;
     process.stderr.write(`the client says: ${words.map(String).join(" ")}\n`);
     process.exit(3);
   };
 }
+
+// It is said twice over, once to nobody in particular.
+if (scenario === "crash") process.on("unhandledRejection", () => {});
 
 const headers = { cookie, origin: url };
 
@@ -203,7 +208,9 @@ const scenarios = {
     finished(events, "success");
     assert.deepEqual(talk.calls().map((call) => call.function.name).sort(), ["builtin:calculator", "get_weather", "get_weather"]);
     assert.equal(of(events, "TOOL_CALL_RESULT").length, 1);
-    const [first, second] = talk.pending();
+    const [first, second] = ["Oslo", "Bergen"].map((city) =>
+      talk.pending().find((call) => JSON.parse(call.function.arguments).city === city),
+    );
     // In another order, and each in a run of its own that holds nothing else.
     const { threadId } = talk.agent;
     const alone = (id, content) =>
@@ -378,6 +385,22 @@ const scenarios = {
     assert.equal(talk.last().content, "Brief.");
   },
 
+  async continues() {
+    const talk = new Talk();
+    talk.says("Be brief");
+    await talk.agent
+      .runAgent({}, { onEvent: ({ event }) => event.type === "RUN_STARTED" && talk.agent.abortRun() })
+      .catch(() => {});
+    for (;;) {
+      const { runs } = await (await fetch(`${url}/v1/runs`, { headers })).json();
+      if (runs[0].state === "done") break;
+      assert.equal(runs[0].state, "running");
+    }
+    // Whoever comes back gets what was said meanwhile, and nothing is done again.
+    finished(await talk.run(), "success");
+    assert.equal(talk.last().content, "Brief.");
+  },
+
   async void() {
     const talk = new Talk();
     const events = await talk.says("Hello").run();
@@ -458,6 +481,18 @@ const scenarios = {
       .catch(() => {});
     await first;
     assert.ok(types(events).includes("TEXT_MESSAGE_CONTENT"));
+  },
+
+  // The server is asked to end in the middle of an answer.
+  async ending() {
+    const talk = new Talk({ threadId: "survives" });
+    talk.agent.addMessage({ id: "u1", role: "user", content: "Hello" });
+    const events = [];
+    await talk.agent
+      .runAgent({}, { onEvent: ({ event }) => (events.push(event), event.type === "TEXT_MESSAGE_CONTENT" && process.stdout.write("said\n")) })
+      .catch(() => {});
+    assert.equal(end(events).type, "RUN_ERROR");
+    assert.equal(end(events).code, "interrupted");
   },
 
   async after_crash() {

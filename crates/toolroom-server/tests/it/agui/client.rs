@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -36,6 +37,12 @@ impl Stage {
     pub(super) fn dies(&mut self) {
         self.server.kill().unwrap();
         self.server.wait().unwrap();
+    }
+
+    /// Ends the server as somebody who asks it to.
+    pub(super) fn ends(&mut self) {
+        kill_process(Pid::from_child(&self.server), Signal::TERM).unwrap();
+        assert!(self.server.wait().unwrap().success());
     }
 
     pub(super) fn starts_again(&mut self) {

@@ -3,3 +3,4 @@
 mod client;
 mod reader;
 mod scenarios;
+mod users;

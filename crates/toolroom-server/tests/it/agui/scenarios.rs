@@ -1,7 +1,6 @@
 //! What clients do, and what comes of it.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
 
 use serde_json::json;
 
@@ -137,6 +136,14 @@ fn who_hangs_up_cancels_the_run_and_the_thread_goes_on() {
 }
 
 #[test]
+fn a_run_goes_on_without_its_client_where_the_agent_says_so() {
+    let config = "[agent.default]\non_disconnect = \"continue\"\n";
+    for stage in played("continues", config, || vec![Line::says("Brief.")]) {
+        assert_eq!(stage.model.asked().len(), 1);
+    }
+}
+
+#[test]
 fn words_that_broke_off_are_taken_back() {
     played("void", "", || vec![Line::BreaksOff("Half an"), Line::says("A whole answer.")]);
 }
@@ -166,20 +173,30 @@ fn one_run_at_a_time_in_a_thread() {
     played("busy", "", || vec![Line::Stalls("Once upon a time")]);
 }
 
+/// A server that goes away in the middle of an answer, and comes back.
+fn goes_away(scenario: &str, version: &str, goes: impl Fn(&mut Stage)) {
+    let script = [Line::Stalls("Once"), Line::says("Here I am again."), Line::says("Goodbye.")];
+    let mut stage = Stage::new(script, "");
+    let mut client = stage.client(scenario, version).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(client.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said, "said\n", "{version}");
+    goes(&mut stage);
+    assert!(client.wait().unwrap().success(), "{version}");
+    stage.starts_again();
+    stage.plays("after_crash", version);
+    let runs = stage.home.run(&["runs", "list", "--json"]).ended(0).json();
+    assert_eq!(runs.as_array().unwrap().len(), 2, "the first one went on: {runs}");
+}
+
 #[test]
 fn after_a_crash_the_thread_goes_on_with_its_next_run() {
     for version in CLIENTS {
-        let script = [Line::Stalls("Once"), Line::says("Here I am again."), Line::says("Goodbye.")];
-        let mut stage = Stage::new(script, "");
-        let mut client = stage.client("crash", version).stderr(Stdio::piped()).spawn().unwrap();
-        let mut said = String::new();
-        BufReader::new(client.stdout.take().unwrap()).read_line(&mut said).unwrap();
-        assert_eq!(said, "said\n", "{version}");
-        stage.dies();
-        client.wait().unwrap();
-        stage.starts_again();
-        stage.plays("after_crash", version);
-        let runs = stage.home.run(&["runs", "list", "--json"]).ended(0).json();
-        assert_eq!(runs.as_array().unwrap().len(), 2, "the first one went on: {runs}");
+        goes_away("crash", version, Stage::dies);
     }
+}
+
+#[test]
+fn a_server_that_ends_says_so_and_the_thread_goes_on() {
+    goes_away("ending", "1.0.0", Stage::ends);
 }

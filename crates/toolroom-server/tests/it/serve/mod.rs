@@ -10,7 +10,7 @@ mod pacing;
 mod repeated;
 mod resources;
 mod runs;
-mod served;
-mod wire;
+pub(crate) mod served;
+pub(crate) mod wire;
 
 pub(crate) use served::Served;
