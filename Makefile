@@ -13,7 +13,10 @@ LONG ?= 50
 help: ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-run: build ## build everything and show it at work
+run: build ## build everything and start the server
+	@target/debug/toolroom serve
+
+demo: build ## build everything and show it at work on the command line
 	@scripts/demo target/debug/toolroom
 
 build:

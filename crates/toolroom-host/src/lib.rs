@@ -12,6 +12,7 @@ pub mod exchange;
 pub mod files;
 pub mod folders;
 pub mod interrupt;
+pub mod listen;
 pub mod machine;
 pub mod net;
 pub mod occupancy;

@@ -14,6 +14,7 @@ use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::memory::Memories;
 use toolroom::redact::{Patterns, Secret};
 use toolroom::scope::{LOCAL_PROJECT, ProjectId, Scope};
+use toolroom::tool::Tool;
 use toolroom_host::background::Background;
 use toolroom_host::environment;
 use toolroom_host::files::{Access, Projects};
@@ -35,6 +36,8 @@ use crate::config::{
     Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, PolicyKeys, Sources, Trust,
 };
 use crate::examination::Examination;
+use crate::machine::Machine;
+use crate::metrics::Figures;
 use crate::missing_database::{emptied, is_emptied, is_lost, lost};
 use crate::models::keys_of_variables;
 use crate::vault::{Hides, Vault};
@@ -76,6 +79,12 @@ pub struct App {
     pub folders: Folders,
     /// Shells and programs that outlive a call.
     lasting: Arc<Lasting>,
+    /// What is counted while it stays.
+    pub(crate) figures: Arc<Figures>,
+    /// The tools that reach into this machine.
+    pub(crate) machine: Machine,
+    /// Who can examine it.
+    pub(crate) checkup: Arc<dyn Checkup>,
     /// As long as the store is open, nobody puts another database in its place.
     _place: Occupancy,
 }
@@ -103,7 +112,7 @@ impl App {
         let vault = Arc::new(Vault::new(folders.clone(), store.clone(), hides(&config)));
         let storage = Arc::new(store.clone());
         let file = FileId::of(&folders.data.join(DATABASE)).ok().flatten();
-        let checkup = Examination::of_running(&folders, flags, &store, file);
+        let checkup: Arc<dyn Checkup> = Arc::new(Examination::of_running(&folders, flags, &store, file));
         let supervisor = Supervisor::new(environment::own_program());
         let lasting = Lasting::new(Shells::new(supervisor.clone(), Interpreter::of_this_machine()));
         let lasting = Arc::new(match stay {
@@ -116,7 +125,7 @@ impl App {
             tokio::spawn(look_after(Arc::downgrade(&lasting)));
         }
         let doors = Doors {
-            checkup: Some(Arc::new(checkup)),
+            checkup: Some(Arc::clone(&checkup)),
             files: Some(Arc::new(projects(&folders, &config.config)?)),
             memories: Some(Arc::clone(&storage) as _),
             spending: Some(Arc::clone(&storage) as _),
@@ -125,7 +134,9 @@ impl App {
             commands: command_terms(&folders, &config.config.policy),
             openings,
         };
-        let catalog = full_catalog(Arc::clone(&storage), limits, doors, register)?;
+        let (catalog, machine) = full_catalog(Arc::clone(&storage), limits, doors, register)?;
+        let machine = Machine::new(machine, store.clone());
+        let figures = Figures::new();
         let room = Toolroom::builder(storage)
             .catalog(catalog)
             .policy(policy)
@@ -133,8 +144,21 @@ impl App {
             .seal(Arc::clone(&vault) as _)
             .redactions(Arc::clone(&vault) as _)
             .clock(Arc::new(SystemClock))
+            .witness(figures.witness())
             .build();
-        Ok(Self { room, store, vault, config, sources, folders, lasting, _place: place })
+        Ok(Self {
+            room,
+            store,
+            vault,
+            config,
+            sources,
+            folders,
+            lasting,
+            figures,
+            machine,
+            checkup,
+            _place: place,
+        })
     }
 
     /// What is remembered of users.
@@ -279,7 +303,7 @@ pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
     limits: Vec<LimitRule>,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
-    full_catalog(storage, limits, Doors::default(), register)
+    Ok(full_catalog(storage, limits, Doors::default(), register)?.0)
 }
 
 /// What tools reach besides the storage; nothing, where only their names are wanted.
@@ -295,13 +319,16 @@ struct Doors {
     openings: Openings,
 }
 
+/// The tools of every project, and beside them those that reach into this machine, which other projects may be given.
+type AllTools = (Arc<Catalog>, Vec<Arc<dyn Tool>>);
+
 /// Every tool there is: the built-in ones over this storage, and an embedder's own.
 fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
     Doors { checkup, commands, files, lasting, memories, spending, ssh, openings }: Doors,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
-) -> anyhow::Result<Arc<Catalog>> {
+) -> anyhow::Result<AllTools> {
     let catalog = Arc::new(Catalog::with_limits(limits));
     let known = Arc::downgrade(&catalog);
     // What a person opens on their machine is open to their own project.
@@ -330,7 +357,8 @@ fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         web: Arc::new(web),
     };
     catalog.register_all(None, builtin::all(&around)?)?;
-    catalog.register_all(Some(&ProjectId::default()), builtin::of_this_machine(&around)?)?;
+    let machine = builtin::of_this_machine(&around)?;
+    catalog.register_all(Some(&ProjectId::default()), machine.clone())?;
     register(&catalog)?;
-    Ok(catalog)
+    Ok((catalog, machine))
 }

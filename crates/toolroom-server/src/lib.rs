@@ -1,16 +1,23 @@
 //! The `toolroom` command line, and the only place where the parts are joined ([`app`]).
 //!
-//! HTTP, MCP, AG-UI and the dashboard are planned rooms of this crate; all of them will talk to [`app::App`],
-//! never to each other.
+//! MCP and the dashboard are planned rooms of this crate; they will talk to [`app::App`], never to each other.
 
 pub mod agents;
+mod agui;
 pub mod app;
 mod backup;
 mod cli;
 pub mod config;
+mod documents;
 mod examination;
+mod http;
+mod identity;
+mod machine;
+mod metrics;
 mod missing_database;
 pub mod models;
+mod openai;
+mod runs;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]
 mod scale;

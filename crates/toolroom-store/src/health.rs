@@ -104,6 +104,16 @@ impl Store {
         counted.map_err(|error| self.reader().failed(error))
     }
 
+    /// How many calls wait for somebody's answer, in all projects.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn open_questions(&self) -> Result<u64, StoreError> {
+        let row = self.reader().row(bind_term(statements::COUNT_OPEN_QUESTIONS, self.now())).await?;
+        let count = row.map_or(Ok(0), |row| size(&row, 0));
+        count.map_err(|error| self.reader().failed(error))
+    }
+
     /// Reads the whole database for damage: a line each, empty if none was found. Takes a while if it is large; calls
     /// go on meanwhile, and it ends when it is dropped.
     ///

@@ -33,6 +33,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 2, text: include_str!("../migrations/sqlite/0002_approvals.sql") },
     Migration { version: 3, text: include_str!("../migrations/sqlite/0003_conversations.sql") },
     Migration { version: 4, text: include_str!("../migrations/sqlite/0004_background.sql") },
+    Migration { version: 5, text: include_str!("../migrations/sqlite/0005_identity.sql") },
 ];
 
 fn newest(migrations: &[Migration]) -> i64 {

@@ -1,4 +1,4 @@
-//! What people set: switches, standing answers they take back, secrets, trusted files, agents.
+//! What people set: switches, standing answers they take back, secrets, trusted files, agents, who may come in.
 
 use sqlx::sqlite::SqliteConnection;
 use toolroom::clock::Timestamp;
@@ -6,6 +6,7 @@ use toolroom::conversation::AgentId;
 use toolroom::ledger::{AnswerId, SwitchState};
 use toolroom::scope::ProjectId;
 
+use crate::identity::IdentityChange;
 use crate::secret::{self, Resealed};
 use crate::statements::Bound;
 use crate::switchboard::SwitchKind;
@@ -26,6 +27,8 @@ pub(crate) enum Setting {
     Trust { path: String, sha256: Option<String> },
     /// An agent and what it becomes; `None` removes it.
     Agent { project: ProjectId, id: AgentId, record: Option<String> },
+    /// Who may come in.
+    Identity(IdentityChange),
 }
 
 /// The number of rows that were changed, or why it was refused and nothing was changed.
@@ -58,9 +61,14 @@ impl Setting {
             Self::Agent { project, id, record } => {
                 run(connection, agent(project, id, record.as_deref(), now)).await?
             }
+            Self::Identity(change) => Ok(change.write(connection, now).await?),
         };
         // Calls are not judged by which files are trusted, nor by agents: whoever makes a room or a run reads that, once.
-        let is_standing = !matches!(self, Self::Trust { .. } | Self::Agent { .. });
+        let is_standing = match self {
+            Self::Trust { .. } | Self::Agent { .. } => false,
+            Self::Identity(change) => change.is_standing(),
+            Self::Switch { .. } | Self::ForgetAnswer { .. } | Self::Secret { .. } | Self::Reseal(_) => true,
+        };
         if is_standing && changed.as_ref().is_ok_and(|rows| *rows > 0) {
             statements::BUMP_REVISION.query().execute(connection).await?;
         }

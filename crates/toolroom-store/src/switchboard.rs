@@ -1,4 +1,4 @@
-//! Reading switches and standing answers, for every call, as of now.
+//! Reading switches, standing answers, projects and keys, for every call, as of now.
 //!
 //! One task reads. Whoever asks while it reads waits for the next reading, and all of them share that one: the
 //! reply is never older than the request, and a crowd costs no more than one caller. A reading asks for one
@@ -15,6 +15,7 @@ use toolroom::ledger::{LedgerError, Standing, StandingAnswer, SwitchState, Switc
 use toolroom::policy::Answers;
 use toolroom::scope::ProjectId;
 
+use crate::identity::{Keys, ProjectRecord, read_keys, read_projects};
 use crate::question::read_answer;
 use crate::reader::Reader;
 use crate::row::{ReadError, named};
@@ -40,12 +41,13 @@ impl SwitchKind {
     }
 }
 
-type Reply = Result<Arc<Standing>, StoreError>;
+type Reply<T> = Result<Arc<T>, StoreError>;
 
 #[derive(Debug)]
-struct Request {
-    project: ProjectId,
-    reply: oneshot::Sender<Reply>,
+enum Request {
+    Standing { project: ProjectId, reply: oneshot::Sender<Reply<Standing>> },
+    Keys { reply: oneshot::Sender<Reply<Keys>> },
+    Projects { reply: oneshot::Sender<Reply<Vec<ProjectRecord>>> },
 }
 
 /// The way to the reading task.
@@ -64,10 +66,23 @@ impl StandingReader {
         Self { requests, reader }
     }
 
-    async fn ask(&self, project: &ProjectId) -> Reply {
+    async fn standing(&self, project: &ProjectId) -> Reply<Standing> {
+        self.ask(|reply| Request::Standing { project: project.clone(), reply }).await
+    }
+
+    /// Every key, whether it still holds or not.
+    pub(crate) async fn keys(&self) -> Reply<Keys> {
+        self.ask(|reply| Request::Keys { reply }).await
+    }
+
+    /// Every project that has a row.
+    pub(crate) async fn projects(&self) -> Reply<Vec<ProjectRecord>> {
+        self.ask(|reply| Request::Projects { reply }).await
+    }
+
+    async fn ask<T>(&self, request: impl FnOnce(oneshot::Sender<Reply<T>>) -> Request) -> Reply<T> {
         let (reply, replied) = oneshot::channel();
-        let request = Request { project: project.clone(), reply };
-        self.requests.send(request).map_err(|_| StoreError::Closed)?;
+        self.requests.send(request(reply)).map_err(|_| StoreError::Closed)?;
         replied.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -79,7 +94,7 @@ impl StandingReader {
 impl Switchboard for Store {
     fn standing<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Standing>, LedgerError>> {
         Box::pin(async move {
-            let standing = self.standing_reader().ask(project).await;
+            let standing = self.standing_reader().standing(project).await;
             standing.map_err(|error| LedgerError::new("read switches and answers", error))
         })
     }
@@ -91,12 +106,21 @@ async fn reply_to_all(mut asked: mpsc::UnboundedReceiver<Request>, reader: Arc<R
     while asked.recv_many(&mut requests, usize::MAX).await > 0 {
         let refreshed = known.refresh(&reader).await;
         for request in requests.drain(..) {
-            let reply = match &refreshed {
-                Ok(()) => known.standing(&reader, request.project).await,
-                Err(error) => Err(error.clone()),
-            };
             // Whoever no longer waits does not need it.
-            drop(request.reply.send(reply));
+            match request {
+                Request::Standing { project, reply } => drop(reply.send(match &refreshed {
+                    Ok(()) => known.standing(&reader, project).await,
+                    Err(error) => Err(error.clone()),
+                })),
+                Request::Keys { reply } => drop(reply.send(match &refreshed {
+                    Ok(()) => known.keys(&reader).await,
+                    Err(error) => Err(error.clone()),
+                })),
+                Request::Projects { reply } => drop(reply.send(match &refreshed {
+                    Ok(()) => known.projects(&reader).await,
+                    Err(error) => Err(error.clone()),
+                })),
+            }
         }
     }
 }
@@ -105,7 +129,9 @@ async fn reply_to_all(mut asked: mpsc::UnboundedReceiver<Request>, reader: Arc<R
 #[derive(Debug, Default)]
 struct Known {
     revision: Option<i64>,
-    projects: HashMap<ProjectId, Arc<Standing>>,
+    standings: HashMap<ProjectId, Arc<Standing>>,
+    keys: Option<Arc<Keys>>,
+    projects: Option<Arc<Vec<ProjectRecord>>>,
 }
 
 impl Known {
@@ -114,14 +140,16 @@ impl Known {
         let row = reader.row(statements::STANDING_REVISION.query()).await?;
         let revision = row.map(|row| row.try_get(0)).transpose().map_err(|error| reader.failed(error))?;
         if revision != self.revision || revision.is_none() {
-            self.projects.clear();
+            self.standings.clear();
+            self.keys = None;
+            self.projects = None;
             self.revision = revision;
         }
         Ok(())
     }
 
-    async fn standing(&mut self, reader: &Reader, project: ProjectId) -> Reply {
-        if let Some(standing) = self.projects.get(&project) {
+    async fn standing(&mut self, reader: &Reader, project: ProjectId) -> Reply<Standing> {
+        if let Some(standing) = self.standings.get(&project) {
             return Ok(Arc::clone(standing));
         }
         let standing = Arc::new(Standing {
@@ -129,8 +157,26 @@ impl Known {
             switches: switches(reader, &project).await?,
             answers: Answers::new(answers(reader, &project).await?),
         });
-        self.projects.insert(project, Arc::clone(&standing));
+        self.standings.insert(project, Arc::clone(&standing));
         Ok(standing)
+    }
+
+    async fn keys(&mut self, reader: &Reader) -> Reply<Keys> {
+        if let Some(keys) = &self.keys {
+            return Ok(Arc::clone(keys));
+        }
+        let keys = Arc::new(read_keys(reader).await?);
+        self.keys = Some(Arc::clone(&keys));
+        Ok(keys)
+    }
+
+    async fn projects(&mut self, reader: &Reader) -> Reply<Vec<ProjectRecord>> {
+        if let Some(projects) = &self.projects {
+            return Ok(Arc::clone(projects));
+        }
+        let projects = Arc::new(read_projects(reader).await?);
+        self.projects = Some(Arc::clone(&projects));
+        Ok(projects)
     }
 }
 

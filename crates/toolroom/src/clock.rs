@@ -4,6 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use uuid::Uuid;
@@ -12,7 +13,7 @@ pub use uuid::Uuid;
 const DAY: i64 = 86_400_000_000;
 
 /// An instant: microseconds since the Unix epoch, UTC. The form in which records store time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Timestamp(i64);
 

@@ -70,7 +70,7 @@ pub mod testing;
 mod text_id;
 pub mod tool;
 
-pub use room::{APPROVAL_LIFETIME, Toolroom, ToolroomBuilder};
+pub use room::{APPROVAL_LIFETIME, Toolroom, ToolroomBuilder, Witness};
 
 use std::future::Future;
 use std::pin::Pin;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::call::CallReport;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock};
 use crate::ledger::{Approvals, Journal, Ledger, Seal, Storage, Switchboard};
@@ -12,6 +13,9 @@ use crate::testing::{MemoryLedger, NoSeal};
 
 /// How long a question stays open unless the room says otherwise. After that the answer is no.
 pub const APPROVAL_LIFETIME: Duration = Duration::from_secs(24 * 3600);
+
+/// Sees how each call ended, whichever way. Called from the call's task: it must not block.
+pub type Witness = Arc<dyn Fn(&CallReport) + Send + Sync>;
 
 /// The one door to every tool. Cheap to clone; all clones share catalog, policy and ports.
 #[derive(Clone)]
@@ -26,6 +30,7 @@ pub struct Toolroom {
     pub(crate) seal: Option<Arc<dyn Seal>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) approval_lifetime: Duration,
+    pub(crate) witness: Option<Witness>,
 }
 
 impl Toolroom {
@@ -44,6 +49,7 @@ impl Toolroom {
                 seal: None,
                 clock: Arc::new(SystemClock),
                 approval_lifetime: APPROVAL_LIFETIME,
+                witness: None,
             },
         }
     }
@@ -132,6 +138,13 @@ impl ToolroomBuilder {
     #[must_use]
     pub fn approval_lifetime(mut self, lifetime: Duration) -> Self {
         self.room.approval_lifetime = lifetime;
+        self
+    }
+
+    /// Lets somebody see how each call ended, to count them.
+    #[must_use]
+    pub fn witness(mut self, witness: Witness) -> Self {
+        self.room.witness = Some(witness);
         self
     }
 

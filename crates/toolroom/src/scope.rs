@@ -1,6 +1,7 @@
 //! Whose data something is. Every record has a [`Scope`], and every read takes one: there is no query that
 //! sees another project's rows.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::text_id::text_id;
@@ -26,7 +27,7 @@ impl Default for ProjectId {
 
 /// Project and, where something is owned by one, user. Set by the entrance that authenticated the caller,
 /// never by an argument.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Scope {
     /// The project.
     pub project: ProjectId,

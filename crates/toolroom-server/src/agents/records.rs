@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use toolroom::agent::AgentRecord;
 use toolroom::catalog::Entry;
@@ -18,7 +19,8 @@ use crate::app::App;
 use crate::config::Config;
 
 /// An agent, and where it is from.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Agent")]
 pub struct Known {
     /// What it is, as it holds here.
     #[serde(flatten)]
@@ -28,7 +30,7 @@ pub struct Known {
 }
 
 /// Where an agent is from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AgentOrigin {
     /// It always exists, and nobody changed it.

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 use toolroom::agent::{AgentRecord, OnDisconnect};
 
-use crate::agents::check;
+use crate::agents::{check, of_fields};
 
 /// What a flag with an optional value is told to have none.
 const NONE: &str = "none";
@@ -44,7 +44,7 @@ pub(super) struct Flags {
     /// Tokens that definitions of tools may take
     #[arg(long, value_name = "N")]
     tool_tokens: Option<u64>,
-    /// What becomes of a run when nobody watches any more
+    /// What becomes of a run when its client goes away
     #[arg(long, value_name = "WHAT", value_parser = ["continue", "cancel"])]
     on_disconnect: Option<String>,
 }
@@ -52,23 +52,14 @@ pub(super) struct Flags {
 /// The agent that a file describes, JSON or TOML.
 pub(super) fn read_record(id: &str, text: &str) -> Result<AgentRecord, String> {
     let not_read = |what: &str, error: &dyn std::fmt::Display| format!("the file is no {what}: {error}");
-    let mut value: Value = match text.trim_start().starts_with('{') {
+    let value: Value = match text.trim_start().starts_with('{') {
         true => serde_json::from_str(text).map_err(|error| not_read("JSON", &error))?,
         false => toml::from_str(text).map_err(|error| not_read("TOML", &error))?,
     };
-    let Some(fields) = value.as_object_mut() else {
-        return Err("the file describes no agent: it is no table".to_owned());
-    };
-    // `show` says where an agent is from; that is nothing one can set.
-    fields.remove("origin");
-    match fields.get("id") {
-        Some(other) if other != id => {
-            return Err(format!("the file is about the agent {other}, not about `{id}`"));
-        }
-        _ => fields.insert("id".to_owned(), id.into()),
-    };
-    fields.entry("name").or_insert_with(|| id.into());
-    serde_json::from_value(value).map_err(|error| format!("the file describes no agent: {error}"))
+    match value {
+        Value::Object(fields) => of_fields(id, fields),
+        _ => Err("the file describes no agent: it is no table".to_owned()),
+    }
 }
 
 /// The agent with what the flags say, if that makes sense.

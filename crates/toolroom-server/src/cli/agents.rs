@@ -6,14 +6,13 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use toolroom::agent::{AgentRecord, DEFAULT_AGENT, OnDisconnect};
 use toolroom::conversation::AgentId;
-use toolroom::redact::Redactions;
 use toolroom::scope::Scope;
 
 use super::agent_change::{Flags, changed, read_record};
 use super::exit::{Exit, Missing, Usage};
 use super::file_text::text_of;
 use super::output::{BOLD, DIM, Output, one_line, table, visible};
-use crate::agents::{self, AgentOrigin, Known, OpenAgentError, unknown_parts};
+use crate::agents::{self, AgentOrigin, KeepAgentError, Known, OpenAgentError, unknown_parts};
 use crate::app::App;
 
 /// Room for a list beside the other columns.
@@ -166,7 +165,7 @@ async fn set(
     flags: &Flags,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    refuse_written(app, id)?;
+    agents::refuse_written(app, id).map_err(not_kept)?;
     // What is kept, without what a project's file takes from it here.
     let existing = agents::stored(app, scope, id).await?;
     let is_new = existing.is_none() && id != DEFAULT_AGENT;
@@ -178,8 +177,7 @@ async fn set(
         }),
     };
     let agent = changed(base, flags).map_err(Usage)?;
-    refuse_secrets(app, scope, &agent).await?;
-    app.agents().set_agent(&scope.project, &agent).await?;
+    agents::keep(app, scope, &agent).await.map_err(not_kept)?;
     if output.is_json() {
         output.document(&Known { record: agent.clone(), origin: AgentOrigin::Database })?;
     } else {
@@ -190,27 +188,11 @@ async fn set(
     Ok(Exit::Done)
 }
 
-/// A prompt is what every model reads first.
-async fn refuse_secrets(app: &App, scope: &Scope, agent: &AgentRecord) -> anyhow::Result<()> {
-    let revision = app.room.switchboard().standing(&scope.project).await?.revision;
-    let redactor = app.vault.redactor(&scope.project, revision).await?;
-    let holds = |text: &String| redactor.redact_text(text) != text.as_str();
-    if [&agent.name, &agent.prompt].into_iter().any(holds) {
-        let text = "the name or the prompt holds a secret, and models would read it; nothing was changed";
-        return Err(Usage(text.to_owned()).into());
-    }
-    Ok(())
-}
-
-/// What is written goes before what is kept, so keeping it would change nothing.
-fn refuse_written(app: &App, id: &str) -> Result<(), Usage> {
-    let written = app.config.config.agent_records();
-    match written.iter().find(|(record, _)| record.id.as_str() == id) {
-        None => Ok(()),
-        Some((_, place)) => Err(Usage(format!(
-            "the agent `{id}` is written in the configuration, which goes before the database; \
-             change it there: {place}"
-        ))),
+/// Why an agent was not kept, for whoever typed it.
+fn not_kept(error: KeepAgentError) -> anyhow::Error {
+    match error {
+        KeepAgentError::Order(_) | KeepAgentError::Written { .. } => Usage(error.to_string()).into(),
+        error @ (KeepAgentError::Redactions(_) | KeepAgentError::Ledger(_)) => error.into(),
     }
 }
 
@@ -224,10 +206,7 @@ fn tell_unknown(app: &App, scope: &Scope, agent: &AgentRecord, output: Output) {
 
 async fn remove(app: &App, scope: &Scope, id: &str, output: Output) -> anyhow::Result<Exit> {
     let Known { record: agent, .. } = known(app, scope, id).await?;
-    let removed = app.agents().remove_agent(&scope.project, &agent.id).await?;
-    if !removed {
-        refuse_written(app, id)?;
-    }
+    let removed = agents::remove(app, scope, &agent.id).await.map_err(not_kept)?;
     if output.is_json() {
         output.document(&json!({"agent": agent.id, "removed": removed}))?;
     } else if id == DEFAULT_AGENT {

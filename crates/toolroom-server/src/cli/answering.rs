@@ -1,6 +1,5 @@
 //! The operator's answer from the command line: it is recorded, and nothing is run.
 
-use serde_json::json;
 use toolroom::approval::{AnswerError, AnswerRequest, EditError, EditRequest};
 use toolroom::ledger::{Answer, Answerer, CallId, CallRecord, DecideError, QuestionState, StandingAnswer};
 use toolroom::schema::parse_object;
@@ -9,9 +8,10 @@ use toolroom::scope::Scope;
 use super::call::read_stdin;
 use super::exit::{Exit, Refused, Usage};
 use super::output::{Output, visible};
-use super::parked::{find, standing, state};
+use super::parked::find;
 use super::standing_answer;
 use crate::app::App;
+use crate::documents::{AnswerDocument, EditDocument, ReachDocument, standing, state};
 
 /// An answer without the call it is about.
 pub(super) struct Said {
@@ -53,13 +53,12 @@ pub(super) async fn give(
         Err(error) => return Err(not_taken(app, scope, &call, error).await),
     };
     if output.is_json() {
-        let reach = reach.map(|reach| json!({"matched": reach.matched, "of": reach.of}));
-        let next = match &kept {
+        let still_asks = match &kept {
             Some(kept) => standing_answer::next(app, scope, kept).await?,
             None => None,
         };
-        let document =
-            json!({"call_id": call, "answer": answer, "standing": kept, "reach": reach, "still_asks": next});
+        let reach = reach.as_ref().map(ReachDocument::of);
+        let document = AnswerDocument { call_id: call, answer, standing: kept, reach, still_asks };
         output.document(&document)?;
     } else {
         tell(&question.record, answer, kept.as_ref(), output);
@@ -122,9 +121,8 @@ pub(super) async fn edit(
         }
     };
     if output.is_json() {
-        let document = json!({
-            "call_id": call, "answer": Answer::Edit, "replaced_by": edited.call, "waits_for": edited.waits_for,
-        });
+        let (replaced_by, waits_for) = (edited.call, edited.waits_for);
+        let document = EditDocument { call_id: call, answer: Answer::Edit, replaced_by, waits_for };
         output.document(&document)?;
     } else {
         let by = &edited.call;

@@ -11,10 +11,11 @@ use super::answering::{Said, edit, give};
 use super::exit::{Exit, Missing};
 use super::log::time;
 use super::output::{DIM, Output, table, visible};
-use super::parked::{Document, Listed, columns, find, state, why_unreadable};
+use super::parked::{columns, find};
 use super::sheet::{flat, who};
 use super::watch::{self, Watching};
 use crate::app::App;
+use crate::documents::{ListedQuestion, QuestionDocument, state, why_unreadable};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -132,8 +133,9 @@ async fn list(app: &App, scope: &Scope, output: Output) -> anyhow::Result<Exit> 
     let Inbox { questions, unreadable } = app.room.approvals().questions(scope).await?;
     let open: Vec<Question> = questions.into_iter().filter(|question| !question.is_late(now)).collect();
     if output.is_json() {
-        let readable = open.iter().map(|question| Listed::Question(Document::of(question, now)));
-        let documents: Vec<Listed> = readable.chain(unreadable.iter().map(Listed::unreadable)).collect();
+        let readable = open.iter().map(|question| ListedQuestion::of(question, now));
+        let documents: Vec<ListedQuestion> =
+            readable.chain(unreadable.iter().map(ListedQuestion::unreadable)).collect();
         output.document(&documents)?;
         return Ok(Exit::Done);
     }
@@ -163,7 +165,7 @@ async fn show(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::R
         return Err(Missing(format!("`{name}` is gone")).into());
     };
     if output.is_json() {
-        let mut document = Document::of(&question, now);
+        let mut document = QuestionDocument::of(&question, now);
         if let Some(arguments) = arguments {
             document.arguments = Value::Object(arguments);
         }

@@ -14,13 +14,14 @@ use toolroom_host::interrupt::Interrupts;
 
 use super::complete;
 use super::exit::{Exit, Usage, is_broken_pipe};
-use super::judged::{Judged, dry_run};
+use super::judged::dry_run;
 use super::output::Output;
 use super::report::{Document, print};
 use super::settle::{Beforehand, Patience, Settled, Settler};
 use super::span::{parse_limit, parse_span};
 use super::{parked, resume, words};
 use crate::app::App;
+use crate::documents::Judged;
 
 /// Nobody waits for a shell while more than this is piped in; the kernel's own limit is the same.
 const STDIN_MAX_BYTES: u64 = toolroom::schema::MAX_TEXT_BYTES as u64 + 1;

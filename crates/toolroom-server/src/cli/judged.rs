@@ -2,75 +2,17 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use toolroom::call::{CallRequest, Explanation, Outcome};
-use toolroom::ledger::Answerer;
+use toolroom::call::{CallRequest, Outcome};
 use toolroom::policy::{Finding, Ruling, Tried};
-use toolroom::tool::{Arguments, Capability};
 
 use super::exit::Exit;
 use super::output::{BOLD, DIM, Output, table, visible};
-use super::report::Failure;
 use super::sheet::who;
 use crate::app::App;
+use crate::documents::{Failure, Judged};
 
-/// How a call is judged before it is made.
-#[derive(Serialize)]
-pub(super) struct Judged {
-    tool: String,
-    effect: &'static str,
-    capabilities: Vec<&'static str>,
-    risk: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    arguments: Option<Arguments>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ruling: Option<Ruling>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    /// Who may answer, if it asks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<Answerer>,
-    /// Every rule, and what came of it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tried: Vec<Tried>,
-}
-
+/// What a judgement is on the command line.
 impl Judged {
-    pub(super) fn of(explanation: &Explanation) -> Self {
-        let spec = explanation.spec();
-        let (ruling, rule, reason, by) = match &explanation.verdict {
-            None => (None, None, None, None),
-            Some(Ok(verdict)) => {
-                let reason = Some(verdict.reason.clone()).filter(|reason| !reason.is_empty());
-                let by = (verdict.ruling == Ruling::Ask).then_some(verdict.by);
-                (Some(verdict.ruling), Some(verdict.rule.to_string()), reason, by)
-            }
-            Some(Err(denial)) => {
-                (Some(Ruling::Deny), Some(denial.rule.to_string()), Some(denial.reason.clone()), None)
-            }
-        };
-        let mut tried = explanation.trace.as_ref().map(|trace| trace.tried.clone()).unwrap_or_default();
-        if let (Some(rule), Some(ruling)) = (&rule, ruling) {
-            decide_by(&mut tried, rule, ruling);
-        }
-        Self {
-            tool: spec.id.to_string(),
-            effect: spec.effective_effect().as_str(),
-            capabilities: spec.effective_capabilities().iter().map(Capability::as_str).collect(),
-            risk: spec.risk.as_str(),
-            arguments: explanation.arguments.as_ref().ok().cloned(),
-            problem: explanation.arguments.as_ref().err().map(|error| error.for_model().to_owned()),
-            ruling,
-            rule,
-            reason,
-            by,
-            tried,
-        }
-    }
-
     /// How a process ends that only judges.
     pub(super) fn exit(&self) -> Exit {
         match (&self.problem, self.ruling) {
@@ -133,18 +75,6 @@ impl Judged {
             output.talk(format_args!("{BOLD}{:<13}{BOLD:#}{rule} ({effect}): {finding}", "also"));
         }
     }
-}
-
-/// Switches and the tool's own judgement come beside the policy: where one of them decided, it beat the rule that
-/// would have.
-fn decide_by(tried: &mut Vec<Tried>, rule: &str, effect: Ruling) {
-    if tried.iter().any(|tried| tried.rule == rule) {
-        return;
-    }
-    for other in tried.iter_mut().filter(|tried| tried.finding == Finding::Fired) {
-        other.finding = Finding::BeatenBy(rule.to_owned());
-    }
-    tried.push(Tried { rule: rule.to_owned(), effect, finding: Finding::Fired });
 }
 
 fn had_a_say(finding: &Finding) -> bool {

@@ -10,10 +10,10 @@ use toolroom_host::environment;
 
 use super::exit::{Exit, Missing, Usage};
 use super::log::time;
-use super::memory_export::markdown;
 use super::output::{BOLD, DIM, Output, one_line, table, visible};
 use crate::agents;
 use crate::app::App;
+use crate::documents::memories_as_markdown;
 
 /// Room for what is remembered beside the other columns.
 const SUMMARY_CHARS: usize = 60;
@@ -176,7 +176,7 @@ async fn forget(
 fn export(memories: &[Memory], output: Output) -> anyhow::Result<Exit> {
     match output.is_json() {
         true => output.document(&json!({"memories": memories}))?,
-        false => output.result(&markdown(memories).into())?,
+        false => output.result(&memories_as_markdown(memories).into())?,
     }
     Ok(Exit::Done)
 }

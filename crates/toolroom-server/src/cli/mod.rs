@@ -17,14 +17,15 @@ mod exit;
 mod file_text;
 mod init;
 mod judged;
+mod keys;
 mod log;
 mod memory;
-mod memory_export;
 mod models;
 mod output;
 mod parked;
 mod places;
 mod policy;
+mod projects;
 mod prompt;
 mod question;
 mod report;
@@ -36,6 +37,7 @@ mod screen;
 mod secret_value;
 mod secrets;
 mod select;
+mod serve;
 mod settle;
 mod sheet;
 mod span;
@@ -147,6 +149,12 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// See how well programs are confined here, and run one that way
     Sandbox(sandbox::SandboxArgs),
+    /// See, make and take back keys for programs
+    Keys(keys::KeysArgs),
+    /// See, make and change projects, which share a server and see nothing of each other
+    Projects(projects::ProjectsArgs),
+    /// Serve tools and agents over HTTP
+    Serve(serve::ServeArgs),
     /// Print the completion script of a shell
     Completions(complete::CompletionsArgs),
 }
@@ -173,7 +181,8 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
         Err(error) => return misread(&error),
     };
     let output = Output::new(cli.look.json, cli.look.color);
-    let outcome = runtime().map_err(anyhow::Error::from).and_then(|runtime| {
+    let stays = matches!(cli.command, Some(Command::Serve(_)));
+    let outcome = runtime(stays).map_err(anyhow::Error::from).and_then(|runtime| {
         let result = runtime.block_on(dispatch(cli.command, &cli.overrides.set, &output, &register));
         // A tool on the blocking pool may never end; the process does not wait for it.
         runtime.shutdown_background();
@@ -209,9 +218,13 @@ fn supervise() -> Option<ExitCode> {
 /// An embedder's own tools.
 type Register = Arc<dyn Fn(&Catalog) -> Result<(), RegisterError> + Send + Sync>;
 
-/// One thread is enough for one call, and starts faster.
-fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()
+/// One thread is enough for one call, and starts faster; who stays serves many at once.
+fn runtime(stays: bool) -> io::Result<tokio::runtime::Runtime> {
+    let mut builder = match stays {
+        true => tokio::runtime::Builder::new_multi_thread(),
+        false => tokio::runtime::Builder::new_current_thread(),
+    };
+    builder.enable_all().build()
 }
 
 async fn dispatch(
@@ -235,6 +248,7 @@ async fn dispatch(
         Some(Command::Doctor(args)) => return doctor::run(settings, args, output).await,
         Some(Command::Sandbox(args)) => return sandbox::run(args, output).await,
         Some(Command::Policy(args)) => return policy::run(settings, args, output, register).await,
+        Some(Command::Serve(args)) => return serve::run(settings, args, output, register).await,
         Some(Command::Select(args)) => return select::run(settings, args, output, register).await,
         Some(command) => command,
     };
@@ -256,6 +270,8 @@ async fn dispatch(
         Command::Agents(args) => agents::run(&app, scope, args, output).await,
         Command::Secrets(args) => secrets::run(&app, scope, args, output).await,
         Command::Models(args) => models::run(&app, scope, args, output).await,
+        Command::Keys(args) => keys::run(&app, scope, args, output).await,
+        Command::Projects(args) => projects::run(&app, scope, args, output).await,
         Command::Completions(_)
         | Command::Config(_)
         | Command::Init(_)
@@ -264,6 +280,7 @@ async fn dispatch(
         | Command::Doctor(_)
         | Command::Policy(_)
         | Command::Sandbox(_)
+        | Command::Serve(_)
         | Command::Select(_) => Ok(Exit::Usage),
     };
     close(app).await;

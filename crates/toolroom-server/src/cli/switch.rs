@@ -1,7 +1,6 @@
 //! `toolroom switch`: features that gate several tools at once.
 
 use clap::{Args, Subcommand};
-use serde::Serialize;
 use toolroom::ledger::SwitchState;
 use toolroom::scope::Scope;
 
@@ -9,6 +8,7 @@ use super::complete;
 use super::exit::{Exit, Missing};
 use super::output::{BOLD, Output, table};
 use crate::app::App;
+use crate::documents::{FeatureState, features};
 
 #[derive(Args)]
 pub(super) struct SwitchArgs {
@@ -40,14 +40,6 @@ enum Action {
     },
 }
 
-#[derive(Serialize)]
-struct Line {
-    feature: &'static str,
-    state: SwitchState,
-    description: &'static str,
-    tools: Vec<String>,
-}
-
 pub(super) async fn run(app: &App, scope: Scope, args: SwitchArgs, output: &Output) -> anyhow::Result<Exit> {
     match args.action {
         None | Some(Action::List) => list(app, &scope, output).await,
@@ -58,25 +50,7 @@ pub(super) async fn run(app: &App, scope: Scope, args: SwitchArgs, output: &Outp
 }
 
 async fn list(app: &App, scope: &Scope, output: &Output) -> anyhow::Result<Exit> {
-    let standing = app.room.switchboard().standing(&scope.project).await?;
-    let tools = app.room.catalog().list(&scope.project);
-    let lines: Vec<Line> = app
-        .room
-        .catalog()
-        .features()
-        .into_iter()
-        .map(|feature| {
-            let default = if feature.on_by_default { SwitchState::On } else { SwitchState::Off };
-            let gated =
-                tools.iter().filter(|entry| entry.spec().enablement.feature.as_deref() == Some(feature.name));
-            Line {
-                feature: feature.name,
-                state: standing.switches.feature(feature.name).unwrap_or(default),
-                description: feature.description,
-                tools: gated.map(|entry| entry.spec().id.to_string()).collect(),
-            }
-        })
-        .collect();
+    let lines = features(&app.room, &scope.project).await?;
     if output.is_json() {
         output.document(&lines)?;
         return Ok(Exit::Done);
@@ -115,7 +89,7 @@ async fn set(
     })?;
     app.store.set_feature_switch(&scope.project, feature.name, state).await?;
     if output.is_json() {
-        output.document(&serde_json::json!({"feature": feature.name, "state": state}))?;
+        output.document(&FeatureState { feature: feature.name, state })?;
     } else {
         let state = state.map_or("back to its default", SwitchState::as_str);
         output.talk(format_args!("`{}` is {state}", feature.name));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
-use toolroom::catalog::{Display, Entry, Off};
+use toolroom::catalog::{Display, Entry, NotFound};
 use toolroom::ledger::SwitchState;
 use toolroom::scope::Scope;
 use toolroom::tool::{Timeout, ToolSpec};
@@ -14,6 +14,7 @@ use super::exit::{Exit, Missing, Refused};
 use super::output::{BOLD, DIM, Output, one_line, table, visible};
 use super::{risk, words};
 use crate::app::App;
+use crate::documents::{NoToggle, ToggleState, ToolDocument, remedy, toggle_name};
 
 /// Room for a description beside an id, on an ordinary terminal.
 const DESCRIPTION_CHARS: usize = 70;
@@ -84,22 +85,12 @@ pub(super) async fn run(app: &App, scope: Scope, args: ToolsArgs, output: &Outpu
 
 /// A tool by the name a person typed.
 fn find(app: &App, scope: &Scope, name: &str) -> Result<Arc<Entry>, Missing> {
-    app.room.catalog().find(&scope.project, name).map_err(|missing| {
-        let hint = missing.hint().unwrap_or_else(|| "see `toolroom tools --all`".to_owned());
-        Missing(format!("unknown tool `{name}`; {hint}"))
-    })
+    app.room.catalog().find(&scope.project, name).map_err(|error| missing(name, &error))
 }
 
-/// What to type so that a tool is available again.
-pub(super) fn remedy(off: &Off) -> String {
-    match off {
-        Off::Tool { name } => format!("switch it on with `toolroom tools enable {name}`"),
-        Off::Feature { name } => format!("switch it on with `toolroom switch on {name}`"),
-        Off::Context { missing } => {
-            let flags: Vec<String> = missing.iter().map(|key| format!("--context {key}=…")).collect();
-            format!("add {}", flags.join(" "))
-        }
-    }
+fn missing(name: &str, error: &NotFound) -> Missing {
+    let hint = error.hint().unwrap_or_else(|| "see `toolroom tools --all`".to_owned());
+    Missing(format!("unknown tool `{name}`; {hint}"))
 }
 
 async fn list(app: &App, scope: &Scope, shown: &Shown, output: &Output) -> anyhow::Result<Exit> {
@@ -145,19 +136,7 @@ async fn show(app: &App, scope: &Scope, name: &str, output: &Output) -> anyhow::
     let off = shown.into_iter().find(|tool| tool.id == entry.spec().id).and_then(|tool| tool.off);
     let spec = entry.spec();
     if output.is_json() {
-        let mut document = serde_json::to_value(spec)?;
-        if let Some(object) = document.as_object_mut() {
-            // What the operator made of the tool's own limits.
-            let limits = entry.limits();
-            object.insert("timeout".into(), serde_json::to_value(&limits.timeout)?);
-            object.insert("result_cap".into(), limits.result_cap.into());
-            object.insert("rates".into(), serde_json::to_value(&limits.rates)?);
-            object.insert("concurrency".into(), limits.concurrency.into());
-            object.insert("enabled".into(), off.is_none().into());
-            object.insert("definition_hash".into(), entry.definition_hash().as_ref().into());
-            object.insert("patterns_not_enforced".into(), entry.patterns_not_enforced().into());
-        }
-        output.document(&document)?;
+        output.document(&ToolDocument::of(&entry, off.is_none())?)?;
         return Ok(Exit::Done);
     }
     let (id, title) = (visible(spec.id.as_str()), visible(&spec.title));
@@ -254,27 +233,18 @@ async fn toggle(
     state: Option<SwitchState>,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    let toggle = toggle_name(app, scope, name)?;
+    let toggle = toggle_name(app.room.catalog(), &scope.project, name).map_err(|error| match error {
+        NoToggle::Unknown(error) => anyhow::Error::from(missing(name, &error)),
+        NoToggle::FeatureOnly(error) => {
+            Refused(format!("{error}: `toolroom switch on|off {}`", error.feature)).into()
+        }
+    })?;
     app.store.set_tool_toggle(&scope.project, &toggle, state).await?;
     if output.is_json() {
-        output.document(&serde_json::json!({"toggle": toggle, "state": state}))?;
+        output.document(&ToggleState { toggle, state })?;
     } else {
         let state = state.map_or("back to its default", SwitchState::as_str);
         output.talk(format_args!("`{}` is {state}", visible(&toggle)));
     }
     Ok(Exit::Done)
-}
-
-/// A family is switched by its own name or by any of its variants.
-fn toggle_name(app: &App, scope: &Scope, name: &str) -> anyhow::Result<String> {
-    let is_family =
-        |entry: &Arc<Entry>| entry.spec().family.as_ref().is_some_and(|family| family.name == name);
-    if app.room.catalog().list(&scope.project).iter().any(is_family) {
-        return Ok(name.to_owned());
-    }
-    let entry = find(app, scope, name)?;
-    let toggle = entry
-        .toggle()
-        .map_err(|error| Refused(format!("{error}: `toolroom switch on|off {}`", error.feature)))?;
-    Ok(toggle.to_owned())
 }

@@ -10,9 +10,10 @@ use toolroom_host::interrupt::Interrupts;
 
 use super::exit::{Exit, Usage};
 use super::output::Output;
-use super::parked::{Document, columns, state, why_unreadable};
+use super::parked::columns;
 use super::prompt::{Prompt, Prompted};
 use crate::app::App;
+use crate::documents::{QuestionDocument, state, why_unreadable};
 
 /// Between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -69,7 +70,7 @@ pub(super) async fn run(
 fn tell(app: &App, question: &Question, output: Output) -> anyhow::Result<()> {
     let now = app.room.clock().now();
     match output.is_json() {
-        true => output.line_of_json(&Document::of(question, now)),
+        true => output.line_of_json(&QuestionDocument::of(question, now)),
         false => Ok(output.data(&columns(question, now).join("  "))?),
     }
 }

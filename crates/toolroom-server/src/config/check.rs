@@ -13,6 +13,7 @@ use super::place::{Destination, Folder};
 use super::problem::{Problems, escaped, shortened, shown};
 use super::rate::Rate;
 use super::sandbox_profile::SandboxProfile;
+use super::server::{ListenAddress, ServedName};
 use super::shape::{Key, Shape};
 use super::span::{Span, parse_span};
 use super::toml_text::joined;
@@ -93,6 +94,16 @@ impl<'t> Check<'_, 't> {
             }
             (Shape::SandboxProfile, DeValue::String(text)) => {
                 if let Err(why) = SandboxProfile::try_from(text.to_string()) {
+                    self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
+                }
+            }
+            (Shape::ListenAddress, DeValue::String(text)) => {
+                if let Err(why) = ListenAddress::try_from(text.to_string()) {
+                    self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
+                }
+            }
+            (Shape::ServedName, DeValue::String(text)) => {
+                if let Err(why) = ServedName::try_from(text.to_string()) {
                     self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
                 }
             }

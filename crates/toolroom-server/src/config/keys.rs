@@ -16,7 +16,7 @@ use toolroom_tools::shell::judge::{Security, Settings};
 
 use super::{
     AgentKeys, AllowedCommand, ConfigAgent, ConfigVendor, Destination, Folder, ModelChain, Origin, Rates,
-    SandboxProfile, Span, VendorKeys,
+    SandboxProfile, ServerKeys, Span, VendorKeys,
 };
 
 /// The settings of Toolroom.
@@ -35,6 +35,8 @@ pub struct Config {
     pub network: NetworkKeys,
     /// What is hidden from models, the journal and logs.
     pub redaction: RedactionKeys,
+    /// Where `toolroom serve` listens, and how much it takes.
+    pub server: ServerKeys,
     /// The model that answers, as `vendor/model`, or a list of them: the next one answers when one fails. Left out, it is
     /// the first one that a key or an address is found for, and without any the offline model.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -101,6 +101,10 @@ pub(super) enum Shape {
     Command,
     /// What commands may touch.
     SandboxProfile,
+    /// An address and a port to listen at.
+    ListenAddress,
+    /// A name under which we are reached.
+    ServedName,
     /// A model.
     Model,
     /// Where a key is.
@@ -203,6 +207,8 @@ impl Shape {
                 Some("destination") => Self::Destination,
                 Some("command") => Self::Command,
                 Some("sandbox-profile") => Self::SandboxProfile,
+                Some("listen-address") => Self::ListenAddress,
+                Some("served-name") => Self::ServedName,
                 Some("model") => Self::Model,
                 Some("key-place") => Self::KeyPlace,
                 _ => Self::Text,
@@ -232,6 +238,8 @@ impl Shape {
             | Self::Destination
             | Self::Command
             | Self::SandboxProfile
+            | Self::ListenAddress
+            | Self::ServedName
             | Self::Model
             | Self::KeyPlace => value.is_str(),
             Self::Whole { .. } => value.is_integer(),
@@ -258,6 +266,8 @@ impl Shape {
             Self::Destination => "a destination such as \"printer.lan\" or \"10.1.2.3:8080\"".to_owned(),
             Self::Command => "a command such as \"git log *\"".to_owned(),
             Self::SandboxProfile => "a profile such as \"workspace\" or \"network:example.com\"".to_owned(),
+            Self::ListenAddress => "an address and a port such as \"127.0.0.1:7300\"".to_owned(),
+            Self::ServedName => "a name such as \"tools.example.com\"".to_owned(),
             Self::Model => "a model such as \"openai/gpt-5.6-terra\"".to_owned(),
             Self::KeyPlace => KeyPlace::EXPECTED.to_owned(),
             Self::Whole { least: i64::MIN, most: i64::MAX } => "a whole number".to_owned(),
@@ -281,6 +291,8 @@ impl Shape {
             Self::Destination => "destinations".to_owned(),
             Self::Command => "commands".to_owned(),
             Self::SandboxProfile => "profiles".to_owned(),
+            Self::ListenAddress => "addresses".to_owned(),
+            Self::ServedName => "names of hosts".to_owned(),
             Self::Model => "models".to_owned(),
             Self::KeyPlace => "places of keys".to_owned(),
             Self::Whole { .. } => "whole numbers".to_owned(),

@@ -18,6 +18,10 @@ pub(crate) enum Line {
     Says(Vec<String>),
     /// Wants this tool to be called, after some words.
     Calls(&'static str, Value),
+    /// Wants all of these to be called.
+    CallsAll(Vec<(&'static str, Value)>),
+    /// Thinks this, and then says that.
+    Thinks(&'static str, &'static str),
     /// Says this, and nothing more for as long as the other side listens.
     Stalls(&'static str),
     /// Says this, and hangs up.
@@ -117,6 +121,12 @@ fn request(reader: &mut impl BufRead) -> Option<Value> {
     serde_json::from_slice(&body).ok()
 }
 
+fn call(index: usize, name: &str, arguments: &Value) -> Value {
+    let id = if index == 0 { format!("call_{name}") } else { format!("call_{name}_{index}") };
+    let function = json!({"name": name, "arguments": arguments.to_string()});
+    json!({"index": index, "id": id, "type": "function", "function": function})
+}
+
 fn play(mut stream: TcpStream, mut reader: impl Read, line: Line) -> std::io::Result<()> {
     if let Line::Refuses(status) = line {
         let body =
@@ -143,12 +153,19 @@ fn play(mut stream: TcpStream, mut reader: impl Read, line: Line) -> std::io::Re
             "stop"
         }
         Line::Calls(name, arguments) => {
-            let call = json!({
-                "index": 0, "id": format!("call_{name}"), "type": "function",
-                "function": {"name": name, "arguments": arguments.to_string()},
-            });
-            piece(json!({"tool_calls": [call]}), None)?;
+            piece(json!({"tool_calls": [call(0, name, &arguments)]}), None)?;
             "tool_calls"
+        }
+        Line::CallsAll(calls) => {
+            for (index, (name, arguments)) in calls.iter().enumerate() {
+                piece(json!({"tool_calls": [call(index, name, arguments)]}), None)?;
+            }
+            "tool_calls"
+        }
+        Line::Thinks(thought, text) => {
+            piece(json!({"reasoning_content": thought}), None)?;
+            piece(json!({"content": text}), None)?;
+            "stop"
         }
         Line::Stalls(text) => {
             piece(json!({"content": text}), None)?;

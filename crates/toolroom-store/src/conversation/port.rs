@@ -17,6 +17,16 @@ use super::read;
 use crate::writer::{Outcome, Refusal, Work};
 use crate::{Store, StoreError};
 
+impl Store {
+    /// Runs of every project that have not ended, the oldest first. For whoever goes on with what was left.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn open_runs(&self) -> Result<Vec<Run>, StoreError> {
+        read::open_runs(self.reader()).await
+    }
+}
+
 impl Conversations for Store {
     fn begin_run(&self, begin: BeginRun) -> BoxFuture<'static, Result<(), BeginRunError>> {
         let answer = match RunChange::begin(begin) {

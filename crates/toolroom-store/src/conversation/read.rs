@@ -86,6 +86,15 @@ pub(super) async fn runs(reader: &Reader, scope: &Scope, filter: RunFilter) -> R
         Some(conversation) => query.bind(conversation.as_str().to_owned()),
         None => query,
     };
+    readable(reader, query).await
+}
+
+/// Runs of every project that have not ended, the oldest first.
+pub(super) async fn open_runs(reader: &Reader) -> Result<Vec<Run>, StoreError> {
+    readable(reader, statements::OPEN_RUNS.query()).await
+}
+
+async fn readable(reader: &Reader, query: Bound) -> Result<Vec<Run>, StoreError> {
     let rows = reader.rows(query).await?;
     let mut runs = Vec::with_capacity(rows.len());
     for row in &rows {

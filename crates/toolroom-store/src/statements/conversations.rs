@@ -66,6 +66,9 @@ registry! {
              AND ($2::text IS NULL OR user_id = $2) AND ($3::text IS NULL OR state = $3) \
              AND ($4::text IS NULL OR right(id, length($4)) = $4) ORDER BY started_at DESC, id DESC LIMIT $5");
 
+    /// Those that have not ended, of every project, the oldest first.
+    OPEN_RUNS = both("SELECT id, record FROM runs WHERE state IN ('running', 'waiting') ORDER BY started_at, id");
+
     /// $1 run, $2 project, $3 user, $4 first place.
     RUN_EVENTS = both("SELECT run_events.seq, run_events.event FROM run_events JOIN runs ON runs.id = run_events.run \
                  WHERE run_events.run = $1 AND runs.project = $2 \

@@ -9,6 +9,7 @@ mod approvals;
 mod calls;
 mod checks;
 mod conversations;
+mod identity;
 mod memories;
 mod programs;
 mod reads;
@@ -24,8 +25,13 @@ pub(crate) use checks::{
     FOREIGN_KEY_CHECK, INTEGRITY_CHECK, LOG_LENGTH, NEWEST_CALL, QUICK_CHECK,
 };
 pub(crate) use conversations::{
-    CONVERSATION, CONVERSATIONS, ENTRIES, PAST_REQUESTS, RUN, RUN_EVENTS, RUNS, RUNS_OF_CONVERSATION,
-    SPENT_BY_USER, SPENT_IN_CONVERSATION, SPENT_IN_PROJECT,
+    CONVERSATION, CONVERSATIONS, ENTRIES, OPEN_RUNS, PAST_REQUESTS, RUN, RUN_EVENTS, RUNS,
+    RUNS_OF_CONVERSATION, SPENT_BY_USER, SPENT_IN_CONVERSATION, SPENT_IN_PROJECT,
+};
+pub(crate) use identity::{
+    ALL_KEYS, CLAIM_REPLY, DELETE_KEYS, DELETE_OLD_REPLIES, DELETE_OLD_SIGN_INS, DELETE_PROJECT,
+    DELETE_SIGN_IN, DROP_REPLY, EXPIRE_KEY, INSERT_KEY, INSERT_SIGN_IN, KEEP_REPLY, PROJECTS, REPLY,
+    SET_PROJECT, SIGN_IN,
 };
 pub(crate) use memories::{
     AGENTS, CHANGE_MEMORY, DELETE_AGENT, DELETE_MEMORY, DELETE_PROMOTION, INSERT_MEMORY, MEMORIES, MEMORY,
@@ -128,6 +134,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         memories::ALL,
         programs::ALL,
         settings::ALL,
+        identity::ALL,
         checks::ALL,
         upkeep::ALL,
     ]

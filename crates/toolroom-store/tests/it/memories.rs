@@ -140,7 +140,7 @@ async fn agents_are_kept_by_project_and_id() {
     let writer = AgentRecord {
         id: AgentId::new("writer"),
         deny: vec!["builtin:shell".to_owned()],
-        on_disconnect: OnDisconnect::Cancel,
+        on_disconnect: OnDisconnect::Continue,
         ..AgentRecord::default()
     };
     let default = AgentRecord::default();

@@ -2,10 +2,12 @@
 //!
 //! The form of the answer is here; who examines what is behind [`Checkup`].
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
+use schemars::JsonSchema;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use toolroom::BoxFuture;
@@ -27,7 +29,7 @@ pub trait Checkup: Send + Sync {
 }
 
 /// How grave something is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gravity {
     /// In order.
@@ -51,7 +53,8 @@ impl Gravity {
 }
 
 /// One thing that was found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "CheckFinding")]
 pub struct Finding {
     /// How grave it is.
     #[serde(rename = "status")]
@@ -88,7 +91,7 @@ impl Finding {
 }
 
 /// What was found in one part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {
     /// The gravest finding.
     #[serde(flatten)]
@@ -115,13 +118,16 @@ impl Check {
 }
 
 /// What an examination found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "DoctorReport")]
 pub struct Report {
     /// As its gravest finding.
     #[serde(serialize_with = "as_health")]
+    #[schemars(with = "String")]
     pub status: Gravity,
     /// By name: those every report has first, in the order of the seed.
     #[serde(serialize_with = "as_map")]
+    #[schemars(with = "BTreeMap<String, Check>")]
     pub checks: Vec<(&'static str, Check)>,
     /// Everything that is not in order, in words.
     pub warnings: Vec<String>,

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::brought::check_brought;
 use super::candidate::Candidate;
 use super::held::Held;
-use super::hygiene::{cleaned, without_secrets};
+use super::hygiene::{cleaned, taken_over, without_secrets};
 use super::prompt::{LocalTime, PromptParts, system_prompt};
 use super::record::AgentRecord;
 use super::request::{ResumeRun, RunError, RunReport, SendRequest};
@@ -146,6 +146,7 @@ impl Agent {
         let id = request.conversation.unwrap_or_else(|| ConversationId::fresh(clock.as_ref()));
         let redactor = self.redactor(&request.scope).await?;
         let message = cleaned(request.message, &redactor).ok_or(RunError::NothingSaid)?;
+        let history = taken_over(request.history, &redactor);
         check_brought(&request.client_tools, &redactor)?;
         // Tools may need what a client says of its user, tokens included; of our own secrets it has none to say.
         let context = without_secrets(request.context, &redactor.without_patterns());
@@ -171,7 +172,8 @@ impl Agent {
         let teller = Arc::new(Teller::new(clock, request.watcher.clone(), 0));
         let mut interrupted = false;
         loop {
-            let (conversation, entries) = self.thread(&run.scope, &id).await?;
+            let (conversation, mut entries) = self.thread(&run.scope, &id).await?;
+            let before = if conversation.is_none() { history.as_slice() } else { &[] };
             let conversation = conversation.unwrap_or_else(|| Conversation {
                 id: id.clone(),
                 scope: run.scope.clone(),
@@ -181,15 +183,15 @@ impl Agent {
                 created_at: now,
                 updated_at: now,
             });
-            let first = Arc::new(message.clone());
-            let entry = Entry {
-                seq: conversation.entries,
+            let entry = |(seq, message): (u64, &Message)| Entry {
+                seq,
                 run: run.id.clone(),
                 at: now,
-                content: Content::Message(Arc::clone(&first)),
+                content: Content::Message(Arc::new(message.clone())),
             };
-            let next_entry = conversation.entries + 1;
-            let begin = BeginRun { run: run.clone(), conversation, entries: vec![entry] };
+            let said = (conversation.entries..).zip(before.iter().chain([&message])).map(entry);
+            let said: Vec<Entry> = said.collect();
+            let begin = BeginRun { run: run.clone(), conversation, entries: said.clone() };
             let mut held = Held::new(&self.conversations, &run.id);
             let begun = self.conversations.begin_run(begin).await;
             if begun.is_err() {
@@ -197,17 +199,11 @@ impl Agent {
             }
             match begun {
                 Ok(()) => {
-                    let (mut thread, mut messages) = Thread::read(&entries);
-                    thread.add(next_entry - 1, &first);
-                    messages.push(first);
-                    let begun = self.begun(
-                        (run, held),
-                        (thread, messages),
-                        redactor,
-                        teller,
-                        request.cancellation,
-                        next_entry,
-                    );
+                    entries.extend(said);
+                    let next_entry = entries.last().map_or(0, |entry| entry.seq + 1);
+                    let thread = Thread::read(&entries);
+                    let cancellation = request.cancellation;
+                    let begun = self.begun((run, held), thread, redactor, teller, cancellation, next_entry);
                     return Ok(self.start(begun.await?, false));
                 }
                 // Its process died: what it left open is answered from the journal, once.

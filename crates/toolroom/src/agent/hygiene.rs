@@ -71,18 +71,28 @@ fn is_joined(character: char) -> bool {
 /// A message as it may be kept and sent: a person's words and pictures, without secrets, and without characters that
 /// nobody sees. `None` if nothing is left: no vendor takes an empty message.
 pub(super) fn cleaned(message: Message, redactor: &Redactor) -> Option<Message> {
+    cleaned_as(Role::User, message, redactor)
+}
+
+/// What was said elsewhere, as it may be kept and sent: who said what, and nothing else.
+pub(super) fn taken_over(history: Vec<Message>, redactor: &Redactor) -> Vec<Message> {
+    history.into_iter().filter_map(|message| cleaned_as(message.role, message, redactor)).collect()
+}
+
+fn cleaned_as(role: Role, message: Message, redactor: &Redactor) -> Option<Message> {
     let blocks: Vec<Block> = (message.blocks.into_iter())
         .filter_map(|block| match block {
             Block::Text { text, .. } => {
                 let text = redactor.redact_text(&clean_input(&text)).into_owned();
                 (!text.trim().is_empty()).then(|| Block::text(text))
             }
-            Block::Image(_) => Some(block),
+            // Models take pictures from people alone.
+            Block::Image(_) => (role == Role::User).then_some(block),
             // Only models and tools say these.
             Block::Reasoning { .. } | Block::Call { .. } | Block::Result { .. } | Block::Opaque(_) => None,
         })
         .collect();
-    (!blocks.is_empty()).then_some(Message { role: Role::User, blocks })
+    (!blocks.is_empty()).then_some(Message { role, blocks })
 }
 
 /// What a client says of its user, without secrets.

@@ -12,7 +12,7 @@ use crate::scope::ProjectId;
 pub const DEFAULT_AGENT: &str = "default";
 
 /// An agent: who answers, with which models, and what it may use.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentRecord {
     /// Its id, which is how it is chosen.
@@ -34,7 +34,7 @@ pub struct AgentRecord {
     pub deny: Vec<String>,
     /// What bounds its runs.
     pub limits: AgentLimits,
-    /// What becomes of a run when nobody watches any more.
+    /// What becomes of a run when its client goes away.
     pub on_disconnect: OnDisconnect,
 }
 
@@ -55,7 +55,7 @@ impl Default for AgentRecord {
 }
 
 /// What bounds a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentLimits {
     /// How often the model is asked in a run; then once more, without tools.
@@ -78,14 +78,15 @@ impl Default for AgentLimits {
     }
 }
 
-/// What becomes of a run when nobody watches any more.
+/// What becomes of a run when a client that only follows it while it is connected goes away. Runs that can be watched
+/// from elsewhere go on either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDisconnect {
     /// It goes on.
-    #[default]
     Continue,
     /// It is cancelled.
+    #[default]
     Cancel,
 }
 

@@ -27,6 +27,9 @@ pub struct SendRequest {
     pub run: Option<RunId>,
     /// What is said.
     pub message: Message,
+    /// What was said before, elsewhere. A conversation that is new begins with it; in one that is there it is nothing new.
+    /// Words and pictures are taken over, calls and their results are not.
+    pub history: Vec<Message>,
     /// Who says it.
     pub scope: Scope,
     /// Which entrance it came through.
@@ -49,6 +52,7 @@ impl SendRequest {
             conversation: None,
             run: None,
             message: Message::user(text),
+            history: Vec::new(),
             scope: Scope::default(),
             entrance: "embedded".into(),
             context: Map::new(),

@@ -56,7 +56,11 @@ impl Toolroom {
             Ok(done) => Outcome::Done(done),
             Err(exit) => exit.into(),
         };
-        record::close(call, outcome).await
+        let report = record::close(call, outcome).await;
+        if let Some(witness) = &self.witness {
+            witness(&report);
+        }
+        report
     }
 
     async fn walk(&self, call: &mut OpenCall) -> Result<Done, Exit> {

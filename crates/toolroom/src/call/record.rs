@@ -48,8 +48,8 @@ pub(super) struct OpenCall {
 
 impl OpenCall {
     /// On the heap at once: it is handed from station to station.
-    pub(super) fn new(room: &Toolroom, request: CallRequest) -> Box<Self> {
-        let id = CallId::fresh(room.clock.as_ref());
+    pub(super) fn new(room: &Toolroom, mut request: CallRequest) -> Box<Self> {
+        let id = request.id.take().unwrap_or_else(|| CallId::fresh(room.clock.as_ref()));
         // The name is written down when it is known what it is: see `resolve` and `hide_name`.
         let mut record = CallRecord::arrived(id, request.scope.clone(), "", room.clock.now());
         record.entrance = Arc::clone(&request.entrance);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use crate::ledger::CallId;
 use crate::policy::{Provenance, ToolChoice};
 use crate::scope::Scope;
 use crate::tool::{Arguments, ClientTool};
@@ -35,6 +36,8 @@ pub type ProgressSink = Arc<dyn Fn(Progress) + Send + Sync>;
 /// A call to be made. Identity is set by the entrance that authenticated the caller.
 #[derive(Clone)]
 pub struct CallRequest {
+    /// Its id, where the entrance has to name the call while it runs; a fresh one otherwise.
+    pub id: Option<CallId>,
     /// Id, alias or unique bare name.
     pub tool: String,
     /// What to call it with.
@@ -73,6 +76,7 @@ impl CallRequest {
     #[must_use]
     pub fn new(tool: impl Into<String>) -> Self {
         Self {
+            id: None,
             tool: tool.into(),
             arguments: GivenArguments::Object(Map::new()),
             scope: Scope::default(),
@@ -89,6 +93,13 @@ impl CallRequest {
             cancellation: CancellationToken::new(),
             progress: None,
         }
+    }
+
+    /// Gives it an id, which has to be fresh.
+    #[must_use]
+    pub fn id(mut self, id: CallId) -> Self {
+        self.id = Some(id);
+        self
     }
 
     /// Adds one argument.

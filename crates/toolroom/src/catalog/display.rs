@@ -1,5 +1,6 @@
 //! What a settings page shows of the tools, switched on or not.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Map;
 
@@ -9,7 +10,8 @@ use crate::scope::ProjectId;
 use crate::tool::ToolId;
 
 /// One tool on a settings page.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ToolLine")]
 pub struct Display {
     /// The tool.
     pub id: ToolId,
@@ -23,6 +25,7 @@ pub struct Display {
     pub toggleable: bool,
     /// Why it is off.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub off: Option<Off>,
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Answerer, CallId, CallRecord, LedgerError, ParkCall, StandingAnswer};
@@ -31,7 +32,7 @@ pub struct Approval {
 }
 
 /// Where a question stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionState {
     /// Nobody has answered.
@@ -167,7 +168,7 @@ impl Term {
 pub const EXPIRED_RULE: &str = "approval.expired";
 
 /// What a person says to an [`Approval`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// Yes, this once.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -29,7 +30,7 @@ impl CallId {
 }
 
 /// Where a call stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
     /// Written before the tool starts.
@@ -87,7 +88,7 @@ impl fmt::Display for CallStatus {
 }
 
 /// What is kept of one call. Arguments are as the caller sent them after defaults were filled in.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallRecord {
     /// The call.
     pub id: CallId,
@@ -226,7 +227,7 @@ pub struct ToolUsage {
 }
 
 /// Whose calls a rate limit counts together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RateKey {
     /// Each user of a project on their own.
@@ -236,12 +237,13 @@ pub enum RateKey {
 }
 
 /// At most `max` calls of a tool that began within the last `per`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RateLimit {
     /// How many.
     pub max: u32,
     /// In which span.
     #[serde(with = "seconds")]
+    #[schemars(with = "f64")]
     pub per: Duration,
     /// Counted for whom.
     pub key: RateKey,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Answerer, CallId, Switches};
@@ -24,7 +25,7 @@ impl AnswerId {
 }
 
 /// An answer that outlives its question: *session*, *always* or *never*. A rule that a person made by answering.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingAnswer {
     /// Its id; the journal names it as the rule that decided.
     pub id: AnswerId,

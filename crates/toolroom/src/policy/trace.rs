@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{DEFAULT_RULE, Ruling, Verdict};
@@ -16,7 +17,7 @@ pub struct Trace {
 }
 
 /// One rule, concern, guard or standing answer, and what came of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Tried {
     /// Its id.
     pub rule: String,
@@ -27,8 +28,9 @@ pub struct Tried {
 }
 
 /// What came of looking at a rule.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "RuleFinding")]
 pub enum Finding {
     /// It is about other tools.
     OtherTool,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Long enough for any server and tool name seen in the wild, short enough for an index and a log line.
@@ -10,8 +11,9 @@ const MAX_ID_BYTES: usize = 256;
 
 /// A tool's id: `builtin:calculator`, `declared:book-table`, `mcp:github:create_issue`, `client:pick-file`,
 /// `com.example.notes:search`, or an embedder's own `app:name`.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
 pub struct ToolId(Arc<str>);
 
 /// Who brought a tool.

@@ -16,6 +16,7 @@ mod context;
 mod described;
 mod fuzz;
 mod guards;
+mod history;
 mod limits;
 mod mutation;
 mod outcomes;

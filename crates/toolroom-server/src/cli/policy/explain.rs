@@ -11,9 +11,8 @@ use crate::app::App;
 use crate::cli::call::{provenance, worded};
 use crate::cli::complete;
 use crate::cli::exit::Exit;
-use crate::cli::judged::Judged;
 use crate::cli::output::{BOLD, Output};
-use crate::cli::report::Failure;
+use crate::documents::{Failure, Judged};
 
 const EXAMPLES: &str = "\
 Examples:

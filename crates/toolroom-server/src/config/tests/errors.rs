@@ -15,7 +15,8 @@ fn all_unknown_keys_are_told_at_once_with_the_nearest_known_one() {
         &[
             "user.toml:1: `preset` is no key of the configuration; did you mean `policy.preset`?",
             "user.toml:2: `colour` is no key of the configuration; \
-             known here: `workspace`, `policy`, `files`, `network`, `redaction`, `model`, `vendor`, `agent`, `tool`, `rule`",
+             known here: `workspace`, `policy`, `files`, `network`, `redaction`, `server`, `model`, `vendor`, `agent`, \
+             `tool`, `rule`",
             "user.toml:3: `polcy` is no key of the configuration; did you mean `policy`?",
             "user.toml:6: `policy.presett` is no key of the configuration; did you mean `policy.preset`?",
             "user.toml:7: `policy.expires` is no key of the configuration; did you mean `policy.approval_expires`?",
@@ -35,6 +36,16 @@ fn a_wrong_value_is_told_with_what_was_expected() {
             "user.toml:3: `policy.approval_expires` must be a span such as \"30s\", from 1s to 30d, got the number 30",
             "user.toml:5: `redaction.patterns` must be true or false, got \"yes\"",
             "user.toml:6: `redaction.environment` must be true or false, got the number 1",
+        ],
+    );
+    check(
+        "[server]\nlisten = 'localhost:1'\nhosts = ['a b', 'tools.example.com']\nat_once = 0\n",
+        &[
+            "user.toml:2: `server.listen` must be an address and a port such as \"127.0.0.1:7300\", got \"localhost:1\": \
+             write an address and a port",
+            "user.toml:3: `server.hosts` must be a name such as \"tools.example.com\", got \"a b\": \
+             write a name or an address, and a port if need be",
+            "user.toml:4: `server.at_once` must be a whole number from 1 to 100000, got the number 0",
         ],
     );
     check(

@@ -107,6 +107,12 @@ fn everything_that_holds_is_shown_with_its_origin() {
             "network.open = [] (default)",
             "redaction.patterns = true (default)",
             "redaction.environment = true (default)",
+            "server.listen = \"127.0.0.1:7300\" (default)",
+            "server.hosts = [] (default)",
+            "server.key_rate = 6000 (default)",
+            "server.ip_rate = 6000 (default)",
+            "server.session_rate = 600 (default)",
+            "server.at_once = 2048 (default)",
         ]
     );
 }

@@ -136,3 +136,11 @@ fn what_changes_nothing_is_nothing_to_tell() {
     assert_eq!((&same.config, same.ignored.len()), (&Config::default(), 0));
     assert_eq!(set(&same), [""; 0]);
 }
+
+#[test]
+fn a_file_that_is_not_trusted_says_nothing_about_the_server() {
+    let text = "[server]\nlisten = '0.0.0.0:80'\nhosts = ['evil.example']\nkey_rate = 1\nat_once = 1\n";
+    let loaded = loaded(&[untrusted(text)]);
+    assert_eq!(loaded.config.server, crate::config::ServerKeys::default());
+    assert_eq!(loaded.ignored.len(), 4);
+}

@@ -11,7 +11,7 @@ const SECTIONS: [(Category, &str); 4] = [
 ];
 
 /// One section for each category that has something, and one item for each memory.
-pub(super) fn markdown(memories: &[Memory]) -> String {
+pub(crate) fn memories_as_markdown(memories: &[Memory]) -> String {
     let mut text = "# Memory\n".to_owned();
     for (category, title) in SECTIONS {
         let items: Vec<String> =
@@ -57,7 +57,7 @@ mod tests {
         let expected = "# Memory\n\n## Memories\n\n- **city**: Lives in Tashkent.\n\n## Preferences\n\n\
             - **euros** (reinforced 5×, from user correction): Prices in euros.\n\n## Known issues\n\n\
             - **vpn**: Needs the VPN.\n  \n  # Not a heading";
-        assert_eq!(markdown(&memories), expected);
-        assert_eq!(markdown(&[]), "# Memory");
+        assert_eq!(memories_as_markdown(&memories), expected);
+        assert_eq!(memories_as_markdown(&[]), "# Memory");
     }
 }

@@ -1,0 +1,229 @@
+//! The events of AG-UI 1.0 that we send.
+//!
+//! Clients fail a run over a field that is null, so what is absent is left out. Each event is one line that ends with two
+//! line feeds, and much shorter than what clients take.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::message::Message;
+use super::usage::TokenUsage;
+
+/// The version of the protocol.
+pub(crate) const PROTOCOL: &str = "1.0";
+
+/// The most bytes of words in one event. A client gives up on events of ten megabytes.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// The most bytes of one event. What is larger is left out: a snapshot, of which clients have the parts.
+const EVENT_BYTES: usize = 9 * 1024 * 1024;
+
+/// Something a client is told.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
+pub(crate) enum Event {
+    RunStarted {
+        thread_id: String,
+        run_id: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        protocol_version: Option<&'static str>,
+    },
+    RunFinished {
+        thread_id: String,
+        run_id: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        outcome: Option<Outcome>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        usage: Vec<TokenUsage>,
+    },
+    RunError {
+        message: String,
+        code: String,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        usage: Vec<TokenUsage>,
+    },
+    StepStarted {
+        step_name: String,
+    },
+    StepFinished {
+        step_name: String,
+    },
+    TextMessageStart {
+        message_id: String,
+        role: &'static str,
+    },
+    TextMessageContent {
+        message_id: String,
+        delta: String,
+    },
+    TextMessageEnd {
+        message_id: String,
+    },
+    ReasoningStart {
+        message_id: String,
+    },
+    ReasoningMessageStart {
+        message_id: String,
+        role: &'static str,
+    },
+    ReasoningMessageContent {
+        message_id: String,
+        delta: String,
+    },
+    ReasoningMessageEnd {
+        message_id: String,
+    },
+    ReasoningEnd {
+        message_id: String,
+    },
+    ToolCallStart {
+        tool_call_id: String,
+        tool_call_name: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        parent_message_id: Option<String>,
+    },
+    ToolCallArgs {
+        tool_call_id: String,
+        delta: String,
+    },
+    ToolCallEnd {
+        tool_call_id: String,
+    },
+    ToolCallResult {
+        message_id: String,
+        tool_call_id: String,
+        content: String,
+        role: &'static str,
+    },
+    StateSnapshot {
+        snapshot: Value,
+    },
+    StateDelta {
+        delta: Vec<Patch>,
+    },
+    MessagesSnapshot {
+        messages: Vec<Message>,
+    },
+    ActivitySnapshot {
+        message_id: String,
+        activity_type: &'static str,
+        content: Value,
+    },
+    ActivityDelta {
+        message_id: String,
+        activity_type: &'static str,
+        patch: Vec<Patch>,
+    },
+    Custom {
+        name: &'static str,
+        value: Value,
+    },
+}
+
+/// How a run ended well.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub(crate) enum Outcome {
+    /// It is done, up to calls that the client has to run.
+    Success {
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pending_tool_call_ids: Vec<String>,
+    },
+    /// Somebody has to be asked.
+    Interrupt { interrupts: Vec<Interrupt> },
+    /// Somebody stopped it.
+    Cancelled,
+}
+
+/// A question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Interrupt {
+    pub(crate) id: String,
+    pub(crate) reason: &'static str,
+    pub(crate) message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_call_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) response_schema: Option<Value>,
+    pub(crate) expires_at: String,
+    pub(crate) metadata: Value,
+}
+
+/// A change of a document, as RFC 6902 writes it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Patch {
+    op: &'static str,
+    path: String,
+    value: Value,
+}
+
+impl Patch {
+    pub(crate) fn add(path: impl Into<String>, value: Value) -> Self {
+        Self { op: "add", path: path.into(), value }
+    }
+
+    pub(crate) fn replace(path: impl Into<String>, value: Value) -> Self {
+        Self { op: "replace", path: path.into(), value }
+    }
+}
+
+impl Event {
+    /// Whether nothing may follow.
+    pub(crate) const fn is_last(&self) -> bool {
+        matches!(self, Self::RunFinished { .. } | Self::RunError { .. })
+    }
+
+    /// As it is sent; nothing, if it is too large to be taken.
+    pub(crate) fn frame(&self) -> Option<String> {
+        let json = serde_json::to_string(self).ok()?;
+        (json.len() < EVENT_BYTES).then(|| format!("data: {json}\n\n"))
+    }
+}
+
+/// A text in pieces that fit into an event each.
+pub(crate) fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        let (piece, rest) = text.split_at(text.floor_char_boundary(PIECE_BYTES));
+        text = rest;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_absent_is_left_out_and_a_frame_is_one_line() {
+        let started = Event::RunStarted { thread_id: "t".into(), run_id: "r".into(), protocol_version: None };
+        assert_eq!(
+            started.frame().unwrap(),
+            "data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t\",\"runId\":\"r\"}\n\n"
+        );
+        let finished = Event::RunFinished {
+            thread_id: "t".into(),
+            run_id: "r".into(),
+            outcome: Some(Outcome::Success { pending_tool_call_ids: Vec::new() }),
+            usage: Vec::new(),
+        };
+        assert!(finished.frame().unwrap().contains("\"outcome\":{\"type\":\"success\"}"));
+        let said = Event::TextMessageContent { message_id: "m".into(), delta: "a\r\nb".into() };
+        assert_eq!(said.frame().unwrap().matches('\n').count(), 2);
+    }
+
+    #[test]
+    fn a_long_text_goes_in_pieces_and_stays_the_same() {
+        for text in ["", "short", &"ä".repeat(100_000), &"x".repeat(64 * 1024)] {
+            let cut: Vec<&str> = pieces(text).collect();
+            assert_eq!(cut.concat(), text);
+            assert!(cut.iter().all(|piece| !piece.is_empty() && piece.len() <= PIECE_BYTES));
+        }
+    }
+
+    #[test]
+    fn an_event_that_no_client_takes_is_not_sent() {
+        let snapshot = Value::String("x".repeat(EVENT_BYTES));
+        assert_eq!(Event::StateSnapshot { snapshot }.frame(), None);
+    }
+}

@@ -1,0 +1,162 @@
+//! Questions to the person at the client, and what they answer.
+
+use serde_json::{Value, json};
+use toolroom::clock::Timestamp;
+use toolroom::conversation::RunEvent;
+use toolroom::ledger::{Answer, Answerer};
+use toolroom::tool::Arguments;
+
+use super::calls::CLIENT;
+use super::event::Interrupt;
+
+/// Longer arguments are not shown with a question.
+const SHOWN_BYTES: usize = 64 * 1024;
+
+/// What somebody says to a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Reply {
+    Answer(Answer),
+    /// Yes, with other arguments.
+    Edit(Arguments),
+}
+
+/// What a client reads of a call that waits for somebody.
+pub(super) fn question(event: &RunEvent, arguments: Option<Value>) -> Option<Interrupt> {
+    let RunEvent::Asks { id, call, tool, rule, reason, by, expires_at } = event else { return None };
+    let mut metadata = json!({"tool": tool, "rule": rule, "by": by});
+    let arguments = arguments.filter(|arguments| arguments.to_string().len() <= SHOWN_BYTES);
+    if let (Some(metadata), Some(arguments)) = (metadata.as_object_mut(), arguments) {
+        metadata.insert("arguments".to_owned(), arguments);
+    }
+    // A client has not heard of a call that it may not run yet.
+    let is_clients = tool.starts_with(CLIENT);
+    let is_operators = *by == Answerer::Operator;
+    Some(Interrupt {
+        id: call.to_string(),
+        reason: match (is_operators, is_clients) {
+            (true, _) => "toolroom:operator",
+            (false, true) => "confirmation",
+            (false, false) => "tool_call",
+        },
+        message: reason.clone(),
+        tool_call_id: (!is_clients).then(|| id.to_string()),
+        response_schema: (!is_operators).then(schema),
+        expires_at: written(*expires_at),
+        metadata,
+    })
+}
+
+/// What an answer looks like.
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "approved": {"type": "boolean", "description": "Whether the call may be made."},
+            "editedArgs": {"type": "object", "description": "All arguments to be used instead; only with a yes."},
+            "remember": {
+                "enum": ["session", "always"],
+                "description": "Whether the answer holds for this conversation, or from now on.",
+            },
+        },
+        "required": ["approved"],
+        "additionalProperties": false,
+    })
+}
+
+/// Reads an answer. `None` if it does not fit the schema, or makes no sense.
+pub(super) fn reply(payload: &Value) -> Option<Reply> {
+    let payload = payload.as_object()?;
+    let is_known = |key: &String| matches!(key.as_str(), "approved" | "editedArgs" | "remember");
+    if !payload.keys().all(is_known) {
+        return None;
+    }
+    let approved = payload.get("approved")?.as_bool()?;
+    let remember = payload.get("remember").map(|remember| remember.as_str());
+    match (approved, payload.get("editedArgs"), remember) {
+        (true, Some(Value::Object(arguments)), None) => Some(Reply::Edit(arguments.clone())),
+        (_, Some(_), _) => None,
+        (true, None, None) => Some(Reply::Answer(Answer::Once)),
+        (true, None, Some(Some("session"))) => Some(Reply::Answer(Answer::Session)),
+        (true, None, Some(Some("always"))) => Some(Reply::Answer(Answer::Always)),
+        (false, None, None | Some(Some("session"))) => Some(Reply::Answer(Answer::No)),
+        (false, None, Some(Some("always"))) => Some(Reply::Answer(Answer::Never)),
+        (_, None, Some(_)) => None,
+    }
+}
+
+/// Whether an answer says the same as one that was given before.
+pub(super) fn is_same(reply: &Reply, given: Answer) -> bool {
+    match reply {
+        Reply::Answer(answer) => *answer == given || (answer.is_yes() && given.is_yes()),
+        Reply::Edit(_) => given == Answer::Edit,
+    }
+}
+
+fn written(at: Timestamp) -> String {
+    jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or_default().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use toolroom::ledger::CallId;
+    use toolroom::model::ModelCallId;
+
+    use super::*;
+
+    fn asks(tool: &str, by: Answerer) -> Interrupt {
+        let event = RunEvent::Asks {
+            id: ModelCallId::new("m1"),
+            call: CallId::new("call_1"),
+            tool: tool.into(),
+            rule: "r".to_owned(),
+            reason: "It writes.".to_owned(),
+            by,
+            expires_at: Timestamp::from_micros(1_000_000),
+        };
+        question(&event, Some(json!({"a": 1}))).unwrap()
+    }
+
+    #[test]
+    fn the_client_is_told_whom_a_question_is_for() {
+        let own = asks("builtin:write_file", Answerer::Caller);
+        assert_eq!((own.reason, own.tool_call_id.as_deref()), ("tool_call", Some("m1")));
+        assert_eq!(own.expires_at, "1970-01-01T00:00:01Z");
+        assert!(own.response_schema.is_some());
+        let operators = asks("builtin:write_file", Answerer::Operator);
+        assert_eq!((operators.reason, operators.response_schema), ("toolroom:operator", None));
+        let clients = asks("client:post", Answerer::Caller);
+        assert_eq!((clients.reason, clients.tool_call_id), ("confirmation", None));
+    }
+
+    #[test]
+    fn an_answer_fits_the_schema_or_is_none() {
+        let answer = |payload: Value| reply(&payload);
+        assert_eq!(answer(json!({"approved": true})), Some(Reply::Answer(Answer::Once)));
+        assert_eq!(answer(json!({"approved": false})), Some(Reply::Answer(Answer::No)));
+        assert_eq!(
+            answer(json!({"approved": true, "remember": "session"})),
+            Some(Reply::Answer(Answer::Session))
+        );
+        assert_eq!(
+            answer(json!({"approved": false, "remember": "always"})),
+            Some(Reply::Answer(Answer::Never))
+        );
+        let edited = json!({"a": 2}).as_object().unwrap().clone();
+        assert_eq!(answer(json!({"approved": true, "editedArgs": {"a": 2}})), Some(Reply::Edit(edited)));
+        for wrong in [
+            json!(null),
+            json!(true),
+            json!({}),
+            json!({"approved": "yes"}),
+            json!({"approved": null}),
+            json!({"approved": true, "editedArgs": null}),
+            json!({"approved": true, "editedArgs": []}),
+            json!({"approved": false, "editedArgs": {}}),
+            json!({"approved": true, "remember": "forever"}),
+            json!({"approved": true, "remember": null}),
+            json!({"approved": true, "because": "I say so"}),
+        ] {
+            assert_eq!(answer(wrong.clone()), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Messages as clients of AG-UI write them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toolroom::model::{Block, Image};
+
+/// One message of a thread. What we have no use for is not kept.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Message {
+    pub(crate) id: String,
+    pub(crate) role: Role,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) content: Option<Content>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_calls: Option<Vec<ToolCall>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_call_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+/// Who says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Role {
+    Developer,
+    System,
+    Assistant,
+    User,
+    Tool,
+    Activity,
+    Reasoning,
+}
+
+/// What is said.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Content {
+    Text(String),
+    Parts(Vec<Value>),
+    /// What an activity shows; never looked at.
+    Other(serde_json::Map<String, Value>),
+}
+
+/// A call of an assistant.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+pub(crate) struct ToolCall {
+    pub(crate) id: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) function: Function,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+pub(crate) struct Function {
+    pub(crate) name: String,
+    /// As the model wrote them, which need not be JSON.
+    pub(crate) arguments: String,
+}
+
+impl ToolCall {
+    pub(crate) fn new(id: &str, name: &str, arguments: String) -> Self {
+        let function = Function { name: name.to_owned(), arguments };
+        Self { id: id.to_owned(), kind: "function".to_owned(), function }
+    }
+}
+
+impl Message {
+    fn new(id: String, role: Role) -> Self {
+        Self { id, role, content: None, name: None, tool_calls: None, tool_call_id: None, error: None }
+    }
+
+    pub(crate) fn user(id: String, content: Content) -> Self {
+        Self { content: Some(content), ..Self::new(id, Role::User) }
+    }
+
+    pub(crate) fn assistant(id: String, text: &str, calls: Vec<ToolCall>) -> Self {
+        Self {
+            content: (!text.is_empty()).then(|| Content::Text(text.to_owned())),
+            tool_calls: (!calls.is_empty()).then_some(calls),
+            ..Self::new(id, Role::Assistant)
+        }
+    }
+
+    pub(crate) fn tool(id: String, call: &str, content: String) -> Self {
+        let content = Some(Content::Text(content));
+        Self { content, tool_call_id: Some(call.to_owned()), ..Self::new(id, Role::Tool) }
+    }
+
+    /// Its words.
+    pub(crate) fn text(&self) -> String {
+        match &self.content {
+            Some(Content::Text(text)) => text.clone(),
+            Some(Content::Parts(parts)) => {
+                let texts = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str));
+                texts.collect::<Vec<_>>().join("\n")
+            }
+            Some(Content::Other(_)) | None => String::new(),
+        }
+    }
+
+    /// Whether clients keep it apart from what is said.
+    pub(crate) const fn is_aside(&self) -> bool {
+        matches!(self.role, Role::Activity | Role::Reasoning)
+    }
+}
+
+/// Why a part of a message is not taken.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PartError {
+    /// It has no type, or not what its type needs.
+    #[error(
+        "a part of the message `{0}` is none: text has `text`, a picture has `source` with `value` and `mimeType`"
+    )]
+    Malformed(String),
+    /// Nobody here can look at it.
+    #[error(
+        "the message `{message}` holds a part of the type `{kind}`, and only text and pictures are taken"
+    )]
+    Kind { message: String, kind: String },
+    /// It lies elsewhere.
+    #[error(
+        "the message `{message}` holds a picture as `{kind}`; send it as `data`, because nothing is fetched for a client"
+    )]
+    Elsewhere { message: String, kind: String },
+}
+
+/// What a model reads of a person's message.
+pub(crate) fn blocks(message: &Message) -> Result<Vec<Block>, PartError> {
+    match &message.content {
+        Some(Content::Text(text)) => Ok(vec![Block::text(text)]),
+        Some(Content::Parts(parts)) => parts.iter().map(|part| block(&message.id, part)).collect(),
+        Some(Content::Other(_)) | None => Ok(Vec::new()),
+    }
+}
+
+fn block(message: &str, part: &Value) -> Result<Block, PartError> {
+    let malformed = || PartError::Malformed(message.to_owned());
+    let field = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    let kind = field(part, "type").ok_or_else(malformed)?;
+    match kind.as_str() {
+        "text" => field(part, "text").map(Block::text).ok_or_else(malformed),
+        "image" => {
+            let source = part.get("source").ok_or_else(malformed)?;
+            let place = field(source, "type").ok_or_else(malformed)?;
+            if place != "data" {
+                return Err(PartError::Elsewhere { message: message.to_owned(), kind: place });
+            }
+            let (value, media_type) = (field(source, "value"), field(source, "mimeType"));
+            let (Some(value), Some(media_type)) = (value, media_type) else { return Err(malformed()) };
+            is_picture(&value, &media_type)
+                .then(|| Block::Image(Image { media_type, base64: value.into() }))
+                .ok_or_else(malformed)
+        }
+        _ => Err(PartError::Kind { message: message.to_owned(), kind: kind.chars().take(40).collect() }),
+    }
+}
+
+fn is_picture(base64: &str, media_type: &str) -> bool {
+    let is_text =
+        base64.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
+    !base64.is_empty() && is_text && media_type.starts_with("image/") && media_type.len() < 100
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn said(content: &Value) -> Message {
+        serde_json::from_value(json!({"id": "u", "role": "user", "content": content})).unwrap()
+    }
+
+    #[test]
+    fn words_and_pictures_are_taken_and_nothing_is_fetched() {
+        let picture =
+            json!({"type": "image", "source": {"type": "data", "value": "aGk=", "mimeType": "image/png"}});
+        let message = said(&json!([{"type": "text", "text": "look"}, picture]));
+        assert_eq!(message.text(), "look");
+        let taken = blocks(&message).unwrap();
+        assert!(matches!(taken.as_slice(), [Block::Text { .. }, Block::Image(_)]), "{taken:?}");
+        for (part, expected) in [
+            (json!({"type": "image", "source": {"type": "url", "value": "http://x"}}), "nothing is fetched"),
+            (json!({"type": "audio", "source": {}}), "of the type `audio`"),
+            (json!({"type": "image", "source": {"type": "data", "value": "aGk="}}), "is none"),
+            (
+                json!({"type": "image", "source": {"type": "data", "value": "<>", "mimeType": "image/png"}}),
+                "is none",
+            ),
+            (json!({"type": "text"}), "is none"),
+            (json!(3), "is none"),
+        ] {
+            let error = blocks(&said(&json!([part]))).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_was_null_is_left_out_when_it_is_sent_back() {
+        let kept = said(&Value::Null);
+        assert_eq!(serde_json::to_value(kept).unwrap(), json!({"id": "u", "role": "user"}));
+    }
+}

@@ -1,0 +1,137 @@
+//! What came of a call.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use toolroom::call::{CallReport, Outcome, Pending};
+use toolroom::ledger::{Answerer, CallId};
+
+use super::failure::Failure;
+use super::remedy::remedy;
+
+/// Who reads the document, and so what they could do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Surface {
+    /// Somebody who types.
+    Terminal,
+    /// A program that sends requests.
+    Web,
+}
+
+/// What came of a call.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "CallReport")]
+pub(crate) struct CallDocument {
+    /// `done`, `failed`, `denied`, `pending` or `cancelled`.
+    outcome: &'static str,
+    /// The call's row in the journal.
+    call_id: String,
+    /// The tool's full id.
+    tool: String,
+    /// What the tool returned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Value>")]
+    result: Option<Arc<Value>>,
+    /// A sentence beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    /// Why there is no result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Failure>,
+    /// How long it took.
+    duration_ms: f64,
+    /// Whether the result was shortened.
+    truncated: bool,
+    /// Where the whole result is, if it was shortened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    artifact: Option<String>,
+    /// The rule that decided whether it may run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
+    /// What it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending: Option<Waiting>,
+}
+
+/// What a pending call waits for.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Waiting {
+    /// Who may answer.
+    #[schemars(with = "String")]
+    by: Answerer,
+    /// Why it asks.
+    reason: String,
+    /// When the answer becomes no: microseconds since the Unix epoch.
+    expires_at: i64,
+    /// How to answer.
+    hint: String,
+}
+
+impl Waiting {
+    fn of(call: &CallId, pending: &Pending, surface: Surface) -> Self {
+        Self {
+            by: pending.by,
+            reason: pending.reason.clone(),
+            expires_at: pending.expires_at.as_micros(),
+            hint: what_to_do(call, pending, surface),
+        }
+    }
+}
+
+/// How a parked call gets on.
+pub(crate) fn what_to_do(call: &CallId, pending: &Pending, surface: Surface) -> String {
+    let who = match pending.by {
+        Answerer::Caller => "answer",
+        Answerer::Operator => "as the operator, answer",
+        Answerer::Client => return "its client runs it, and sends what came of it".to_owned(),
+    };
+    match surface {
+        Surface::Terminal => format!(
+            "{who} with `toolroom approvals approve {call}`, then run it with `toolroom call --resume {call}`"
+        ),
+        Surface::Web => {
+            format!("{who} with `POST /v1/approvals/{call}`, then run it with `POST /v1/calls/{call}/resume`")
+        }
+    }
+}
+
+impl CallDocument {
+    pub(crate) fn of(report: &CallReport, surface: Surface) -> Self {
+        let mut document = Self {
+            outcome: report.outcome.name(),
+            call_id: report.call_id.to_string(),
+            tool: report.tool.clone(),
+            result: None,
+            message: None,
+            error: None,
+            // Whole microseconds: more digits would be noise.
+            duration_ms: report.duration.as_micros() as f64 / 1000.0,
+            truncated: false,
+            artifact: None,
+            rule: report.rule.as_ref().map(ToString::to_string),
+            pending: None,
+        };
+        match &report.outcome {
+            Outcome::Done(done) => {
+                document.result = Some(done.value.clone());
+                document.message.clone_from(&done.message);
+                document.truncated = done.truncated;
+                document.artifact = done.artifact.as_ref().map(ToString::to_string);
+            }
+            Outcome::Failed(error) => document.error = Some(Failure::of(error)),
+            Outcome::Denied(denial) => {
+                let message = format!("denied: {}", denial.reason);
+                let hint = denial.off.as_ref().map(remedy);
+                document.error =
+                    Some(Failure { kind: "permission_denied", message, hint, retry_after: None });
+            }
+            Outcome::Pending(pending) => {
+                document.message = Some(format!("waits for approval: {}", pending.reason));
+                document.pending = Some(Waiting::of(&report.call_id, pending, surface));
+            }
+        }
+        document
+    }
+}

@@ -1,0 +1,31 @@
+//! Why something failed.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use toolroom::tool::ToolError;
+
+/// Why a call failed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Failure {
+    /// One of a closed list.
+    pub(crate) kind: &'static str,
+    /// What went wrong, in words that a model may read.
+    pub(crate) message: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<String>,
+    /// Seconds after which the same may be tried again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) retry_after: Option<f64>,
+}
+
+impl Failure {
+    pub(crate) fn of(error: &ToolError) -> Self {
+        Self {
+            kind: error.kind().as_str(),
+            message: error.for_model().to_owned(),
+            hint: error.hint().map(str::to_owned),
+            retry_after: error.retry_after().map(|span| span.as_secs_f64()),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Documents: how things look in JSON, the same on the command line and over HTTP.
+
+mod call;
+mod failure;
+mod judged;
+mod key;
+mod memory_export;
+mod question;
+mod remedy;
+mod switch;
+mod tool;
+mod vendor;
+
+pub(crate) use call::{CallDocument, Surface, what_to_do};
+pub(crate) use failure::Failure;
+pub(crate) use judged::Judged;
+pub(crate) use key::{KeyDocument, MadeKey, MadeToken};
+pub(crate) use memory_export::memories_as_markdown;
+pub(crate) use question::{
+    AnswerDocument, EditDocument, ListedQuestion, QuestionDocument, ReachDocument, standing, state,
+    why_unreadable,
+};
+pub(crate) use remedy::remedy;
+pub(crate) use switch::{FeatureDocument, FeatureState, ToggleState, features};
+pub(crate) use tool::{NoToggle, ToolDocument, toggle_name};
+pub(crate) use vendor::{ListedModel, ListedVendor, ModelsDocument};

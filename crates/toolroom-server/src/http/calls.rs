@@ -1,0 +1,292 @@
+//! Calls: made, looked up, gone on with, stopped.
+//!
+//! Whoever goes away is not waited for: a call whose connection breaks is stopped, as an interrupt would stop it. One
+//! with an `Idempotency-Key` goes on, because its sender can ask again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Extension, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use toolroom::call::{CallReport, CallRequest, Outcome, ResumeError, ResumeRequest};
+use toolroom::clock::Timestamp;
+use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal as _};
+use toolroom::tool::{ErrorKind, RaisedBy};
+
+use super::need::Need;
+use super::paging::Page;
+use super::problem::Problem;
+use super::reading::{Body, Document, Path, Query};
+use super::route::Route;
+use super::server::Server;
+use crate::documents::{CallDocument, Surface};
+use crate::identity::{Caller, Permission};
+
+/// What the journal says of calls that came in here.
+pub(super) const ENTRANCE: &str = "rest";
+
+/// The most that a client may say about its situation.
+pub(super) const CONTEXT_BYTES: usize = 64 * 1024;
+
+/// The longest a call may be told to take.
+const LONGEST: Duration = Duration::from_hours(24);
+
+pub(super) fn routes() -> Vec<Route> {
+    let call = Need::Permission(Permission::Call);
+    let read = Need::Permission(Permission::Read);
+    let outcome = |route: Route| {
+        route
+            .reply::<CallDocument>(200, "The call has ended; `outcome` says how.")
+            .reply::<CallDocument>(202, "The call waits for somebody to approve it.")
+            .reply::<CallDocument>(404, "There is no such tool.")
+            .reply::<CallDocument>(429, "Too many calls; try again after `retry_after` seconds.")
+    };
+    vec![
+        outcome(Route::post("/v1/calls", call, "Calls a tool.", create).body::<NewCall>().repeatable()),
+        Route::get("/v1/calls", read, "Lists the calls of the project, the newest first.", list)
+            .query::<CallsQuery>()
+            .reply::<CallList>(200, "The calls."),
+        Route::get("/v1/calls/{call}", read, "Shows one call.", show)
+            .reply::<CallRecord>(200, "The call, as the journal keeps it."),
+        Route::post("/v1/calls/{call}/cancel", call, "Stops a call that runs on this server.", cancel)
+            .reply::<Stopping>(202, "The call is being stopped; its row will say how it ended."),
+        outcome(
+            Route::post("/v1/calls/{call}/resume", call, "Runs a call that was approved.", resume)
+                .repeatable(),
+        ),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewCall {
+    /// The tool: id, alias or unique name.
+    tool: String,
+    /// What to call it with.
+    #[serde(default)]
+    arguments: Map<String, Value>,
+    /// What the client says about its user and situation, up to 64 KiB. It gives no rights.
+    #[serde(default)]
+    context: Map<String, Value>,
+    /// Milliseconds after which to give up.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 86_400_000))]
+    timeout_ms: Option<u64>,
+}
+
+async fn create(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Body(new): Body<NewCall>,
+) -> Result<Response, Problem> {
+    check_context(&new.context)?;
+    let timeout = new.timeout_ms.map(Duration::from_millis);
+    if timeout.is_some_and(|timeout| timeout.is_zero() || timeout > LONGEST) {
+        return Err(Problem::bad_request("`timeout_ms` is a number from 1 to 86400000"));
+    }
+    let id = CallId::fresh(server.app.room.clock());
+    let stop = server.closing.child_token();
+    let mut request = CallRequest::new(new.tool)
+        .id(id.clone())
+        .arguments(new.arguments)
+        .context(new.context)
+        .scope(caller.scope.clone())
+        .entrance(ENTRANCE)
+        .cancellation(stop.clone());
+    request.timeout = timeout;
+    // Whoever goes away stops it; it then ends in order, on a task of its own.
+    let _gone = stop.clone().drop_guard();
+    let running = server.running.enter(id, caller.scope, stop);
+    let room = server.app.room.clone();
+    let called = tokio::spawn(async move {
+        let report = room.call(request).await;
+        drop(running);
+        report
+    });
+    Ok(reply(&called.await.map_err(|error| Problem::failure(&error))?))
+}
+
+/// What a client says about its situation is bounded.
+pub(super) fn check_context(context: &Map<String, Value>) -> Result<(), Problem> {
+    let size = serde_json::to_vec(context).map_err(|error| Problem::failure(&error))?.len();
+    match size <= CONTEXT_BYTES {
+        true => Ok(()),
+        false => {
+            let detail = format!("`context` has {size} bytes of JSON; up to {CONTEXT_BYTES} are taken");
+            Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail))
+        }
+    }
+}
+
+/// A report, with the status that says how it ended.
+pub(super) fn reply(report: &CallReport) -> Response {
+    let mut response =
+        (status(&report.outcome), Document(CallDocument::of(report, Surface::Web))).into_response();
+    if let Outcome::Failed(error) = &report.outcome
+        && response.status() == StatusCode::TOO_MANY_REQUESTS
+    {
+        let seconds = error.retry_after().unwrap_or_default().as_secs().max(1);
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+fn status(outcome: &Outcome) -> StatusCode {
+    match outcome {
+        Outcome::Pending(_) => StatusCode::ACCEPTED,
+        Outcome::Failed(error) if error.raised_by() == RaisedBy::Kernel => match error.kind() {
+            ErrorKind::NotFound => StatusCode::NOT_FOUND,
+            ErrorKind::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            _ => StatusCode::OK,
+        },
+        Outcome::Done(_) | Outcome::Failed(_) | Outcome::Denied(_) => StatusCode::OK,
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CallsQuery {
+    /// Only calls of this tool: id, alias or unique name.
+    #[serde(default)]
+    tool: Option<String>,
+    /// Only calls with this status.
+    #[serde(default)]
+    status: Option<CallStatus>,
+    /// Only calls of this run.
+    #[serde(default)]
+    run: Option<String>,
+    /// Only calls since then: microseconds since the Unix epoch.
+    #[serde(default)]
+    since: Option<i64>,
+    /// At most so many.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 200))]
+    limit: Option<u32>,
+    /// Where the page before ended: its `next_cursor`.
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct CallList {
+    /// The calls, the newest first.
+    calls: Vec<CallRecord>,
+    /// Where the next page begins, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+async fn list(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Query(query): Query<CallsQuery>,
+) -> Result<Document<CallList>, Problem> {
+    let page = Page::new(query.limit, query.cursor.as_deref())?;
+    // A tool that no longer exists has still been called: its name is then taken as it is.
+    let catalog = server.app.room.catalog();
+    let tool = query.tool.map(|name| match catalog.find(&caller.scope.project, &name) {
+        Ok(entry) => entry.spec().id.to_string(),
+        Err(_) => name,
+    });
+    let filter = CallFilter {
+        tool,
+        status: query.status,
+        since: query.since.map(Timestamp::from_micros),
+        run: query.run,
+        before: page.after.as_deref().map(CallId::new),
+        id_suffix: None,
+        limit: Some(page.and_one_more()),
+    };
+    let mut calls = server.app.store.calls(&caller.scope, filter).await?;
+    let next_cursor = page.cut(&mut calls, |call| call.id.as_str());
+    calls.iter_mut().for_each(|call| for_eyes_of(&caller, call));
+    Ok(Document(CallList { calls, next_cursor }))
+}
+
+/// What lies behind an error is for whoever looks after the project.
+fn for_eyes_of(caller: &Caller, call: &mut CallRecord) {
+    if !caller.may(Permission::Manage) {
+        call.detail = None;
+    }
+}
+
+async fn find(server: &Server, caller: &Caller, id: &str) -> Result<CallRecord, Problem> {
+    let found = server.app.store.call(&caller.scope, &CallId::new(id)).await?;
+    found.ok_or_else(|| Problem::not_found(format!("there is no call `{id}`; see `GET /v1/calls`")))
+}
+
+async fn show(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Document<CallRecord>, Problem> {
+    let mut call = find(&server, &caller, &id).await?;
+    for_eyes_of(&caller, &mut call);
+    Ok(Document(call))
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Stopping {
+    /// The call.
+    call_id: CallId,
+}
+
+async fn cancel(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let call_id = CallId::new(&id);
+    if server.running.stop(&caller.scope, &call_id) {
+        return Ok((StatusCode::ACCEPTED, Document(Stopping { call_id })).into_response());
+    }
+    let call = find(&server, &caller, &id).await?;
+    Err(Problem::conflict(match call.status {
+        CallStatus::Begun => format!("`{id}` does not run on this server, or belongs to a run; cancel that"),
+        CallStatus::Pending => format!("`{id}` waits for an answer; say no with `POST /v1/approvals/{id}`"),
+        status => format!("`{id}` is over: {status}"),
+    }))
+}
+
+async fn resume(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    if let Some(run) = find(&server, &caller, &id).await?.run {
+        return Err(Problem::conflict(format!("`{id}` belongs to the run `{run}`, which goes on with it")));
+    }
+    let stop = server.closing.child_token();
+    let mut request = ResumeRequest::new(CallId::new(&id), caller.scope.clone());
+    request.cancellation = stop.clone();
+    loop {
+        let call = request.call.clone();
+        let running = server.running.enter(call.clone(), caller.scope.clone(), stop.clone());
+        let resumed = server.app.room.resume(request.clone()).await;
+        drop(running);
+        match resumed {
+            Ok(report) => return Ok(reply(&report)),
+            // The arguments were edited: the call that took its place is the one to run.
+            Err(ResumeError::Replaced { by, .. }) => request.call = by,
+            Err(ResumeError::NotFound(_)) => {
+                return Err(Problem::not_found(format!(
+                    "`{call}` was never parked; see `GET /v1/approvals`"
+                )));
+            }
+            Err(
+                error @ (ResumeError::Over { .. }
+                | ResumeError::Unrepeatable { .. }
+                | ResumeError::NotKept(_)),
+            ) => {
+                return Err(Problem::conflict(error.to_string()));
+            }
+            Err(error @ (ResumeError::Broken(_) | ResumeError::Sealed(_) | ResumeError::Ledger(_))) => {
+                return Err(Problem::failure(&error));
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Agents behind the address where programs look for OpenAI's models.
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, State};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use toolroom::agent::SendRequest;
+use toolroom::call::{DeliverError, Delivery};
+use toolroom::conversation::{RunEvent, RunId};
+use toolroom::ledger::{CallId, Journal as _};
+
+use super::events::{Gone, Stream};
+use super::need::Need;
+use super::problem::Problem;
+use super::reading::{Body, Document};
+use super::route::Route;
+use super::runs::choice;
+use super::server::Server;
+use crate::agents;
+use crate::identity::{Caller, Permission};
+use crate::openai::{
+    ChatRequest, Chunk, ChunkChoice, Completion, Delta, FinishReason, FunctionCall, Said, ToolCallPart, Usage,
+};
+use crate::runs::{Seen, Watching};
+
+/// What is kept of where a run came from. Whoever sent it waits for the reply, so nobody goes on with it after a restart.
+const ENTRANCE: &str = "openai";
+
+/// Where the model finds what the program tells it to be.
+const INSTRUCTIONS: &str = "instructions";
+
+pub(super) fn routes() -> Vec<Route> {
+    let chat = Need::Permission(Permission::Chat);
+    vec![
+        Route::post("/v1/chat/completions", chat, "Asks an agent, in the words of OpenAI.", complete)
+            .body::<ChatRequest>()
+            .reply::<Completion>(200, "The answer, or calls that the program has to run.")
+            .reply_of(200, "text/event-stream", "With `stream`: the answer in pieces."),
+        Route::get("/v1/models", chat, "Lists the agents as OpenAI lists models.", models)
+            .reply::<ModelList>(200, "The agents."),
+    ]
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ModelList {
+    /// `list`.
+    object: &'static str,
+    /// The agents.
+    data: Vec<ModelLine>,
+}
+
+/// An agent in the list.
+#[derive(Serialize, JsonSchema)]
+struct ModelLine {
+    /// The agent.
+    id: String,
+    /// `model`.
+    object: &'static str,
+    /// Not known of agents: zero.
+    created: i64,
+    /// `toolroom`.
+    owned_by: &'static str,
+}
+
+async fn models(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Document<ModelList>, Problem> {
+    let known = agents::records(&server.app, &caller.scope).await?;
+    // An end user sees the one agent they may talk to.
+    let own = choice(&caller, None, None)?.agent;
+    let data = known
+        .into_iter()
+        .map(|agent| agent.record.id.to_string())
+        .filter(|id| own.as_ref().is_none_or(|own| own == id))
+        .map(|id| ModelLine { id, object: "model", created: 0, owned_by: "toolroom" });
+    Ok(Document(ModelList { object: "list", data: data.collect() }))
+}
+
+async fn complete(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Body(request): Body<ChatRequest>,
+) -> Result<Response, Refusal> {
+    let run = begin(&server, &caller, &request).await?;
+    let created = server.app.room.clock().now().as_micros() / 1_000_000;
+    let answering = Answering { server, caller, run, agent: request.model.clone(), created };
+    if request.stream == Some(true) {
+        let (stream, mut response) = Stream::open();
+        name_run(&mut response, &answering.run);
+        tokio::spawn(answering.in_pieces(stream, request.wants_usage()));
+        return Ok(response);
+    }
+    Ok(answering.whole().await?)
+}
+
+/// A problem in the words of OpenAI, whose clients show no other.
+struct Refusal(Problem);
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self(problem)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let Self(Problem { status, code, detail, .. }) = self;
+        let kind = if status.is_client_error() { "invalid_request_error" } else { "server_error" };
+        let error = json!({"message": detail, "type": kind, "code": code, "param": null});
+        (status, Document(json!({"error": error}))).into_response()
+    }
+}
+
+/// Begins a run, or goes on with the one whose calls were run.
+async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> Result<RunId, Problem> {
+    let wrong = |error: crate::openai::WrongRequest| Problem::bad_request(error.to_string());
+    let choice = choice(caller, Some(request.model.clone()), None)?;
+    let tools = request.tools().map_err(wrong)?;
+    match request.said().map_err(wrong)? {
+        Said::Message { message, history, instructions } => {
+            let mut send = SendRequest::new(String::new()).scope(caller.scope.clone());
+            (send.message, send.history, send.client_tools) = (message, history, tools);
+            send.entrance = ENTRANCE.into();
+            send.context = instructions
+                .map(|text| Map::from_iter([(INSTRUCTIONS.to_owned(), Value::from(text))]))
+                .unwrap_or_default();
+            Ok(server.runs.send(&choice, send).await?.run)
+        }
+        Said::Results(results) => {
+            let mut run = None;
+            for (id, text) in results {
+                let call = CallId::new(&id);
+                let unknown = || Problem::not_found(format!("no call `{id}` waits for a result"));
+                let record = server.app.store.call(&caller.scope, &call).await?.ok_or_else(unknown)?;
+                let owner = RunId::new(record.run.as_deref().ok_or_else(unknown)?);
+                if run.get_or_insert_with(|| owner.clone()) != &owner {
+                    return Err(Problem::bad_request("these results belong to different runs"));
+                }
+                let result = serde_json::from_str(&text).unwrap_or(Value::String(text));
+                let delivery = Delivery::new(call, record.scope.clone(), Ok(result));
+                match server.runs.deliver(&owner, delivery).await? {
+                    // Sent again after the line broke: it counts once.
+                    Ok(_) | Err(DeliverError::Over { .. }) => {}
+                    Err(DeliverError::NotHanded(_)) => return Err(unknown()),
+                    Err(error) => return Err(Problem::conflict(error.to_string())),
+                }
+            }
+            let run = run.ok_or_else(|| Problem::bad_request("there are no results"))?;
+            server.runs.resume_with(&caller.scope, &run, Some(tools)).await?;
+            Ok(run)
+        }
+    }
+}
+
+/// Answers one request with what comes of a run.
+struct Answering {
+    server: Arc<Server>,
+    caller: Caller,
+    run: RunId,
+    agent: String,
+    created: i64,
+}
+
+impl Answering {
+    fn watching(&self) -> Watching {
+        // Of a run that goes on only what comes now is new to the program; it begins with the run being taken up.
+        let runs = Arc::clone(&self.server.runs);
+        Watching::of_this_stretch(runs, self.caller.scope.clone(), self.run.clone())
+    }
+
+    async fn whole(self) -> Result<Response, Problem> {
+        let mut watching = self.watching();
+        let (mut text, mut calls, mut usage) = (String::new(), Vec::new(), Usage::default());
+        while let Some(seen) = watching.next().await? {
+            let Seen::Event(_, event) = seen else { continue };
+            match event.event {
+                RunEvent::Answered { text: said, .. } => text = said,
+                RunEvent::Handed { call, tool, .. } => calls.push(self.call(&call, &tool).await?),
+                RunEvent::Asks { tool, reason, call, .. } => text = asks(&tool, &reason, &call),
+                RunEvent::Done { text: said, usage: tokens, .. } => (text, usage) = (said, tokens.into()),
+                RunEvent::Failed(failure) => {
+                    return Err(Problem::new(StatusCode::BAD_GATEWAY, "no_answer", failure.message));
+                }
+                RunEvent::Cancelled => {
+                    return Err(Problem::new(StatusCode::CONFLICT, "cancelled", "somebody stopped the run"));
+                }
+                RunEvent::Waiting { .. } => break,
+                _ => {}
+            }
+        }
+        let completion =
+            Completion::new(self.run.to_string(), self.created, self.agent.clone(), text, calls, usage);
+        let mut response = Document(completion).into_response();
+        name_run(&mut response, &self.run);
+        Ok(response)
+    }
+
+    async fn in_pieces(self, stream: Stream, wants_usage: bool) {
+        if self.tell(&stream, wants_usage).await == Err(Gone)
+            && let Err(error) = self.server.runs.cancel(&self.caller.scope, &self.run).await
+        {
+            tracing::debug!("`{}` is not cancelled: {error}", self.run);
+        }
+    }
+
+    async fn tell(&self, stream: &Stream, wants_usage: bool) -> Result<(), Gone> {
+        let mut watching = self.watching();
+        self.send(stream, Delta { role: Some("assistant"), ..Delta::default() }, None).await?;
+        let (mut calls, mut usage, mut streamed) = (0, Usage::default(), false);
+        loop {
+            let Ok(Some(seen)) = stream.meanwhile(watching.next()).await? else { break };
+            let event = match seen {
+                Seen::Event(_, event) => event.event,
+                Seen::Words(_, words) => RunEvent::Text { text: words.text },
+            };
+            match event {
+                RunEvent::Text { text } => {
+                    streamed = true;
+                    self.say(stream, text).await?;
+                }
+                RunEvent::Answered { text, .. } if !text.is_empty() && !std::mem::take(&mut streamed) => {
+                    self.say(stream, text).await?;
+                }
+                RunEvent::Handed { call, tool, .. } => {
+                    if let Ok(part) = self.call(&call, &tool).await {
+                        let part = ToolCallPart { index: Some(calls), ..part };
+                        calls += 1;
+                        self.send(stream, Delta { tool_calls: vec![part], ..Delta::default() }, None).await?;
+                    }
+                }
+                RunEvent::Asks { tool, reason, call, .. } => {
+                    self.say(stream, asks(&tool, &reason, &call)).await?;
+                }
+                RunEvent::Failed(failure) => {
+                    let error = json!({"error": {"message": failure.message, "type": "server_error", "code": failure.kind}});
+                    return stream.send(None, None, &error).await;
+                }
+                RunEvent::Done { usage: tokens, .. } => usage = tokens.into(),
+                RunEvent::Waiting { .. } => break,
+                _ => {}
+            }
+        }
+        let reason = if calls > 0 { FinishReason::ToolCalls } else { FinishReason::Stop };
+        self.send(stream, Delta::default(), Some(reason)).await?;
+        if wants_usage {
+            let chunk = Chunk { choices: Vec::new(), usage: Some(usage), ..self.chunk() };
+            stream.send(None, None, &chunk).await?;
+        }
+        stream.send_text("data: [DONE]\n\n".to_owned()).await
+    }
+
+    async fn say(&self, stream: &Stream, text: String) -> Result<(), Gone> {
+        self.send(stream, Delta { content: Some(text), ..Delta::default() }, None).await
+    }
+
+    async fn send(&self, stream: &Stream, delta: Delta, reason: Option<FinishReason>) -> Result<(), Gone> {
+        let choices = vec![ChunkChoice { index: 0, delta, finish_reason: reason }];
+        stream.send(None, None, &Chunk { choices, ..self.chunk() }).await
+    }
+
+    fn chunk(&self) -> Chunk<'_> {
+        let (id, model) = (self.run.as_str(), self.agent.as_str());
+        Chunk {
+            id,
+            object: Completion::PIECE,
+            created: self.created,
+            model,
+            choices: Vec::new(),
+            usage: None,
+        }
+    }
+
+    /// A call that the program has to run. Its id is that of the journal, which nobody guesses.
+    async fn call(&self, call: &CallId, tool: &str) -> Result<ToolCallPart, Problem> {
+        let asked = self.server.app.room.asked(&self.caller.scope, call).await;
+        let asked = asked.map_err(|error| Problem::failure(&error))?;
+        let arguments = asked.and_then(|asked| asked.arguments).unwrap_or_default();
+        let name = tool.split_once(':').map_or(tool, |(_, name)| name).to_owned();
+        let function = FunctionCall { name, arguments: Value::Object(arguments).to_string() };
+        Ok(ToolCallPart { index: None, id: call.to_string(), kind: "function", function })
+    }
+}
+
+/// What a program that knows no questions is told.
+fn asks(tool: &str, reason: &str, call: &CallId) -> String {
+    format!("`{tool}` has to be approved before it runs: {reason} (`{call}`). Nothing was done yet.")
+}
+
+/// Says which run it is, for whoever wants to watch it or look it up.
+fn name_run(response: &mut Response, run: &RunId) {
+    if let Ok(value) = HeaderValue::from_str(run.as_str()) {
+        response.headers_mut().insert("x-toolroom-run", value);
+    }
+}

@@ -1,0 +1,133 @@
+//! Conversations: what was said.
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, State};
+use axum::http::StatusCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toolroom::conversation::{
+    Conversation, ConversationFilter, ConversationId, Conversations as _, Entry, StepError,
+};
+
+use super::need::Need;
+use super::problem::Problem;
+use super::reading::{Document, Path, Query};
+use super::route::Route;
+use super::server::Server;
+use crate::identity::{Caller, Permission};
+
+/// The most conversations in one reply.
+const MOST: u32 = 1_000;
+
+pub(super) fn routes() -> Vec<Route> {
+    let chat = Need::Permission(Permission::Chat);
+    vec![
+        Route::get("/v1/conversations", chat, "Lists conversations, the one last spoken in first.", list)
+            .query::<ConversationsQuery>()
+            .reply::<ConversationList>(200, "The conversations."),
+        Route::get("/v1/conversations/{conversation}", chat, "Shows one conversation.", show)
+            .reply::<Value>(200, "The conversation."),
+        Route::get("/v1/conversations/{conversation}/messages", chat, "Reads what was said.", messages)
+            .query::<MessagesQuery>()
+            .reply::<MessageList>(200, "What was said, in order."),
+        Route::delete(
+            "/v1/conversations/{conversation}",
+            chat,
+            "Deletes a conversation with its runs.",
+            delete,
+        )
+        .reply_of(204, "", "It is gone."),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ConversationsQuery {
+    /// Only this agent's.
+    #[serde(default)]
+    agent: Option<String>,
+    /// Only those in whose title this stands.
+    #[serde(default)]
+    title: Option<String>,
+    /// At most so many.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1000))]
+    limit: Option<u32>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct MessagesQuery {
+    /// The number of the first entry.
+    #[serde(default)]
+    from: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ConversationList {
+    /// The conversations.
+    #[schemars(with = "Vec<Value>")]
+    conversations: Vec<Conversation>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct MessageList {
+    /// The entries.
+    #[schemars(with = "Vec<Value>")]
+    entries: Vec<Entry>,
+}
+
+async fn list(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Query(query): Query<ConversationsQuery>,
+) -> Result<Document<ConversationList>, Problem> {
+    let filter = ConversationFilter {
+        agent: query.agent.as_deref().map(toolroom::conversation::AgentId::new),
+        title: query.title,
+        limit: Some(query.limit.unwrap_or(100).min(MOST)),
+        ..ConversationFilter::default()
+    };
+    let conversations = server.app.store.conversations(&caller.scope, filter).await?;
+    Ok(Document(ConversationList { conversations }))
+}
+
+async fn show(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Document<Conversation>, Problem> {
+    Ok(Document(find(&server, &caller, &id).await?))
+}
+
+async fn messages(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    Query(query): Query<MessagesQuery>,
+) -> Result<Document<MessageList>, Problem> {
+    let conversation = find(&server, &caller, &id).await?;
+    let entries = server.app.store.entries(&caller.scope, &conversation.id, query.from).await?;
+    Ok(Document(MessageList { entries }))
+}
+
+async fn delete(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
+    let conversation = find(&server, &caller, &id).await?;
+    match server.app.delete_conversation(&caller.scope, &conversation.id).await {
+        Ok(_) => {}
+        Err(error @ StepError::Busy { .. }) => return Err(Problem::conflict(error.to_string())),
+        Err(error) => return Err(Problem::failure(&error)),
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn find(server: &Server, caller: &Caller, id: &str) -> Result<Conversation, Problem> {
+    let found = server.app.store.conversation(&caller.scope, &ConversationId::new(id)).await?;
+    found.ok_or_else(|| Problem::not_found(format!("there is no conversation `{id}`")))
+}

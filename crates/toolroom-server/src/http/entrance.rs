@@ -1,0 +1,128 @@
+//! The entrance of a route: who is it, may they do this, and have they not come too often.
+//!
+//! A page that made a browser send something can read no header of ours and set none of its own, so what a cookie alone
+//! allows is held to our own pages.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tokio::time::Instant;
+
+use super::gate::ForeignPage;
+use super::need::Need;
+use super::pacing;
+use super::problem::Problem;
+use super::server::Server;
+use crate::identity::{Caller, Shown, Unidentified, WebOrigin};
+
+/// The cookie of a browser that is signed in.
+pub(super) const COOKIE: &str = "toolroom_browser";
+
+/// The door of one route.
+#[derive(Clone)]
+pub(super) struct Door {
+    pub(super) server: Arc<Server>,
+    pub(super) need: Need,
+    /// What it is counted as.
+    pub(super) method: &'static str,
+    pub(super) path: &'static str,
+}
+
+/// Lets a request in to one route, or not, and counts it.
+pub(super) async fn enter(State(door): State<Door>, request: Request, next: Next) -> Response {
+    let came = Instant::now();
+    let response = pass(&door, request, next).await;
+    let Door { server, method, path, .. } = door;
+    server.app.figures.request(method, path, response.status().as_u16(), came.elapsed());
+    response
+}
+
+async fn pass(Door { server, need, .. }: &Door, request: Request, next: Next) -> Response {
+    let need = *need;
+    let (mut parts, body) = request.into_parts();
+    let page = parts.extensions.get::<ForeignPage>().and_then(|ForeignPage(page)| page.clone());
+    let caller = match recognise(server, need, &parts, page.as_ref()).await {
+        Ok(caller) => caller,
+        Err(problem) => return problem.into_response(),
+    };
+    let Some(caller) = caller else { return next.run(Request::from_parts(parts, body)).await };
+    let visit = match server.pacing.caller(&caller) {
+        Ok(visit) => visit,
+        Err(problem) => return problem.into_response(),
+    };
+    let mut response = match admit(server, need, &parts, &caller).await {
+        Ok(()) => {
+            parts.extensions.insert(caller);
+            next.run(Request::from_parts(parts, body)).await
+        }
+        Err(problem) => problem.into_response(),
+    };
+    pacing::tell(visit, &mut response);
+    response
+}
+
+/// Who it is, if that matters here.
+async fn recognise(
+    server: &Server,
+    need: Need,
+    request: &Parts,
+    page: Option<&WebOrigin>,
+) -> Result<Option<Caller>, Problem> {
+    let free = need == Need::Nothing || (need == Need::Neighbour && server.is_among_neighbours());
+    if free {
+        return match page {
+            Some(page) => Err(Problem::forbidden(Unidentified::Page(page.clone()).to_string())),
+            None => Ok(None),
+        };
+    }
+    let headers = &request.headers;
+    let shown = Shown { bearer: bearer(headers), cookie: cookie(headers), foreign_page: page };
+    let caller = server.doorkeeper.identify(shown).await.map_err(|unidentified| match unidentified {
+        Unidentified::Nothing | Unidentified::Unknown(_) => {
+            Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", unidentified.to_string())
+        }
+        Unidentified::Page(_) => Problem::forbidden(unidentified.to_string()),
+        Unidentified::Store(error) => error.into(),
+    })?;
+    Ok(Some(caller))
+}
+
+/// Whether they may do this, and what they may use is as it should be.
+async fn admit(server: &Server, need: Need, request: &Parts, caller: &Caller) -> Result<(), Problem> {
+    // A form on another page can make a browser send its cookie. It cannot say where it comes from.
+    let headers = &request.headers;
+    let only_by_cookie = bearer(headers).is_none();
+    if only_by_cookie && !is_safe(&request.method) && !headers.contains_key(header::ORIGIN) {
+        let detail = "a browser says where a request comes from; this one did not (no `Origin`)";
+        return Err(Problem::forbidden(detail));
+    }
+    if !need.is_met_by(caller) {
+        return Err(Problem::forbidden(need.missing()));
+    }
+    server.app.machine.settle(server.app.room.catalog(), &caller.scope.project).await?;
+    Ok(())
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let by_scheme = text("authorization").and_then(|value| {
+        let (scheme, rest) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then_some(rest.trim())
+    });
+    by_scheme.or_else(|| text("x-api-key"))
+}
+
+/// What our cookie says.
+pub(super) fn cookie(headers: &HeaderMap) -> Option<&str> {
+    let pairs = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = pairs.flat_map(|pairs| pairs.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value)
+}
+
+fn is_safe(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}

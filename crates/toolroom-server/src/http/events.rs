@@ -1,0 +1,130 @@
+//! Event streams: what happens, as it happens.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use http_body::Frame;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use crate::runs::{Seen, Watching};
+
+/// Silence after which a sign of life is sent, so that nobody in between cuts the line.
+const QUIET: Duration = Duration::from_secs(15);
+
+/// Pieces on their way to somebody who reads slowly.
+const AHEAD: usize = 16;
+
+/// Whoever reads nothing for so long has gone.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where pieces of a reply are put. The reply ends when this is dropped.
+pub(super) struct Stream {
+    pieces: mpsc::Sender<Bytes>,
+}
+
+/// Nobody reads any more.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Gone;
+
+impl Stream {
+    /// A stream of server-sent events, and the reply that carries it.
+    pub(super) fn open() -> (Self, Response) {
+        let (pieces, waiting) = mpsc::channel(AHEAD);
+        let mut response = Body::new(Pieces(waiting)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // Proxies that collect pieces would make a stream useless.
+        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+        (Self { pieces }, response)
+    }
+
+    /// Sends one event. JSON is one line.
+    pub(super) async fn send(
+        &self,
+        name: Option<&str>,
+        id: Option<&str>,
+        data: &impl Serialize,
+    ) -> Result<(), Gone> {
+        let mut text = String::new();
+        for (field, value) in [("event", name), ("id", id)] {
+            if let Some(value) = value {
+                text.push_str(&format!("{field}: {value}\n"));
+            }
+        }
+        let data = serde_json::to_string(data).map_err(|_| Gone)?;
+        text.push_str(&format!("data: {data}\n\n"));
+        self.send_text(text).await
+    }
+
+    /// Sends text as it is.
+    pub(super) async fn send_text(&self, text: String) -> Result<(), Gone> {
+        match timeout(PATIENCE, self.pieces.send(text.into())).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Gone),
+        }
+    }
+
+    /// Says that there is still somebody here.
+    async fn keep_alive(&self) -> Result<(), Gone> {
+        self.send_text(":\n\n".to_owned()).await
+    }
+
+    /// What `next` brings; signs of life are sent meanwhile.
+    pub(super) async fn meanwhile<T>(&self, next: impl Future<Output = T>) -> Result<T, Gone> {
+        let mut next = std::pin::pin!(next);
+        loop {
+            tokio::select! {
+                brought = timeout(QUIET, next.as_mut()) => match brought {
+                    Ok(brought) => return Ok(brought),
+                    Err(_) => self.keep_alive().await?,
+                },
+                () = self.pieces.closed() => return Err(Gone),
+            }
+        }
+    }
+}
+
+/// A body made of what comes.
+struct Pieces(mpsc::Receiver<Bytes>);
+
+impl http_body::Body for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_recv(context).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
+    }
+}
+
+/// Sends what a watcher sees until the run ends or nobody reads.
+pub(super) async fn relay(stream: Stream, mut watching: Watching) {
+    while let Ok(seen) = stream.meanwhile(watching.next()).await {
+        let (place, event) = match seen {
+            Ok(Some(Seen::Event(place, event))) => (place, serde_json::to_value(&event).unwrap_or_default()),
+            Ok(Some(Seen::Words(place, words))) => {
+                (place, json!({"type": "snapshot", "text": words.text, "reasoning": words.reasoning}))
+            }
+            Ok(None) => return,
+            Err(error) => {
+                tracing::warn!("a run cannot be watched: {error}");
+                return;
+            }
+        };
+        let name = event.get("type").and_then(Value::as_str);
+        if stream.send(name, Some(&place.to_string()), &event).await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The gate: every request passes here first, whatever it asks for.
+//!
+//! Is there a place, is it meant for us (`Host`), does it come from a page that could be allowed to speak to us
+//! (`Origin`), and has its address not come too often. Who it is comes later, at the entrance of a route.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::problem::Problem;
+use super::server::Server;
+use crate::identity::{HostName, Unidentified, WebOrigin};
+
+/// The page a request comes from, if it is not one of ours.
+#[derive(Debug, Clone)]
+pub(super) struct ForeignPage(pub(super) Option<WebOrigin>);
+
+/// A place among those who are worked for. Whoever goes on working when the sender is gone keeps it.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    _permit: Arc<OwnedSemaphorePermit>,
+}
+
+/// Lets a request in, or not.
+pub(super) async fn pass(State(server): State<Arc<Server>>, mut request: Request, next: Next) -> Response {
+    let page = match page_of(&server, request.headers()) {
+        Ok(page) => page,
+        Err(problem) => return allowing(None, problem.into_response()),
+    };
+    let counted = server.pacing.address(peer(&request)).and_then(|()| server.pacing.place());
+    let response = match counted {
+        Ok(place) => {
+            let place = Place { _permit: Arc::new(place) };
+            request.extensions_mut().insert(place.clone());
+            request.extensions_mut().insert(ForeignPage(page.clone()));
+            let response = next.run(request).await;
+            drop(place);
+            response
+        }
+        Err(problem) => problem.into_response(),
+    };
+    allowing(page.as_ref(), response)
+}
+
+/// Where a request comes from.
+pub(super) fn peer(request: &Request) -> IpAddr {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    // Every connection says; all that would not are one visitor.
+    peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| peer.ip())
+}
+
+/// The page a request comes from, if it is not one of ours.
+fn page_of(server: &Server, headers: &HeaderMap) -> Result<Option<WebOrigin>, Problem> {
+    let shown = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = shown.and_then(|host| host.parse::<HostName>().ok());
+    let Some(host) = host.filter(|host| server.is_called(host)) else {
+        let shown = shown.unwrap_or_default();
+        let detail =
+            format!("this server is not called `{shown}`; name it in `server.hosts` if it should be");
+        return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", detail));
+    };
+    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(None) };
+    let page = origin.to_str().ok().and_then(|origin| origin.parse::<WebOrigin>().ok());
+    let page = page.ok_or_else(|| {
+        Problem::forbidden(format!("{origin:?} is no origin of a page that may speak to this server"))
+    })?;
+    Ok((!page.is_of(&host)).then_some(page))
+}
+
+/// What a browser wants to know before a page of somebody else sends something.
+pub(super) async fn preflight(
+    State(server): State<Arc<Server>>,
+    axum::Extension(ForeignPage(page)): axum::Extension<ForeignPage>,
+) -> Response {
+    let Some(page) = page else { return StatusCode::NO_CONTENT.into_response() };
+    match server.doorkeeper.knows_page(&page).await {
+        Ok(true) => {}
+        Ok(false) => return Problem::forbidden(Unidentified::Page(page).to_string()).into_response(),
+        Err(error) => return Problem::from(error).into_response(),
+    }
+    let allowed = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, DELETE"),
+        (
+            header::ACCESS_CONTROL_ALLOW_HEADERS,
+            "authorization, content-type, idempotency-key, last-event-id, x-api-key",
+        ),
+        (header::ACCESS_CONTROL_MAX_AGE, "600"),
+    ];
+    (StatusCode::NO_CONTENT, allowed).into_response()
+}
+
+/// Lets the page that asked read the reply: it learns no more from it than anybody who asks without a page.
+fn allowing(page: Option<&WebOrigin>, mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    let Some(page) = page else { return response };
+    if let Ok(value) = HeaderValue::from_str(&page.to_string()) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, value);
+        headers.append(header::VARY, HeaderValue::from_static("Origin"));
+        let seen = "idempotent-replayed, retry-after, x-ratelimit-limit, x-ratelimit-remaining";
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(seen));
+    }
+    response
+}

@@ -1,0 +1,44 @@
+//! The product over HTTP: one table of routes, one gate, one entrance that knows who
+//! comes in, a file for each thing there is.
+//!
+//! [`routes::all`] is the table. The router, the OpenAPI document and the tests of who may do what are made of it, so a
+//! route that is not in it does not exist.
+
+mod agents;
+mod agui;
+mod approvals;
+mod artifacts;
+mod calls;
+mod chat_completions;
+mod conversations;
+mod docs;
+mod doctor;
+mod entrance;
+mod events;
+mod gate;
+mod health;
+mod keys;
+mod listen;
+mod memories;
+mod need;
+mod openapi;
+mod pace;
+mod pacing;
+mod paging;
+mod policy;
+mod problem;
+mod projects;
+mod range;
+mod reading;
+mod repeat;
+mod route;
+mod routes;
+mod running;
+mod runs;
+mod server;
+mod sign_in;
+mod switches;
+mod tools;
+mod vendors;
+
+pub(crate) use server::{Server, ServerSettings};

@@ -1,0 +1,130 @@
+//! What is wrong with a request, as `application/problem+json`. Codes are stable; texts are for people.
+
+use std::time::Duration;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::Serialize;
+use toolroom::ledger::LedgerError;
+use toolroom_store::StoreError;
+
+use crate::machine::MachineError;
+
+/// A refusal, or a failure of ours.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub(crate) status: StatusCode,
+    pub(crate) code: &'static str,
+    pub(crate) detail: String,
+    pub(crate) retry_after: Option<Duration>,
+}
+
+/// How it is written.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+pub(crate) struct ProblemDocument<'a> {
+    /// Where the code is explained.
+    #[serde(rename = "type")]
+    kind: String,
+    /// What the status means.
+    title: &'a str,
+    /// The status.
+    status: u16,
+    /// What is wrong; stays the same between versions.
+    code: &'a str,
+    /// What is wrong here, and what to do.
+    detail: &'a str,
+    /// Seconds after which the same may be tried again.
+    #[serde(rename = "retryAfter", skip_serializing_if = "Option::is_none")]
+    retry_after: Option<u64>,
+    /// For clients that were written for another dialect of the same refusal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+}
+
+impl Problem {
+    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+        Self { status, code, detail: detail.into(), retry_after: None }
+    }
+
+    pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad_request", detail)
+    }
+
+    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", detail)
+    }
+
+    pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", detail)
+    }
+
+    pub(crate) fn conflict(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, "conflict", detail)
+    }
+
+    /// Too much at once.
+    pub(crate) fn too_many(detail: impl Into<String>, retry_after: Duration) -> Self {
+        let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", detail);
+        Self { retry_after: Some(retry_after), ..problem }
+    }
+
+    /// Our own failure. Its cause goes to the log, not to the caller.
+    pub(crate) fn failure(cause: &(dyn std::error::Error + 'static)) -> Self {
+        let causes = std::iter::successors(Some(cause), |error| error.source());
+        let text = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        tracing::error!("a request failed: {text}");
+        let detail = "this did not work, and it is not your fault; the server's log says why";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
+    }
+}
+
+impl From<LedgerError> for Problem {
+    fn from(error: LedgerError) -> Self {
+        Self::failure(&error)
+    }
+}
+
+impl From<MachineError> for Problem {
+    fn from(error: MachineError) -> Self {
+        Self::failure(&error)
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        Self::failure(&error)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let limited = self.status == StatusCode::TOO_MANY_REQUESTS;
+        let retry_after = self.retry_after.map(|span| span.as_secs().max(1));
+        let document = ProblemDocument {
+            kind: format!("/docs#problem-{}", self.code),
+            title: self.status.canonical_reason().unwrap_or_default(),
+            status: self.status.as_u16(),
+            code: self.code,
+            detail: &self.detail,
+            retry_after,
+            error: limited.then_some("RATE_LIMIT_EXCEEDED"),
+            message: limited.then_some(&self.detail),
+        };
+        let body = serde_json::to_vec(&document).unwrap_or_default();
+        let mut response = (self.status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"toolroom\""));
+        }
+        if let Some(seconds) = retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}

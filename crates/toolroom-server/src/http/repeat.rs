@@ -1,0 +1,125 @@
+//! Requests that may be sent twice: whoever names one with `Idempotency-Key` gets the same reply again, and nothing is
+//! done a second time.
+//!
+//! A named request is worked on to its end even when its sender goes away, so that they can ask for the reply again.
+//! Replies are kept sealed, because some of them hold a key.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use sha2::{Digest, Sha256};
+use toolroom::ledger::Seal as _;
+use toolroom_store::{ClaimedReply, KeptReply, ReplyName};
+
+use super::gate::Place;
+use super::problem::Problem;
+use super::reading::{JSON, whole};
+use super::server::Server;
+use crate::identity::Caller;
+
+/// The header that names a request.
+pub(super) const HEADER: &str = "idempotency-key";
+
+/// Says that a reply was given before.
+const REPLAYED: &str = "idempotent-replayed";
+
+/// What the seal is for.
+const PURPOSE: &str = "kept reply";
+
+/// Longest name.
+const NAME_CHARS: usize = 200;
+
+/// The largest reply that is kept.
+const REPLY_BYTES: usize = 16 * 1024 * 1024;
+
+/// When to ask again for a reply that is being worked on.
+const SOON: Duration = Duration::from_secs(1);
+
+/// Answers a named request once.
+pub(super) async fn once(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+    match named(&server, request, next).await {
+        Ok(response) => response,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn named(server: &Arc<Server>, request: Request, next: Next) -> Result<Response, Problem> {
+    let Some(name) = request.headers().get(HEADER) else { return Ok(next.run(request).await) };
+    let name = name.to_str().ok().filter(|name| (1..=NAME_CHARS).contains(&name.len())).ok_or_else(|| {
+        Problem::bad_request(format!("`Idempotency-Key` has 1 to {NAME_CHARS} visible characters"))
+    })?;
+    let Some(caller) = request.extensions().get::<Caller>() else { return Ok(next.run(request).await) };
+    let (project, caller) = (caller.scope.project.clone(), caller.name());
+    let name = ReplyName { project, caller, name: name.to_owned() };
+    let (parts, body) = request.into_parts();
+    let body = whole(body).await?;
+    let mut hash = Sha256::new();
+    for part in [parts.method.as_str().as_bytes(), b" ", parts.uri.to_string().as_bytes(), b"\n", &body] {
+        hash.update(part);
+    }
+    let asked = hex::encode(hash.finalize());
+    match server.app.store.claim_reply(&name, &asked).await? {
+        ClaimedReply::New => {}
+        ClaimedReply::Kept(kept) => return again(server, &kept),
+        ClaimedReply::Open => {
+            let detail = "this request is being worked on, or the server ended in the middle of it; ask again for its \
+                          reply, or look with `GET /v1/calls` what became of it before you send it under another name";
+            let problem = Problem::new(StatusCode::CONFLICT, "in_progress", detail);
+            return Err(Problem { retry_after: Some(SOON), ..problem });
+        }
+        ClaimedReply::Other => {
+            let detail =
+                "another request was sent under this `Idempotency-Key`; take a new one for each request";
+            return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "name_taken", detail));
+        }
+    }
+    let server = Arc::clone(server);
+    let request = Request::from_parts(parts, Body::from(body));
+    let place = request.extensions().get::<Place>().cloned();
+    let worked = tokio::spawn(async move {
+        let kept = keep(&server, name, next.run(request).await).await;
+        drop(place);
+        kept
+    });
+    worked.await.map_err(|error| Problem::failure(&error))?
+}
+
+/// Keeps a reply if it says what was done. What was refused or failed may be tried again under the same name.
+async fn keep(server: &Server, name: ReplyName, response: Response) -> Result<Response, Problem> {
+    let (parts, body) = response.into_parts();
+    let is_document = parts.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == JSON);
+    let is_final = !parts.status.is_server_error() && parts.status != StatusCode::TOO_MANY_REQUESTS;
+    let bytes = axum::body::to_bytes(body, REPLY_BYTES).await.map_err(|error| Problem::failure(&error))?;
+    let reply = match is_document && is_final {
+        true => {
+            let sealed = server.app.vault.seal(PURPOSE, &bytes).map_err(|error| Problem::failure(&error))?;
+            Some(KeptReply { status: parts.status.as_u16(), body: STANDARD_NO_PAD.encode(sealed) })
+        }
+        false => None,
+    };
+    server.app.store.keep_reply(name, reply).await?;
+    Ok(Response::from_parts(parts, Body::from(bytes)))
+}
+
+fn again(server: &Server, kept: &KeptReply) -> Result<Response, Problem> {
+    let opened = STANDARD_NO_PAD.decode(&kept.body).ok();
+    let opened = opened.and_then(|sealed| server.app.vault.open(PURPOSE, &sealed).ok());
+    let body = opened.ok_or_else(|| {
+        Problem::conflict(
+            "this was done, but what was replied can no longer be read: the master key was changed",
+        )
+    })?;
+    let status = StatusCode::from_u16(kept.status).map_err(|error| Problem::failure(&error))?;
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(JSON)),
+        (header::HeaderName::from_static(REPLAYED), HeaderValue::from_static("true")),
+    ];
+    Ok((status, headers, body.to_vec()).into_response())
+}

@@ -1,0 +1,313 @@
+//! Runs: begun by a message, watched, gone on with, stopped.
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use toolroom::agent::{RunError, SendRequest};
+use toolroom::conversation::{
+    BeginRunError, ConversationId, Conversations as _, NumberedEvent, Run, RunFilter, RunId, RunState,
+    TakeRunError,
+};
+use toolroom::model::Message;
+use toolroom_models::vendor::ModelName;
+
+use super::events::{Stream, relay};
+use super::need::Need;
+use super::problem::Problem;
+use super::reading::{Body, Document, Path, Query};
+use super::route::Route;
+use super::server::Server;
+use crate::agents::{Choice, OpenAgentError};
+use crate::identity::{Caller, Permission, Who};
+use crate::runs::{BeginError, Begun, Position, Watching};
+
+/// What is kept of where a run came from. Those are taken up after a restart.
+pub(super) const ENTRANCE: &str = "rest";
+
+/// The most runs in one reply.
+const MOST: u32 = 1_000;
+
+const STREAM: &str = "text/event-stream";
+
+pub(super) fn routes() -> Vec<Route> {
+    let (chat, read) = (Need::Permission(Permission::Chat), Need::Permission(Permission::Chat));
+    vec![
+        Route::post("/v1/runs", chat, "Sends a message to an agent.", create)
+            .body::<NewRun>()
+            .reply::<RunReply>(200, "With `wait`: the answer, or what it waits for.")
+            .reply::<RunReply>(202, "The run has begun; watch it at `/v1/runs/{run}/events`.")
+            .reply_of(200, STREAM, "With `stream`: what happens."),
+        Route::get("/v1/runs", read, "Lists runs, the newest first.", list)
+            .query::<RunsQuery>()
+            .reply::<RunList>(200, "The runs."),
+        Route::get("/v1/runs/{run}", read, "Shows one run.", show).reply::<RunReply>(200, "The run."),
+        Route::get("/v1/runs/{run}/events", read, "Streams what happens in a run.", watch)
+            .query::<EventsQuery>()
+            .reply_of(200, STREAM, "Events; go on with `Last-Event-ID`."),
+        Route::post(
+            "/v1/runs/{run}/resume",
+            chat,
+            "Goes on with a run that waits or was broken off.",
+            resume,
+        )
+        .reply::<RunReply>(202, "It goes on."),
+        Route::post("/v1/runs/{run}/cancel", chat, "Stops a run.", cancel)
+            .reply::<RunReply>(200, "It has stopped."),
+    ]
+}
+
+/// A message to an agent.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewRun {
+    /// Who answers; `default` if absent.
+    #[serde(default)]
+    agent: Option<String>,
+    /// The conversation to go on in; a new one if absent.
+    #[serde(default)]
+    conversation: Option<String>,
+    /// What is said.
+    message: String,
+    /// What the client says about its user and situation.
+    #[serde(default)]
+    context: Map<String, Value>,
+    /// Another model than the agent's own, as `vendor/model`.
+    #[serde(default)]
+    model: Option<String>,
+    /// Reply when there is an answer, or somebody has to be asked.
+    #[serde(default)]
+    wait: bool,
+    /// Reply with a stream of events.
+    #[serde(default)]
+    stream: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RunsQuery {
+    /// Only those in this state: `running`, `waiting`, `done`, `failed` or `cancelled`.
+    #[serde(default)]
+    state: Option<String>,
+    /// Only those of this conversation.
+    #[serde(default)]
+    conversation: Option<String>,
+    /// At most so many.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1000))]
+    limit: Option<u32>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EventsQuery {
+    /// The id of the last event that was read, for clients that cannot send `Last-Event-ID`.
+    #[serde(default)]
+    after: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct RunList {
+    /// The runs.
+    #[schemars(with = "Vec<Value>")]
+    runs: Vec<Run>,
+}
+
+/// A run, and what it says.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RunReply {
+    #[serde(flatten)]
+    #[schemars(with = "Map<String, Value>")]
+    run: Run,
+    /// The answer; empty if there is none yet.
+    text: String,
+    /// The calls that have to be answered before it goes on.
+    waiting: Vec<String>,
+}
+
+impl RunReply {
+    fn of(run: Run, events: &[NumberedEvent]) -> Self {
+        use toolroom::conversation::RunEvent;
+        let text = events.iter().rev().find_map(|event| match &event.event {
+            RunEvent::Done { text, .. } => Some(text.clone()),
+            _ => None,
+        });
+        let waiting = match (run.state, events.iter().rev().find_map(waiting_for)) {
+            (RunState::Waiting, Some(calls)) => calls,
+            _ => Vec::new(),
+        };
+        Self { run, text: text.unwrap_or_default(), waiting }
+    }
+}
+
+fn waiting_for(event: &NumberedEvent) -> Option<Vec<String>> {
+    match &event.event {
+        toolroom::conversation::RunEvent::Waiting { calls } => {
+            Some(calls.iter().map(ToString::to_string).collect())
+        }
+        _ => None,
+    }
+}
+
+async fn create(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Body(new): Body<NewRun>,
+) -> Result<Response, Problem> {
+    let (wait, stream) = (new.wait, new.stream);
+    let begun = begin(&server, &caller, new).await?;
+    if stream {
+        let (stream, response) = Stream::open();
+        let watching = Watching::new(Arc::clone(&server.runs), caller.scope, begun.run, None);
+        tokio::spawn(relay(stream, watching));
+        return Ok(response);
+    }
+    let status = match wait {
+        true => {
+            server.runs.rest(&begun.run).await;
+            StatusCode::OK
+        }
+        false => StatusCode::ACCEPTED,
+    };
+    Ok((status, Document(reply(&server, &caller, &begun.run).await?)).into_response())
+}
+
+/// Begins a run for somebody.
+pub(super) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) -> Result<Begun, Problem> {
+    let choice = choice(caller, new.agent, new.model.as_deref())?;
+    let mut request = SendRequest::new(String::new()).scope(caller.scope.clone());
+    request.message = Message::user(new.message);
+    request.entrance = ENTRANCE.into();
+    request.context = new.context;
+    if let Some(id) = new.conversation {
+        let id = ConversationId::new(&id);
+        let known = server.app.store.conversation(&caller.scope, &id).await?;
+        if known.is_none() {
+            return Err(Problem::not_found(format!(
+                "there is no conversation `{id}`; leave it out to begin one"
+            )));
+        }
+        request.conversation = Some(id);
+    }
+    server.runs.send(&choice, request).await.map_err(Problem::from)
+}
+
+/// Who answers. An end user's token names the one agent they may talk to.
+pub(super) fn choice(caller: &Caller, agent: Option<String>, model: Option<&str>) -> Result<Choice, Problem> {
+    let agent = match &caller.who {
+        Who::EndUser(user) if agent.as_deref().is_some_and(|agent| agent != user.agent.as_str()) => {
+            return Err(Problem::forbidden(format!("this token is for the agent `{}`", user.agent)));
+        }
+        Who::EndUser(user) => Some(user.agent.to_string()),
+        Who::Owner | Who::Key(_) => agent,
+    };
+    let models = match model {
+        Some(_) if matches!(caller.who, Who::EndUser(_)) => {
+            return Err(Problem::forbidden("this token does not choose the model"));
+        }
+        Some(model) => {
+            vec![model.parse::<ModelName>().map_err(|error| Problem::bad_request(error.to_string()))?]
+        }
+        None => Vec::new(),
+    };
+    Ok(Choice { agent, models, so_far: None })
+}
+
+async fn reply(server: &Server, caller: &Caller, id: &RunId) -> Result<RunReply, Problem> {
+    let unknown = || Problem::not_found(format!("there is no run `{id}`"));
+    let run = server.app.store.run(&caller.scope, id).await?.ok_or_else(unknown)?;
+    let events = server.app.store.events(&caller.scope, id, 0).await?;
+    Ok(RunReply::of(run, &events))
+}
+
+async fn list(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Query(query): Query<RunsQuery>,
+) -> Result<Document<RunList>, Problem> {
+    let state = query.state.as_deref().map(|name| {
+        RunState::from_name(name).ok_or_else(|| Problem::bad_request(format!("no run is ever `{name}`")))
+    });
+    let filter = RunFilter {
+        conversation: query.conversation.as_deref().map(ConversationId::new),
+        state: state.transpose()?,
+        limit: Some(query.limit.unwrap_or(100).min(MOST)),
+        ..RunFilter::default()
+    };
+    Ok(Document(RunList { runs: server.app.store.runs(&caller.scope, filter).await? }))
+}
+
+async fn show(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Document<RunReply>, Problem> {
+    Ok(Document(reply(&server, &caller, &RunId::new(&id)).await?))
+}
+
+async fn watch(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    Query(query): Query<EventsQuery>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let id = RunId::new(&id);
+    let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let from = last.or(query.after).filter(|text| !text.is_empty()).map(|text| text.parse::<Position>());
+    let from = from.transpose().map_err(|error| Problem::bad_request(error.to_string()))?;
+    if server.app.store.run(&caller.scope, &id).await?.is_none() {
+        return Err(Problem::not_found(format!("there is no run `{id}`")));
+    }
+    let (stream, response) = Stream::open();
+    tokio::spawn(relay(stream, Watching::new(Arc::clone(&server.runs), caller.scope, id, from)));
+    Ok(response)
+}
+
+async fn resume(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let begun = server.runs.resume(&caller.scope, &RunId::new(&id)).await?;
+    Ok((StatusCode::ACCEPTED, Document(reply(&server, &caller, &begun.run).await?)).into_response())
+}
+
+async fn cancel(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Document<RunReply>, Problem> {
+    let id = RunId::new(&id);
+    server.runs.cancel(&caller.scope, &id).await?;
+    Ok(Document(reply(&server, &caller, &id).await?))
+}
+
+impl From<BeginError> for Problem {
+    fn from(error: BeginError) -> Self {
+        let text = error.to_string();
+        match error {
+            BeginError::Full => Self::too_many(text, std::time::Duration::from_secs(5)),
+            BeginError::Ending => Self::new(StatusCode::SERVICE_UNAVAILABLE, "ending", text),
+            BeginError::NotFound(_)
+            | BeginError::Agent(OpenAgentError::NotFound { .. })
+            | BeginError::Run(RunError::Take(TakeRunError::NotFound(_))) => Self::not_found(text),
+            BeginError::Run(RunError::NothingSaid | RunError::ClientTool(_)) => Self::bad_request(text),
+            BeginError::Run(
+                RunError::OtherAgent { .. }
+                | RunError::Begin(
+                    BeginRunError::Open { .. } | BeginRunError::Changed(_) | BeginRunError::Taken(_),
+                )
+                | RunError::Take(TakeRunError::Over { .. } | TakeRunError::Busy(_)),
+            ) => Self::conflict(text),
+            BeginError::Agent(OpenAgentError::Model(_) | OpenAgentError::Name { .. }) => {
+                Self::new(StatusCode::BAD_GATEWAY, "no_model", text)
+            }
+            BeginError::Agent(_) | BeginError::Run(_) | BeginError::Broken => Self::failure(&error),
+        }
+    }
+}

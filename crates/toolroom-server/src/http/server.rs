@@ -1,0 +1,181 @@
+//! The server: an open toolroom, and those who may use it from elsewhere.
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::Method;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodRouter, options};
+use tokio_util::sync::CancellationToken;
+use toolroom_host::listen::Listener;
+
+use super::entrance::Door;
+use super::pacing::Pacing;
+use super::problem::Problem;
+use super::running::Running;
+use super::{entrance, gate, listen, repeat, routes};
+use crate::app::App;
+use crate::config::{ServedName, ServerKeys};
+use crate::identity::{Doorkeeper, HostName};
+use crate::runs::Runs;
+
+/// How long calls go on once we are asked to end.
+const CALL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Between two looks for answers that somebody gave elsewhere.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// What is said when the server is started.
+pub(crate) struct ServerSettings {
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    /// What the configuration says.
+    pub(crate) keys: ServerKeys,
+}
+
+/// A toolroom that is reached over HTTP.
+pub(crate) struct Server {
+    pub(super) app: Arc<App>,
+    pub(super) runs: Arc<Runs>,
+    pub(crate) doorkeeper: Doorkeeper,
+    names: HashSet<HostName>,
+    loopback: bool,
+    pub(super) pacing: Pacing,
+    /// Calls that can be stopped.
+    pub(super) running: Arc<Running>,
+    /// Asked to end: nothing new is begun.
+    pub(super) ending: CancellationToken,
+    /// About to end: what still runs is stopped.
+    pub(super) closing: CancellationToken,
+}
+
+impl Server {
+    pub(crate) fn new(app: App, settings: &ServerSettings, ending: CancellationToken) -> Arc<Self> {
+        let doorkeeper = Doorkeeper::new(app.store.clone(), Arc::clone(&app.vault) as _);
+        let address = settings.address;
+        let mut names: HashSet<HostName> = settings.keys.hosts.iter().map(ServedName::host).collect();
+        names.extend(own_names(address));
+        let app = Arc::new(app);
+        let runs = Runs::new(Arc::clone(&app));
+        Arc::new(Self {
+            app,
+            runs,
+            doorkeeper,
+            names,
+            loopback: address.ip().is_loopback(),
+            pacing: Pacing::new(&settings.keys),
+            running: Arc::default(),
+            ending,
+            closing: CancellationToken::new(),
+        })
+    }
+
+    /// Whether requests for this name are meant for us.
+    pub(super) fn is_called(&self, host: &HostName) -> bool {
+        self.names.contains(host)
+    }
+
+    /// Whether only programs of this machine can connect.
+    pub(super) const fn is_among_neighbours(&self) -> bool {
+        self.loopback
+    }
+
+    /// Serves until asked to end, and then until open requests and runs are done.
+    ///
+    /// # Errors
+    /// When what was left in the middle cannot be read.
+    pub(crate) async fn serve(self: &Arc<Self>, listener: Listener) -> anyhow::Result<()> {
+        // Projects that cannot be settled are when they come in; their tools refuse until then.
+        if let Err(error) = self.app.machine.settle_all(self.app.room.catalog()).await {
+            tracing::warn!("whether projects may use the machine cannot be told: {error}");
+        }
+        let taken = self.runs.take_up(super::runs::ENTRANCE).await?;
+        if taken > 0 {
+            tracing::info!("{taken} runs go on that were left in the middle");
+        }
+        let (ending, closing) = (self.ending.clone(), self.closing.clone());
+        tokio::spawn(async move {
+            ending.cancelled().await;
+            tokio::time::sleep(CALL_PATIENCE).await;
+            closing.cancel();
+        });
+        let (ending, runs) = (self.ending.clone(), Arc::clone(&self.runs));
+        tokio::spawn(ending.clone().run_until_cancelled_owned(async move {
+            loop {
+                tokio::time::sleep(LOOK_EVERY).await;
+                if let Err(error) = runs.go_on_with_answered(super::runs::ENTRANCE).await {
+                    tracing::warn!("what was answered cannot be looked for: {error}");
+                }
+            }
+        }));
+        let (ending, runs) = (self.ending.clone(), Arc::clone(&self.runs));
+        let ended = tokio::spawn(async move {
+            ending.cancelled().await;
+            runs.end().await;
+        });
+        listen::serve(listener, self.router(), self.ending.clone()).await;
+        ended.await?;
+        Ok(())
+    }
+
+    /// Writes what is queued. What was acknowledged is written already: an untidy end is no failure.
+    pub(crate) async fn close(&self) {
+        if let Err(error) = self.app.store.shutdown().await {
+            tracing::warn!(%error, "the database could not be closed in order");
+        }
+    }
+
+    fn router(self: &Arc<Self>) -> Router {
+        let mut router = Router::new();
+        for route in routes::all() {
+            let (server, method) = (Arc::clone(self), method_name(&route.method));
+            let door = Door { server, need: route.need, method, path: route.path };
+            let entrance = from_fn_with_state(door, entrance::enter);
+            let handler = match route.repeatable {
+                true => route.handler.layer(from_fn_with_state(Arc::clone(self), repeat::once)),
+                false => route.handler,
+            };
+            router = router.route(route.path, handler.layer(entrance));
+        }
+        let paths: HashSet<&str> = routes::all().iter().map(|route| route.path).collect();
+        for path in paths {
+            let asked: MethodRouter<Arc<Self>> = options(gate::preflight);
+            router = router.route(path, asked);
+        }
+        router
+            .fallback(async || Problem::not_found("there is nothing at this address; see `/docs`"))
+            .method_not_allowed_fallback(async || {
+                let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
+                Problem::new(
+                    status,
+                    "method_not_allowed",
+                    "this address does not take that method; see `/docs`",
+                )
+            })
+            .layer(from_fn_with_state(Arc::clone(self), gate::pass))
+            .with_state(Arc::clone(self))
+    }
+}
+
+fn method_name(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::DELETE => "DELETE",
+        _ => "other",
+    }
+}
+
+/// The names that always lead to an address.
+fn own_names(address: SocketAddr) -> impl Iterator<Item = HostName> {
+    let port = address.port();
+    let mut names = vec![address.to_string()];
+    if address.ip().is_loopback() || address.ip().is_unspecified() {
+        names.extend(["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}")));
+    }
+    names.into_iter().filter_map(|name| name.parse().ok())
+}

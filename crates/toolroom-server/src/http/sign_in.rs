@@ -1,0 +1,60 @@
+//! The owner's browser: signed in by a link that works once.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+
+use super::entrance::{COOKIE, cookie};
+use super::need::Need;
+use super::problem::Problem;
+use super::reading::Path;
+use super::route::Route;
+use super::server::Server;
+use crate::identity::BROWSER_LASTS;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get(
+            "/sign-in/{link}",
+            Need::Nothing,
+            "Signs the owner's browser in; the link works once.",
+            enter,
+        )
+        .reply_of(303, "", "The browser is signed in and led on."),
+        Route::post("/sign-out", Need::Owner, "Signs the owner's browser out.", leave).reply_of(
+            204,
+            "",
+            "The browser is signed out.",
+        ),
+    ]
+}
+
+async fn enter(
+    State(server): State<Arc<Server>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Path(link): Path<String>,
+) -> Result<Response, Problem> {
+    server.pacing.link(peer.ip())?;
+    let Some(cookie) = server.doorkeeper.sign_in(&link).await? else {
+        let detail = "this link was used or is too old; `toolroom serve` prints a new one when it starts";
+        return Err(Problem::forbidden(detail));
+    };
+    let seconds = BROWSER_LASTS.as_secs();
+    let value = format!("{COOKIE}={cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}");
+    let value = HeaderValue::from_str(&value).map_err(|error| Problem::failure(&error))?;
+    let mut response = Redirect::to("/docs").into_response();
+    response.headers_mut().insert(header::SET_COOKIE, value);
+    response.headers_mut().insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    Ok(response)
+}
+
+async fn leave(State(server): State<Arc<Server>>, headers: HeaderMap) -> Result<Response, Problem> {
+    if let Some(cookie) = cookie(&headers) {
+        server.doorkeeper.sign_out(cookie).await?;
+    }
+    let gone = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, gone)]).into_response())
+}

@@ -1,0 +1,59 @@
+//! Somebody who came in, and may do certain things.
+
+use std::sync::Arc;
+
+use toolroom::scope::Scope;
+use toolroom_store::KeyRecord;
+
+use super::permission::{Permission, Permissions};
+use super::token::EndUser;
+
+/// Who a request is from. Made by the doorkeeper alone.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    /// Whose data they see and make.
+    pub(crate) scope: Scope,
+    /// Who they are.
+    pub(crate) who: Who,
+    permissions: Permissions,
+}
+
+/// The kinds of callers.
+#[derive(Debug, Clone)]
+pub(crate) enum Who {
+    /// The owner of this installation, in a browser that was signed in.
+    Owner,
+    /// A program with a key.
+    Key(Arc<KeyRecord>),
+    /// A user of somebody's app, with a token that a key made.
+    EndUser(Arc<EndUser>),
+}
+
+impl Caller {
+    pub(super) fn new(scope: Scope, who: Who, permissions: Permissions) -> Self {
+        Self { scope, who, permissions }
+    }
+
+    pub(crate) const fn may(&self, permission: Permission) -> bool {
+        self.permissions.has(permission)
+    }
+
+    /// All that they may do.
+    pub(crate) const fn permissions(&self) -> Permissions {
+        self.permissions
+    }
+
+    /// Whether this installation is theirs.
+    pub(crate) const fn is_owner(&self) -> bool {
+        matches!(self.who, Who::Owner)
+    }
+
+    /// Who it is, for what is counted and kept by caller.
+    pub(crate) fn name(&self) -> String {
+        match &self.who {
+            Who::Owner => "owner".to_owned(),
+            Who::Key(key) => format!("key:{}", key.id),
+            Who::EndUser(user) => format!("user:{}:{}", user.key, user.user),
+        }
+    }
+}

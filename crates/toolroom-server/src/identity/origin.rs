@@ -1,0 +1,142 @@
+//! Web pages that may use a key, and the names under which we are reached.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// `https://shop.example` or `http://localhost:5173`: scheme, host and port, as a browser sends them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct WebOrigin(String);
+
+/// Not an origin.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no origin; write scheme, host and port as in `https://shop.example`, without a path")]
+pub(crate) struct OriginError(String);
+
+impl FromStr for WebOrigin {
+    type Err = OriginError;
+
+    fn from_str(text: &str) -> Result<Self, OriginError> {
+        let refused = || OriginError(text.to_owned());
+        let (scheme, host) = text.split_once("://").ok_or_else(refused)?;
+        let default = match scheme {
+            "https" => ":443",
+            "http" => ":80",
+            _ => return Err(refused()),
+        };
+        let host = host.strip_suffix(default).unwrap_or(host);
+        let host: HostName = host.parse().map_err(|_| refused())?;
+        Ok(Self(format!("{scheme}://{host}")))
+    }
+}
+
+impl fmt::Display for WebOrigin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for WebOrigin {
+    type Error = OriginError;
+
+    fn try_from(text: String) -> Result<Self, OriginError> {
+        text.parse()
+    }
+}
+
+impl From<WebOrigin> for String {
+    fn from(origin: WebOrigin) -> Self {
+        origin.0
+    }
+}
+
+impl WebOrigin {
+    /// Whether a page of this origin was served under that name.
+    pub(crate) fn is_of(&self, host: &HostName) -> bool {
+        self.0.split_once("://").is_some_and(|(_, own)| own == host.0)
+    }
+}
+
+/// The name and port under which a request reaches us.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct HostName(String);
+
+/// Not a name.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no host name; write a name or an address, with a port where it is not the usual one")]
+pub(crate) struct HostNameError(String);
+
+impl FromStr for HostName {
+    type Err = HostNameError;
+
+    fn from_str(text: &str) -> Result<Self, HostNameError> {
+        let refused = || HostNameError(text.to_owned());
+        let (name, port) = match text.strip_prefix('[') {
+            Some(rest) => {
+                let (address, port) = rest.split_once(']').ok_or_else(refused)?;
+                address.parse::<std::net::Ipv6Addr>().map_err(|_| refused())?;
+                (format!("[{}]", address.to_ascii_lowercase()), port.strip_prefix(':'))
+            }
+            None => match text.split_once(':') {
+                Some((name, port)) => (name.to_ascii_lowercase(), Some(port)),
+                None => (text.to_ascii_lowercase(), None),
+            },
+        };
+        let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
+        let is_name = name.starts_with('[') || (name.len() <= 253 && name.chars().all(is_letter));
+        let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok() && !port.starts_with('+'));
+        if name.is_empty() || !is_name || !is_port {
+            return Err(refused());
+        }
+        Ok(Self(match port {
+            Some(port) => format!("{name}:{port}"),
+            None => name,
+        }))
+    }
+}
+
+impl fmt::Display for HostName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port() {
+        for (text, read) in [
+            ("https://shop.example", "https://shop.example"),
+            ("https://Shop.Example:443", "https://shop.example"),
+            ("http://localhost:5173", "http://localhost:5173"),
+            ("http://[::1]:80", "http://[::1]"),
+        ] {
+            assert_eq!(text.parse::<WebOrigin>().unwrap().to_string(), read);
+        }
+        for text in [
+            "",
+            "null",
+            "*",
+            "shop.example",
+            "https://",
+            "https://a/b",
+            "ftp://a",
+            "https://a@b",
+            "http://a:b",
+        ] {
+            assert!(text.parse::<WebOrigin>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_page_is_ours_if_it_was_served_under_our_name() {
+        let host: HostName = "LOCALHOST:7300".parse().unwrap();
+        assert!("http://localhost:7300".parse::<WebOrigin>().unwrap().is_of(&host));
+        assert!(!"http://localhost:7301".parse::<WebOrigin>().unwrap().is_of(&host));
+        assert!(!"http://localhost".parse::<WebOrigin>().unwrap().is_of(&host));
+    }
+}

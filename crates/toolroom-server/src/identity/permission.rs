@@ -1,0 +1,111 @@
+//! What a key may do.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One thing that a key may do, or may not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Permission {
+    /// See tools, agents, models, calls and conversations of the project.
+    Read,
+    /// Call tools.
+    Call,
+    /// Talk to agents.
+    Chat,
+    /// Make tokens for end users.
+    Mint,
+    /// Change what the project is made of: switches, agents, memories, keys.
+    Manage,
+    /// Answer questions as the operator. No new key has it unless somebody says so.
+    Approve,
+}
+
+impl Permission {
+    /// All there are, the mildest first.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Read, Self::Call, Self::Chat, Self::Mint, Self::Manage, Self::Approve];
+
+    /// What a new key may do where nothing is said.
+    pub(crate) const USUAL: [Self; 3] = [Self::Read, Self::Call, Self::Chat];
+
+    /// Its name on every wire.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Call => "call",
+            Self::Chat => "chat",
+            Self::Mint => "mint",
+            Self::Manage => "manage",
+            Self::Approve => "approve",
+        }
+    }
+
+    const fn bit(self) -> u8 {
+        match self {
+            Self::Read => 1,
+            Self::Call => 2,
+            Self::Chat => 4,
+            Self::Mint => 8,
+            Self::Manage => 16,
+            Self::Approve => 32,
+        }
+    }
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// There is no such permission.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no scope `{0}`; scopes are read, call, chat, mint, manage and approve")]
+pub(crate) struct UnknownPermission(String);
+
+impl FromStr for Permission {
+    type Err = UnknownPermission;
+
+    fn from_str(name: &str) -> Result<Self, UnknownPermission> {
+        let known = Self::ALL.into_iter().find(|permission| permission.as_str() == name);
+        known.ok_or_else(|| UnknownPermission(name.to_owned()))
+    }
+}
+
+/// Several of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Permissions(u8);
+
+impl Permissions {
+    /// Whether this is among them.
+    pub(crate) const fn has(self, permission: Permission) -> bool {
+        self.0 & permission.bit() != 0
+    }
+}
+
+impl FromIterator<Permission> for Permissions {
+    fn from_iter<I: IntoIterator<Item = Permission>>(permissions: I) -> Self {
+        Self(permissions.into_iter().fold(0, |bits, permission| bits | permission.bit()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_permission_is_known_by_its_name_alone() {
+        for permission in Permission::ALL {
+            assert_eq!(permission.as_str().parse(), Ok(permission));
+            let others = Permission::ALL.into_iter().filter(|other| *other != permission);
+            assert!(others.collect::<Permissions>().has(permission).eq(&false), "{permission}");
+            assert!(Permissions::from_iter([permission]).has(permission));
+        }
+        assert!("Read".parse::<Permission>().is_err());
+        assert!(!Permission::USUAL.contains(&Permission::Approve));
+    }
+}

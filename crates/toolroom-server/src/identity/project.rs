@@ -1,0 +1,111 @@
+//! Projects: which there are, and how one may be called.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use toolroom::clock::Timestamp;
+use toolroom::scope::{LOCAL_PROJECT, ProjectId};
+use toolroom_store::{ProjectRecord, Store, StoreError};
+
+/// Longest id, in characters.
+const ID_CHARS: usize = 64;
+
+/// Longest name, in characters.
+const NAME_CHARS: usize = 100;
+
+/// A project, as everybody is told about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Project {
+    /// Its id.
+    pub(crate) id: ProjectId,
+    /// What people call it.
+    pub(crate) name: String,
+    /// Whether its callers may use the tools that reach into this machine.
+    pub(crate) host_tools: bool,
+    /// When it was made: microseconds since the Unix epoch; the local one was always there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) created_at: Option<Timestamp>,
+}
+
+impl Project {
+    /// The project of the person whose machine it is. It always exists, and has all of the machine.
+    fn local(name: Option<String>) -> Self {
+        Self {
+            id: ProjectId::default(),
+            name: name.unwrap_or_else(|| LOCAL_PROJECT.to_owned()),
+            host_tools: true,
+            created_at: None,
+        }
+    }
+
+    fn of(record: &ProjectRecord) -> Self {
+        match record.id.as_str() {
+            LOCAL_PROJECT => Self::local(Some(record.name.clone())),
+            _ => Self {
+                id: record.id.clone(),
+                name: record.name.clone(),
+                host_tools: record.host_tools,
+                created_at: Some(record.created_at),
+            },
+        }
+    }
+
+    /// What is kept of it.
+    pub(crate) fn record(self, now: Timestamp) -> ProjectRecord {
+        let Self { id, name, host_tools, created_at } = self;
+        ProjectRecord { id, name, host_tools, created_at: created_at.unwrap_or(now) }
+    }
+}
+
+/// Every project by id, the local one among them.
+pub(crate) async fn projects(store: &Store) -> Result<Vec<Project>, StoreError> {
+    let mut projects: Vec<Project> = store.projects().await?.iter().map(Project::of).collect();
+    if !projects.iter().any(|project| project.id.as_str() == LOCAL_PROJECT) {
+        projects.push(Project::local(None));
+    }
+    projects.sort_by(|one, other| one.id.cmp(&other.id));
+    Ok(projects)
+}
+
+/// The project of that id.
+pub(crate) async fn project(store: &Store, id: &str) -> Result<Option<Project>, StoreError> {
+    Ok(projects(store).await?.into_iter().find(|project| project.id.as_str() == id))
+}
+
+/// Whether a new project may have this id. It is part of paths and names.
+pub(crate) fn check_project_id(id: &str) -> Result<(), String> {
+    let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    match !id.is_empty() && id.len() <= ID_CHARS && id.chars().all(is_letter) {
+        true => Ok(()),
+        false => Err(format!(
+            "a project's id has up to {ID_CHARS} small letters, digits, `-` and `_`; `{id}` is none"
+        )),
+    }
+}
+
+/// Whether something may have this name: a key, or a project.
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
+    let is_one_line = !name.trim().is_empty() && !name.chars().any(char::is_control);
+    match is_one_line && name.chars().nth(NAME_CHARS).is_none() {
+        true => Ok(()),
+        false => Err(format!("a name has to be one line of up to {NAME_CHARS} characters")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_plain_and_names_are_one_line() {
+        for id in ["shop", "shop-2", "a_b", "1"] {
+            assert!(check_project_id(id).is_ok(), "{id}");
+        }
+        for id in ["", "Shop", "a b", "../x", "a/b", "ä", &"x".repeat(65)] {
+            assert!(check_project_id(id).is_err(), "{id}");
+        }
+        assert!(check_name("The shop around the corner").is_ok());
+        for name in ["", "  ", "two\nlines", &"x".repeat(101)] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What a program reads.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use toolroom::model::Usage as Tokens;
+
+/// An answer.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatCompletion")]
+pub(crate) struct Completion {
+    /// The run.
+    pub(crate) id: String,
+    pub(crate) object: &'static str,
+    /// Seconds since the Unix epoch.
+    pub(crate) created: i64,
+    /// The agent.
+    pub(crate) model: String,
+    pub(crate) choices: Vec<Choice>,
+    pub(crate) usage: Usage,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatCompletionChoice")]
+pub(crate) struct Choice {
+    pub(crate) index: u32,
+    pub(crate) message: Reply,
+    pub(crate) finish_reason: FinishReason,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatCompletionReply")]
+pub(crate) struct Reply {
+    pub(crate) role: &'static str,
+    /// The words; none, if it calls tools.
+    pub(crate) content: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tool_calls: Vec<ToolCallPart>,
+}
+
+/// A call that the program has to run.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "ChatCompletionToolCall")]
+pub(crate) struct ToolCallPart {
+    /// Its place among the calls, in pieces of an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) index: Option<usize>,
+    pub(crate) id: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) function: FunctionCall,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct FunctionCall {
+    pub(crate) name: String,
+    /// JSON, as text.
+    pub(crate) arguments: String,
+}
+
+/// Why an answer ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FinishReason {
+    /// It is whole.
+    Stop,
+    /// The program has to run tools.
+    ToolCalls,
+}
+
+/// What it cost in tokens.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+#[schemars(rename = "ChatCompletionUsage")]
+pub(crate) struct Usage {
+    pub(crate) prompt_tokens: u64,
+    pub(crate) completion_tokens: u64,
+    pub(crate) total_tokens: u64,
+}
+
+impl From<Tokens> for Usage {
+    fn from(tokens: Tokens) -> Self {
+        let (prompt_tokens, completion_tokens) = (tokens.input, tokens.output);
+        Self { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
+    }
+}
+
+/// A piece of an answer.
+#[derive(Debug, Serialize)]
+pub(crate) struct Chunk<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) object: &'static str,
+    pub(crate) created: i64,
+    pub(crate) model: &'a str,
+    pub(crate) choices: Vec<ChunkChoice>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) usage: Option<Usage>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ChunkChoice {
+    pub(crate) index: u32,
+    pub(crate) delta: Delta,
+    pub(crate) finish_reason: Option<FinishReason>,
+}
+
+/// What a piece adds.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Delta {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) role: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) content: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tool_calls: Vec<ToolCallPart>,
+}
+
+impl Completion {
+    pub(crate) const OBJECT: &'static str = "chat.completion";
+    pub(crate) const PIECE: &'static str = "chat.completion.chunk";
+
+    /// A whole answer.
+    pub(crate) fn new(
+        id: String,
+        created: i64,
+        model: String,
+        text: String,
+        tool_calls: Vec<ToolCallPart>,
+        usage: Usage,
+    ) -> Self {
+        let finish_reason = if tool_calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+        let content = (!text.is_empty() || tool_calls.is_empty()).then_some(text);
+        let message = Reply { role: "assistant", content, tool_calls };
+        let choices = vec![Choice { index: 0, message, finish_reason }];
+        Self { id, object: Self::OBJECT, created, model, choices, usage }
+    }
+}

@@ -1,0 +1,18 @@
+//! Runs that belong to the server: begun for somebody who may go away, watched by whoever wants to, taken up again after
+//! a restart.
+//!
+//! [`Runs`] works on them. Each has a [`Feed`], from which any number of watchers read at their own pace; a watcher's
+//! place in it is a [`Position`], and [`Watching`] goes on from there, over what is stored where the feed no longer
+//! reaches back.
+
+mod feed;
+#[cfg(test)]
+mod feed_tests;
+mod position;
+#[expect(clippy::module_inception, reason = "the room is named after the one thing in it that others use")]
+mod runs;
+mod watching;
+
+pub(crate) use position::Position;
+pub(crate) use runs::{BeginError, Begun, Runs};
+pub(crate) use watching::{Seen, Watching};

@@ -1,0 +1,348 @@
+//! The runs the server works on.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use toolroom::agent::{Agent, Handed, ResumeRun, RunError, RunReport, SendRequest, Watcher};
+use toolroom::call::{CallReport, DeliverError, Delivery};
+use toolroom::conversation::{ConversationId, Conversations, Run, RunId, RunState};
+use toolroom::ledger::{LedgerError, QuestionState};
+use toolroom::scope::{ProjectId, Scope};
+use toolroom::tool::ClientTools;
+use toolroom_store::StoreError;
+
+use super::feed::Feed;
+use crate::agents::{self, Choice, OpenAgentError};
+use crate::app::App;
+
+/// Runs that are worked on at the same time.
+const MOST: usize = 2_000;
+
+/// How long runs may go on once the server is asked to end.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// Works on runs, whoever watches or goes away.
+pub(crate) struct Runs {
+    app: Arc<App>,
+    live: Mutex<HashMap<RunId, Live>>,
+    /// Counts feeds that have come and gone.
+    changes: watch::Sender<u64>,
+    tasks: TaskTracker,
+    /// Nobody may take longer.
+    halt: CancellationToken,
+}
+
+/// A run that is being worked on.
+#[derive(Clone)]
+struct Live {
+    feed: Arc<Feed>,
+    stop: CancellationToken,
+}
+
+/// A run that has begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Begun {
+    pub(crate) run: RunId,
+    pub(crate) conversation: ConversationId,
+}
+
+/// Why a run did not begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BeginError {
+    /// There are enough.
+    #[error("{MOST} runs are being worked on; try again later")]
+    Full,
+    /// The server ends.
+    #[error("the server is about to end; try again in a moment")]
+    Ending,
+    /// Nobody answers.
+    #[error(transparent)]
+    Agent(#[from] OpenAgentError),
+    /// It cannot begin.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// There is no such run.
+    #[error("there is no run `{0}`")]
+    NotFound(RunId),
+    /// It broke off before it began.
+    #[error("the run broke off before it began")]
+    Broken,
+}
+
+impl Runs {
+    pub(crate) fn new(app: Arc<App>) -> Arc<Self> {
+        Arc::new(Self {
+            app,
+            live: Mutex::default(),
+            changes: watch::Sender::new(0),
+            tasks: TaskTracker::new(),
+            halt: CancellationToken::new(),
+        })
+    }
+
+    pub(crate) fn conversations(&self) -> &dyn Conversations {
+        &self.app.store
+    }
+
+    /// Begins a run and works on it. Resolves once it has begun.
+    ///
+    /// # Errors
+    /// When it cannot begin.
+    pub(crate) async fn send(
+        self: &Arc<Self>,
+        choice: &Choice,
+        mut request: SendRequest,
+    ) -> Result<Begun, BeginError> {
+        let agent = agents::open(&self.app, &request.scope, choice).await?.agent;
+        let clock = self.app.room.clock();
+        let run = request.run.get_or_insert_with(|| RunId::fresh(clock)).clone();
+        let conversation = request.conversation.get_or_insert_with(|| ConversationId::fresh(clock)).clone();
+        let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
+        request.watcher = Some(self.watcher(&live.feed));
+        self.work(run.clone(), live, async move { agent.send(request).await }).await?;
+        Ok(Begun { run, conversation })
+    }
+
+    /// Goes on with a run that waits, or whose process died. Resolves once it goes on.
+    ///
+    /// # Errors
+    /// When it cannot go on.
+    pub(crate) async fn resume(self: &Arc<Self>, scope: &Scope, id: &RunId) -> Result<Begun, BeginError> {
+        self.resume_with(scope, id, None).await
+    }
+
+    /// Goes on with a run, whose client may have other tools by now.
+    ///
+    /// # Errors
+    /// When it cannot go on.
+    pub(crate) async fn resume_with(
+        self: &Arc<Self>,
+        scope: &Scope,
+        id: &RunId,
+        tools: Option<ClientTools>,
+    ) -> Result<Begun, BeginError> {
+        let (run, agent) = self.known(scope, id).await?;
+        let mut request = ResumeRun::new(run.id.clone(), run.scope.clone());
+        request.client_tools = tools;
+        let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
+        request.watcher = Some(self.watcher(&live.feed));
+        self.work(run.id.clone(), live, async move { agent.resume(request).await }).await?;
+        Ok(Begun { run: run.id, conversation: run.conversation })
+    }
+
+    /// Tells a feed what happens, and counts it.
+    fn watcher(&self, feed: &Arc<Feed>) -> Watcher {
+        let (feed, figures) = (Arc::clone(feed), Arc::clone(&self.app.figures));
+        Arc::new(move |event| {
+            figures.event(&event.event);
+            feed.tell(event);
+        })
+    }
+
+    /// Stops a run: one that is worked on here at once, one that waits for good.
+    ///
+    /// # Errors
+    /// When there is none, it has ended, or another process works on it.
+    pub(crate) async fn cancel(self: &Arc<Self>, scope: &Scope, id: &RunId) -> Result<(), BeginError> {
+        let (run, agent) = self.known(scope, id).await?;
+        let live = self.live().get(id).cloned();
+        if let Some(live) = live {
+            live.stop.cancel();
+            live.feed.wait_for_end().await;
+            return Ok(());
+        }
+        agent.cancel(ResumeRun::new(run.id, run.scope)).await?;
+        Ok(())
+    }
+
+    /// The calls of a run that its client has to run.
+    ///
+    /// # Errors
+    /// When there is no such run, or they cannot be read.
+    pub(crate) async fn handed(&self, scope: &Scope, id: &RunId) -> Result<Vec<Handed>, BeginError> {
+        let (run, agent) = self.known(scope, id).await?;
+        Ok(agent.handed(&run.scope, &run.id).await.map_err(RunError::from)?)
+    }
+
+    /// Takes what a client says came of a call of a run.
+    ///
+    /// # Errors
+    /// When there is no such run. What the kernel does not take is told apart.
+    pub(crate) async fn deliver(
+        &self,
+        id: &RunId,
+        delivery: Delivery,
+    ) -> Result<Result<CallReport, DeliverError>, BeginError> {
+        let (_, agent) = self.known(&delivery.scope, id).await?;
+        Ok(agent.deliver(delivery).await)
+    }
+
+    /// Whether somebody works on a run here.
+    pub(crate) fn is_live(&self, run: &RunId) -> bool {
+        self.live().contains_key(run)
+    }
+
+    /// A run and whoever works on it: the agent it was begun with, asked as it was asked before.
+    async fn known(&self, scope: &Scope, id: &RunId) -> Result<(Run, Agent), BeginError> {
+        let run = self.conversations().run(scope, id).await.map_err(RunError::from)?;
+        let run = run.ok_or_else(|| BeginError::NotFound(id.clone()))?;
+        let so_far = run.model.as_deref().and_then(|model| model.parse().ok());
+        let choice = Choice { agent: Some(run.agent.to_string()), models: Vec::new(), so_far };
+        let agent = agents::open(&self.app, &run.scope, &choice).await?.agent;
+        Ok((run, agent))
+    }
+
+    /// Works on a run in the background. Resolves once the first event was told.
+    async fn work(
+        self: &Arc<Self>,
+        run: RunId,
+        live: Live,
+        work: impl Future<Output = Result<RunReport, RunError>> + Send + 'static,
+    ) -> Result<(), BeginError> {
+        if self.halt.is_cancelled() || self.tasks.is_closed() {
+            return Err(BeginError::Ending);
+        }
+        if self.live().len() >= MOST {
+            return Err(BeginError::Full);
+        }
+        let feed = Arc::clone(&live.feed);
+        let (runs, halt) = (Arc::clone(self), self.halt.clone());
+        let mut task = self.tasks.spawn(async move {
+            runs.live().insert(run.clone(), live.clone());
+            runs.changes.send_modify(|count| *count += 1);
+            // Whoever is not done in time gives the run back: the next process goes on with it.
+            let ended = tokio::select! {
+                ended = work => Some(ended),
+                () = halt.cancelled() => None,
+            };
+            {
+                let mut known = runs.live();
+                if known.get(&run).is_some_and(|known| Arc::ptr_eq(&known.feed, &live.feed)) {
+                    known.remove(&run);
+                }
+            }
+            if !matches!(ended, Some(Ok(_))) {
+                live.feed.retract_end();
+            }
+            live.feed.close();
+            runs.changes.send_modify(|count| *count += 1);
+            match ended {
+                Some(Err(error)) => {
+                    tracing::debug!("`{run}` ended early: {error}");
+                    Err(error)
+                }
+                Some(Ok(_)) | None => Ok(()),
+            }
+        });
+        tokio::select! {
+            biased;
+            () = feed.wait_for(0), if !feed.is_over() => {}
+            ended = &mut task => return ended.map_err(|_| BeginError::Broken)?.map_err(BeginError::from),
+        }
+        if !feed.read(0).events.is_empty() {
+            return Ok(());
+        }
+        task.await.map_err(|_| BeginError::Broken)?.map_err(BeginError::from)
+    }
+
+    /// Waits until nobody works on a run here.
+    pub(crate) async fn rest(&self, run: &RunId) {
+        if let Some(feed) = self.feed(run) {
+            feed.wait_for_end().await;
+        }
+    }
+
+    /// The feed of a run that is worked on here.
+    pub(super) fn feed(&self, run: &RunId) -> Option<Arc<Feed>> {
+        self.live().get(run).map(|live| Arc::clone(&live.feed))
+    }
+
+    /// Waits until a run has another feed than this one, or none, or for so long.
+    pub(super) async fn wait_for_another(&self, run: &RunId, old: &Feed, longest: Duration) {
+        let other = || self.feed(run).is_none_or(|feed| !std::ptr::eq(feed.as_ref(), old));
+        self.wait_until(other, longest).await;
+    }
+
+    /// Waits until somebody works on a run here, or for so long.
+    pub(super) async fn wait_for_any(&self, run: &RunId, longest: Duration) {
+        self.wait_until(|| self.feed(run).is_some(), longest).await;
+    }
+
+    async fn wait_until(&self, holds: impl Fn() -> bool, longest: Duration) {
+        let mut changes = self.changes.subscribe();
+        // However it ends, whoever waits looks again.
+        drop(tokio::time::timeout(longest, changes.wait_for(|_| holds())).await);
+    }
+
+    /// Goes on with the runs that a former process left in the middle.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub(crate) async fn take_up(self: &Arc<Self>, entrance: &str) -> Result<usize, StoreError> {
+        let left = self.app.store.open_runs().await?;
+        let left =
+            left.into_iter().filter(|run| run.state == RunState::Running && &*run.entrance == entrance);
+        let mut taken = 0;
+        for run in left {
+            match self.resume(&run.scope, &run.id).await {
+                Ok(_) => taken += 1,
+                // Another process works on it, or its agent is gone.
+                Err(error) => tracing::debug!("`{}` is not taken up: {error}", run.id),
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Goes on with runs whose questions somebody has answered, here or in another process.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(crate) async fn go_on_with_answered(self: &Arc<Self>, entrance: &str) -> Result<(), LedgerError> {
+        let failed = |error| LedgerError::new("list open runs", error);
+        let open = self.app.store.open_runs().await.map_err(failed)?;
+        let waiting: Vec<Run> = open
+            .into_iter()
+            .filter(|run| run.state == RunState::Waiting && &*run.entrance == entrance)
+            .collect();
+        let projects: HashSet<ProjectId> = waiting.iter().map(|run| run.scope.project.clone()).collect();
+        for project in projects {
+            let inbox =
+                self.app.room.approvals().questions(&Scope { project: project.clone(), user: None }).await?;
+            let asking: HashSet<&str> = (inbox.questions.iter())
+                .filter(|question| question.state == QuestionState::Waiting)
+                .filter_map(|question| question.record.run.as_deref())
+                .collect();
+            for run in waiting.iter().filter(|run| run.scope.project == project) {
+                if !asking.contains(run.id.as_str())
+                    && let Err(error) = self.resume(&run.scope, &run.id).await
+                {
+                    tracing::debug!("`{}` does not go on: {error}", run.id);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many are being worked on.
+    pub(crate) fn live_count(&self) -> usize {
+        self.live().len()
+    }
+
+    /// Lets runs end, and gives back those that take too long.
+    pub(crate) async fn end(&self) {
+        self.tasks.close();
+        if tokio::time::timeout(PATIENCE, self.tasks.wait()).await.is_err() {
+            self.halt.cancel();
+            self.tasks.wait().await;
+        }
+    }
+
+    fn live(&self) -> MutexGuard<'_, HashMap<RunId, Live>> {
+        // Each change is whole when the lock is given back.
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

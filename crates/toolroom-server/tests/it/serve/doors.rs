@@ -1,0 +1,163 @@
+//! Who gets in at all: hosts, pages, keys that no longer hold, links that were used, and names nobody may give themselves.
+
+use serde_json::json;
+
+use super::served::{SCOPES, Served};
+use super::wire::Asked;
+use crate::home::Home;
+
+#[test]
+fn a_request_for_another_host_is_refused_wherever_it_goes() {
+    let served = Served::configured("[server]\nhosts = ['tools.example.com']\n");
+    let key = served.key("local", "read");
+    for path in ["/healthz", "/v1/tools", "/docs", "/nowhere", &served.link] {
+        for host in ["evil.example", "localhost", "127.0.0.1:1", ""] {
+            let asked = Asked::new("GET", path).key(&key).host(host);
+            served.ask(&asked).refused(421, "unknown_host");
+        }
+    }
+    let port = served.address.port();
+    for host in [format!("localhost:{port}"), format!("127.0.0.1:{port}"), "tools.example.com".to_owned()] {
+        served.ask(&Asked::new("GET", "/v1/tools").key(&key).host(&host)).is(200);
+    }
+    // A link that was asked for under another name is not used up.
+    served.cookie();
+}
+
+#[test]
+fn a_page_of_somebody_else_gets_in_only_with_a_key_that_names_it() {
+    let served = Served::new();
+    let (key, all) = (served.key("local", "read,call"), served.key("local", &SCOPES.join(",")));
+    let order = json!({"name": "web", "scopes": ["call"], "origins": ["https://shop.example"]});
+    let made = served.send("POST", "/v1/keys", &all, &order).is(201).json();
+    let web = made["key"].as_str().unwrap();
+    let call = |key: &str, origin: &str| {
+        let body = json!({"tool": "calculator", "arguments": {"expression": "1"}});
+        served.ask(&Asked::new("POST", "/v1/calls").key(key).header("Origin", origin).json(&body))
+    };
+    for origin in
+        ["https://evil.example", "http://shop.example", "https://shop.example.evil.example", "null", "*"]
+    {
+        call(&key, origin).refused(403, "forbidden");
+        call(web, origin).refused(403, "forbidden");
+    }
+    call(&key, "https://shop.example").refused(403, "forbidden");
+    let reply = call(web, "https://shop.example").is(200);
+    assert_eq!(reply.header("access-control-allow-origin"), Some("https://shop.example"));
+    let preflight = |origin: &str| served.ask(&Asked::new("OPTIONS", "/v1/calls").header("Origin", origin));
+    preflight("https://shop.example").is(204);
+    preflight("https://evil.example").refused(403, "forbidden");
+    for path in ["/healthz", "/openapi.json", "/docs"] {
+        served
+            .ask(&Asked::new("GET", path).header("Origin", "https://evil.example"))
+            .refused(403, "forbidden");
+    }
+    assert_eq!(served.home.journal().len(), 1);
+}
+
+#[test]
+fn a_link_signs_in_once_and_a_browser_says_where_it_comes_from() {
+    let served = Served::new();
+    let cookie = served.cookie();
+    served.ask(&Asked::new("GET", &served.link)).refused(403, "forbidden");
+    let body = json!({"id": "shop"});
+    let make = || Asked::new("POST", "/v1/projects").header("Cookie", &cookie).json(&body);
+    served.ask(&make()).refused(403, "forbidden");
+    served.ask(&make().header("Origin", "https://evil.example")).refused(403, "forbidden");
+    let list = served.home.run(&["projects", "list", "--json"]).ended(0).json();
+    assert_eq!(list.as_array().unwrap().len(), 1, "{list}");
+    served.ask(&make().header("Origin", &served.origin())).is(201);
+    // Reading needs no origin: no page of somebody else can read the reply.
+    served.ask(&Asked::new("GET", "/v1/projects").header("Cookie", &cookie)).is(200);
+    let leave = Asked::new("POST", "/sign-out").header("Cookie", &cookie).header("Origin", &served.origin());
+    served.ask(&leave).is(204);
+    served.ask(&Asked::new("GET", "/v1/projects").header("Cookie", &cookie)).refused(401, "unauthorized");
+    let forged = "toolroom_browser=0123456789abcdefghijklmnopqrstuvwxyz";
+    served.ask(&Asked::new("GET", "/v1/projects").header("Cookie", forged)).refused(401, "unauthorized");
+}
+
+#[test]
+fn nobody_says_themselves_who_they_are() {
+    let served = Served::new();
+    served.project("shop");
+    let key = served.key("shop", "read,call");
+    let body = json!({"tool": "calculator", "arguments": {"expression": "1"}});
+    for field in ["user", "project", "scope", "caller"] {
+        let mut body = body.clone();
+        body[field] = json!("local");
+        served.send("POST", "/v1/calls", &key, &body).refused(400, "bad_request");
+    }
+    let mut asked = Asked::new("POST", "/v1/calls").key(&key).json(&body);
+    for header in ["X-User", "X-Project", "X-Toolroom-Project", "X-Forwarded-User", "Remote-User"] {
+        asked = asked.header(header, "local");
+    }
+    let call = served.ask(&asked).is(200).json();
+    let id = call["call_id"].as_str().unwrap();
+    let kept = served.get(&format!("/v1/calls/{id}"), &key).is(200).json();
+    assert_eq!((kept["project"].as_str(), kept["user"].is_null()), (Some("shop"), true), "{kept}");
+    // What a client says of its user is data, and gives no rights.
+    let mut body = body;
+    body["context"] = json!({"user": "root", "project": "local", "scopes": ["approve"]});
+    let id = served.send("POST", "/v1/calls", &key, &body).is(200).json()["call_id"].clone();
+    let kept = served.get(&format!("/v1/calls/{}", id.as_str().unwrap()), &key).is(200).json();
+    assert_eq!(kept["project"], "shop");
+    served.get("/v1/calls?project=local", &key).refused(400, "bad_request");
+}
+
+#[test]
+fn keys_that_no_longer_hold_open_nothing() {
+    let served = Served::new();
+    let made = |scopes: &str| {
+        let made = served.make_key("local", scopes);
+        (made["id"].as_str().unwrap().to_owned(), made["key"].as_str().unwrap().to_owned())
+    };
+    let check = |key: &str| served.get("/v1/tools", key);
+    let ((revoked, revoked_key), (rotated, rotated_key)) = (made("read"), made("read,chat"));
+    check(&revoked_key).is(200);
+    served.home.run(&["keys", "revoke", &revoked]).ended(0);
+    check(&revoked_key).refused(401, "unauthorized");
+    let new = served.home.run(&["keys", "rotate", &rotated, "--overlap", "1h", "--json"]).ended(0).json();
+    check(&rotated_key).is(200);
+    check(new["key"].as_str().unwrap()).is(200);
+    let again =
+        served.home.run(&["keys", "rotate", new["id"].as_str().unwrap(), "--overlap", "0s", "--json"]);
+    check(new["key"].as_str().unwrap()).refused(401, "unauthorized");
+    check(again.json()["key"].as_str().unwrap()).is(200);
+    let short = ["keys", "create", "--name", "short", "--expires", "1ms", "--json"];
+    check(served.home.run(&short).ended(0).json()["key"].as_str().unwrap()).refused(401, "unauthorized");
+    for wrong in ["trk_prod_0", "", "trk_", "tru_AAAA", &rotated_key[..rotated_key.len() - 1]] {
+        check(wrong).refused(401, "unauthorized");
+    }
+    // The key is nowhere: only what it hashes to.
+    let database = std::fs::read(served.home.path().join("toolroom.db")).unwrap();
+    let wal = std::fs::read(served.home.path().join("toolroom.db-wal")).unwrap_or_default();
+    for bytes in [database, wal] {
+        assert!(!bytes.windows(rotated_key.len()).any(|window| window == rotated_key.as_bytes()));
+    }
+}
+
+#[test]
+fn tokens_die_with_their_key() {
+    let served = Served::new();
+    let minting = served.make_key("local", "mint");
+    let key = minting["key"].as_str().unwrap();
+    let token = served.token(key, "ann");
+    let check = || served.get("/v1/approvals", &token);
+    check().is(200);
+    let order = |body| served.send("POST", "/v1/tokens", key, &body);
+    order(json!({"user": "ann", "agent": "nobody"})).refused(404, "not_found");
+    order(json!({"user": "", "agent": "default"})).refused(400, "bad_request");
+    order(json!({"user": "ann", "agent": "default", "expires_in": 9})).refused(400, "bad_request");
+    order(json!({"user": "ann", "agent": "default", "project": "shop"})).refused(400, "bad_request");
+    served.home.run(&["keys", "revoke", minting["id"].as_str().unwrap()]).ended(0);
+    check().refused(401, "unauthorized");
+}
+
+#[test]
+fn others_than_this_machine_need_a_key() {
+    let home = Home::new();
+    let refused = home.run(&["serve", "--listen", "0.0.0.0:0"]).ended(3);
+    assert!(refused.err.contains("toolroom keys create --name"), "{refused:?}");
+    home.run(&["keys", "create", "--name", "old", "--expires", "1ms"]).ended(0);
+    home.run(&["serve", "--listen", "0.0.0.0:0"]).ended(3);
+}

@@ -1,0 +1,175 @@
+//! Who may use which route: every route of the table, asked by everybody there can be.
+
+use serde_json::{Value, json};
+
+use super::served::{SCOPES, Served};
+use super::wire::Asked;
+
+/// Somebody who asks.
+struct Visitor {
+    name: String,
+    /// What they show.
+    header: Option<(&'static str, String)>,
+    project: &'static str,
+    scopes: Vec<&'static str>,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Nobody,
+    Key,
+    EndUser,
+    Owner,
+}
+
+impl Visitor {
+    /// Whether a route with this need lets them in.
+    fn may(&self, need: &str) -> bool {
+        match need {
+            "nothing" | "neighbour" => true,
+            "owner" => self.kind == Kind::Owner,
+            "answerer" => self.kind == Kind::EndUser || self.scopes.contains(&"approve"),
+            "keeper" => self.project == "local" && self.scopes.contains(&"manage"),
+            scope if SCOPES.contains(&scope) => self.scopes.contains(&scope),
+            unknown => panic!("the need `{unknown}` has no row in this matrix"),
+        }
+    }
+}
+
+fn visitors(served: &Served) -> Vec<Visitor> {
+    let mut visitors = vec![Visitor {
+        name: "nobody".to_owned(),
+        header: None,
+        project: "",
+        scopes: Vec::new(),
+        kind: Kind::Nobody,
+    }];
+    for project in ["local", "shop"] {
+        for scope in SCOPES {
+            visitors.push(Visitor {
+                name: format!("a key of {project} that may {scope}"),
+                header: Some(("Authorization", format!("Bearer {}", served.key(project, scope)))),
+                project,
+                scopes: vec![scope],
+                kind: Kind::Key,
+            });
+        }
+    }
+    let minting = served.key("shop", "mint");
+    visitors.push(Visitor {
+        name: "a user of shop".to_owned(),
+        header: Some(("Authorization", format!("Bearer {}", served.token(&minting, "ann")))),
+        project: "shop",
+        scopes: vec!["chat"],
+        kind: Kind::EndUser,
+    });
+    visitors.push(Visitor {
+        name: "the owner".to_owned(),
+        header: Some(("Cookie", served.cookie())),
+        project: "local",
+        scopes: SCOPES.to_vec(),
+        kind: Kind::Owner,
+    });
+    visitors
+}
+
+#[test]
+fn every_route_lets_in_whom_it_should_and_nobody_else() {
+    let served = Served::new();
+    served.project("shop");
+    let document = served.ask(&Asked::new("GET", "/openapi.json")).is(200).json();
+    let visitors = visitors(&served);
+    let mut wire = served.wire();
+    let mut asked = 0;
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let need =
+                operation["x-needs"].as_str().unwrap_or_else(|| panic!("{method} {path} says no need"));
+            // Signing in and out would change who the visitors are.
+            if path.starts_with("/sign-") {
+                continue;
+            }
+            // What is named does not exist: whoever is let in changes nothing.
+            let target = filled(path);
+            for visitor in &visitors {
+                let mut request = Asked::new(&method.to_uppercase(), &target).json(&Value::from(17));
+                if let Some((name, value)) = &visitor.header {
+                    request = request.header(name, value);
+                }
+                if visitor.kind == Kind::Owner {
+                    request = request.header("Origin", &served.origin());
+                }
+                let reply = wire.ask(&request);
+                let told = format!("{} asks {method} {path} ({need}): {reply:?}", visitor.name);
+                match (visitor.may(need), visitor.kind) {
+                    (true, _) => assert!(!matches!(reply.status, 401 | 403 | 500..), "{told}"),
+                    (false, Kind::Nobody) => {
+                        assert_eq!(reply.status, 401, "{told}");
+                        assert!(reply.header("www-authenticate").is_some(), "{told}");
+                    }
+                    (false, _) => assert_eq!(reply.status, 403, "{told}"),
+                }
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked > 400, "only {asked} were asked");
+}
+
+/// The path with something in each of its places. A user of an app may talk to one agent, and to no other.
+fn filled(path: &str) -> String {
+    let place = if path.starts_with("/agui/") { "default" } else { "nothing-like-that" };
+    let words = path.split('/').map(|word| if word.starts_with('{') { place } else { word });
+    words.collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn nobody_sees_what_belongs_to_another_project() {
+    let served = Served::new();
+    served.project("shop");
+    let all = SCOPES.join(",");
+    let (ours, theirs) = (served.key("local", &all), served.key("shop", &all));
+    let repeated = json!({"text": "a long result ", "times": 5_000});
+    let long = served.call(&ours, "repeat", &repeated).is(200).json();
+    let (call, artifact) = (long["call_id"].as_str().unwrap(), long["artifact"].as_str().unwrap());
+    let parked = served.park(&ours, "mine");
+    served.send("PUT", "/v1/agents/cook", &ours, &json!({"prompt": "You cook."})).is(200);
+    let key = served.make_key("local", "read");
+    let key = key["id"].as_str().unwrap();
+    let places = [
+        ("GET", "/v1/calls/{}", call),
+        ("POST", "/v1/calls/{}/cancel", call),
+        ("POST", "/v1/calls/{}/resume", &parked),
+        ("GET", "/v1/artifacts/{}", artifact),
+        ("GET", "/v1/artifacts/{}/content", artifact),
+        ("GET", "/v1/approvals/{}", &parked),
+        ("GET", "/v1/agents/{}", "cook"),
+        ("DELETE", "/v1/agents/{}", "cook"),
+        ("DELETE", "/v1/keys/{}", key),
+    ];
+    for (method, place, id) in places {
+        let told = |id: &str| {
+            let asked = Asked::new(method, &place.replace("{}", id)).key(&theirs);
+            served.ask(&asked).refused(404, "not_found").body.replace(id, "")
+        };
+        assert_eq!(
+            told(id),
+            told("not-there"),
+            "what is somebody else's looks as if it were not there: {place}"
+        );
+    }
+    let answer = json!({"answer": "once"});
+    served.send("POST", &format!("/v1/approvals/{parked}"), &theirs, &answer).refused(404, "not_found");
+    for list in ["calls", "approvals", "keys"] {
+        let listed = served.get(&format!("/v1/{list}"), &theirs).is(200);
+        assert!(
+            !listed.body.contains(call) && !listed.body.contains(&parked) && !listed.body.contains(key),
+            "{listed:?}"
+        );
+    }
+    // Nothing of all that has changed anything.
+    assert_eq!(served.get(&format!("/v1/approvals/{parked}"), &ours).is(200).json()["state"], "waiting");
+    served.get("/v1/agents/cook", &ours).is(200);
+    assert_eq!(served.written(), "");
+}

@@ -1,0 +1,16 @@
+//! `toolroom serve` through its real door: HTTP on loopback.
+
+mod calls;
+mod described;
+mod doors;
+mod keys;
+mod machine;
+mod matrix;
+mod pacing;
+mod repeated;
+mod resources;
+mod runs;
+pub(crate) mod served;
+pub(crate) mod wire;
+
+pub(crate) use served::Served;

@@ -1,0 +1,106 @@
+//! Requests that are sent twice and done once.
+
+use serde_json::{Value, json};
+
+use super::served::{SCOPES, Served};
+use super::wire::{Asked, Reply};
+use crate::afoot::until;
+
+fn append(served: &Served, key: &str, name: &str, text: &str) -> Asked {
+    let arguments = json!({"path": served.notes(), "text": text});
+    let asked = Asked::new("POST", "/v1/calls").key(key).header("Idempotency-Key", name);
+    asked.json(&json!({"tool": "append_note", "arguments": arguments}))
+}
+
+/// A toolroom in which notes are appended unasked.
+fn served() -> Served {
+    Served::configured("[policy]\npreset = 'open'\n")
+}
+
+#[test]
+fn the_same_request_under_the_same_name_is_done_once() {
+    let served = served();
+    let (key, other) = (served.key("local", "call"), served.key("local", "call,read"));
+    let ask = |key: &str, name: &str, text: &str| served.ask(&append(&served, key, name, text));
+    let first = ask(&key, "n1", "one").is(200);
+    assert_eq!((first.header("idempotent-replayed"), &first.json()["outcome"]), (None, &json!("done")));
+    let again = ask(&key, "n1", "one").is(200);
+    assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &first.body));
+    ask(&key, "n1", "two").refused(422, "name_taken");
+    assert_eq!(served.written().lines().count(), 1);
+    // Names are everybody's own, and each request without one is a request.
+    ask(&other, "n1", "three").is(200);
+    ask(&key, "n2", "one").is(200);
+    assert_eq!(served.written().lines().count(), 3);
+    for odd in ["", &"x".repeat(201), "ü"] {
+        ask(&key, odd, "odd").refused(400, "bad_request");
+    }
+    // What was refused may be mended and sent again under its name.
+    let refused = Asked::new("POST", "/v1/calls").key(&key).header("Idempotency-Key", "n3").json(&json!({}));
+    served.ask(&refused).refused(400, "bad_request");
+    ask(&key, "n3", "four").is(200);
+    assert_eq!(served.written().lines().count(), 4);
+}
+
+#[test]
+fn of_two_at_once_one_is_done() {
+    let served = served();
+    let key = served.key("local", "call");
+    for round in 0..5 {
+        let asked = append(&served, &key, &format!("round {round}").replace(' ', "-"), "once");
+        let mut wires: Vec<_> = (0..4).map(|_| served.wire()).collect();
+        wires.iter_mut().for_each(|wire| wire.send(&asked));
+        let replies: Vec<Reply> = wires.iter_mut().map(super::wire::Wire::reply).collect();
+        for reply in &replies {
+            match reply.status {
+                200 => assert_eq!(reply.json()["outcome"], "done"),
+                _ => drop(reply.clone().refused(409, "in_progress")),
+            }
+        }
+        assert!(replies.iter().any(|reply| reply.status == 200), "{replies:?}");
+        assert_eq!(served.written().lines().count(), round + 1);
+    }
+}
+
+#[test]
+fn a_named_request_goes_on_when_its_sender_is_gone() {
+    let served = served();
+    let key = served.key("local", "read,call");
+    let wait = Asked::new("POST", "/v1/calls").key(&key).header("Idempotency-Key", "slow");
+    let wait = wait.json(&json!({"tool": "countdown", "arguments": {"seconds": 1}}));
+    let with_status = |status: &str| {
+        let list = served.get(&format!("/v1/calls?status={status}"), &key).is(200).json();
+        list["calls"].as_array().unwrap().len()
+    };
+    let mut wire = served.wire();
+    wire.send(&wait);
+    until(|| with_status("begun") == 1);
+    drop(wire);
+    until(|| with_status("done") == 1);
+    until(|| served.ask(&wait).status == 200);
+    let again = served.ask(&wait).is(200);
+    assert_eq!(
+        (again.header("idempotent-replayed"), &again.json()["result"]),
+        (Some("true"), &json!("lift-off"))
+    );
+}
+
+#[test]
+fn a_key_that_was_told_twice_is_nowhere_in_between() {
+    let served = served();
+    let manager = served.key("local", &SCOPES.join(","));
+    let make = || {
+        let asked = Asked::new("POST", "/v1/keys").key(&manager).header("Idempotency-Key", "k");
+        served.ask(&asked.json(&json!({"name": "twice"}))).is(201)
+    };
+    let key = make().json()["key"].clone();
+    assert_eq!(make().json()["key"], key);
+    let names =
+        |list: Value| list["keys"].as_array().unwrap().iter().filter(|key| key["name"] == "twice").count();
+    assert_eq!(names(served.get("/v1/keys", &manager).is(200).json()), 1);
+    let key = key.as_str().unwrap().as_bytes();
+    for file in ["toolroom.db", "toolroom.db-wal"] {
+        let bytes = std::fs::read(served.home.path().join(file)).unwrap_or_default();
+        assert!(!bytes.windows(key.len()).any(|window| window == key), "{file}");
+    }
+}

@@ -1,0 +1,153 @@
+//! Runs over HTTP: begun, watched, broken off, gone on with.
+
+use serde_json::{Value, json};
+
+use super::served::Served;
+use super::wire::Asked;
+use crate::afoot::until;
+use crate::home::Home;
+use crate::scripted_model::{Line, ScriptedModel};
+
+fn served(script: impl IntoIterator<Item = Line>, config: &str) -> (Served, ScriptedModel) {
+    let (home, model) = (Home::new(), ScriptedModel::starts(script));
+    model.is_set_up_in(home.path(), config);
+    (Served::at(home), model)
+}
+
+/// The events of a stream that has ended, with their ids.
+fn events(text: &str) -> Vec<(String, Value)> {
+    let blocks = text.split("\n\n").filter(|block| block.contains("data: "));
+    let field = |block: &str, name: &str| {
+        let line = block.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or_default().to_owned()
+    };
+    blocks
+        .map(|block| (field(block, "id: "), serde_json::from_str(&field(block, "data: ")).unwrap()))
+        .collect()
+}
+
+fn kinds(events: &[(String, Value)]) -> Vec<&str> {
+    events.iter().map(|(_, event)| event["type"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_run_is_watched_from_any_place() {
+    let (served, _model) =
+        served([Line::Calls("calculator", json!({"expression": "6*7"})), Line::says("It is 42.")], "");
+    let key = served.key("local", "chat");
+    let body = json!({"message": "What is 6*7?", "wait": true});
+    let run = served.send("POST", "/v1/runs", &key, &body).is(200).json();
+    assert_eq!((&run["state"], &run["text"]), (&json!("done"), &json!("It is 42.")), "{run}");
+    let path = format!("/v1/runs/{}/events", run["id"].as_str().unwrap());
+    let whole = events(&served.get(&path, &key).is(200).body);
+    let kinds_told = kinds(&whole);
+    assert_eq!((kinds_told[0], *kinds_told.last().unwrap()), ("started", "done"), "{kinds_told:?}");
+    for seen in 0..whole.len() {
+        let after = Asked::new("GET", &path).key(&key).header("Last-Event-ID", &whole[seen].0);
+        let rest = events(&served.ask(&after).is(200).body);
+        assert_eq!(rest, whole[seen + 1..], "after {}", whole[seen].0);
+    }
+    served.ask(&Asked::new("GET", &path).key(&key).header("Last-Event-ID", "x")).refused(400, "bad_request");
+    served.get("/v1/runs/run_of_nobody/events", &key).refused(404, "not_found");
+    let messages = format!("/v1/conversations/{}/messages", run["conversation"].as_str().unwrap());
+    let said = served.get(&messages, &key).is(200).json();
+    assert_eq!(said["entries"].as_array().unwrap().len(), 4, "{said}");
+}
+
+#[test]
+fn a_stream_tells_what_happens_and_whoever_leaves_it_stops_nothing() {
+    let (served, model) = served([Line::says("one two three four")], "");
+    let key = served.key("local", "chat");
+    let body = json!({"message": "Count.", "stream": true});
+    let told = events(&served.send("POST", "/v1/runs", &key, &body).is(200).body);
+    let text: String = told
+        .iter()
+        .filter(|(_, event)| event["type"] == "text")
+        .map(|(_, event)| event["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(text, "one two three four");
+    let mut wire = served.wire();
+    wire.send(&Asked::new("POST", "/v1/runs").key(&key).json(&body));
+    model.is_asked(2);
+    drop(wire);
+    until(|| {
+        let runs = served.get("/v1/runs?state=done", &key).is(200).json();
+        runs["runs"].as_array().unwrap().len() == 2
+    });
+}
+
+#[test]
+fn a_run_that_asks_goes_on_when_the_operator_has_answered() {
+    let script = [Line::Calls("publish_note", json!({"path": "notes", "text": "yes"})), Line::says("Done.")];
+    let (served, _model) = served(script, "");
+    let (key, operator) = (served.key("local", "chat"), served.key("local", "read,approve"));
+    let run =
+        served.send("POST", "/v1/runs", &key, &json!({"message": "Note it.", "wait": true})).is(200).json();
+    assert_eq!(run["state"], "waiting", "{run}");
+    let call = run["waiting"][0].as_str().unwrap();
+    let path = format!("/v1/runs/{}", run["id"].as_str().unwrap());
+    served
+        .send("POST", &format!("/v1/approvals/{call}"), &key, &json!({"answer": "once"}))
+        .refused(403, "forbidden");
+    served.send("POST", &format!("/v1/approvals/{call}"), &operator, &json!({"answer": "once"})).is(200);
+    until(|| served.get(&path, &key).is(200).json()["state"] == "done");
+    let told = events(&served.get(&format!("{path}/events"), &key).is(200).body);
+    let kinds = kinds(&told);
+    assert!(kinds.contains(&"asks") && kinds.contains(&"waiting") && kinds.ends_with(&["done"]), "{kinds:?}");
+}
+
+#[test]
+fn a_run_is_stopped() {
+    let (served, model) = served([Line::Stalls("Well")], "");
+    let key = served.key("local", "chat");
+    let run = served.send("POST", "/v1/runs", &key, &json!({"message": "Hello"})).is(202).json();
+    model.is_asked(1);
+    let path = format!("/v1/runs/{}", run["id"].as_str().unwrap());
+    let again = json!({"message": "And?", "conversation": run["conversation"]});
+    served.send("POST", "/v1/runs", &key, &again).refused(409, "conflict");
+    let stopped = served.send("POST", &format!("{path}/cancel"), &key, &json!({})).is(200).json();
+    assert_eq!(stopped["state"], "cancelled", "{stopped}");
+    served.send("POST", &format!("{path}/resume"), &key, &json!({})).refused(409, "conflict");
+}
+
+#[test]
+fn a_token_reaches_its_own_agent_and_its_own_runs() {
+    let (served, _model) = served([Line::says("Hello.")], "[agent.other]\n");
+    let (key, mint) = (served.key("local", "chat"), served.key("local", "mint,chat"));
+    let (ana, ben) = (served.token(&mint, "ana"), served.token(&mint, "ben"));
+    let body = json!({"message": "Hi", "wait": true});
+    let run = served.send("POST", "/v1/runs", &ana, &body).is(200).json();
+    let path = format!("/v1/runs/{}", run["id"].as_str().unwrap());
+    served.get(&path, &ana).is(200);
+    served.get(&path, &key).is(200);
+    served.get(&path, &ben).refused(404, "not_found");
+    let other = json!({"message": "Hi", "agent": "other"});
+    served.send("POST", "/v1/runs", &ana, &other).refused(403, "forbidden");
+    let declared = json!({"message": "Hi", "user": "ben"});
+    served.send("POST", "/v1/runs", &ana, &declared).refused(400, "bad_request");
+    assert_eq!(served.get("/v1/runs", &ben).is(200).json()["runs"], json!([]));
+}
+
+#[test]
+fn what_a_server_left_in_the_middle_the_next_one_goes_on_with() {
+    let script = [
+        Line::Calls("calculator", json!({"expression": "6*7"})),
+        Line::Stalls("It"),
+        Line::says("It is 42."),
+    ];
+    let (mut served, model) = served(script, "");
+    let key = served.key("local", "chat");
+    let run = served.send("POST", "/v1/runs", &key, &json!({"message": "6*7?"})).is(202).json();
+    model.is_asked(2);
+    served.dies();
+    served.starts_again();
+    let path = format!("/v1/runs/{}", run["id"].as_str().unwrap());
+    until(|| served.get(&path, &key).is(200).json()["state"] == "done");
+    // Somebody who had heard more than was kept is told from where the run was taken up.
+    let after = Asked::new("GET", &format!("{path}/events")).key(&key).header("Last-Event-ID", "0-1000");
+    let told = events(&served.ask(&after).is(200).body);
+    let kinds = kinds(&told);
+    assert_eq!((kinds[0], *kinds.last().unwrap()), ("started", "done"), "{kinds:?}");
+    let calls = served.home.run(&["log", "--json"]).ended(0).json();
+    assert_eq!(calls.as_array().unwrap().len(), 1, "nothing was done twice: {calls}");
+}

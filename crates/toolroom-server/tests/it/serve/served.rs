@@ -1,0 +1,159 @@
+//! A server of its own for each test, and those who use it.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, ChildStdout};
+
+use serde_json::{Value, json};
+
+use super::wire::{Asked, Reply, Wire};
+use crate::home::Home;
+
+/// Every scope there is.
+pub(crate) const SCOPES: [&str; 6] = ["read", "call", "chat", "mint", "manage", "approve"];
+
+/// `toolroom serve` with the tools of the example, in a home of its own.
+pub(crate) struct Served {
+    pub(crate) home: Home,
+    child: Child,
+    /// Kept open: a server that cannot print is another test.
+    _printed: BufReader<ChildStdout>,
+    pub(crate) address: SocketAddr,
+    /// The path of the link that signs in once.
+    pub(crate) link: String,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ended = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
+
+impl Served {
+    pub(crate) fn new() -> Self {
+        Self::configured("")
+    }
+
+    pub(crate) fn configured(config: &str) -> Self {
+        let home = Home::new();
+        std::fs::write(home.path().join("toolroom.toml"), config).unwrap();
+        Self::at(home)
+    }
+
+    /// Ends as in a power cut.
+    pub(crate) fn dies(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Listens again, elsewhere.
+    pub(crate) fn starts_again(&mut self) {
+        let Running { child, printed, address, link } = Running::start(&self.home);
+        (self.child, self._printed, self.address, self.link) = (child, printed, address, link);
+    }
+
+    pub(crate) fn at(home: Home) -> Self {
+        let Running { child, printed, address, link } = Running::start(&home);
+        Self { home, child, _printed: printed, address, link }
+    }
+}
+
+/// A server that listens.
+struct Running {
+    child: Child,
+    printed: BufReader<ChildStdout>,
+    address: SocketAddr,
+    link: String,
+}
+
+impl Running {
+    fn start(home: &Home) -> Self {
+        let mut command = home.own_tools(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+        // What it says on the way is shown where a test fails.
+        command.stderr(std::process::Stdio::inherit());
+        let mut child = command.spawn().unwrap();
+        let mut printed = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        printed.read_line(&mut line).unwrap();
+        let said: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+        let url = said["url"].as_str().unwrap();
+        let address = url.strip_prefix("http://").unwrap().parse().unwrap();
+        let link = said["sign_in"].as_str().unwrap().strip_prefix(url).unwrap().to_owned();
+        Self { child, printed, address, link }
+    }
+}
+
+impl Served {
+    /// A key of a project with these scopes, separated by commas.
+    pub(crate) fn key(&self, project: &str, scopes: &str) -> String {
+        let made = self.make_key(project, scopes);
+        made["key"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn make_key(&self, project: &str, scopes: &str) -> Value {
+        let name = scopes.replace(',', "-");
+        let words = ["keys", "create", "--project", project, "--name", &name, "--scope", scopes, "--json"];
+        self.home.run_own(&words).ended(0).json()
+    }
+
+    pub(crate) fn project(&self, id: &str) {
+        self.home.run_own(&["projects", "create", id]).ended(0);
+    }
+
+    pub(crate) fn wire(&self) -> Wire {
+        Wire::new(self.address)
+    }
+
+    pub(crate) fn ask(&self, asked: &Asked) -> Reply {
+        self.wire().ask(asked)
+    }
+
+    pub(crate) fn get(&self, path: &str, key: &str) -> Reply {
+        self.ask(&Asked::new("GET", path).key(key))
+    }
+
+    pub(crate) fn send(&self, method: &str, path: &str, key: &str, body: &Value) -> Reply {
+        self.ask(&Asked::new(method, path).key(key).json(body))
+    }
+
+    pub(crate) fn call(&self, key: &str, tool: &str, arguments: &Value) -> Reply {
+        self.send("POST", "/v1/calls", key, &json!({"tool": tool, "arguments": arguments}))
+    }
+
+    /// The cookie of a browser that uses the link.
+    pub(crate) fn cookie(&self) -> String {
+        let reply = self.ask(&Asked::new("GET", &self.link)).is(303);
+        let cookie = reply.header("set-cookie").unwrap();
+        assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+        cookie.split(';').next().unwrap().to_owned()
+    }
+
+    /// The origin of the server's own pages.
+    pub(crate) fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// A token for somebody, made by a key that may.
+    pub(crate) fn token(&self, key: &str, user: &str) -> String {
+        let made = self.send("POST", "/v1/tokens", key, &json!({"user": user, "agent": "default"})).is(201);
+        made.json()["token"].as_str().unwrap().to_owned()
+    }
+
+    /// A call of the example that waits for approval, and the file it would write to.
+    pub(crate) fn park(&self, key: &str, text: &str) -> String {
+        let path = self.notes();
+        let reply = self.call(key, "publish_note", &json!({"path": path, "text": text})).is(202);
+        reply.json()["call_id"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn notes(&self) -> String {
+        self.home.path().join("notes").display().to_string()
+    }
+
+    /// What was written so far.
+    pub(crate) fn written(&self) -> String {
+        std::fs::read_to_string(self.notes()).unwrap_or_default()
+    }
+}
