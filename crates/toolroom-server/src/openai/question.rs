@@ -158,7 +158,7 @@ impl ChatRequest {
                         Speaker::System | Speaker::Developer => instructions.push(text),
                         Speaker::User => history.push(message(Role::User, text)),
                         Speaker::Assistant if !text.is_empty() => {
-                            history.push(message(Role::Assistant, text))
+                            history.push(message(Role::Assistant, text));
                         }
                         // What tools said is in the words that follow.
                         Speaker::Assistant | Speaker::Tool | Speaker::Function => {}
@@ -209,13 +209,13 @@ mod tests {
 
     use super::*;
 
-    fn request(messages: Value) -> ChatRequest {
+    fn request(messages: &Value) -> ChatRequest {
         serde_json::from_value(json!({"model": "default", "messages": messages, "temperature": 0.2})).unwrap()
     }
 
     #[test]
     fn the_last_message_is_answered_and_what_came_before_is_history() {
-        let asked = request(json!([
+        let asked = request(&json!([
             {"role": "system", "content": "Be short."},
             {"role": "user", "content": "Hello"},
             {"role": "assistant", "content": null, "tool_calls": []},
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn results_at_the_end_go_on_with_what_asked_for_them() {
-        let asked = request(json!([
+        let asked = request(&json!([
             {"role": "user", "content": "Weather?"},
             {"role": "tool", "content": "12 C", "tool_call_id": "a"},
             {"role": "tool", "content": "14 C", "tool_call_id": "b"},
@@ -248,7 +248,7 @@ mod tests {
             (json!([{"role": "tool", "content": "x"}]), "tool_call_id"),
             (json!([{"role": "user", "content": [{"type": "input_audio"}]}]), "input_audio"),
         ] {
-            let error = request(messages).said().unwrap_err().to_string();
+            let error = request(&messages).said().unwrap_err().to_string();
             assert!(error.contains(told), "{error}");
         }
         let choice = json!({"model": "x", "messages": [], "tool_choice": "required"});
