@@ -151,3 +151,25 @@ fn what_a_server_left_in_the_middle_the_next_one_goes_on_with() {
     let calls = served.home.run(&["log", "--json"]).ended(0).json();
     assert_eq!(calls.as_array().unwrap().len(), 1, "nothing was done twice: {calls}");
 }
+
+#[test]
+fn what_happens_is_counted_and_nobody_is_named() {
+    let (served, _model) =
+        served([Line::Calls("calculator", json!({"expression": "6*7"})), Line::says("It is 42.")], "");
+    let key = served.key("local", "call,chat");
+    served.send("POST", "/v1/runs", &key, &json!({"message": "What is 6*7?", "wait": true})).is(200);
+    served.call(&key, "no_such_tool_4711", &json!({})).is(404);
+    let page = served.ask(&Asked::new("GET", "/metrics")).is(200).body;
+    for line in [
+        "toolroom_calls_total{tool=\"builtin:calculator\",outcome=\"done\"} 1",
+        "toolroom_calls_total{tool=\"unknown\",outcome=\"failed\"} 1",
+        "toolroom_runs_total{state=\"done\"} 1",
+        "toolroom_http_requests_total{method=\"POST\",route=\"/v1/runs\",status=\"200\"} 1",
+        "toolroom_runs_live 0",
+        "toolroom_approvals_waiting 0",
+        "# EOF",
+    ] {
+        assert!(page.lines().any(|told| told == line), "{line}\n{page}");
+    }
+    assert!(!page.contains("4711") && !page.contains(&key), "{page}");
+}
