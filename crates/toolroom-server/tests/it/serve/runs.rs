@@ -78,8 +78,12 @@ fn a_stream_tells_what_happens_and_whoever_leaves_it_stops_nothing() {
 
 #[test]
 fn a_run_that_asks_goes_on_when_the_operator_has_answered() {
-    let script = [Line::Calls("publish_note", json!({"path": "notes", "text": "yes"})), Line::says("Done.")];
-    let (served, _model) = served(script, "");
+    let home = Home::new();
+    let notes = home.path().join("notes");
+    let note = json!({"path": notes, "text": "yes"});
+    let model = ScriptedModel::starts([Line::Calls("publish_note", note), Line::says("Done.")]);
+    model.is_set_up_in(home.path(), "");
+    let served = Served::at(home);
     let (key, operator) = (served.key("local", "chat"), served.key("local", "read,approve"));
     let run =
         served.send("POST", "/v1/runs", &key, &json!({"message": "Note it.", "wait": true})).is(200).json();
@@ -91,6 +95,7 @@ fn a_run_that_asks_goes_on_when_the_operator_has_answered() {
         .refused(403, "forbidden");
     served.send("POST", &format!("/v1/approvals/{call}"), &operator, &json!({"answer": "once"})).is(200);
     until(|| served.get(&path, &key).is(200).json()["state"] == "done");
+    assert!(served.written().contains("yes"), "it was done");
     let told = events(&served.get(&format!("{path}/events"), &key).is(200).body);
     let kinds = kinds(&told);
     assert!(kinds.contains(&"asks") && kinds.contains(&"waiting") && kinds.ends_with(&["done"]), "{kinds:?}");
