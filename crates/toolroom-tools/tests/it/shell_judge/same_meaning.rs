@@ -52,7 +52,7 @@ fn chosen_texts_mean_the_same_when_they_are_printed() {
 #[test]
 fn random_texts_mean_the_same_when_they_are_printed() {
     let stage = Stage::new();
-    let mut read = 0;
+    let (mut read, mut compared) = (0, 0);
     let tries = scaled(100);
     for seed in 0..tries {
         let mut scribe = Scribe::new(0xbead_0000 + u64::from(seed) * 104_729);
@@ -66,23 +66,36 @@ fn random_texts_mean_the_same_when_they_are_printed() {
         if misread_by_bash(&script) {
             continue;
         }
+        compared += 1;
         same(&stage, "/bin/bash", &script);
         if scribe.is_portable {
             same(&stage, "/bin/sh", &script);
         }
     }
     assert!(read * 10 >= tries * 6, "only {read} of {tries} were understood");
+    assert!(compared * 10 >= tries * 6, "only {compared} of {tries} were compared");
 }
 
-/// Bash 5.2 writes a substitution anew before it runs it. After a here-document in it, a `;` of a `case` is lost, so that
-/// two commands become one: what is printed from the tree says what the text said, and the text does something else.
-fn misread_by_bash(script: &str) -> bool {
-    let mut rest = script;
-    for part in ["$(", "<<", "case "] {
-        match rest.split_once(part) {
-            Some((_, behind)) => rest = behind,
-            None => return false,
-        }
+/// Texts that bash 5.2 misreads: in a `$(…)` it loses the first `;` after a here-document, so that two commands become one.
+const MISREAD: &[&str] = &[
+    "x=$(p1 <<A\nhi\nA\np2; q2 x)",
+    "x=\"$(p1 <<A\nhi\nA\np2 ;v=1 q2 x)\"",
+    "x=\"$(p1 <<A\nhi\nA\ncase a in a) p2 ;v=1 q2 x\n;; esac)\"",
+    "x=$(p1 <<A\nhi\nA\nif p2; then q2 x; fi)",
+];
+
+#[test]
+fn what_bash_misreads_is_printed_so_that_it_does_not() {
+    let stage = Stage::new();
+    for text in MISREAD {
+        let printed = print(&parse(text).unwrap());
+        assert_eq!(stage.run("/bin/bash", &printed).ran, ["p1", "p2", "q2"], "{printed}");
     }
-    true
+}
+
+/// Whether it may be one of those: what such a text does is no measure of what is printed.
+fn misread_by_bash(script: &str) -> bool {
+    let substitution = script.split_once("$(").map(|(_, behind)| behind);
+    let document = substitution.and_then(|text| text.split_once("<<")).map(|(_, behind)| behind);
+    document.is_some_and(|text| text.replace(";;", "").contains(';'))
 }
