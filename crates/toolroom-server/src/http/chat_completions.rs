@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Extension, State};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -109,10 +109,14 @@ impl From<Problem> for Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let Self(Problem { status, code, detail, .. }) = self;
+        let Self(Problem { status, code, detail, retry_after }) = self;
         let kind = if status.is_client_error() { "invalid_request_error" } else { "server_error" };
         let error = json!({"message": detail, "type": kind, "code": code, "param": null});
-        (status, Document(json!({"error": error}))).into_response()
+        let mut response = (status, Document(json!({"error": error}))).into_response();
+        if let Some(span) = retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(span.as_secs().max(1)));
+        }
+        response
     }
 }
 

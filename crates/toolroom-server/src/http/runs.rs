@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolroom::agent::{RunError, SendRequest};
 use toolroom::conversation::{
-    BeginRunError, ConversationId, Conversations as _, NumberedEvent, Run, RunFilter, RunId, RunState,
-    TakeRunError,
+    BeginRunError, ConversationId, Conversations as _, NumberedEvent, Run, RunEvent, RunFilter, RunId,
+    RunState, TakeRunError,
 };
 use toolroom::model::Message;
 use toolroom_models::vendor::ModelName;
@@ -35,18 +35,18 @@ const MOST: u32 = 1_000;
 const STREAM: &str = "text/event-stream";
 
 pub(super) fn routes() -> Vec<Route> {
-    let (chat, read) = (Need::Permission(Permission::Chat), Need::Permission(Permission::Chat));
+    let chat = Need::Permission(Permission::Chat);
     vec![
         Route::post("/v1/runs", chat, "Sends a message to an agent.", create)
             .body::<NewRun>()
             .reply::<RunReply>(200, "With `wait`: the answer, or what it waits for.")
             .reply::<RunReply>(202, "The run has begun; watch it at `/v1/runs/{run}/events`.")
             .reply_of(200, STREAM, "With `stream`: what happens."),
-        Route::get("/v1/runs", read, "Lists runs, the newest first.", list)
+        Route::get("/v1/runs", chat, "Lists runs, the newest first.", list)
             .query::<RunsQuery>()
             .reply::<RunList>(200, "The runs."),
-        Route::get("/v1/runs/{run}", read, "Shows one run.", show).reply::<RunReply>(200, "The run."),
-        Route::get("/v1/runs/{run}/events", read, "Streams what happens in a run.", watch)
+        Route::get("/v1/runs/{run}", chat, "Shows one run.", show).reply::<RunReply>(200, "The run."),
+        Route::get("/v1/runs/{run}/events", chat, "Streams what happens in a run.", watch)
             .query::<EventsQuery>()
             .reply_of(200, STREAM, "Events; go on with `Last-Event-ID`."),
         Route::post(
@@ -131,7 +131,6 @@ pub(super) struct RunReply {
 
 impl RunReply {
     fn of(run: Run, events: &[NumberedEvent]) -> Self {
-        use toolroom::conversation::RunEvent;
         let text = events.iter().rev().find_map(|event| match &event.event {
             RunEvent::Done { text, .. } => Some(text.clone()),
             _ => None,
@@ -146,9 +145,7 @@ impl RunReply {
 
 fn waiting_for(event: &NumberedEvent) -> Option<Vec<String>> {
     match &event.event {
-        toolroom::conversation::RunEvent::Waiting { calls } => {
-            Some(calls.iter().map(ToString::to_string).collect())
-        }
+        RunEvent::Waiting { calls } => Some(calls.iter().map(ToString::to_string).collect()),
         _ => None,
     }
 }
