@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions, Connection, Executor};
 
 use crate::StoreError;
 
@@ -15,13 +15,14 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long somebody waits who only wants to know whether there is a lock to be had.
 const SHORT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Pages kept per connection, in KiB (negative for SQLite). The kernel's page cache holds the rest.
-const WRITER_CACHE: &str = "-2048";
-const READER_CACHE: &str = "-512";
-
-/// Pages in the write-ahead log before they move to the file: 2 MiB. Moving them happens inside a commit, so a
-/// longer log means fewer but longer pauses; at this length the slowest calls of a crowd wait half as long.
-const CHECKPOINT_PAGES: &str = "500";
+/// How connections that write are set up. `cache_size` is in KiB (negative for SQLite) per connection; the kernel's page
+/// cache holds the rest. The write-ahead log moves to the file after 500 pages, 2 MiB: moving them happens inside a
+/// commit, so a longer log means fewer but longer pauses; at this length the slowest calls of a crowd wait half as long.
+const WRITER: &str = "PRAGMA temp_store = memory; PRAGMA cache_size = -2048; PRAGMA synchronous = NORMAL; \
+    PRAGMA wal_autocheckpoint = 500;";
+const COPIER: &str = "PRAGMA temp_store = memory; PRAGMA cache_size = -2048; PRAGMA synchronous = FULL;";
+const READER: &str = "PRAGMA temp_store = memory; PRAGMA cache_size = -512; PRAGMA query_only = ON;";
+const VISITOR: &str = "PRAGMA temp_store = memory; PRAGMA cache_size = -512;";
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +40,9 @@ pub(crate) enum Purpose {
 }
 
 /// Opens the database at `path`.
+///
+/// A connection that cannot be set up is closed before the error is told: closing removes the logs beside the file, by
+/// name, and whoever hears of the error may be about to put another database there.
 pub(crate) async fn connect(path: &Path, purpose: Purpose) -> Result<SqliteConnection, StoreError> {
     let patience = match purpose {
         Purpose::Write | Purpose::Read | Purpose::Copy | Purpose::Inspect => BUSY_TIMEOUT,
@@ -48,18 +52,21 @@ pub(crate) async fn connect(path: &Path, purpose: Purpose) -> Result<SqliteConne
         .filename(path)
         .busy_timeout(patience)
         .foreign_keys(true)
-        .pragma("temp_store", "memory")
         .disable_statement_logging();
-    let options = match purpose {
-        Purpose::Write => options
-            .create_if_missing(true)
-            .pragma("cache_size", WRITER_CACHE)
-            .pragma("synchronous", "NORMAL")
-            .pragma("wal_autocheckpoint", CHECKPOINT_PAGES),
-        Purpose::Read => options.pragma("cache_size", READER_CACHE).pragma("query_only", "ON"),
-        Purpose::Try => options.pragma("cache_size", READER_CACHE),
-        Purpose::Copy => options.pragma("cache_size", WRITER_CACHE).pragma("synchronous", "FULL"),
-        Purpose::Inspect => options.pragma("cache_size", READER_CACHE).read_only(true).immutable(true),
+    let (options, settings) = match purpose {
+        Purpose::Write => (options.create_if_missing(true), WRITER),
+        Purpose::Read => (options, READER),
+        Purpose::Copy => (options, COPIER),
+        Purpose::Inspect => (options.read_only(true).immutable(true), VISITOR),
+        Purpose::Try => (options, VISITOR),
     };
-    options.connect().await.map_err(|error| StoreError::at(path, error))
+    let mut connection = options.connect().await.map_err(|error| StoreError::at(path, error))?;
+    match connection.execute(settings).await {
+        Ok(_) => Ok(connection),
+        Err(error) => {
+            // Nothing was written through it, so nothing can be lost.
+            drop(connection.close().await);
+            Err(StoreError::at(path, error))
+        }
+    }
 }

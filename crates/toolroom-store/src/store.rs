@@ -4,7 +4,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sqlx::{Connection, Row};
+use sqlx::{Connection, Row, SqliteConnection};
 use toolroom::clock::{Clock, Timestamp};
 use toolroom::ledger::{AnswerId, SwitchState};
 use toolroom::scope::ProjectId;
@@ -57,20 +57,12 @@ impl Store {
     /// # Errors
     /// When the file cannot be opened, is no database of ours, is newer than this version, or is locked.
     pub async fn open(path: &Path, presence: Presence, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
-        let failed = |error| StoreError::at(path, error);
         let instance = Instance::new(presence.clone(), Arc::clone(&clock));
         let mut connection = connect(path, Purpose::Write).await?;
-        let mut seen = look_around(&mut connection, path, instance.now()).await?;
-        if seen.is_none() {
-            migrate(&mut connection, path, MIGRATIONS).await?;
-            seen = look_around(&mut connection, path, instance.now()).await?;
-        }
-        if let Err(error) = instance.tidy_up(&mut connection, &seen.unwrap_or_default()).await {
-            // Whoever holds the lock just now does not keep us from reading; the next start looks again.
-            match failed(error) {
-                StoreError::Locked(_) => tracing::debug!("the dead are buried later: the database is locked"),
-                error => return Err(error),
-            }
+        if let Err(error) = prepare(&mut connection, path, &instance).await {
+            // Closed when the error is told, as in `connect`.
+            drop(connection.close().await);
+            return Err(error);
         }
         Ok(Self {
             shared: Arc::new(Shared {
@@ -225,5 +217,27 @@ impl Store {
 
     pub(crate) fn standing_reader(&self) -> &StandingReader {
         &self.shared.standing
+    }
+}
+
+/// Migrates what is older, and buries the dead.
+async fn prepare(
+    connection: &mut SqliteConnection,
+    path: &Path,
+    instance: &Instance,
+) -> Result<(), StoreError> {
+    let mut seen = look_around(connection, path, instance.now()).await?;
+    if seen.is_none() {
+        migrate(connection, path, MIGRATIONS).await?;
+        seen = look_around(connection, path, instance.now()).await?;
+    }
+    let Err(error) = instance.tidy_up(connection, &seen.unwrap_or_default()).await else { return Ok(()) };
+    // Whoever holds the lock just now does not keep us from reading; the next start looks again.
+    match StoreError::at(path, error) {
+        StoreError::Locked(_) => {
+            tracing::debug!("the dead are buried later: the database is locked");
+            Ok(())
+        }
+        error => Err(error),
     }
 }
