@@ -1,9 +1,24 @@
 //! Where others connect to us.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
 
 use tokio::net::{TcpListener, TcpStream};
+
+/// Where this process listens. Sockets belong to the process, and so does this.
+static OURS: Mutex<Vec<SocketAddr>> = Mutex::new(Vec::new());
+
+/// Whether whoever connects there would reach this very process.
+pub(crate) fn is_ours(address: SocketAddr, is_of_this_machine: impl Fn(&IpAddr) -> bool) -> bool {
+    let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
+    ours.iter().filter(|ours| ours.port() == address.port()).any(|ours| {
+        let (ours, there) = (ours.ip().to_canonical(), address.ip().to_canonical());
+        // One that listens everywhere is reached at every address of the machine, and connecting to nowhere leads to it.
+        let is_here = there.is_loopback() || there.is_unspecified() || is_of_this_machine(&there);
+        ours == there || (is_here && (ours.is_unspecified() || there.is_unspecified()))
+    })
+}
 
 /// An address that others connect to.
 #[derive(Debug)]
@@ -21,6 +36,7 @@ impl Listener {
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
         let socket = TcpListener::bind(address).await?;
         let address = socket.local_addr()?;
+        OURS.lock().unwrap_or_else(PoisonError::into_inner).push(address);
         Ok(Self { socket, address })
     }
 
@@ -46,6 +62,15 @@ impl Listener {
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(error) => return Err(error),
             }
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let mut ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = ours.iter().position(|address| *address == self.address) {
+            ours.swap_remove(place);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a call costs with everything around it: a real database, many callers, a fresh process.
+//! What a call costs with everything around it: a real database, many callers, a fresh process, a server.
 
 #![expect(
     clippy::disallowed_methods,
@@ -8,8 +8,10 @@
 
 #[path = "../../toolroom/benches/instant_model/mod.rs"]
 mod instant_model;
+mod lived_in;
 #[path = "../../toolroom/benches/measure/mod.rs"]
 mod measure;
+mod rest;
 mod talk;
 #[path = "../../toolroom/benches/ticket/mod.rs"]
 mod ticket;
@@ -24,23 +26,22 @@ use std::thread;
 use std::time::Instant;
 
 use instant_model::InstantModel;
+use lived_in::{call, folder, grow_old, open, room};
 use measure::{Bar, Measure, median, quantile, report};
 use talk::Talk;
-use tempfile::TempDir;
 use ticket::{echo, many_tools, ticket};
 use tokio::runtime::{Builder, Runtime};
 use toolroom::Toolroom;
 use toolroom::agent::{Agent, AgentRecord, Candidate, SendRequest};
-use toolroom::call::{CallRequest, Outcome};
 use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::clock::{Clock, SystemClock};
 use toolroom::ledger::{CallId, CallRecord, CallStatus, CloseCall, Ledger, ParkedQuestion, Switchboard};
 use toolroom::scope::{ProjectId, Scope};
 use toolroom::tool::{Arguments, Effect};
-use toolroom_store::{Presence, Store};
+use toolroom_store::Store;
 
 /// Makes this program behave as the command line: `call` prints a result, as the real one does; `memory` adds on
-/// stderr what the process needed at most.
+/// stderr what the process needed at most; `serve` has one more tool, and `bare` is no Toolroom at all.
 const AS_CLI: &str = "TOOLROOM_BENCH_AS_CLI";
 
 /// Rounds per rate; odd, so that there is a median round.
@@ -52,9 +53,6 @@ const STARTS: usize = 31;
 /// How many ask at once.
 const CROWD: usize = 32;
 
-/// Calls that a database holds which has been in use for a while.
-const OLD_CALLS: usize = 5_000;
-
 /// Conversations that are left alone, and those before them that fill caches.
 const IDLE: usize = 5_000;
 const WARM_UP: usize = 2_000;
@@ -62,27 +60,40 @@ const WARM_UP: usize = 2_000;
 /// Of every Linux that this runs on.
 const PAGE_BYTES: u64 = 4_096;
 
-/// `/proc/self/stat` counts in hundredths of a second on every Linux.
+/// What this process has used, among other things.
+const SELF: &str = "/proc/self/stat";
+
+/// `/proc/PID/stat` counts in hundredths of a second on every Linux.
 const TICK_US: f64 = 10_000.0;
 
 type Done = Result<(), Box<dyn Error>>;
 
 fn main() -> ExitCode {
-    if let Ok(mode) = std::env::var(AS_CLI) {
-        let code = toolroom_server::run(register_many);
-        if mode == "memory" {
-            let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-            drop(writeln!(std::io::stderr(), "{status}"));
-        }
-        return code;
-    }
-    match journal().and_then(|()| idle_conversations()).and_then(|()| start()) {
+    let done = match std::env::var(AS_CLI).as_deref() {
+        Ok("bare") => rest::serve_bare(),
+        Ok("serve") => return toolroom_server::run(rest::register),
+        Ok(mode) => return as_cli(mode),
+        Err(_) => journal()
+            .and_then(|()| idle_conversations())
+            .and_then(|()| start())
+            .and_then(|()| rest::figures()),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             drop(writeln!(std::io::stderr(), "{error}"));
             ExitCode::FAILURE
         }
     }
+}
+
+fn as_cli(mode: &str) -> ExitCode {
+    let code = toolroom_server::run(register_many);
+    if mode == "memory" {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        drop(writeln!(std::io::stderr(), "{status}"));
+    }
+    code
 }
 
 fn register_many(catalog: &Catalog) -> Result<(), RegisterError> {
@@ -182,13 +193,7 @@ impl Work {
 
     async fn once(&self, arguments: &Arguments) -> Result<(), String> {
         match self {
-            Self::Call(room, tool) => {
-                let report = room.call(CallRequest::new(*tool).arguments(arguments.clone())).await;
-                match report.outcome {
-                    Outcome::Done(_) => Ok(()),
-                    other => Err(format!("{other:?}")),
-                }
-            }
+            Self::Call(room, tool) => call(room, tool, arguments).await,
             Self::Close(store) => {
                 let close = CloseCall {
                     record: record(arguments),
@@ -237,14 +242,14 @@ fn crowd(
     }
     runtime.block_on(round(work, callers, n / 4))?;
     let (mut rates, mut latencies) = (Vec::new(), Vec::new());
-    let before = processor_time()?;
+    let before = processor_time(SELF)?;
     for _ in 0..ROUNDS {
         let start = Instant::now();
         latencies.extend(runtime.block_on(round(work, callers, n))?);
         rates.push(n as f64 / start.elapsed().as_secs_f64());
     }
     let all = n * ROUNDS;
-    let processor = (processor_time()? - before) / all as f64;
+    let processor = (processor_time(SELF)? - before) / all as f64;
     report("journal", &case, median(&mut rates), "/s", bar, all);
     report("journal", &format!("{case}_p50"), quantile(&mut latencies, 0.5), "us", Bar::NONE, all);
     report("journal", &format!("{case}_p99"), quantile(&mut latencies, 0.99), "us", Bar::NONE, all);
@@ -275,9 +280,9 @@ async fn round(work: &Work, callers: usize, n: usize) -> Result<Vec<f64>, String
     Ok(latencies)
 }
 
-/// Of all threads of this process so far, in microseconds.
-fn processor_time() -> Result<f64, Box<dyn Error>> {
-    let stat = fs::read_to_string("/proc/self/stat")?;
+/// Of all threads of a process so far, in microseconds.
+fn processor_time(stat: &str) -> Result<f64, Box<dyn Error>> {
+    let stat = fs::read_to_string(stat)?;
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_ascii_whitespace();
     let ticks = fields.skip(11).take(2).map(str::parse::<f64>).sum::<Result<f64, _>>()?;
     Ok(ticks * TICK_US)
@@ -349,35 +354,4 @@ fn command(program: &Path, arguments: &[&str], home: &Path) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).env("TOOLROOM_HOME", home).env(AS_CLI, "call").stdin(Stdio::null());
     command
-}
-
-/// Leaves a database behind that holds some thousand calls.
-fn grow_old(home: &Path) -> Done {
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(async {
-        let store = open(&home.join("toolroom.db")).await?;
-        round(&Work::Call(room(&store)?, "note"), CROWD, OLD_CALLS).await?;
-        store.shutdown().await?;
-        Ok(())
-    })
-}
-
-/// Beside the build, where the disk is a disk: the system's folder for temporary files may be in memory.
-fn folder() -> std::io::Result<TempDir> {
-    TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))
-}
-
-async fn open(database: &Path) -> Result<Store, Box<dyn Error>> {
-    let us = toolroom_host::presence::Presence::of_this_process()?;
-    let is_alive = Arc::new(toolroom_host::presence::Presence::is_alive);
-    let presence = Presence { machine: us.machine, process: us.process, is_alive };
-    Ok(Store::open(database, presence, Arc::new(SystemClock)).await?)
-}
-
-fn room(store: &Store) -> Result<Toolroom, Box<dyn Error>> {
-    let ports = Arc::new(store.clone());
-    let room = Toolroom::builder(ports).build();
-    room.catalog().register(echo("app:note", Effect::Pure)?)?;
-    room.catalog().register(echo("app:write", Effect::OnceOnlyWrite)?)?;
-    Ok(room)
 }

@@ -238,6 +238,11 @@ pub enum Refusal {
         /// What uses it.
         service: &'static str,
     },
+    /// This very process listens there.
+    #[error(
+        "this server listens there itself, and what it does is not reached through it; no setting opens that"
+    )]
+    Ourselves,
     /// The connection led elsewhere.
     #[error("the connection led to `{found}` and not to the address that was checked, `{checked}`")]
     Elsewhere {

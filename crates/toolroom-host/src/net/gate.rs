@@ -20,6 +20,7 @@ use super::reach::Reach;
 use super::resolve::{Pending, Resolve};
 use super::tls::Tls;
 use super::wire::Wire;
+use crate::listen::is_ours;
 
 /// Addresses of one name that are tried. All of them are judged.
 const TRIED: usize = 8;
@@ -105,6 +106,10 @@ impl Inner {
             .map_err(|source| NetError::Connect { host: place.to_string(), source: Arc::new(source) })?;
         for address in &found {
             self.reach.admit(place, *address, |address| own.contains(&address)).map_err(refused)?;
+            // Whatever is opened, nobody gets at this server through itself: it would take them for somebody here.
+            if is_ours(SocketAddr::new(*address, place.port()), |address| own.contains(address)) {
+                return Err(refused(Refusal::Ourselves));
+            }
         }
         let tried = alternating(&found).into_iter().take(TRIED);
         Ok(tried.map(|address| SocketAddr::new(address, place.port())).collect())

@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use tokio::runtime::Builder;
+use toolroom_host::listen::Listener;
 use toolroom_host::net::{Client, NetError, Reach, Refusal, Request};
 
 use crate::internet::{Answer, INTERNAL, Internet, LAN, OWN, PUBLIC, inside};
@@ -402,5 +403,37 @@ fn names_that_are_not_there_or_not_answered_are_told_apart() {
             assert!(matches!(found, Err(NetError::Timeout { .. })), "{found:?}");
         });
         internet.assert_untouched();
+    });
+}
+
+#[test]
+fn nobody_gets_at_this_server_through_itself() {
+    inside(nobody_gets_at_this_server_through_itself, |internet| {
+        let own = OWN.iter().find(|address| !address.contains(':')).unwrap();
+        internet.names.point("ours.example", &[own]);
+        let client = opened(&["127.0.0.1", "0.0.0.0", "[::1]", "ours.example", own]);
+        block_on(async {
+            for (listening, hosts) in [
+                ("127.0.0.1:0", &["127.0.0.1", "0.0.0.0"][..]),
+                ("[::1]:0", &["[::1]"]),
+                ("0.0.0.0:0", &["127.0.0.1", "0.0.0.0", own, "ours.example"]),
+            ] {
+                let listener = Listener::bind(listening.parse().unwrap()).await.unwrap();
+                let port = listener.address().port();
+                for host in hosts {
+                    let url = format!("http://{host}:{port}/");
+                    let refused = get(&client, &url).await.unwrap_err();
+                    assert!(
+                        matches!(refused, NetError::Refused { refusal: Refusal::Ourselves, .. }),
+                        "{url}: {refused}"
+                    );
+                }
+                // Nothing of it lasts longer than the server.
+                drop(listener);
+                let url = format!("http://{}:{port}/", hosts[0]);
+                let gone = get(&client, &url).await.unwrap_err();
+                assert!(matches!(gone, NetError::Connect { .. }), "{url}: {gone}");
+            }
+        });
     });
 }

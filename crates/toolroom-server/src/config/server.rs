@@ -18,13 +18,13 @@ pub struct ServerKeys {
     #[schemars(length(max = 100))]
     pub hosts: Vec<ServedName>,
     /// Requests that come with one key in a minute.
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(range(min = 1, max = 100_000_000))]
     pub key_rate: u32,
     /// Requests that come from one address in a minute.
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(range(min = 1, max = 100_000_000))]
     pub ip_rate: u32,
     /// Requests of one end user, or of one browser, in a minute.
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(range(min = 1, max = 100_000_000))]
     pub session_rate: u32,
     /// Requests that are worked on at the same time. Whoever comes then is told to come again.
     #[schemars(range(min = 1, max = 100_000))]

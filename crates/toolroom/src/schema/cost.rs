@@ -48,7 +48,7 @@ const NAMES: usize = 16;
 
 /// Whether a schema needs to know what its parts looked at, which makes the validator look again at each level.
 pub(super) fn asks_others(schema: &Map<String, Value>) -> bool {
-    schema.contains_key("unevaluatedProperties") || schema.contains_key("unevaluatedItems")
+    schema.keys().any(|keyword| matches!(keyword.as_str(), "unevaluatedProperties" | "unevaluatedItems"))
 }
 
 /// Refuses a survey whose references multiply or run in a circle.

@@ -196,9 +196,12 @@ impl<'s> Walk<'s> {
         if nesting > MAX_NESTING {
             return Err(SchemaError::TooBig { what: "levels of nesting", limit: MAX_NESTING });
         }
-        let draft = self.draft_of(schema, keywords, around, nesting)?;
-        let outer = self.resource;
-        self.enter_resource(schema, keywords, draft, nesting)?;
+        let (mut draft, outer) = (around, self.resource);
+        // Most parts name neither a draft nor themselves; one look at the keys is cheaper than asking for each.
+        if keywords.keys().any(|keyword| keyword.starts_with('$') || keyword == "id") {
+            draft = self.draft_of(schema, keywords, around, nesting)?;
+            self.enter_resource(schema, keywords, draft, nesting)?;
+        }
         self.found.schemas.push(keywords);
         for (keyword, value) in keywords {
             self.count(keyword)?;
