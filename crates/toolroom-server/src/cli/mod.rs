@@ -63,6 +63,7 @@ use toolroom_host::{environment, interrupt, machine};
 
 use crate::app::{App, Stay};
 use crate::models::keys_of_variables;
+use crate::telemetry::Log;
 use exit::Exit;
 use output::{Output, visible};
 
@@ -171,7 +172,7 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
         return ExitCode::SUCCESS;
     }
     screen::hide(Vec::new());
-    screen::tell_warnings();
+    screen::tell_panics();
     // A crash must not leave secrets behind in a file. Where that cannot be arranged, `doctor` says so.
     drop(machine::disable_core_dumps());
     // Where that cannot be arranged, it is as it was everywhere.
@@ -181,6 +182,10 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
         Err(error) => return misread(&error),
     };
     let output = Output::new(cli.look.json, cli.look.color);
+    match &cli.command {
+        Some(Command::Serve(args)) => args.start_log(),
+        _ => screen::tell_warnings(),
+    }
     let stays = matches!(cli.command, Some(Command::Serve(_)));
     let outcome = runtime(stays).map_err(anyhow::Error::from).and_then(|runtime| {
         let result = runtime.block_on(dispatch(cli.command, &cli.overrides.set, &output, &register));
@@ -189,6 +194,7 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
         result
     });
     let exit = outcome.unwrap_or_else(|error| Exit::of_error(&error, &output));
+    Log::finish();
     ExitCode::from(exit.code())
 }
 

@@ -1,19 +1,28 @@
 //! `toolroom serve`: the same tools, agents and guards over HTTP.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
 use tokio_util::sync::CancellationToken;
+use toolroom::redact::Secret;
 use toolroom_host::interrupt::Interrupts;
 use toolroom_host::listen::Listener;
 
 use super::exit::{Exit, Refused};
 use super::output::Output;
-use super::{Register, close};
+use super::{Register, close, screen};
 use crate::app::{App, Stay};
+use crate::config::{LogFormat, LogKeys};
 use crate::http::{Server, ServerSettings};
-use crate::identity::holds;
+use crate::identity::{holds, projects};
+use crate::models::keys_of_variables;
+use crate::telemetry::Log;
+
+/// Between two looks whether there are other secrets to hide.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 pub(super) struct ServeArgs {
@@ -23,6 +32,23 @@ pub(super) struct ServeArgs {
     /// Another database than the one in the data folder
     #[arg(long, value_name = "URL")]
     database: Option<String>,
+    /// How lines of the log are written; `log.format` of the configuration when left out
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
+}
+
+impl ServeArgs {
+    /// Tells what happens before the configuration is known as it is told by default.
+    pub(super) fn start_log(&self) {
+        let started = Log::start(self.log_keys(LogKeys::default()), screen::logged);
+        if started.is_err() {
+            screen::tell_warnings();
+        }
+    }
+
+    fn log_keys(&self, keys: LogKeys) -> LogKeys {
+        LogKeys { format: self.log_format.unwrap_or(keys.format), ..keys }
+    }
 }
 
 pub(super) async fn run(
@@ -38,6 +64,7 @@ pub(super) async fn run(
         );
     }
     let app = super::open(settings, Stay::Long, *output, register).await?;
+    Log::change(args.log_keys(app.config.config.log));
     let keys = app.config.config.server.clone();
     let wanted = args.listen.unwrap_or(keys.listen.0);
     if !wanted.ip().is_loopback() && !has_key(&app).await? {
@@ -55,7 +82,15 @@ pub(super) async fn run(
     let ending = CancellationToken::new();
     let told = ending.clone();
     let interrupts = Interrupts::watch(move || told.cancel())?;
-    let server = Server::new(app, &ServerSettings { address, keys }, ending);
+    let server = Server::new(app, &ServerSettings { address, keys }, ending.clone());
+    let app = Arc::clone(server.app());
+    let mut hidden = hide_secrets(&app, None).await;
+    tokio::spawn(ending.run_until_cancelled_owned(async move {
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            hidden = hide_secrets(&app, hidden).await;
+        }
+    }));
     let link = server.doorkeeper.sign_in_link().await?;
     let url = format!("http://{address}");
     if output.is_json() {
@@ -79,4 +114,32 @@ pub(super) async fn run(
 async fn has_key(app: &App) -> anyhow::Result<bool> {
     let now = app.room.clock().now();
     Ok(app.store.all_keys().await?.iter().any(|key| holds(key, now)))
+}
+
+/// Keeps the secrets of all projects out of the log, unless they are still the ones of `known`. Says which they are.
+async fn hide_secrets(app: &App, known: Option<i64>) -> Option<i64> {
+    match secrets(app, known).await {
+        Ok(Some((revision, secrets))) => {
+            screen::hide(secrets);
+            Some(revision)
+        }
+        Ok(None) => known,
+        Err(error) => {
+            tracing::warn!("secrets cannot be opened, so new ones are not hidden: {error:#}");
+            known
+        }
+    }
+}
+
+/// All secrets there are, unless they are still the ones of `known`.
+async fn secrets(app: &App, known: Option<i64>) -> anyhow::Result<Option<(i64, Vec<Secret>)>> {
+    let revision = app.room.switchboard().standing(&super::owner().project).await?.revision;
+    if known == Some(revision) {
+        return Ok(None);
+    }
+    let mut secrets = keys_of_variables(&app.config.config);
+    for project in projects(&app.store).await? {
+        secrets.extend(app.vault.secrets(&project.id).await?);
+    }
+    Ok(Some((revision, secrets)))
 }

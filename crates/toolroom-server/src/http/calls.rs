@@ -25,6 +25,7 @@ use super::route::Route;
 use super::server::Server;
 use crate::documents::{CallDocument, Surface};
 use crate::identity::{Caller, Permission};
+use crate::telemetry;
 
 /// What the journal says of calls that came in here.
 pub(super) const ENTRANCE: &str = "rest";
@@ -102,11 +103,11 @@ async fn create(
     let _gone = stop.clone().drop_guard();
     let running = server.running.enter(id, caller.scope, stop);
     let room = server.app.room.clone();
-    let called = tokio::spawn(async move {
+    let called = tokio::spawn(telemetry::carried(async move {
         let report = room.call(request).await;
         drop(running);
         report
-    });
+    }));
     Ok(reply(&called.await.map_err(|error| Problem::failure(&error))?))
 }
 

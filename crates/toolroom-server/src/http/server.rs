@@ -16,9 +16,9 @@ use super::entrance::Door;
 use super::pacing::Pacing;
 use super::problem::Problem;
 use super::running::Running;
-use super::{entrance, gate, listen, repeat, routes};
+use super::{entrance, gate, listen, record, repeat, routes};
 use crate::app::App;
-use crate::config::{ServedName, ServerKeys};
+use crate::config::{AddressRange, ServedName, ServerKeys};
 use crate::identity::{Doorkeeper, HostName};
 use crate::runs::Runs;
 
@@ -43,6 +43,8 @@ pub(crate) struct Server {
     pub(crate) doorkeeper: Doorkeeper,
     names: HashSet<HostName>,
     loopback: bool,
+    /// Whose word about senders counts.
+    pub(super) trusted_proxies: Vec<AddressRange>,
     pub(super) pacing: Pacing,
     /// Calls that can be stopped.
     pub(super) running: Arc<Running>,
@@ -66,11 +68,17 @@ impl Server {
             doorkeeper,
             names,
             loopback: address.ip().is_loopback(),
+            trusted_proxies: settings.keys.trusted_proxies.clone(),
             pacing: Pacing::new(&settings.keys),
             running: Arc::default(),
             ending,
             closing: CancellationToken::new(),
         })
+    }
+
+    /// What it serves.
+    pub(crate) const fn app(&self) -> &Arc<App> {
+        &self.app
     }
 
     /// Whether requests for this name are meant for us.
@@ -156,16 +164,20 @@ impl Server {
                 )
             })
             .layer(from_fn_with_state(Arc::clone(self), gate::pass))
+            .layer(from_fn_with_state(Arc::clone(self), record::follow))
             .with_state(Arc::clone(self))
     }
 }
 
-fn method_name(method: &Method) -> &'static str {
+/// The name of a method, of which there are only so many.
+pub(super) fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::POST => "POST",
         Method::PUT => "PUT",
         Method::DELETE => "DELETE",
+        Method::HEAD => "HEAD",
+        Method::OPTIONS => "OPTIONS",
         _ => "other",
     }
 }

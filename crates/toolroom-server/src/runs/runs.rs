@@ -18,6 +18,7 @@ use toolroom_store::StoreError;
 use super::feed::Feed;
 use crate::agents::{self, Choice, OpenAgentError};
 use crate::app::App;
+use crate::telemetry;
 
 /// Runs that are worked on at the same time.
 const MOST: usize = 2_000;
@@ -211,7 +212,7 @@ impl Runs {
         }
         let feed = Arc::clone(&live.feed);
         let (runs, halt) = (Arc::clone(self), self.halt.clone());
-        let mut task = self.tasks.spawn(async move {
+        let mut task = self.tasks.spawn(telemetry::carried(async move {
             runs.live().insert(run.clone(), live.clone());
             runs.changes.send_modify(|count| *count += 1);
             // Whoever is not done in time gives the run back: the next process goes on with it.
@@ -237,7 +238,7 @@ impl Runs {
                 }
                 Some(Ok(_)) | None => Ok(()),
             }
-        });
+        }));
         tokio::select! {
             biased;
             () = feed.wait_for(0), if !feed.is_over() => {}

@@ -4,6 +4,7 @@ mod calls;
 mod described;
 mod doors;
 mod keys;
+mod log;
 mod machine;
 mod matrix;
 mod pacing;
