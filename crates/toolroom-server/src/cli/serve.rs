@@ -19,7 +19,7 @@ use crate::config::{LogFormat, LogKeys};
 use crate::http::{Server, ServerSettings};
 use crate::identity::{holds, projects};
 use crate::models::keys_of_variables;
-use crate::telemetry::Log;
+use crate::telemetry::{Collector, Log, Tracer};
 
 /// Between two looks whether there are other secrets to hide.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -82,13 +82,19 @@ pub(super) async fn run(
     let ending = CancellationToken::new();
     let told = ending.clone();
     let interrupts = Interrupts::watch(move || told.cancel())?;
-    let server = Server::new(app, &ServerSettings { address, keys }, ending.clone());
+    let collector = Collector::find(&app.config.config, &app.vault).await?;
+    let mut also: Vec<Secret> = collector.iter().flat_map(Collector::secrets).collect();
+    also.extend(keys_of_variables(&app.config.config));
+    let mut hidden = hide_secrets(&app, &also, None).await;
+    let figures = Arc::clone(&app.figures);
+    let tracing = collector.map(|collector| Tracer::start(collector, figures, screen::logged));
+    let tracer = tracing.as_ref().map(|(tracer, _)| Arc::clone(tracer));
+    let server = Server::new(app, &ServerSettings { address, keys, tracer }, ending.clone());
     let app = Arc::clone(server.app());
-    let mut hidden = hide_secrets(&app, None).await;
     tokio::spawn(ending.run_until_cancelled_owned(async move {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            hidden = hide_secrets(&app, hidden).await;
+            hidden = hide_secrets(&app, &also, hidden).await;
         }
     }));
     let link = server.doorkeeper.sign_in_link().await?;
@@ -107,6 +113,9 @@ pub(super) async fn run(
     server.serve(listener).await?;
     drop(interrupts);
     server.close().await;
+    if let Some((tracer, task)) = tracing {
+        tracer.finish(task).await;
+    }
     Ok(Exit::Done)
 }
 
@@ -116,10 +125,12 @@ async fn has_key(app: &App) -> anyhow::Result<bool> {
     Ok(app.store.all_keys().await?.iter().any(|key| holds(key, now)))
 }
 
-/// Keeps the secrets of all projects out of the log, unless they are still the ones of `known`. Says which they are.
-async fn hide_secrets(app: &App, known: Option<i64>) -> Option<i64> {
+/// Keeps the secrets of all projects, and `also` these, out of the log, unless they are still the ones of `known`. Says
+/// which they are.
+async fn hide_secrets(app: &App, also: &[Secret], known: Option<i64>) -> Option<i64> {
     match secrets(app, known).await {
-        Ok(Some((revision, secrets))) => {
+        Ok(Some((revision, mut secrets))) => {
+            secrets.extend_from_slice(also);
             screen::hide(secrets);
             Some(revision)
         }
@@ -137,7 +148,7 @@ async fn secrets(app: &App, known: Option<i64>) -> anyhow::Result<Option<(i64, V
     if known == Some(revision) {
         return Ok(None);
     }
-    let mut secrets = keys_of_variables(&app.config.config);
+    let mut secrets = Vec::new();
     for project in projects(&app.store).await? {
         secrets.extend(app.vault.secrets(&project.id).await?);
     }

@@ -139,7 +139,8 @@ impl TryFrom<String> for AddressRange {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let range = text.parse().or_else(|_| text.parse().map(|address: IpAddr| address.to_canonical().into()));
+        let range =
+            text.parse().or_else(|_| text.parse().map(|address: IpAddr| address.to_canonical().into()));
         range.map(Self).map_err(|_| "write an address or a range of them".to_owned())
     }
 }

@@ -108,7 +108,9 @@ async fn create(
         drop(running);
         report
     }));
-    Ok(reply(&called.await.map_err(|error| Problem::failure(&error))?))
+    let report = called.await.map_err(|error| Problem::failure(&error))?;
+    server.trace_call(&report);
+    Ok(reply(&report))
 }
 
 /// What a client says about its situation is bounded.
@@ -270,7 +272,10 @@ async fn resume(
         let resumed = server.app.room.resume(request.clone()).await;
         drop(running);
         match resumed {
-            Ok(report) => return Ok(reply(&report)),
+            Ok(report) => {
+                server.trace_call(&report);
+                return Ok(reply(&report));
+            }
             // The arguments were edited: the call that took its place is the one to run.
             Err(ResumeError::Replaced { by, .. }) => request.call = by,
             Err(ResumeError::NotFound(_)) => {

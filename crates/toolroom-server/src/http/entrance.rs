@@ -79,8 +79,7 @@ async fn recognise(
 ) -> Result<Option<Caller>, Problem> {
     // Through a proxy on this machine others come, too.
     let is_near = request.extensions.get().is_some_and(|Sender(sender)| sender.is_loopback());
-    let free =
-        need == Need::Nothing || (need == Need::Neighbour && server.is_among_neighbours() && is_near);
+    let free = need == Need::Nothing || (need == Need::Neighbour && server.is_among_neighbours() && is_near);
     if free {
         return match page {
             Some(page) => Err(Problem::forbidden(Unidentified::Page(page.clone()).to_string())),

@@ -10,6 +10,7 @@ use axum::http::Method;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, options};
 use tokio_util::sync::CancellationToken;
+use toolroom::call::CallReport;
 use toolroom_host::listen::Listener;
 
 use super::entrance::Door;
@@ -21,6 +22,7 @@ use crate::app::App;
 use crate::config::{AddressRange, ServedName, ServerKeys};
 use crate::identity::{Doorkeeper, HostName};
 use crate::runs::Runs;
+use crate::telemetry::{self, Tracer};
 
 /// How long calls go on once we are asked to end.
 const CALL_PATIENCE: Duration = Duration::from_secs(5);
@@ -34,6 +36,8 @@ pub(crate) struct ServerSettings {
     pub(crate) address: SocketAddr,
     /// What the configuration says.
     pub(crate) keys: ServerKeys,
+    /// Who takes traces, if somebody does.
+    pub(crate) tracer: Option<Arc<Tracer>>,
 }
 
 /// A toolroom that is reached over HTTP.
@@ -45,6 +49,8 @@ pub(crate) struct Server {
     loopback: bool,
     /// Whose word about senders counts.
     pub(super) trusted_proxies: Vec<AddressRange>,
+    /// Who takes traces, if somebody does.
+    pub(super) tracer: Option<Arc<Tracer>>,
     pub(super) pacing: Pacing,
     /// Calls that can be stopped.
     pub(super) running: Arc<Running>,
@@ -61,7 +67,7 @@ impl Server {
         let mut names: HashSet<HostName> = settings.keys.hosts.iter().map(ServedName::host).collect();
         names.extend(own_names(address));
         let app = Arc::new(app);
-        let runs = Runs::new(Arc::clone(&app));
+        let runs = Runs::new(Arc::clone(&app), settings.tracer.clone());
         Arc::new(Self {
             app,
             runs,
@@ -69,6 +75,7 @@ impl Server {
             names,
             loopback: address.ip().is_loopback(),
             trusted_proxies: settings.keys.trusted_proxies.clone(),
+            tracer: settings.tracer.clone(),
             pacing: Pacing::new(&settings.keys),
             running: Arc::default(),
             ending,
@@ -89,6 +96,14 @@ impl Server {
     /// Whether only programs of this machine can connect.
     pub(super) const fn is_among_neighbours(&self) -> bool {
         self.loopback
+    }
+
+    /// A call that belongs to no run is over.
+    pub(super) fn trace_call(&self, report: &CallReport) {
+        let span = self.tracer.as_ref().zip(telemetry::current().and_then(|request| request.span));
+        if let Some((tracer, span)) = span {
+            tracer.call(span, report);
+        }
     }
 
     /// Serves until asked to end, and then until open requests and runs are done.

@@ -171,7 +171,7 @@ mod tests {
                 message: message.to_owned(),
                 fields: vec![("error", value.into()), ("status", 503.into()), ("message", "other".into())],
             },
-            visit: Some(Visit::new("abc-1")),
+            visit: Some(Visit::new("abc-1", None)),
         }
     }
 

@@ -5,8 +5,10 @@
 
 mod line;
 mod log;
+mod traces;
 mod visit;
 mod writer;
 
 pub(crate) use log::Log;
+pub(crate) use traces::{Collector, RequestEnd, RequestTrace, RunTrace, Tracer};
 pub(crate) use visit::{Visit, carried, current};

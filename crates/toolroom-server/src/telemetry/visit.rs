@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::traces::SpanContext;
 use crate::identity::{Caller, Who};
 
 tokio::task_local! {
@@ -13,6 +14,8 @@ tokio::task_local! {
 pub(crate) struct Visit {
     /// What it is called, here and by whoever sent it.
     pub(crate) request_id: Box<str>,
+    /// What it is in its trace, if there are traces.
+    pub(crate) span: Option<SpanContext>,
     caller: OnceLock<KnownCaller>,
 }
 
@@ -25,8 +28,8 @@ pub(super) struct KnownCaller {
 }
 
 impl Visit {
-    pub(crate) fn new(request_id: &str) -> Arc<Self> {
-        Arc::new(Self { request_id: request_id.into(), caller: OnceLock::new() })
+    pub(crate) fn new(request_id: &str, span: Option<SpanContext>) -> Arc<Self> {
+        Arc::new(Self { request_id: request_id.into(), span, caller: OnceLock::new() })
     }
 
     /// Somebody was recognised.

@@ -27,7 +27,8 @@ fn each_request_is_one_line_with_a_name() {
     let served = Served::logged(Home::new(), &[]);
     let made = served.make_key("local", "read");
     let key = made["key"].as_str().unwrap();
-    let reply = served.ask(&Asked::new("GET", "/v1/tools?tag=none").key(key).header("X-Request-Id", "front-1"));
+    let reply =
+        served.ask(&Asked::new("GET", "/v1/tools?tag=none").key(key).header("X-Request-Id", "front-1"));
     assert_eq!(reply.header("x-request-id"), Some("front-1"));
     let line = line_of(&served, "front-1");
     let expected = [
@@ -44,7 +45,8 @@ fn each_request_is_one_line_with_a_name() {
         assert_eq!(line[name], value, "{name}: {line}");
     }
     assert!(line["ms"].as_f64().unwrap() > 0.0 && line["time"].as_str().unwrap().ends_with('Z'), "{line}");
-    let known = ["time", "level", "target", "message", "method", "route", "status", "ms", "from", "request_id"];
+    let known =
+        ["time", "level", "target", "message", "method", "route", "status", "ms", "from", "request_id"];
     for name in line.as_object().unwrap().keys() {
         assert!(known.contains(&name.as_str()) || ["project", "key"].contains(&name.as_str()), "{name}");
     }
@@ -84,8 +86,8 @@ fn a_problem_says_where_to_look_for_it() {
 #[test]
 fn nothing_that_was_sent_is_in_the_log() {
     let names = [
-        "header", "query", "body", "path", "agent", "argument", "vendor", "key", "cookie", "message", "context",
-        "method", "stored", "foreign", "origin", "host",
+        "header", "query", "body", "path", "agent", "argument", "vendor", "key", "cookie", "message",
+        "context", "method", "stored", "foreign", "origin", "host",
     ];
     let canaries: Vec<Canary> = names.iter().map(|name| Canary::new(name)).collect();
     let value = |name: &str| canaries[names.iter().position(|known| *known == name).unwrap()].value.as_str();
@@ -124,7 +126,8 @@ fn nothing_that_was_sent_is_in_the_log() {
         served.ask(&asked("POST", "/v1/calls").json(&json!({
             "tool": "calculator", "arguments": {"expression": value("argument")},
         })));
-        let message = json!({"message": value("message"), "wait": true, "context": {"who": value("context")}});
+        let message =
+            json!({"message": value("message"), "wait": true, "context": {"who": value("context")}});
         served.ask(&asked("POST", "/v1/runs").json(&message));
         served.ask(&Asked::new("GET", "/v1/tools").key(value("key")));
         served.ask(&Asked::new("GET", "/v1/tools").header("X-API-Key", value("key")));
@@ -163,7 +166,8 @@ fn people_read_text_and_programs_json() {
     let line = log.lines().find(|line| line.contains("for-people")).unwrap();
     assert!(line.contains(" INFO  request method=GET route=/healthz status=200 ms="), "{line}");
     let home = Home::new();
-    std::fs::write(home.path().join("toolroom.toml"), "[log]\nformat = \"json\"\nlevel = \"warn\"\n").unwrap();
+    std::fs::write(home.path().join("toolroom.toml"), "[log]\nformat = \"json\"\nlevel = \"warn\"\n")
+        .unwrap();
     let mut served = Served::logged(home, &[]);
     served.ask(&Asked::new("GET", "/healthz")).is(200);
     served.is_asked_to_end();

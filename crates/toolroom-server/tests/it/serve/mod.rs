@@ -12,6 +12,7 @@ mod repeated;
 mod resources;
 mod runs;
 pub(crate) mod served;
+mod traces;
 pub(crate) mod wire;
 
 pub(crate) use served::Served;
