@@ -28,6 +28,7 @@ mod policy;
 mod projects;
 mod prompt;
 mod question;
+mod reload;
 mod report;
 mod resume;
 mod risk;
@@ -38,6 +39,7 @@ mod secret_value;
 mod secrets;
 mod select;
 mod serve;
+mod service;
 mod settle;
 mod sheet;
 mod span;
@@ -156,6 +158,8 @@ enum Command {
     Projects(projects::ProjectsArgs),
     /// Serve tools and agents over HTTP
     Serve(serve::ServeArgs),
+    /// Let systemd run the server for you
+    Service(service::ServiceArgs),
     /// Print the completion script of a shell
     Completions(complete::CompletionsArgs),
 }
@@ -255,6 +259,7 @@ async fn dispatch(
         Some(Command::Sandbox(args)) => return sandbox::run(args, output).await,
         Some(Command::Policy(args)) => return policy::run(settings, args, output, register).await,
         Some(Command::Serve(args)) => return serve::run(settings, args, output, register).await,
+        Some(Command::Service(args)) => return service::run(&args, output),
         Some(Command::Select(args)) => return select::run(settings, args, output, register).await,
         Some(command) => command,
     };
@@ -287,6 +292,7 @@ async fn dispatch(
         | Command::Policy(_)
         | Command::Sandbox(_)
         | Command::Serve(_)
+        | Command::Service(_)
         | Command::Select(_) => Ok(Exit::Usage),
     };
     close(app).await;

@@ -1,18 +1,22 @@
 //! `toolroom serve`: the same tools, agents and guards over HTTP.
 
+use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use toolroom::redact::Secret;
 use toolroom_host::interrupt::Interrupts;
 use toolroom_host::listen::Listener;
+use toolroom_host::service_manager::{self, Condition};
 
 use super::exit::{Exit, Refused};
 use super::output::Output;
+use super::reload::reload;
 use super::{Register, close, screen};
 use crate::app::{App, Stay};
 use crate::config::{LogFormat, LogKeys};
@@ -80,8 +84,8 @@ pub(super) async fn run(
         .with_context(|| format!("cannot listen at {wanted}; is another `toolroom serve` running?"))?;
     let address = listener.address();
     let ending = CancellationToken::new();
-    let told = ending.clone();
-    let interrupts = Interrupts::watch(move || told.cancel())?;
+    let reloads = Arc::new(Notify::new());
+    let interrupts = listen_to_signals(&ending, &reloads)?;
     let collector = Collector::find(&app.config.config, &app.vault).await?;
     let mut also: Vec<Secret> = collector.iter().flat_map(Collector::secrets).collect();
     also.extend(keys_of_variables(&app.config.config));
@@ -91,10 +95,20 @@ pub(super) async fn run(
     let tracer = tracing.as_ref().map(|(tracer, _)| Arc::clone(tracer));
     let server = Server::new(app, &ServerSettings { address, keys, tracer }, ending.clone());
     let app = Arc::clone(server.app());
-    tokio::spawn(ending.run_until_cancelled_owned(async move {
+    tokio::spawn(ending.clone().run_until_cancelled_owned(async move {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
             hidden = hide_secrets(&app, &also, hidden).await;
+        }
+    }));
+    tokio::spawn(ending.clone().run_until_cancelled_owned({
+        let (server, flags) = (Arc::clone(&server), settings.to_vec());
+        let mut running = server.app().config.effective();
+        async move {
+            loop {
+                reloads.notified().await;
+                reload(&server, &mut running, &flags, |keys| args.log_keys(keys)).await;
+            }
         }
     }));
     let link = server.doorkeeper.sign_in_link().await?;
@@ -110,6 +124,11 @@ pub(super) async fn run(
             "  curl -H \"Authorization: Bearer $KEY\" --json '{{\"tool\":\"calculator\",\"arguments\":{{\"expression\":\"17*23\"}}}}' {url}/v1/calls"
         ));
     }
+    tell_manager(Condition::Ready);
+    tokio::spawn(async move {
+        ending.cancelled().await;
+        tell_manager(Condition::Stopping);
+    });
     server.serve(listener).await?;
     drop(interrupts);
     server.close().await;
@@ -117,6 +136,25 @@ pub(super) async fn run(
         tracer.finish(task).await;
     }
     Ok(Exit::Done)
+}
+
+/// What ends the server, and what makes it read its configuration again.
+fn listen_to_signals(ending: &CancellationToken, reloads: &Arc<Notify>) -> std::io::Result<Interrupts> {
+    let (told, gone, reloads) = (ending.clone(), ending.clone(), Arc::clone(reloads));
+    let had_terminal = std::io::stdin().is_terminal();
+    let hang_up = move || match had_terminal && !std::io::stdin().is_terminal() {
+        // Its terminal was closed: nobody would find it again.
+        true => gone.cancel(),
+        false => reloads.notify_one(),
+    };
+    Interrupts::watch_service(move || told.cancel(), hang_up)
+}
+
+/// Tells whoever started us, if they want to know.
+fn tell_manager(condition: Condition) {
+    if let Err(error) = service_manager::tell(condition) {
+        tracing::warn!("the service manager cannot be told how we are: {error}");
+    }
 }
 
 /// Whether somebody could show a key that holds.

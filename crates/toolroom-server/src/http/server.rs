@@ -98,6 +98,11 @@ impl Server {
         self.loopback
     }
 
+    /// Other rates from now on.
+    pub(crate) fn change_rates(&self, keys: &ServerKeys) {
+        self.pacing.change(keys);
+    }
+
     /// A call that belongs to no run is over.
     pub(super) fn trace_call(&self, report: &CallReport) {
         let span = self.tracer.as_ref().zip(telemetry::current().and_then(|request| request.span));

@@ -8,6 +8,7 @@ mod log;
 mod machine;
 mod matrix;
 mod pacing;
+mod reloaded;
 mod repeated;
 mod resources;
 mod runs;

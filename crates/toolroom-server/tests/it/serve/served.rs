@@ -76,7 +76,8 @@ impl Served {
 
     /// Listens again, elsewhere.
     pub(crate) fn starts_again(&mut self) {
-        let Running { child, printed, address, link } = Running::start(&self.home, &[], Stdio::inherit());
+        let Running { child, printed, address, link } =
+            Running::start(&self.home, &[], Stdio::inherit(), &[]);
         (self.child, self._printed, self.address, self.link) = (child, printed, address, link);
     }
 
@@ -93,7 +94,12 @@ impl Served {
 
     /// With these words more, and with its log there.
     pub(crate) fn telling(home: Home, words: &[&str], log: Stdio) -> Self {
-        let Running { child, printed, address, link } = Running::start(&home, words, log);
+        Self::started(home, words, log, &[])
+    }
+
+    /// The same, with these variables.
+    pub(crate) fn started(home: Home, words: &[&str], log: Stdio, variables: &[(&str, &str)]) -> Self {
+        let Running { child, printed, address, link } = Running::start(&home, words, log, variables);
         Self { home, child, _printed: printed, address, link }
     }
 }
@@ -111,9 +117,9 @@ struct Running {
 }
 
 impl Running {
-    fn start(home: &Home, words: &[&str], log: Stdio) -> Self {
+    fn start(home: &Home, words: &[&str], log: Stdio, variables: &[(&str, &str)]) -> Self {
         let mut command = home.own_tools(&["serve", "--listen", "127.0.0.1:0", "--json"]);
-        command.args(words).stderr(log);
+        command.args(words).stderr(log).envs(variables.iter().copied());
         let mut child = command.spawn().unwrap();
         let mut printed = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
