@@ -38,11 +38,7 @@ pub struct Reply {
 ///
 /// # Errors
 /// When it cannot be told.
-#[expect(
-    clippy::disallowed_types,
-    clippy::disallowed_methods,
-    reason = "this is the door: the socket of the manager that started us"
-)]
+#[expect(clippy::disallowed_types, reason = "this is the door: the socket of the manager that started us")]
 pub fn tell(condition: Condition) -> io::Result<bool> {
     let Some(path) = path_variable(NOTIFY) else { return Ok(false) };
     let address = match path.as_os_str().as_bytes() {

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use toolroom::clock::{Clock as _, SystemClock};
 use tracing::Level;
@@ -15,10 +15,8 @@ use super::line::{Record, Said};
 /// Lines that may wait to be written.
 const WAITING: usize = 8_192;
 
-/// How long the end of the process waits for the last lines.
-const PATIENCE: Duration = Duration::from_secs(1);
-
-/// Between two tries to find a place for the last word.
+/// How often the end of the process looks for a place for its last word, and what lies between two looks.
+const TRIES: u32 = 1_000;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Hands lines to the thread that writes them.
@@ -72,16 +70,18 @@ impl Writer {
     pub(super) fn finish(&self) {
         let (told, done) = sync_channel(1);
         let mut order = Order::Tell(told);
-        let until = Instant::now() + PATIENCE;
         // Whoever does not read does not get the rest.
-        while let Err(TrySendError::Full(back)) = self.orders.try_send(order) {
-            if Instant::now() > until {
-                return;
+        for _ in 0..TRIES {
+            match self.orders.try_send(order) {
+                Ok(()) => {
+                    let _in_time = done.recv_timeout(PAUSE * TRIES);
+                    return;
+                }
+                Err(TrySendError::Full(back)) => order = back,
+                Err(TrySendError::Disconnected(_)) => return,
             }
-            order = back;
             std::thread::sleep(PAUSE);
         }
-        let _in_time = done.recv_timeout(until.saturating_duration_since(Instant::now()));
     }
 }
 

@@ -119,8 +119,8 @@ fn what_others_wrote_stays() {
 #[test]
 fn systemd_understands_the_unit() {
     let machine = Machine::new(true);
-    // A path that has to be escaped in every way there is.
-    let odd = machine.home.path().join("my \"100%\" \\tools $HOME");
+    // A path that has to be escaped in every way that systemd lets a program be called.
+    let odd = machine.home.path().join("my 100% tools; ${HOME} $$");
     std::fs::create_dir(&odd).unwrap();
     let program = odd.join("toolroom");
     std::fs::hard_link(binary(), &program).or_else(|_| std::fs::copy(binary(), &program).map(drop)).unwrap();

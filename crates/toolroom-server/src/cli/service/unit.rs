@@ -32,7 +32,7 @@ pub(super) enum Unit {
 
 /// A path that no unit can hold.
 #[derive(Debug, thiserror::Error)]
-#[error("`{}` cannot stand in a unit: it holds a control character, or is no UTF-8; move it elsewhere", .0.display())]
+#[error("`{}` cannot stand in a unit: it holds a quote, a backslash or a control character, or is no UTF-8; move it", .0.display())]
 pub(super) struct UnitError(PathBuf);
 
 impl Unit {
@@ -53,7 +53,7 @@ impl Unit {
                     }
                     None => String::new(),
                 };
-                let start = format!("ExecStart={} serve{listen}", quoted(plain(program)?));
+                let start = format!("ExecStart={} serve{listen}", quoted(plain_program(program)?));
                 (start, home, format!("{CONFINED}{LEFT_OUT}{USER_LEFT_OUT}"), "default.target")
             }
         };
@@ -146,6 +146,14 @@ fn plain(path: &Path) -> Result<&str, UnitError> {
     text.ok_or_else(|| UnitError(path.to_owned()))
 }
 
+/// The path of a program, of which systemd wants more.
+fn plain_program(path: &Path) -> Result<&str, UnitError> {
+    plain(path).and_then(|text| match text.contains(['"', '\'', '\\']) {
+        true => Err(UnitError(path.to_owned())),
+        false => Ok(text),
+    })
+}
+
 /// A word of a unit: systemd reads escapes in quotes, and replaces what a percent sign begins.
 fn quoted(text: &str) -> String {
     let mut word = String::from("\"");
@@ -194,11 +202,9 @@ mod tests {
     #[test]
     fn what_would_break_a_unit_is_refused() {
         let unit = |program: &str| Unit::User { program: program.into(), home: None, listen: None }.text();
-        assert!(
-            unit("/opt/my tools/100%/tool\"room")
-                .unwrap()
-                .contains(r#"ExecStart="/opt/my tools/100%%/tool\"room" serve"#)
-        );
+        let text = unit("/opt/my tools/100%/toolroom").unwrap();
+        assert!(text.contains("ExecStart=\"/opt/my tools/100%%/toolroom\" serve\n"), "{text}");
+        assert!(unit("/opt/my \"tools\"/toolroom").is_err(), "systemd would not start it");
         assert!(unit("/opt/a\nExecStart=/bin/evil").is_err());
     }
 

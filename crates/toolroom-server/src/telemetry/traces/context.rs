@@ -93,22 +93,23 @@ mod context_tests {
 
     use super::*;
 
-    const GIVEN: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    const REST: &str = "-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
     #[test]
     fn what_a_sender_says_is_read_whole_or_not_at_all() {
-        let read = SpanContext::read(GIVEN).unwrap();
+        let given = format!("00{REST}");
+        let read = SpanContext::read(&given).unwrap();
         assert_eq!(read.trace.to_string(), "4bf92f3577b34da6a3ce929d0e0e4736");
         assert_eq!(read.span.to_string(), "00f067aa0ba902b7");
-        assert!(read.sampled && !SpanContext::read(&GIVEN.replace("-01", "-00")).unwrap().sampled);
-        assert!(SpanContext::read(&format!("cc{}-more", &GIVEN[2..])).is_some(), "a later version");
+        assert!(read.sampled && !SpanContext::read(&given.replace("-01", "-00")).unwrap().sampled);
+        assert!(SpanContext::read(&format!("cc{REST}-more")).is_some(), "a later version");
         for wrong in [
             "",
             "00",
-            &GIVEN.to_uppercase(),
-            &GIVEN[1..],
-            &format!("{GIVEN}-more"),
-            &format!("ff{}", &GIVEN[2..]),
+            &given.to_uppercase(),
+            &format!("0{REST}"),
+            &format!("{given}-more"),
+            &format!("ff{REST}"),
             "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
             "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
             "00-4bf92f3577b34da6a3ce929d0e0e473g-00f067aa0ba902b7-01",

@@ -11,6 +11,7 @@ use super::tracer::{RequestEnd, Tracer};
 use crate::metrics::Figures;
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "a test that looks whether somebody connects")]
 async fn a_collector_that_nobody_opened_gets_nothing() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
