@@ -89,7 +89,8 @@ pub(super) async fn run(
     let collector = Collector::find(&app.config.config, &app.vault).await?;
     let mut also: Vec<Secret> = collector.iter().flat_map(Collector::secrets).collect();
     also.extend(keys_of_variables(&app.config.config));
-    let mut hidden = hide_secrets(&app, &also, None).await;
+    let mut hiding = Hiding { also, revision: None, is_blind: false };
+    hiding.look(&app).await;
     let figures = Arc::clone(&app.figures);
     let tracing = collector.map(|collector| Tracer::start(collector, figures, screen::logged));
     let tracer = tracing.as_ref().map(|(tracer, _)| Arc::clone(tracer));
@@ -98,7 +99,7 @@ pub(super) async fn run(
     tokio::spawn(ending.clone().run_until_cancelled_owned(async move {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            hidden = hide_secrets(&app, &also, hidden).await;
+            hiding.look(&app).await;
         }
     }));
     tokio::spawn(ending.clone().run_until_cancelled_owned({
@@ -163,19 +164,30 @@ async fn has_key(app: &App) -> anyhow::Result<bool> {
     Ok(app.store.all_keys().await?.iter().any(|key| holds(key, now)))
 }
 
-/// Keeps the secrets of all projects, and `also` these, out of the log, unless they are still the ones of `known`. Says
-/// which they are.
-async fn hide_secrets(app: &App, also: &[Secret], known: Option<i64>) -> Option<i64> {
-    match secrets(app, known).await {
-        Ok(Some((revision, mut secrets))) => {
-            secrets.extend_from_slice(also);
-            screen::hide(secrets);
-            Some(revision)
-        }
-        Ok(None) => known,
-        Err(error) => {
-            tracing::warn!("secrets cannot be opened, so new ones are not hidden: {error:#}");
-            known
+/// Keeps secrets out of the log: those of all projects, also when they are set while the server runs, and some more.
+struct Hiding {
+    also: Vec<Secret>,
+    /// Which ones are hidden.
+    revision: Option<i64>,
+    /// They could not be read the last time, which has been told.
+    is_blind: bool,
+}
+
+impl Hiding {
+    async fn look(&mut self, app: &App) {
+        match secrets(app, self.revision).await {
+            Ok(Some((revision, mut secrets))) => {
+                secrets.extend_from_slice(&self.also);
+                screen::hide(secrets);
+                self.revision = Some(revision);
+                self.is_blind = false;
+            }
+            Ok(None) => self.is_blind = false,
+            Err(error) if !self.is_blind => {
+                tracing::warn!("secrets cannot be opened, so new ones are not hidden: {error:#}");
+                self.is_blind = true;
+            }
+            Err(_) => {}
         }
     }
 }

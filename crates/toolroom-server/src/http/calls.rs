@@ -102,15 +102,13 @@ async fn create(
     // Whoever goes away stops it; it then ends in order, on a task of its own.
     let _gone = stop.clone().drop_guard();
     let running = server.running.enter(id, caller.scope, stop);
-    let room = server.app.room.clone();
     let called = tokio::spawn(telemetry::carried(async move {
-        let report = room.call(request).await;
+        let report = server.app.room.call(request).await;
         drop(running);
+        server.trace_call(&report);
         report
     }));
-    let report = called.await.map_err(|error| Problem::failure(&error))?;
-    server.trace_call(&report);
-    Ok(reply(&report))
+    Ok(reply(&called.await.map_err(|error| Problem::failure(&error))?))
 }
 
 /// What a client says about its situation is bounded.

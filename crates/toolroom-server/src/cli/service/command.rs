@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use toolroom_host::folders::HOME_VARIABLE;
+use toolroom_host::folders::{Folders, HOME_VARIABLE};
 use toolroom_host::{environment, service_manager, text_file};
 
 use super::super::exit::{Exit, Refused, Usage};
@@ -93,11 +93,15 @@ pub(in crate::cli) fn run(args: &ServiceArgs, output: &Output) -> anyhow::Result
 
 fn install(args: &InstallArgs, output: &Output) -> anyhow::Result<Exit> {
     let unit = match args.user {
-        true => Unit::User {
-            program: environment::program_file().context("cannot tell where this program is")?,
-            home: environment::path_variable(HOME_VARIABLE),
-            listen: args.listen,
-        },
+        true => {
+            // What names no folder here names none later.
+            Folders::from_environment()?;
+            Unit::User {
+                program: environment::program_file().context("cannot tell where this program is")?,
+                home: environment::path_variable(HOME_VARIABLE),
+                listen: args.listen,
+            }
+        }
         false => Unit::System,
     };
     let text = unit.text()?;

@@ -24,7 +24,7 @@ fn a_hangup_makes_it_read_its_configuration_again() {
     let served = Served::logged(configured("[server]\nkey_rate = 2\n"), &[]);
     let key = served.key("local", "read");
     let config =
-        "[server]\nkey_rate = 1000\nat_once = 7\n[log]\nlevel = \"debug\"\n[policy]\npreset = \"careful\"\n";
+        "[server]\nkey_rate = 100000\nat_once = 7\n[log]\nlevel = \"debug\"\n[policy]\npreset = \"careful\"\n";
     std::fs::write(served.home.path().join("toolroom.toml"), config).unwrap();
     served.signal(Signal::HUP);
     until(|| told(&served, "hold from the next start on").len() == 1);
@@ -33,22 +33,24 @@ fn a_hangup_makes_it_read_its_configuration_again() {
     let later = told(&served, "hold from the next start on");
     assert_eq!(later[0]["changed"], "policy.preset, server.at_once", "{later:?}");
     for _ in 0..10 {
-        assert_eq!(served.get("/v1/tools", &key).is(200).header("x-ratelimit-limit"), Some("1000"));
+        assert_eq!(served.get("/v1/tools", &key).is(200).header("x-ratelimit-limit"), Some("100000"));
     }
     // A mistake changes nothing.
     std::fs::write(served.home.path().join("toolroom.toml"), "[server]\nkey_rate = 0\n").unwrap();
     served.signal(Signal::HUP);
     until(|| told(&served, "the configuration stays as it is").len() == 1);
-    assert_eq!(served.get("/v1/tools", &key).is(200).header("x-ratelimit-limit"), Some("1000"));
-    // Silence is among what can be asked for.
-    std::fs::write(served.home.path().join("toolroom.toml"), "[log]\nlevel = \"error\"\n").unwrap();
-    served.signal(Signal::HUP);
-    until(|| {
-        let before = served.log().len();
-        served.ask(&Asked::new("GET", "/healthz")).is(200);
-        served.ask(&Asked::new("GET", "/healthz")).is(200);
-        served.log().len() == before
-    });
+    assert_eq!(served.get("/v1/tools", &key).is(200).header("x-ratelimit-limit"), Some("100000"));
+    // Silence is among what can be asked for. The rate says when it holds.
+    for (level, rate) in [("error", "900000"), ("info", "800000")] {
+        let config = format!("[log]\nlevel = \"{level}\"\n[server]\nkey_rate = {rate}\n");
+        std::fs::write(served.home.path().join("toolroom.toml"), config).unwrap();
+        served.signal(Signal::HUP);
+        let limit = || served.get("/v1/tools", &key).header("x-ratelimit-limit").map(str::to_owned);
+        until(|| limit().as_deref() == Some(rate));
+        served.ask(&Asked::new("GET", "/healthz").header("X-Request-Id", level)).is(200);
+    }
+    until(|| !told(&served, "\"request_id\":\"info\"").is_empty());
+    assert!(told(&served, "\"request_id\":\"error\"").is_empty(), "{}", served.log());
 }
 
 #[test]

@@ -238,7 +238,8 @@ fn a_collector_that_is_gone_or_leads_elsewhere_harms_nothing() {
     let broken = Collector::replying("500 Oh No", String::new());
     for address in [nobody.to_string(), redirecting.address.clone(), broken.address.clone()] {
         let home = Home::new();
-        let config = format!("[telemetry]\notlp_endpoint = \"http://{address}\"\n");
+        let config =
+            format!("[server]\nip_rate = 1000000\n[telemetry]\notlp_endpoint = \"http://{address}\"\n");
         std::fs::write(home.path().join("toolroom.toml"), config).unwrap();
         let mut served = Served::logged(home, &[]);
         let is_lost = || {
