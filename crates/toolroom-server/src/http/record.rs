@@ -83,7 +83,7 @@ impl Drop for Entry {
         }
         let route = route.as_ref().map_or("none", MatchedPath::as_str);
         let from = sender.map(tracing::field::display);
-        let ms = took.as_secs_f64() * 1_000.0;
+        let ms = (took.as_secs_f64() * 1_000_000.0).round() / 1_000.0;
         match status {
             Some(status) => tracing::info!(method, route, status, ms, from, "request"),
             None => tracing::info!(method, route, ms, from, "request given up by its sender"),

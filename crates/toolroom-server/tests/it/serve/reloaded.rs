@@ -23,8 +23,7 @@ fn told(served: &Served, text: &str) -> Vec<Value> {
 fn a_hangup_makes_it_read_its_configuration_again() {
     let served = Served::logged(configured("[server]\nkey_rate = 2\n"), &[]);
     let key = served.key("local", "read");
-    let config =
-        "[server]\nkey_rate = 100000\nat_once = 7\n[log]\nlevel = \"debug\"\n[policy]\npreset = \"careful\"\n";
+    let config = "[server]\nkey_rate = 100000\nat_once = 7\n[log]\nlevel = \"debug\"\n[policy]\npreset = \"careful\"\n";
     std::fs::write(served.home.path().join("toolroom.toml"), config).unwrap();
     served.signal(Signal::HUP);
     until(|| told(&served, "hold from the next start on").len() == 1);
