@@ -64,6 +64,17 @@ pub fn own_program() -> PathBuf {
     PathBuf::from("/proc/self/exe")
 }
 
+/// Where the file of the running program is, for somebody who starts it later.
+///
+/// # Errors
+/// When the file is gone.
+#[expect(clippy::disallowed_methods, reason = "this is the door: the file of our own program")]
+pub fn program_file() -> std::io::Result<PathBuf> {
+    let file = std::fs::read_link(own_program())?;
+    // A file that was replaced is still run from what it was, and has a name that leads nowhere.
+    file.symlink_metadata().map(|_| file)
+}
+
 /// The time zone of this machine; UTC when it is not set.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: the system's time zone")]

@@ -20,9 +20,30 @@ pub struct Interrupts {
     told_to_end: Arc<AtomicBool>,
 }
 
+/// What is done when somebody asks for the configuration to be read again.
+type Reload = Box<dyn Fn() + Send>;
+
 impl Interrupts {
     /// The first signal calls `stop`, the next one ends the process.
+    ///
+    /// # Errors
+    /// When signals cannot be heard.
     pub fn watch(stop: impl Fn() + Send + 'static) -> io::Result<Self> {
+        Self::listen(stop, None)
+    }
+
+    /// The same for a service without a terminal, which is asked by a hangup to read its configuration again.
+    ///
+    /// # Errors
+    /// When signals cannot be heard.
+    pub fn watch_service(
+        stop: impl Fn() + Send + 'static,
+        reload: impl Fn() + Send + 'static,
+    ) -> io::Result<Self> {
+        Self::listen(stop, Some(Box::new(reload)))
+    }
+
+    fn listen(stop: impl Fn() + Send + 'static, reload: Option<Reload>) -> io::Result<Self> {
         let impatient = Arc::new(AtomicBool::new(false));
         let told_to_end = Arc::new(AtomicBool::new(false));
         let (flag, ending) = (Arc::clone(&impatient), Arc::clone(&told_to_end));
@@ -44,6 +65,10 @@ impl Interrupts {
                     let heard = signals.iter_mut().find_map(ready);
                     heard.map_or(std::task::Poll::Pending, std::task::Poll::Ready)
                 }));
+                if let Some(reload) = reload.as_ref().filter(|_| heard == SignalKind::hangup()) {
+                    reload();
+                    continue;
+                }
                 ending.fetch_or(heard != SignalKind::interrupt(), Ordering::SeqCst);
                 if flag.swap(true, Ordering::SeqCst) {
                     end();

@@ -26,6 +26,7 @@ pub mod sandbox;
 #[path = "../../toolroom/tests/it/scale.rs"]
 mod scale;
 pub mod seal;
+pub mod service_manager;
 pub mod shell;
 pub mod ssh;
 mod staged;

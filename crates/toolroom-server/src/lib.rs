@@ -21,7 +21,7 @@ mod runs;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]
 mod scale;
-
+mod telemetry;
 pub mod vault;
 
 pub use cli::run;

@@ -28,6 +28,7 @@ mod policy;
 mod projects;
 mod prompt;
 mod question;
+mod reload;
 mod report;
 mod resume;
 mod risk;
@@ -38,6 +39,7 @@ mod secret_value;
 mod secrets;
 mod select;
 mod serve;
+mod service;
 mod settle;
 mod sheet;
 mod span;
@@ -63,6 +65,7 @@ use toolroom_host::{environment, interrupt, machine};
 
 use crate::app::{App, Stay};
 use crate::models::keys_of_variables;
+use crate::telemetry::Log;
 use exit::Exit;
 use output::{Output, visible};
 
@@ -155,6 +158,8 @@ enum Command {
     Projects(projects::ProjectsArgs),
     /// Serve tools and agents over HTTP
     Serve(serve::ServeArgs),
+    /// Let systemd run the server for you
+    Service(service::ServiceArgs),
     /// Print the completion script of a shell
     Completions(complete::CompletionsArgs),
 }
@@ -171,7 +176,7 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
         return ExitCode::SUCCESS;
     }
     screen::hide(Vec::new());
-    screen::tell_warnings();
+    screen::tell_panics();
     // A crash must not leave secrets behind in a file. Where that cannot be arranged, `doctor` says so.
     drop(machine::disable_core_dumps());
     // Where that cannot be arranged, it is as it was everywhere.
@@ -181,6 +186,10 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
         Err(error) => return misread(&error),
     };
     let output = Output::new(cli.look.json, cli.look.color);
+    match &cli.command {
+        Some(Command::Serve(args)) => args.start_log(),
+        _ => screen::tell_warnings(),
+    }
     let stays = matches!(cli.command, Some(Command::Serve(_)));
     let outcome = runtime(stays).map_err(anyhow::Error::from).and_then(|runtime| {
         let result = runtime.block_on(dispatch(cli.command, &cli.overrides.set, &output, &register));
@@ -189,6 +198,7 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
         result
     });
     let exit = outcome.unwrap_or_else(|error| Exit::of_error(&error, &output));
+    Log::finish();
     ExitCode::from(exit.code())
 }
 
@@ -249,6 +259,7 @@ async fn dispatch(
         Some(Command::Sandbox(args)) => return sandbox::run(args, output).await,
         Some(Command::Policy(args)) => return policy::run(settings, args, output, register).await,
         Some(Command::Serve(args)) => return serve::run(settings, args, output, register).await,
+        Some(Command::Service(args)) => return service::run(&args, output),
         Some(Command::Select(args)) => return select::run(settings, args, output, register).await,
         Some(command) => command,
     };
@@ -281,6 +292,7 @@ async fn dispatch(
         | Command::Policy(_)
         | Command::Sandbox(_)
         | Command::Serve(_)
+        | Command::Service(_)
         | Command::Select(_) => Ok(Exit::Usage),
     };
     close(app).await;

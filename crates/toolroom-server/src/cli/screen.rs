@@ -35,6 +35,14 @@ pub(super) fn hide(stored: Vec<Secret>) {
     *HIDDEN.write().unwrap_or_else(PoisonError::into_inner) = Some(hidden);
 }
 
+/// A text as it may stand in a log.
+pub(super) fn logged(text: &str) -> String {
+    match hidden() {
+        Some(hidden) => hidden.log.redact_text(text).into_owned(),
+        None => Redactor::default().redact_text(text).into_owned(),
+    }
+}
+
 fn hidden() -> Option<Hidden> {
     HIDDEN.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
@@ -57,6 +65,10 @@ pub(super) fn tell_warnings() {
     let warnings = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(Log);
     // An embedder may have a subscriber of its own; that one stays.
     drop(warnings.without_time().with_target(false).try_init());
+}
+
+/// Tells where something panicked, and nothing else about it.
+pub(super) fn tell_panics() {
     std::panic::set_hook(Box::new(tell_panic));
 }
 
@@ -96,10 +108,7 @@ impl Write for Line {
 impl Drop for Line {
     fn drop(&mut self) {
         let text = String::from_utf8_lossy(&self.0);
-        let told = match hidden() {
-            Some(hidden) => hidden.log.redact_text(&text).into_owned(),
-            None => Redactor::default().redact_text(&text).into_owned(),
-        };
+        let told = logged(&text);
         // Nobody is left to be told that nothing can be told.
         drop(write!(anstream::stderr().lock(), "{told}"));
     }

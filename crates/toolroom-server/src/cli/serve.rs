@@ -1,19 +1,32 @@
 //! `toolroom serve`: the same tools, agents and guards over HTTP.
 
+use std::io::IsTerminal as _;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use toolroom::redact::Secret;
 use toolroom_host::interrupt::Interrupts;
 use toolroom_host::listen::Listener;
+use toolroom_host::service_manager::{self, Condition};
 
 use super::exit::{Exit, Refused};
 use super::output::Output;
-use super::{Register, close};
+use super::reload::reload;
+use super::{Register, close, screen};
 use crate::app::{App, Stay};
+use crate::config::{LogFormat, LogKeys};
 use crate::http::{Server, ServerSettings};
-use crate::identity::holds;
+use crate::identity::{holds, projects};
+use crate::models::keys_of_variables;
+use crate::telemetry::{Collector, Log, Tracer};
+
+/// Between two looks whether there are other secrets to hide.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 pub(super) struct ServeArgs {
@@ -23,6 +36,23 @@ pub(super) struct ServeArgs {
     /// Another database than the one in the data folder
     #[arg(long, value_name = "URL")]
     database: Option<String>,
+    /// How lines of the log are written; `log.format` of the configuration when left out
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
+}
+
+impl ServeArgs {
+    /// Tells what happens before the configuration is known as it is told by default.
+    pub(super) fn start_log(&self) {
+        let started = Log::start(self.log_keys(LogKeys::default()), screen::logged);
+        if started.is_err() {
+            screen::tell_warnings();
+        }
+    }
+
+    fn log_keys(&self, keys: LogKeys) -> LogKeys {
+        LogKeys { format: self.log_format.unwrap_or(keys.format), ..keys }
+    }
 }
 
 pub(super) async fn run(
@@ -38,6 +68,7 @@ pub(super) async fn run(
         );
     }
     let app = super::open(settings, Stay::Long, *output, register).await?;
+    Log::change(args.log_keys(app.config.config.log));
     let keys = app.config.config.server.clone();
     let wanted = args.listen.unwrap_or(keys.listen.0);
     if !wanted.ip().is_loopback() && !has_key(&app).await? {
@@ -53,9 +84,34 @@ pub(super) async fn run(
         .with_context(|| format!("cannot listen at {wanted}; is another `toolroom serve` running?"))?;
     let address = listener.address();
     let ending = CancellationToken::new();
-    let told = ending.clone();
-    let interrupts = Interrupts::watch(move || told.cancel())?;
-    let server = Server::new(app, &ServerSettings { address, keys }, ending);
+    let reloads = Arc::new(Notify::new());
+    let interrupts = listen_to_signals(&ending, &reloads)?;
+    let collector = Collector::find(&app.config.config, &app.vault).await?;
+    let mut also: Vec<Secret> = collector.iter().flat_map(Collector::secrets).collect();
+    also.extend(keys_of_variables(&app.config.config));
+    let mut hiding = Hiding { also, revision: None, is_blind: false };
+    hiding.look(&app).await;
+    let figures = Arc::clone(&app.figures);
+    let tracing = collector.map(|collector| Tracer::start(collector, figures, screen::logged));
+    let tracer = tracing.as_ref().map(|(tracer, _)| Arc::clone(tracer));
+    let server = Server::new(app, &ServerSettings { address, keys, tracer }, ending.clone());
+    let app = Arc::clone(server.app());
+    tokio::spawn(ending.clone().run_until_cancelled_owned(async move {
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            hiding.look(&app).await;
+        }
+    }));
+    tokio::spawn(ending.clone().run_until_cancelled_owned({
+        let (server, flags) = (Arc::clone(&server), settings.to_vec());
+        let mut running = server.app().config.effective();
+        async move {
+            loop {
+                reloads.notified().await;
+                reload(&server, &mut running, &flags, |keys| args.log_keys(keys)).await;
+            }
+        }
+    }));
     let link = server.doorkeeper.sign_in_link().await?;
     let url = format!("http://{address}");
     if output.is_json() {
@@ -69,14 +125,82 @@ pub(super) async fn run(
             "  curl -H \"Authorization: Bearer $KEY\" --json '{{\"tool\":\"calculator\",\"arguments\":{{\"expression\":\"17*23\"}}}}' {url}/v1/calls"
         ));
     }
+    tell_manager(Condition::Ready);
+    tokio::spawn(async move {
+        ending.cancelled().await;
+        tell_manager(Condition::Stopping);
+    });
     server.serve(listener).await?;
     drop(interrupts);
     server.close().await;
+    if let Some((tracer, task)) = tracing {
+        tracer.finish(task).await;
+    }
     Ok(Exit::Done)
+}
+
+/// What ends the server, and what makes it read its configuration again.
+fn listen_to_signals(ending: &CancellationToken, reloads: &Arc<Notify>) -> std::io::Result<Interrupts> {
+    let (told, gone, reloads) = (ending.clone(), ending.clone(), Arc::clone(reloads));
+    let had_terminal = std::io::stdin().is_terminal();
+    let hang_up = move || match had_terminal && !std::io::stdin().is_terminal() {
+        // Its terminal was closed: nobody would find it again.
+        true => gone.cancel(),
+        false => reloads.notify_one(),
+    };
+    Interrupts::watch_service(move || told.cancel(), hang_up)
+}
+
+/// Tells whoever started us, if they want to know.
+fn tell_manager(condition: Condition) {
+    if let Err(error) = service_manager::tell(condition) {
+        tracing::warn!("the service manager cannot be told how we are: {error}");
+    }
 }
 
 /// Whether somebody could show a key that holds.
 async fn has_key(app: &App) -> anyhow::Result<bool> {
     let now = app.room.clock().now();
     Ok(app.store.all_keys().await?.iter().any(|key| holds(key, now)))
+}
+
+/// Keeps secrets out of the log: those of all projects, also when they are set while the server runs, and some more.
+struct Hiding {
+    also: Vec<Secret>,
+    /// Which ones are hidden.
+    revision: Option<i64>,
+    /// They could not be read the last time, which has been told.
+    is_blind: bool,
+}
+
+impl Hiding {
+    async fn look(&mut self, app: &App) {
+        match secrets(app, self.revision).await {
+            Ok(Some((revision, mut secrets))) => {
+                secrets.extend_from_slice(&self.also);
+                screen::hide(secrets);
+                self.revision = Some(revision);
+                self.is_blind = false;
+            }
+            Ok(None) => self.is_blind = false,
+            Err(error) if !self.is_blind => {
+                tracing::warn!("secrets cannot be opened, so new ones are not hidden: {error:#}");
+                self.is_blind = true;
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// All secrets there are, unless they are still the ones of `known`.
+async fn secrets(app: &App, known: Option<i64>) -> anyhow::Result<Option<(i64, Vec<Secret>)>> {
+    let revision = app.room.switchboard().standing(&super::owner().project).await?.revision;
+    if known == Some(revision) {
+        return Ok(None);
+    }
+    let mut secrets = Vec::new();
+    for project in projects(&app.store).await? {
+        secrets.extend(app.vault.secrets(&project.id).await?);
+    }
+    Ok(Some((revision, secrets)))
 }

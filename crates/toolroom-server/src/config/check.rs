@@ -13,14 +13,15 @@ use super::place::{Destination, Folder};
 use super::problem::{Problems, escaped, shortened, shown};
 use super::rate::Rate;
 use super::sandbox_profile::SandboxProfile;
-use super::server::{ListenAddress, ServedName};
+use super::server::{AddressRange, ListenAddress, ServedName};
 use super::shape::{Key, Shape};
 use super::span::{Span, parse_span};
+use super::telemetry::CollectorUrl;
 use super::toml_text::joined;
 use super::vendors::KeyPlace;
 
 /// Known keys that are listed where none is near.
-const LISTED: usize = 12;
+const LISTED: usize = 16;
 
 /// Tells everything in `document` that does not fit.
 pub(super) fn check(document: &Document<'_>, problems: &mut Problems) {
@@ -105,6 +106,18 @@ impl<'t> Check<'_, 't> {
             (Shape::ServedName, DeValue::String(text)) => {
                 if let Err(why) = ServedName::try_from(text.to_string()) {
                     self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
+                }
+            }
+            (Shape::AddressRange, DeValue::String(text)) => {
+                if let Err(why) = AddressRange::try_from(text.to_string()) {
+                    self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
+                }
+            }
+            (Shape::CollectorUrl, DeValue::String(text)) => {
+                // People put keys into addresses, so it is not repeated.
+                if let Err(why) = CollectorUrl::try_from(text.to_string()) {
+                    let message = format!("must be {}: {}", shape.expected(), escaped(&why));
+                    self.tell(&span, path, &message);
                 }
             }
             (Shape::Model, DeValue::String(text)) => {

@@ -15,8 +15,8 @@ use toolroom::policy::{Preset, RuleText};
 use toolroom_tools::shell::judge::{Security, Settings};
 
 use super::{
-    AgentKeys, AllowedCommand, ConfigAgent, ConfigVendor, Destination, Folder, ModelChain, Origin, Rates,
-    SandboxProfile, ServerKeys, Span, VendorKeys,
+    AgentKeys, AllowedCommand, ConfigAgent, ConfigVendor, Destination, Folder, LogKeys, ModelChain, Origin,
+    Rates, SandboxProfile, ServerKeys, Span, TelemetryKeys, VendorKeys,
 };
 
 /// The settings of Toolroom.
@@ -37,6 +37,10 @@ pub struct Config {
     pub redaction: RedactionKeys,
     /// Where `toolroom serve` listens, and how much it takes.
     pub server: ServerKeys,
+    /// What `toolroom serve` tells about its work.
+    pub log: LogKeys,
+    /// Where `toolroom serve` sends traces of its work.
+    pub telemetry: TelemetryKeys,
     /// The model that answers, as `vendor/model`, or a list of them: the next one answers when one fails. Left out, it is
     /// the first one that a key or an address is found for, and without any the offline model.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,8 +1,9 @@
 //! `[server]`: where `toolroom serve` listens, and how much it takes.
 
 use std::borrow::Cow;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use ipnet::IpNet;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,10 @@ pub struct ServerKeys {
     /// Names under which it is reached besides its address, with a port where it is not the usual one.
     #[schemars(length(max = 100))]
     pub hosts: Vec<ServedName>,
+    /// Proxies in front of it, by address or range. What they say in `X-Forwarded-For` about who comes counts for rates
+    /// and the log; nobody else is believed.
+    #[schemars(length(max = 100))]
+    pub trusted_proxies: Vec<AddressRange>,
     /// Requests that come with one key in a minute.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub key_rate: u32,
@@ -36,6 +41,7 @@ impl Default for ServerKeys {
         Self {
             listen: ListenAddress(SocketAddr::from((Ipv4Addr::LOCALHOST, 7300))),
             hosts: Vec::new(),
+            trusted_proxies: Vec::new(),
             key_rate: 6_000,
             ip_rate: 6_000,
             session_rate: 600,
@@ -116,6 +122,52 @@ impl JsonSchema for ServedName {
     }
 }
 
+/// An address, or all addresses that begin alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AddressRange(IpNet);
+
+impl AddressRange {
+    /// Whether an address is in it.
+    #[must_use]
+    pub fn holds(&self, address: IpAddr) -> bool {
+        self.0.contains(&address.to_canonical())
+    }
+}
+
+impl TryFrom<String> for AddressRange {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let range =
+            text.parse().or_else(|_| text.parse().map(|address: IpAddr| address.to_canonical().into()));
+        range.map(Self).map_err(|_| "write an address or a range of them".to_owned())
+    }
+}
+
+impl From<AddressRange> for String {
+    fn from(AddressRange(range): AddressRange) -> Self {
+        match range.prefix_len() == range.max_prefix_len() {
+            true => range.addr().to_string(),
+            false => range.to_string(),
+        }
+    }
+}
+
+impl JsonSchema for AddressRange {
+    fn schema_name() -> Cow<'static, str> {
+        "AddressRange".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "address-range" })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,6 +185,19 @@ mod tests {
         }
         for text in ["", "https://tools.example.com", "a b", "*"] {
             assert!(ServedName::try_from(text.to_owned()).is_err(), "{text}");
+        }
+    }
+    #[test]
+    fn a_range_is_written_as_one_or_as_an_address() {
+        let read = |text: &str| AddressRange::try_from(text.to_owned());
+        for text in ["10.0.0.0/8", "127.0.0.1", "fd00::/8", "::1"] {
+            assert_eq!(String::from(read(text).unwrap()), text);
+        }
+        let range = read("10.0.0.0/8").unwrap();
+        assert!(range.holds("10.9.8.7".parse().unwrap()) && range.holds("::ffff:10.1.1.1".parse().unwrap()));
+        assert!(!range.holds("11.0.0.1".parse().unwrap()));
+        for text in ["", "localhost", "10.0.0.0/33", "10.0.0"] {
+            assert!(read(text).is_err(), "{text}");
         }
     }
 }

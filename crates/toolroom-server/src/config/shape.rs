@@ -105,6 +105,10 @@ pub(super) enum Shape {
     ListenAddress,
     /// A name under which we are reached.
     ServedName,
+    /// An address, or a range of them.
+    AddressRange,
+    /// Where traces go.
+    CollectorUrl,
     /// A model.
     Model,
     /// Where a key is.
@@ -209,6 +213,8 @@ impl Shape {
                 Some("sandbox-profile") => Self::SandboxProfile,
                 Some("listen-address") => Self::ListenAddress,
                 Some("served-name") => Self::ServedName,
+                Some("address-range") => Self::AddressRange,
+                Some("collector-url") => Self::CollectorUrl,
                 Some("model") => Self::Model,
                 Some("key-place") => Self::KeyPlace,
                 _ => Self::Text,
@@ -240,6 +246,8 @@ impl Shape {
             | Self::SandboxProfile
             | Self::ListenAddress
             | Self::ServedName
+            | Self::AddressRange
+            | Self::CollectorUrl
             | Self::Model
             | Self::KeyPlace => value.is_str(),
             Self::Whole { .. } => value.is_integer(),
@@ -268,6 +276,8 @@ impl Shape {
             Self::SandboxProfile => "a profile such as \"workspace\" or \"network:example.com\"".to_owned(),
             Self::ListenAddress => "an address and a port such as \"127.0.0.1:7300\"".to_owned(),
             Self::ServedName => "a name such as \"tools.example.com\"".to_owned(),
+            Self::AddressRange => "an address or a range such as \"10.0.0.0/8\"".to_owned(),
+            Self::CollectorUrl => "an address such as \"http://127.0.0.1:4318\"".to_owned(),
             Self::Model => "a model such as \"openai/gpt-5.6-terra\"".to_owned(),
             Self::KeyPlace => KeyPlace::EXPECTED.to_owned(),
             Self::Whole { least: i64::MIN, most: i64::MAX } => "a whole number".to_owned(),
@@ -293,6 +303,8 @@ impl Shape {
             Self::SandboxProfile => "profiles".to_owned(),
             Self::ListenAddress => "addresses".to_owned(),
             Self::ServedName => "names of hosts".to_owned(),
+            Self::AddressRange => "addresses and ranges".to_owned(),
+            Self::CollectorUrl => "addresses of collectors".to_owned(),
             Self::Model => "models".to_owned(),
             Self::KeyPlace => "places of keys".to_owned(),
             Self::Whole { .. } => "whole numbers".to_owned(),

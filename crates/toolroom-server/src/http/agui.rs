@@ -25,6 +25,7 @@ use crate::agents;
 use crate::agui::{Event, Input, Narrator, Next, RunAgentInput, Start, StartError, Started};
 use crate::identity::{Caller, Permission};
 use crate::runs::{BeginError, Position, Seen, Watching};
+use crate::telemetry;
 
 /// How long the end of a run is waited for when the server ends.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -58,7 +59,7 @@ async fn run(
         Start::new(Arc::clone(&server.app), Arc::clone(&server.runs), caller.scope.clone(), choice, input);
     let (reply, replied) = oneshot::channel();
     // Whoever goes away while a run begins is heard of, too.
-    tokio::spawn(async move {
+    tokio::spawn(telemetry::carried(async move {
         match start.begin().await {
             Ok(started) => {
                 let (stream, response) = Stream::open();
@@ -68,7 +69,7 @@ async fn run(
             }
             Err(error) => drop(reply.send(Err(Problem::from(error)))),
         }
-    });
+    }));
     replied.await.unwrap_or_else(|error| Err(Problem::failure(&error)))
 }
 

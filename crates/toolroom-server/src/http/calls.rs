@@ -25,6 +25,7 @@ use super::route::Route;
 use super::server::Server;
 use crate::documents::{CallDocument, Surface};
 use crate::identity::{Caller, Permission};
+use crate::telemetry;
 
 /// What the journal says of calls that came in here.
 pub(super) const ENTRANCE: &str = "rest";
@@ -101,12 +102,12 @@ async fn create(
     // Whoever goes away stops it; it then ends in order, on a task of its own.
     let _gone = stop.clone().drop_guard();
     let running = server.running.enter(id, caller.scope, stop);
-    let room = server.app.room.clone();
-    let called = tokio::spawn(async move {
-        let report = room.call(request).await;
+    let called = tokio::spawn(telemetry::carried(async move {
+        let report = server.app.room.call(request).await;
         drop(running);
+        server.trace_call(&report);
         report
-    });
+    }));
     Ok(reply(&called.await.map_err(|error| Problem::failure(&error))?))
 }
 
@@ -269,7 +270,10 @@ async fn resume(
         let resumed = server.app.room.resume(request.clone()).await;
         drop(running);
         match resumed {
-            Ok(report) => return Ok(reply(&report)),
+            Ok(report) => {
+                server.trace_call(&report);
+                return Ok(reply(&report));
+            }
             // The arguments were edited: the call that took its place is the one to run.
             Err(ResumeError::Replaced { by, .. }) => request.call = by,
             Err(ResumeError::NotFound(_)) => {

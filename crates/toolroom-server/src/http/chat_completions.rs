@@ -26,6 +26,7 @@ use crate::openai::{
     ChatRequest, Chunk, ChunkChoice, Completion, Delta, FinishReason, FunctionCall, Said, ToolCallPart, Usage,
 };
 use crate::runs::{Seen, Watching};
+use crate::telemetry;
 
 /// What is kept of where a run came from. Whoever sent it waits for the reply, so nobody goes on with it after a restart.
 const ENTRANCE: &str = "openai";
@@ -92,7 +93,7 @@ async fn complete(
     if request.stream == Some(true) {
         let (stream, mut response) = Stream::open();
         name_run(&mut response, &answering.run);
-        tokio::spawn(answering.in_pieces(stream, request.wants_usage()));
+        tokio::spawn(telemetry::carried(answering.in_pieces(stream, request.wants_usage())));
         return Ok(response);
     }
     Ok(answering.whole().await?)

@@ -16,8 +16,10 @@ use super::gate::ForeignPage;
 use super::need::Need;
 use super::pacing;
 use super::problem::Problem;
+use super::record::Sender;
 use super::server::Server;
 use crate::identity::{Caller, Shown, Unidentified, WebOrigin};
+use crate::telemetry;
 
 /// The cookie of a browser that is signed in.
 pub(super) const COOKIE: &str = "toolroom_browser";
@@ -50,6 +52,9 @@ async fn pass(Door { server, need, .. }: &Door, request: Request, next: Next) ->
         Err(problem) => return problem.into_response(),
     };
     let Some(caller) = caller else { return next.run(Request::from_parts(parts, body)).await };
+    if let Some(request) = telemetry::current() {
+        request.is_of(&caller);
+    }
     let visit = match server.pacing.caller(&caller) {
         Ok(visit) => visit,
         Err(problem) => return problem.into_response(),
@@ -72,7 +77,9 @@ async fn recognise(
     request: &Parts,
     page: Option<&WebOrigin>,
 ) -> Result<Option<Caller>, Problem> {
-    let free = need == Need::Nothing || (need == Need::Neighbour && server.is_among_neighbours());
+    // Through a proxy on this machine others come, too.
+    let is_near = request.extensions.get().is_some_and(|Sender(sender)| sender.is_loopback());
+    let free = need == Need::Nothing || (need == Need::Neighbour && server.is_among_neighbours() && is_near);
     if free {
         return match page {
             Some(page) => Err(Problem::forbidden(Unidentified::Page(page.clone()).to_string())),

@@ -3,10 +3,10 @@
 //! Is there a place, is it meant for us (`Host`), does it come from a page that could be allowed to speak to us
 //! (`Origin`), and has its address not come too often. Who it is comes later, at the entrance of a route.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::problem::Problem;
+use super::record::Sender;
 use super::server::Server;
 use crate::identity::{HostName, Unidentified, WebOrigin};
 
@@ -50,9 +51,8 @@ pub(super) async fn pass(State(server): State<Arc<Server>>, mut request: Request
 
 /// Where a request comes from.
 pub(super) fn peer(request: &Request) -> IpAddr {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     // Every connection says; all that would not are one visitor.
-    peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| peer.ip())
+    request.extensions().get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Sender(sender)| *sender)
 }
 
 /// The page a request comes from, if it is not one of ours.
@@ -88,7 +88,7 @@ pub(super) async fn preflight(
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, DELETE"),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "authorization, content-type, idempotency-key, last-event-id, x-api-key",
+            "authorization, content-type, idempotency-key, last-event-id, traceparent, x-api-key, x-request-id",
         ),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
@@ -103,7 +103,7 @@ fn allowing(page: Option<&WebOrigin>, mut response: Response) -> Response {
     if let Ok(value) = HeaderValue::from_str(&page.to_string()) {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, value);
         headers.append(header::VARY, HeaderValue::from_static("Origin"));
-        let seen = "idempotent-replayed, retry-after, x-ratelimit-limit, x-ratelimit-remaining";
+        let seen = "idempotent-replayed, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-request-id";
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(seen));
     }
     response

@@ -48,6 +48,12 @@ impl Pace {
         Self { limit, cost: WINDOW / limit, debts: HashMap::new(), others: Duration::ZERO }
     }
 
+    /// Another limit from now on. What somebody owes, they owe.
+    pub(super) fn change(&mut self, limit: u32) {
+        self.limit = limit.max(1);
+        self.cost = WINDOW / self.limit;
+    }
+
     /// Counts a visit at `now`, on any clock that never goes back. One that is refused costs nothing.
     pub(super) fn visit(&mut self, who: &str, now: Duration) -> Result<Visit, TooSoon> {
         let (limit, cost) = (self.limit, self.cost);

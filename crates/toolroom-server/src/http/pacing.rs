@@ -43,6 +43,16 @@ impl Pacing {
         }
     }
 
+    /// Other limits from now on.
+    pub(super) fn change(&self, limits: &ServerKeys) {
+        let set = |pace: &Mutex<Pace>, limit| {
+            pace.lock().unwrap_or_else(PoisonError::into_inner).change(limit);
+        };
+        set(&self.keys, limits.key_rate);
+        set(&self.addresses, limits.ip_rate);
+        set(&self.sessions, limits.session_rate);
+    }
+
     /// A place among those who are worked for; whoever gets none is told at once.
     pub(super) fn place(&self) -> Result<OwnedSemaphorePermit, Problem> {
         Arc::clone(&self.places)

@@ -10,6 +10,7 @@ use toolroom::ledger::LedgerError;
 use toolroom_store::StoreError;
 
 use crate::machine::MachineError;
+use crate::telemetry;
 
 /// A refusal, or a failure of ours.
 #[derive(Debug)]
@@ -43,6 +44,9 @@ pub(crate) struct ProblemDocument<'a> {
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
+    /// By which the server's log knows this request; `X-Request-Id` says the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<&'a str>,
 }
 
 impl Problem {
@@ -104,6 +108,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let limited = self.status == StatusCode::TOO_MANY_REQUESTS;
         let retry_after = self.retry_after.map(|span| span.as_secs().max(1));
+        let request = telemetry::current();
         let document = ProblemDocument {
             kind: format!("/docs#problem-{}", self.code),
             title: self.status.canonical_reason().unwrap_or_default(),
@@ -113,6 +118,7 @@ impl IntoResponse for Problem {
             retry_after,
             error: limited.then_some("RATE_LIMIT_EXCEEDED"),
             message: limited.then_some(&self.detail),
+            request_id: request.as_deref().map(|request| &*request.request_id),
         };
         let body = serde_json::to_vec(&document).unwrap_or_default();
         let mut response = (self.status, body).into_response();

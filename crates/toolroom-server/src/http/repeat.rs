@@ -23,6 +23,7 @@ use super::problem::Problem;
 use super::reading::{JSON, whole};
 use super::server::Server;
 use crate::identity::Caller;
+use crate::telemetry;
 
 /// The header that names a request.
 pub(super) const HEADER: &str = "idempotency-key";
@@ -83,11 +84,11 @@ async fn named(server: &Arc<Server>, request: Request, next: Next) -> Result<Res
     let server = Arc::clone(server);
     let request = Request::from_parts(parts, Body::from(body));
     let place = request.extensions().get::<Place>().cloned();
-    let worked = tokio::spawn(async move {
+    let worked = tokio::spawn(telemetry::carried(async move {
         let kept = keep(&server, name, next.run(request).await).await;
         drop(place);
         kept
-    });
+    }));
     worked.await.map_err(|error| Problem::failure(&error))?
 }
 

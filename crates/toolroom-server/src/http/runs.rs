@@ -25,6 +25,7 @@ use super::server::Server;
 use crate::agents::{Choice, OpenAgentError};
 use crate::identity::{Caller, Permission, Who};
 use crate::runs::{BeginError, Begun, Position, Watching};
+use crate::telemetry;
 
 /// What is kept of where a run came from. Those are taken up after a restart.
 pub(super) const ENTRANCE: &str = "rest";
@@ -160,7 +161,7 @@ async fn create(
     if stream {
         let (stream, response) = Stream::open();
         let watching = Watching::new(Arc::clone(&server.runs), caller.scope, begun.run, None);
-        tokio::spawn(relay(stream, watching));
+        tokio::spawn(telemetry::carried(relay(stream, watching)));
         return Ok(response);
     }
     let status = match wait {
@@ -261,7 +262,8 @@ async fn watch(
         return Err(Problem::not_found(format!("there is no run `{id}`")));
     }
     let (stream, response) = Stream::open();
-    tokio::spawn(relay(stream, Watching::new(Arc::clone(&server.runs), caller.scope, id, from)));
+    let watching = Watching::new(Arc::clone(&server.runs), caller.scope, id, from);
+    tokio::spawn(telemetry::carried(relay(stream, watching)));
     Ok(response)
 }
 

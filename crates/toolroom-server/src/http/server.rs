@@ -10,17 +10,19 @@ use axum::http::Method;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, options};
 use tokio_util::sync::CancellationToken;
+use toolroom::call::CallReport;
 use toolroom_host::listen::Listener;
 
 use super::entrance::Door;
 use super::pacing::Pacing;
 use super::problem::Problem;
 use super::running::Running;
-use super::{entrance, gate, listen, repeat, routes};
+use super::{entrance, gate, listen, record, repeat, routes};
 use crate::app::App;
-use crate::config::{ServedName, ServerKeys};
+use crate::config::{AddressRange, ServedName, ServerKeys};
 use crate::identity::{Doorkeeper, HostName};
 use crate::runs::Runs;
+use crate::telemetry::{self, Tracer};
 
 /// How long calls go on once we are asked to end.
 const CALL_PATIENCE: Duration = Duration::from_secs(5);
@@ -34,6 +36,8 @@ pub(crate) struct ServerSettings {
     pub(crate) address: SocketAddr,
     /// What the configuration says.
     pub(crate) keys: ServerKeys,
+    /// Who takes traces, if somebody does.
+    pub(crate) tracer: Option<Arc<Tracer>>,
 }
 
 /// A toolroom that is reached over HTTP.
@@ -43,6 +47,10 @@ pub(crate) struct Server {
     pub(crate) doorkeeper: Doorkeeper,
     names: HashSet<HostName>,
     loopback: bool,
+    /// Whose word about senders counts.
+    pub(super) trusted_proxies: Vec<AddressRange>,
+    /// Who takes traces, if somebody does.
+    pub(super) tracer: Option<Arc<Tracer>>,
     pub(super) pacing: Pacing,
     /// Calls that can be stopped.
     pub(super) running: Arc<Running>,
@@ -59,18 +67,25 @@ impl Server {
         let mut names: HashSet<HostName> = settings.keys.hosts.iter().map(ServedName::host).collect();
         names.extend(own_names(address));
         let app = Arc::new(app);
-        let runs = Runs::new(Arc::clone(&app));
+        let runs = Runs::new(Arc::clone(&app), settings.tracer.clone());
         Arc::new(Self {
             app,
             runs,
             doorkeeper,
             names,
             loopback: address.ip().is_loopback(),
+            trusted_proxies: settings.keys.trusted_proxies.clone(),
+            tracer: settings.tracer.clone(),
             pacing: Pacing::new(&settings.keys),
             running: Arc::default(),
             ending,
             closing: CancellationToken::new(),
         })
+    }
+
+    /// What it serves.
+    pub(crate) const fn app(&self) -> &Arc<App> {
+        &self.app
     }
 
     /// Whether requests for this name are meant for us.
@@ -81,6 +96,19 @@ impl Server {
     /// Whether only programs of this machine can connect.
     pub(super) const fn is_among_neighbours(&self) -> bool {
         self.loopback
+    }
+
+    /// Other rates from now on.
+    pub(crate) fn change_rates(&self, keys: &ServerKeys) {
+        self.pacing.change(keys);
+    }
+
+    /// A call that belongs to no run is over.
+    pub(super) fn trace_call(&self, report: &CallReport) {
+        let span = self.tracer.as_ref().zip(telemetry::current().and_then(|request| request.span));
+        if let Some((tracer, span)) = span {
+            tracer.call(span, report);
+        }
     }
 
     /// Serves until asked to end, and then until open requests and runs are done.
@@ -156,16 +184,20 @@ impl Server {
                 )
             })
             .layer(from_fn_with_state(Arc::clone(self), gate::pass))
+            .layer(from_fn_with_state(Arc::clone(self), record::follow))
             .with_state(Arc::clone(self))
     }
 }
 
-fn method_name(method: &Method) -> &'static str {
+/// The name of a method, of which there are only so many.
+pub(super) fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::POST => "POST",
         Method::PUT => "PUT",
         Method::DELETE => "DELETE",
+        Method::HEAD => "HEAD",
+        Method::OPTIONS => "OPTIONS",
         _ => "other",
     }
 }

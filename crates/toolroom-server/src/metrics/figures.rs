@@ -32,6 +32,7 @@ pub(crate) struct Figures {
     dollars: Counter<f64, std::sync::atomic::AtomicU64>,
     live_runs: Gauge,
     waiting: Gauge,
+    spans: Family<SpanLabels, Counter>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -57,6 +58,11 @@ struct TokenLabels {
     kind: TokenKind,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct SpanLabels {
+    fate: &'static str,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
 enum TokenKind {
     Input,
@@ -79,6 +85,7 @@ impl Figures {
             dollars: Counter::default(),
             live_runs: Gauge::default(),
             waiting: Gauge::default(),
+            spans: Family::default(),
             registry: Registry::default(),
         };
         registry.register("calls", "Calls of tools by how they ended", figures.calls.clone());
@@ -104,6 +111,7 @@ impl Figures {
         );
         registry.register("runs_live", "Runs that are being worked on", figures.live_runs.clone());
         registry.register("approvals_waiting", "Calls that wait for an answer", figures.waiting.clone());
+        registry.register("trace_spans", "Spans of traces, sent or lost", figures.spans.clone());
         Arc::new(Self { registry, ..figures })
     }
 
@@ -150,6 +158,16 @@ impl Figures {
             _ => return,
         };
         self.runs.get_or_create(&RunLabels { state: state.as_str() }).inc();
+    }
+
+    /// A collector has taken so many spans.
+    pub(crate) fn spans_sent(&self, count: u64) {
+        self.spans.get_or_create(&SpanLabels { fate: "sent" }).inc_by(count);
+    }
+
+    /// So many spans came to nothing.
+    pub(crate) fn spans_lost(&self, count: u64) {
+        self.spans.get_or_create(&SpanLabels { fate: "lost" }).inc_by(count);
     }
 
     /// The page that Prometheus reads.

@@ -18,6 +18,7 @@ use toolroom_store::StoreError;
 use super::feed::Feed;
 use crate::agents::{self, Choice, OpenAgentError};
 use crate::app::App;
+use crate::telemetry::{self, RunTrace, Tracer};
 
 /// Runs that are worked on at the same time.
 const MOST: usize = 2_000;
@@ -28,6 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(8);
 /// Works on runs, whoever watches or goes away.
 pub(crate) struct Runs {
     app: Arc<App>,
+    /// Who takes traces, if somebody does.
+    tracer: Option<Arc<Tracer>>,
     live: Mutex<HashMap<RunId, Live>>,
     /// Counts feeds that have come and gone.
     changes: watch::Sender<u64>,
@@ -74,9 +77,10 @@ pub(crate) enum BeginError {
 }
 
 impl Runs {
-    pub(crate) fn new(app: Arc<App>) -> Arc<Self> {
+    pub(crate) fn new(app: Arc<App>, tracer: Option<Arc<Tracer>>) -> Arc<Self> {
         Arc::new(Self {
             app,
+            tracer,
             live: Mutex::default(),
             changes: watch::Sender::new(0),
             tasks: TaskTracker::new(),
@@ -134,11 +138,14 @@ impl Runs {
         Ok(Begun { run: run.id, conversation: run.conversation })
     }
 
-    /// Tells a feed what happens, and counts it.
+    /// Tells a feed what happens, counts it, and traces it.
     fn watcher(&self, feed: &Arc<Feed>) -> Watcher {
         let (feed, figures) = (Arc::clone(feed), Arc::clone(&self.app.figures));
+        let above = telemetry::current().and_then(|request| request.span);
+        let trace = self.tracer.clone().map(|tracer| RunTrace::begin(tracer, above));
         Arc::new(move |event| {
             figures.event(&event.event);
+            trace.iter().for_each(|trace| trace.event(event));
             feed.tell(event);
         })
     }
@@ -211,7 +218,7 @@ impl Runs {
         }
         let feed = Arc::clone(&live.feed);
         let (runs, halt) = (Arc::clone(self), self.halt.clone());
-        let mut task = self.tasks.spawn(async move {
+        let mut task = self.tasks.spawn(telemetry::carried(async move {
             runs.live().insert(run.clone(), live.clone());
             runs.changes.send_modify(|count| *count += 1);
             // Whoever is not done in time gives the run back: the next process goes on with it.
@@ -237,7 +244,7 @@ impl Runs {
                 }
                 Some(Ok(_)) | None => Ok(()),
             }
-        });
+        }));
         tokio::select! {
             biased;
             () = feed.wait_for(0), if !feed.is_over() => {}

@@ -43,6 +43,12 @@ impl Canary {
         assert!(!told, "{ran:?}");
     }
 
+    /// Fails if a text holds it.
+    #[track_caller]
+    pub(crate) fn is_not_in(&self, text: &str) {
+        assert!(!self.is_in(text.as_bytes()), "{} is in {text}", self.value);
+    }
+
     /// Fails if a file below a folder holds it. Gives the number of files that were read.
     #[track_caller]
     pub(crate) fn is_not_below(&self, folder: &Path) -> usize {

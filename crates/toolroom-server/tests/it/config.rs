@@ -78,10 +78,15 @@ fn what_holds_is_shown_as_a_file_could_say_it() {
              redaction.environment = true  # default\n\
              server.listen = \"127.0.0.1:7300\"  # default\n\
              server.hosts = []  # default\n\
+             server.trusted_proxies = []  # default\n\
              server.key_rate = 6000  # default\n\
              server.ip_rate = 6000  # default\n\
              server.session_rate = 600  # default\n\
              server.at_once = 2048  # default\n\
+             log.format = \"auto\"  # default\n\
+             log.level = \"info\"  # default\n\
+             telemetry.otlp_key_header = \"authorization\"  # default\n\
+             telemetry.service_name = \"toolroom\"  # default\n\
              tool.lottery.rate = \"2/h\"  # {home}/toolroom.toml\n\
              tool.lottery.timeout = \"5s\"  # --set\n\
              [[rule]]  # {home}/toolroom.toml\n\

@@ -62,6 +62,7 @@ mod seat;
 mod secrets;
 mod select;
 mod serve;
+mod service;
 mod shell;
 mod shell_exec;
 mod shop;

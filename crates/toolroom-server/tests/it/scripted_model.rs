@@ -28,6 +28,8 @@ pub(crate) enum Line {
     BreaksOff(&'static str),
     /// Refuses with this status.
     Refuses(u16),
+    /// Refuses with this status, and in these words.
+    RefusesSaying(u16, String),
 }
 
 impl Line {
@@ -128,9 +130,13 @@ fn call(index: usize, name: &str, arguments: &Value) -> Value {
 }
 
 fn play(mut stream: TcpStream, mut reader: impl Read, line: Line) -> std::io::Result<()> {
-    if let Line::Refuses(status) = line {
-        let body =
-            json!({"error": {"message": "the script says no", "type": "invalid_request_error"}}).to_string();
+    let refusal = match &line {
+        Line::Refuses(status) => Some((*status, "the script says no")),
+        Line::RefusesSaying(status, words) => Some((*status, words.as_str())),
+        _ => None,
+    };
+    if let Some((status, words)) = refusal {
+        let body = json!({"error": {"message": words, "type": "invalid_request_error"}}).to_string();
         return write!(
             stream,
             "HTTP/1.1 {status} No\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
@@ -174,7 +180,7 @@ fn play(mut stream: TcpStream, mut reader: impl Read, line: Line) -> std::io::Re
             return Ok(());
         }
         Line::BreaksOff(text) => return piece(json!({"content": text}), None),
-        Line::Refuses(_) => return Ok(()),
+        Line::Refuses(_) | Line::RefusesSaying(..) => return Ok(()),
     };
     piece(json!({}), Some(end))?;
     let usage = json!({

@@ -85,16 +85,28 @@ fn every_single_value_has_a_variable_of_its_own() {
             "TOOLROOM_REDACTION_ENVIRONMENT",
             "TOOLROOM_SERVER_LISTEN",
             "TOOLROOM_SERVER_HOSTS",
+            "TOOLROOM_SERVER_TRUSTED_PROXIES",
             "TOOLROOM_SERVER_KEY_RATE",
             "TOOLROOM_SERVER_IP_RATE",
             "TOOLROOM_SERVER_SESSION_RATE",
             "TOOLROOM_SERVER_AT_ONCE",
+            "TOOLROOM_LOG_FORMAT",
+            "TOOLROOM_LOG_LEVEL",
+            "TOOLROOM_TELEMETRY_OTLP_ENDPOINT",
+            "TOOLROOM_TELEMETRY_OTLP_KEY",
+            "TOOLROOM_TELEMETRY_OTLP_KEY_HEADER",
+            "TOOLROOM_TELEMETRY_SERVICE_NAME",
             "TOOLROOM_MODEL",
         ]
     );
     assert_eq!(variables.iter().collect::<BTreeSet<_>>().len(), variables.len());
     for doc in documented.iter().filter(|doc| doc.variable.is_some()) {
-        let example = if doc.key == "model" { "\"openai/gpt-5\"" } else { "\"/srv/agent\"" };
+        let example = match doc.key.as_str() {
+            "model" => "\"openai/gpt-5\"",
+            "telemetry.otlp_endpoint" => "\"http://127.0.0.1:4318\"",
+            "telemetry.otlp_key" => "\"secret:collector\"",
+            _ => "\"/srv/agent\"",
+        };
         let default = doc.default.clone().unwrap_or_else(|| example.to_owned());
         let loaded = loaded(&[environment(&[(doc.variable.as_deref().unwrap(), &default)])]);
         assert_eq!(set(&loaded), [format!("{} = {default} ({})", doc.key, doc.variable.clone().unwrap())]);
@@ -131,10 +143,19 @@ fn the_reference_has_every_key_with_kind_and_default() {
             "server: a table []",
             "server.listen: an address and a port such as \"127.0.0.1:7300\" [\"127.0.0.1:7300\"]",
             "server.hosts: a list of names of hosts [[]]",
+            "server.trusted_proxies: a list of addresses and ranges [[]]",
             "server.key_rate: a whole number from 1 to 1000000 [6000]",
             "server.ip_rate: a whole number from 1 to 1000000 [6000]",
             "server.session_rate: a whole number from 1 to 1000000 [600]",
             "server.at_once: a whole number from 1 to 100000 [2048]",
+            "log: a table []",
+            "log.format: one of \"auto\", \"text\", \"json\" [\"auto\"]",
+            "log.level: one of \"error\", \"warn\", \"info\", \"debug\", \"trace\" [\"info\"]",
+            "telemetry: a table []",
+            "telemetry.otlp_endpoint: an address such as \"http://127.0.0.1:4318\" []",
+            "telemetry.otlp_key: `secret:NAME` or `$VARIABLE` []",
+            "telemetry.otlp_key_header: text [\"authorization\"]",
+            "telemetry.service_name: text [\"toolroom\"]",
             "model: a model such as \"openai/gpt-5.6-terra\", or a list of models []",
             "vendor: a table []",
             "vendor.<name>.like: text []",

@@ -109,10 +109,15 @@ fn everything_that_holds_is_shown_with_its_origin() {
             "redaction.environment = true (default)",
             "server.listen = \"127.0.0.1:7300\" (default)",
             "server.hosts = [] (default)",
+            "server.trusted_proxies = [] (default)",
             "server.key_rate = 6000 (default)",
             "server.ip_rate = 6000 (default)",
             "server.session_rate = 600 (default)",
             "server.at_once = 2048 (default)",
+            "log.format = \"auto\" (default)",
+            "log.level = \"info\" (default)",
+            "telemetry.otlp_key_header = \"authorization\" (default)",
+            "telemetry.service_name = \"toolroom\" (default)",
         ]
     );
 }

@@ -150,7 +150,8 @@ fn nobody_sees_what_belongs_to_another_project() {
     ];
     for (method, place, id) in places {
         let told = |id: &str| {
-            let asked = Asked::new(method, &place.replace("{}", id)).key(&theirs);
+            let asked =
+                Asked::new(method, &place.replace("{}", id)).key(&theirs).header("X-Request-Id", "one");
             served.ask(&asked).refused(404, "not_found").body.replace(id, "")
         };
         assert_eq!(

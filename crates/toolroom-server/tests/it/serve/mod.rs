@@ -4,13 +4,16 @@ mod calls;
 mod described;
 mod doors;
 mod keys;
+mod log;
 mod machine;
 mod matrix;
 mod pacing;
+mod reloaded;
 mod repeated;
 mod resources;
 mod runs;
 pub(crate) mod served;
+mod traces;
 pub(crate) mod wire;
 
 pub(crate) use served::Served;

@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::process::{Child, ChildStdout};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
@@ -48,16 +49,63 @@ impl Served {
         self.child.wait().unwrap();
     }
 
+    /// Is asked to end, and does.
+    #[track_caller]
+    pub(crate) fn is_asked_to_end(&mut self) {
+        self.signal(rustix::process::Signal::TERM);
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+    }
+
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// What it told so far, where its log is kept.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(log_file(&self.home)).unwrap()
+    }
+
+    /// The log as JSON.
+    #[track_caller]
+    pub(crate) fn log_lines(&self) -> Vec<Value> {
+        let log = self.log();
+        let read = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+        // The last line may still be on its way.
+        log.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(read).collect()
+    }
+
     /// Listens again, elsewhere.
     pub(crate) fn starts_again(&mut self) {
-        let Running { child, printed, address, link } = Running::start(&self.home);
+        let Running { child, printed, address, link } =
+            Running::start(&self.home, &[], Stdio::inherit(), &[]);
         (self.child, self._printed, self.address, self.link) = (child, printed, address, link);
     }
 
     pub(crate) fn at(home: Home) -> Self {
-        let Running { child, printed, address, link } = Running::start(&home);
+        // What it says on the way is shown where a test fails.
+        Self::telling(home, &[], Stdio::inherit())
+    }
+
+    /// With these words more, and with its log in a file.
+    pub(crate) fn logged(home: Home, words: &[&str]) -> Self {
+        let log = std::fs::File::create(log_file(&home)).unwrap();
+        Self::telling(home, words, log.into())
+    }
+
+    /// With these words more, and with its log there.
+    pub(crate) fn telling(home: Home, words: &[&str], log: Stdio) -> Self {
+        Self::started(home, words, log, &[])
+    }
+
+    /// The same, with these variables.
+    pub(crate) fn started(home: Home, words: &[&str], log: Stdio, variables: &[(&str, &str)]) -> Self {
+        let Running { child, printed, address, link } = Running::start(&home, words, log, variables);
         Self { home, child, _printed: printed, address, link }
     }
+}
+
+fn log_file(home: &Home) -> PathBuf {
+    home.path().join("server.log")
 }
 
 /// A server that listens.
@@ -69,10 +117,9 @@ struct Running {
 }
 
 impl Running {
-    fn start(home: &Home) -> Self {
+    fn start(home: &Home, words: &[&str], log: Stdio, variables: &[(&str, &str)]) -> Self {
         let mut command = home.own_tools(&["serve", "--listen", "127.0.0.1:0", "--json"]);
-        // What it says on the way is shown where a test fails.
-        command.stderr(std::process::Stdio::inherit());
+        command.args(words).stderr(log).envs(variables.iter().copied());
         let mut child = command.spawn().unwrap();
         let mut printed = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();

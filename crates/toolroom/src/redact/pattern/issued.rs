@@ -93,6 +93,9 @@ pub(super) static ISSUED: &[Issued] = &{
         Issued::new(Kind::DigitaloceanToken, "dop_v1_", Least(Hex, 64)).at(Anywhere),
         Issued::new(Kind::DigitaloceanToken, "doo_v1_", Least(Hex, 64)).at(Anywhere),
         Issued::new(Kind::DigitaloceanToken, "dor_v1_", Least(Hex, 64)).at(Anywhere),
+        Issued::new(Kind::ToolroomKey, "trk_prod_", Least(Alnum, 30)).at(Anywhere),
+        Issued::new(Kind::ToolroomKey, "trk_test_", Least(Alnum, 30)).at(Anywhere),
+        Issued::new(Kind::ToolroomKey, "tru_", Least(Token, 40)).at(Anywhere),
         Issued::new(Kind::TwilioKey, TWILIO, Exactly(Hex, 32)),
     ]
 };

@@ -23,6 +23,7 @@ pub(in crate::redact) enum Kind {
     TwilioKey,
     TelegramToken,
     DigitaloceanToken,
+    ToolroomKey,
     Jwt,
     BearerToken,
     Authorization,
@@ -34,7 +35,7 @@ pub(in crate::redact) enum Kind {
 }
 
 impl Kind {
-    pub(in crate::redact) const ALL: [Self; 28] = [
+    pub(in crate::redact) const ALL: [Self; 29] = [
         Self::PrivateKey,
         Self::AwsKeyId,
         Self::AwsSecretKey,
@@ -55,6 +56,7 @@ impl Kind {
         Self::TwilioKey,
         Self::TelegramToken,
         Self::DigitaloceanToken,
+        Self::ToolroomKey,
         Self::Jwt,
         Self::BearerToken,
         Self::Authorization,
@@ -88,6 +90,7 @@ impl Kind {
             Self::TwilioKey => "[redacted twilio key]",
             Self::TelegramToken => "[redacted telegram token]",
             Self::DigitaloceanToken => "[redacted digitalocean token]",
+            Self::ToolroomKey => "[redacted toolroom key]",
             Self::Jwt => "[redacted jwt]",
             Self::BearerToken => "[redacted bearer token]",
             Self::Authorization => "[redacted authorization]",

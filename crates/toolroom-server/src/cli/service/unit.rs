@@ -1,0 +1,220 @@
+//! The unit that tells systemd how to run a server.
+//!
+//! Programs that tools start are confined by namespaces, Landlock and seccomp of their own, and inherit what holds for
+//! the server. So whatever would keep the sandbox from being put on is left out, and the unit says why.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// What a unit is called.
+pub(super) const NAME: &str = "toolroom.service";
+
+/// How each of ours begins; what begins otherwise was written by somebody else.
+pub(super) const MARK: &str = "# Made by `toolroom service install`.";
+
+/// Where packages put the program.
+const SYSTEM_PROGRAM: &str = "/usr/bin/toolroom";
+
+/// Whose server it is.
+pub(super) enum Unit {
+    /// That of the machine, with a user and a folder of its own.
+    System,
+    /// That of whoever installs it.
+    User {
+        /// The program.
+        program: PathBuf,
+        /// `TOOLROOM_HOME`, if it is set.
+        home: Option<PathBuf>,
+        /// Where it listens, if not where the configuration says.
+        listen: Option<SocketAddr>,
+    },
+}
+
+/// A path that no unit can hold.
+#[derive(Debug, thiserror::Error)]
+#[error("`{}` cannot stand in a unit: it holds a quote, a backslash or a control character, or is no UTF-8; move it", .0.display())]
+pub(super) struct UnitError(PathBuf);
+
+impl Unit {
+    /// The file.
+    pub(super) fn text(&self) -> Result<String, UnitError> {
+        let (start, place, confined, wanted) = match self {
+            Self::System => (
+                format!("ExecStart={SYSTEM_PROGRAM} serve"),
+                SYSTEM_PLACE.to_owned(),
+                format!("{CONFINED}{SYSTEM_CONFINED}{LEFT_OUT}"),
+                "multi-user.target",
+            ),
+            Self::User { program, home, listen } => {
+                let listen = listen.map(|listen| format!(" --listen {listen}")).unwrap_or_default();
+                let home = match home {
+                    Some(home) => {
+                        format!("Environment={}\n", quoted(&format!("TOOLROOM_HOME={}", plain(home)?)))
+                    }
+                    None => String::new(),
+                };
+                let start = format!("ExecStart={} serve{listen}", quoted(plain_program(program)?));
+                (start, home, format!("{CONFINED}{LEFT_OUT}{USER_LEFT_OUT}"), "default.target")
+            }
+        };
+        Ok(format!(
+            "{MARK}\n\
+             [Unit]\n\
+             Description=Toolroom: tools and agents over HTTP\n\
+             After=network.target\n\
+             \n\
+             [Service]\n\
+             Type=notify\n\
+             {start}\n\
+             ExecReload=/bin/kill -HUP $MAINPID\n\
+             {place}\
+             Restart=on-failure\n\
+             RestartSec=2\n\
+             # Open requests and runs get a few seconds; programs of tools are ended by the server, not beside it.\n\
+             KillMode=mixed\n\
+             TimeoutStopSec=30\n\
+             LimitNOFILE=65536\n\
+             LimitCORE=0\n\
+             UMask=0077\n\
+             \n\
+             {confined}\n\
+             [Install]\n\
+             WantedBy={wanted}\n"
+        ))
+    }
+}
+
+/// Who the server of a machine is, and where it keeps what it has.
+const SYSTEM_PLACE: &str = "\
+User=toolroom
+Group=toolroom
+StateDirectory=toolroom
+StateDirectoryMode=0700
+Environment=TOOLROOM_HOME=%S/toolroom
+";
+
+/// What the sandbox and the programs in it can live with.
+const CONFINED: &str = "\
+NoNewPrivileges=yes
+LockPersonality=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+SystemCallArchitectures=native
+# Netlink: to learn the machine's own addresses, and to bring up the loopback of a sandbox.
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+SystemCallFilter=~@clock @cpu-emulation @module @obsolete @raw-io @reboot @swap
+SystemCallErrorNumber=EPERM
+";
+
+/// What they cannot live with.
+const LEFT_OUT: &str = "\
+# Left out, since programs of tools would inherit it:
+# - RestrictNamespaces, PrivateUsers: the sandbox is made of namespaces.
+# - a SystemCallFilter that names what is allowed: the sandbox mounts and pivots, and has a filter of its own for what
+#   runs inside.
+# - MemoryDenyWriteExecute: interpreters that compile as they run (Node.js, Java) would not start.
+# - ProtectKernelTunables, ProtectKernelLogs, ProtectProc, ProcSubset: a sandbox mounts a /proc of its own, which the
+#   kernel allows only where nothing of the outer one is covered.
+";
+
+/// For a user who may write nothing of the system anyway.
+const USER_LEFT_OUT: &str = "\
+# - ProtectSystem, ProtectHome, PrivateTmp, PrivateDevices: a user's manager needs a user namespace for them, in which
+#   the sandbox could not map other users; and this user cannot write to the system in any case.
+";
+
+/// For the machine, whose server has a user of its own.
+const SYSTEM_CONFINED: &str = "\
+CapabilityBoundingSet=
+AmbientCapabilities=
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectClock=yes
+ProtectKernelModules=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+PrivateIPC=yes
+RemoveIPC=yes
+# What tools should write to besides the state folder: `systemctl edit toolroom`, ReadWritePaths=/srv/data.
+";
+
+/// A path as text.
+fn plain(path: &Path) -> Result<&str, UnitError> {
+    let text = path.to_str().filter(|text| !text.chars().any(char::is_control));
+    text.ok_or_else(|| UnitError(path.to_owned()))
+}
+
+/// The path of a program, of which systemd wants more.
+fn plain_program(path: &Path) -> Result<&str, UnitError> {
+    plain(path).and_then(|text| match text.contains(['"', '\'', '\\']) {
+        true => Err(UnitError(path.to_owned())),
+        false => Ok(text),
+    })
+}
+
+/// A word of a unit: systemd reads escapes in quotes, and replaces what a percent sign begins.
+fn quoted(text: &str) -> String {
+    let mut word = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => word.extend(['\\', c]),
+            '%' => word.push_str("%%"),
+            c => word.push(c),
+        }
+    }
+    word.push('"');
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What systemd makes of a quoted word.
+    fn read(word: &str) -> String {
+        let mut inside = word.strip_prefix('"').unwrap().strip_suffix('"').unwrap().chars();
+        let mut text = String::new();
+        while let Some(c) = inside.next() {
+            match c {
+                '\\' => text.extend(inside.next()),
+                '%' => {
+                    assert_eq!(inside.next(), Some('%'));
+                    text.push('%');
+                }
+                '"' => panic!("the word ends early"),
+                c => text.push(c),
+            }
+        }
+        text
+    }
+
+    proptest! {
+        #[test]
+        fn a_path_is_read_back_as_it_is(path in "/[ -~äß%\"\\\\$]{0,40}") {
+            prop_assert_eq!(read(&quoted(&path)), path);
+        }
+    }
+
+    #[test]
+    fn what_would_break_a_unit_is_refused() {
+        let unit = |program: &str| Unit::User { program: program.into(), home: None, listen: None }.text();
+        let text = unit("/opt/my tools/100%/toolroom").unwrap();
+        assert!(text.contains("ExecStart=\"/opt/my tools/100%%/toolroom\" serve\n"), "{text}");
+        assert!(unit("/opt/my \"tools\"/toolroom").is_err(), "systemd would not start it");
+        assert!(unit("/opt/a\nExecStart=/bin/evil").is_err());
+    }
+
+    #[test]
+    fn the_packaged_unit_is_made_of_the_same_template() {
+        let packaged = include_str!("../../../../../packaging/systemd/toolroom.service");
+        assert_eq!(
+            packaged,
+            Unit::System.text().unwrap(),
+            "write it with `toolroom service install --print`"
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! One line of the log and one span for each request, and a name by which it is found there.
+//!
+//! The line says which route it was and not the path, which may hold a secret: a link that signs in does.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::http::HeaderName;
+use axum::middleware::Next;
+use axum::response::Response;
+use tokio::time::Instant;
+use toolroom::clock::Timestamp;
+
+use super::server::{Server, method_name};
+use super::{forwarded, request_id};
+use crate::telemetry::{RequestEnd, RequestTrace, Tracer, Visit};
+
+/// Where a request comes from, as far as we believe it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sender(pub(super) IpAddr);
+
+/// Follows a request from its beginning to its reply.
+pub(super) async fn follow(State(server): State<Arc<Server>>, mut request: Request, next: Next) -> Response {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let peer = peer.map(|ConnectInfo(peer)| peer.ip());
+    let sender = peer.map(|peer| forwarded::sender(peer, request.headers(), &server.trusted_proxies));
+    if let Some(sender) = sender {
+        request.extensions_mut().insert(Sender(sender));
+    }
+    let name = request_id::of(request.headers(), server.app.room.clock());
+    let trace = server.tracer.as_ref().map(|tracer| Traced {
+        tracer: Arc::clone(tracer),
+        trace: Tracer::receive(request.headers()),
+        started: server.app.room.clock().now(),
+    });
+    let span = trace.as_ref().map(|traced| traced.trace.context());
+    let entry = Entry {
+        came: Instant::now(),
+        method: method_name(request.method()),
+        route: request.extensions().get::<MatchedPath>().cloned(),
+        sender,
+        status: None,
+        traced: trace,
+    };
+    Visit::new(&name, span)
+        .during(async move {
+            let mut entry = entry;
+            let mut response = next.run(request).await;
+            entry.status = Some(response.status().as_u16());
+            if let Some(told) = request_id::told(&name) {
+                response.headers_mut().insert(HeaderName::from_static(request_id::HEADER), told);
+            }
+            response
+        })
+        .await
+}
+
+/// The line about a request, written when it is over: replied to, or given up by its sender.
+struct Entry {
+    came: Instant,
+    method: &'static str,
+    route: Option<MatchedPath>,
+    sender: Option<IpAddr>,
+    status: Option<u16>,
+    traced: Option<Traced>,
+}
+
+/// A request that is part of a trace.
+struct Traced {
+    tracer: Arc<Tracer>,
+    trace: RequestTrace,
+    started: Timestamp,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let Self { came, method, route, sender, status, traced } = self;
+        let took = came.elapsed();
+        if let Some(Traced { tracer, trace, started }) = traced {
+            let route = route.as_ref().map(|route| route.as_str().to_owned());
+            tracer.request(*trace, RequestEnd { method, route, started: *started, took, status: *status });
+        }
+        let route = route.as_ref().map_or("none", MatchedPath::as_str);
+        let from = sender.map(tracing::field::display);
+        let ms = (took.as_secs_f64() * 1_000_000.0).round() / 1_000.0;
+        match status {
+            Some(status) => tracing::info!(method, route, status, ms, from, "request"),
+            None => tracing::info!(method, route, ms, from, "request given up by its sender"),
+        }
+    }
+}

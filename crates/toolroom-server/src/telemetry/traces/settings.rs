@@ -1,0 +1,132 @@
+//! Where traces go: what is configured, found in the usual variables and kept as a secret, joined.
+
+use anyhow::{Context, anyhow};
+use toolroom::redact::Secret;
+use toolroom::scope::ProjectId;
+use toolroom_host::environment;
+use toolroom_host::net::{Opening, Request};
+
+use crate::config::{CollectorUrl, Config, KeyPlace};
+use crate::vault::Vault;
+
+const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
+const SERVICE: &str = "OTEL_SERVICE_NAME";
+
+/// A collector of traces.
+#[derive(Debug, Clone)]
+pub(crate) struct Collector {
+    /// Where spans are posted.
+    pub(super) url: String,
+    /// The one origin that has to be open for that, public or not.
+    pub(super) opening: Option<Opening>,
+    /// What goes along with each request.
+    pub(super) headers: Vec<(String, Secret)>,
+    /// What we are called.
+    pub(super) service: String,
+}
+
+impl Collector {
+    /// The collector of this configuration and of the environment, if there is one.
+    ///
+    /// # Errors
+    /// When what is said about it cannot be used: traces that are silently not sent help nobody.
+    pub(crate) async fn find(config: &Config, vault: &Vault) -> anyhow::Result<Option<Self>> {
+        let keys = &config.telemetry;
+        let url = match (&keys.otlp_endpoint, environment::variable(ENDPOINT)) {
+            (Some(url), _) => url.clone(),
+            (None, Some(text)) => CollectorUrl::try_from(text)
+                .map_err(|why| anyhow!("the variable {ENDPOINT} is no address of a collector: {why}"))?,
+            (None, None) => return Ok(None),
+        };
+        let mut headers = match environment::variable(HEADERS) {
+            Some(text) => {
+                of_variable(&text).with_context(|| format!("the variable {HEADERS} cannot be read"))?
+            }
+            None => Vec::new(),
+        };
+        if let Some(place) = &keys.otlp_key {
+            headers.push((keys.otlp_key_header.clone(), key(place, vault).await?));
+        }
+        for (name, value) in &headers {
+            // To see whether it can be sent at all.
+            Request::post("http://collector.invalid", "").secret_header(name, value.expose())?;
+        }
+        Ok(Some(Self {
+            url: url.traces(),
+            opening: url.opening().cloned(),
+            headers,
+            service: environment::variable(SERVICE).unwrap_or_else(|| keys.service_name.clone()),
+        }))
+    }
+
+    /// What has to be hidden wherever something is told.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = Secret> {
+        self.headers.iter().map(|(_, value)| value.clone())
+    }
+}
+
+async fn key(place: &KeyPlace, vault: &Vault) -> anyhow::Result<Secret> {
+    match place {
+        KeyPlace::Secret(name) => {
+            let secrets = vault.secrets(&ProjectId::default()).await?;
+            let found = secrets.into_iter().find(|secret| secret.name() == name);
+            found.ok_or_else(|| {
+                anyhow!("`telemetry.otlp_key`: there is no secret `{name}`; `toolroom secrets set {name}` keeps it")
+            })
+        }
+        KeyPlace::Variable(name) => {
+            let value = environment::variable(name);
+            let value =
+                value.ok_or_else(|| anyhow!("`telemetry.otlp_key`: the variable {name} is not set"))?;
+            Ok(Secret::new(place.to_string(), value))
+        }
+    }
+}
+
+/// Reads `name=value,name=value`, whose values are escaped as in URLs.
+fn of_variable(text: &str) -> anyhow::Result<Vec<(String, Secret)>> {
+    let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+    pairs
+        .map(|pair| {
+            // What stands there is a key, so it is not repeated.
+            let (name, value) =
+                pair.split_once('=').context("write `name=value`, with commas between them")?;
+            let value = unescaped(value.trim()).context("a value is escaped in a wrong way")?;
+            Ok((name.trim().to_owned(), Secret::new(format!("${HEADERS}"), value)))
+        })
+        .collect()
+}
+
+fn unescaped(text: &str) -> Option<String> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        bytes.extend(hex::decode(digits).ok()?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod settings_tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_read_as_every_exporter_reads_them() {
+        let read = |text: &str| -> Option<Vec<(String, String)>> {
+            let headers = of_variable(text).ok()?;
+            Some(headers.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect())
+        };
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(
+            read("authorization=Basic%20YWI6Yw==, x-team = a,"),
+            Some(vec![pair("authorization", "Basic YWI6Yw=="), pair("x-team", "a")])
+        );
+        assert_eq!(read(""), Some(Vec::new()));
+        for wrong in ["x", "x=%2", "x=%zz", "x=%ff"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+}

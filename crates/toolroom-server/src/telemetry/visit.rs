@@ -1,0 +1,71 @@
+//! The request that is being worked on. Every line of log that is written meanwhile says which one it was.
+
+use std::sync::{Arc, OnceLock};
+
+use super::traces::SpanContext;
+use crate::identity::{Caller, Who};
+
+tokio::task_local! {
+    static VISIT: Arc<Visit>;
+}
+
+/// One request.
+#[derive(Debug)]
+pub(crate) struct Visit {
+    /// What it is called, here and by whoever sent it.
+    pub(crate) request_id: Box<str>,
+    /// What it is in its trace, if there are traces.
+    pub(crate) span: Option<SpanContext>,
+    caller: OnceLock<KnownCaller>,
+}
+
+/// Who sent it, as far as a log may know: never the key itself, and nothing about a person.
+#[derive(Debug)]
+pub(super) struct KnownCaller {
+    pub(super) project: Box<str>,
+    /// The id of the key, if it came with one.
+    pub(super) key: Option<Box<str>>,
+}
+
+impl Visit {
+    pub(crate) fn new(request_id: &str, span: Option<SpanContext>) -> Arc<Self> {
+        Arc::new(Self { request_id: request_id.into(), span, caller: OnceLock::new() })
+    }
+
+    /// Somebody was recognised.
+    pub(crate) fn is_of(&self, caller: &Caller) {
+        let key = match &caller.who {
+            Who::Owner => None,
+            Who::Key(key) => Some(key.id.as_str().into()),
+            Who::EndUser(user) => Some(user.key.as_str().into()),
+        };
+        let project = caller.scope.project.as_str().into();
+        // A request has one sender, so whoever was there first is the same.
+        self.caller.get_or_init(|| KnownCaller { project, key });
+    }
+
+    pub(super) fn caller(&self) -> Option<&KnownCaller> {
+        self.caller.get()
+    }
+
+    /// Does some work for this request.
+    pub(crate) async fn during<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
+        VISIT.scope(self, work).await
+    }
+}
+
+/// The request that is being worked on here.
+pub(crate) fn current() -> Option<Arc<Visit>> {
+    VISIT.try_with(Arc::clone).ok()
+}
+
+/// Work that goes on in a task of its own, for the same request.
+pub(crate) fn carried<T>(work: impl Future<Output = T>) -> impl Future<Output = T> {
+    let visit = current();
+    async move {
+        match visit {
+            Some(visit) => visit.during(work).await,
+            None => work.await,
+        }
+    }
+}

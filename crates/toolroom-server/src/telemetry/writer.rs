@@ -1,0 +1,158 @@
+//! Writes the log. A reader that is slow, or gone, keeps nobody from their work: what cannot be written in time is
+//! left out, and counted.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::time::Duration;
+
+use toolroom::clock::{Clock as _, SystemClock};
+use tracing::Level;
+
+use super::line::{Record, Said};
+
+/// Lines that may wait to be written.
+const WAITING: usize = 8_192;
+
+/// How often the end of the process looks for a place for its last word, and what lies between two looks.
+const TRIES: u32 = 1_000;
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Hands lines to the thread that writes them.
+#[derive(Debug)]
+pub(super) struct Writer {
+    orders: SyncSender<Order>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Lines that were left out since that was last told.
+    lost: AtomicU64,
+    is_json: AtomicBool,
+}
+
+enum Order {
+    Write(Record),
+    /// Says when everything before is written.
+    Tell(SyncSender<()>),
+}
+
+impl Writer {
+    /// Starts the thread, which writes to `out` what `hide` leaves of each line.
+    pub(super) fn start(
+        out: impl io::Write + Send + 'static,
+        hide: fn(&str) -> String,
+        is_json: bool,
+    ) -> io::Result<Self> {
+        let (orders, todo) = sync_channel(WAITING);
+        let shared = Arc::new(Shared { lost: AtomicU64::new(0), is_json: AtomicBool::new(is_json) });
+        let known = Arc::clone(&shared);
+        std::thread::Builder::new().name("log".to_owned()).spawn(move || work(&todo, out, hide, &known))?;
+        Ok(Self { orders, shared })
+    }
+
+    pub(super) fn write_json(&self, is_json: bool) {
+        self.shared.is_json.store(is_json, Ordering::Relaxed);
+    }
+
+    pub(super) fn write(&self, record: Record) {
+        match self.orders.try_send(Order::Write(record)) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
+                self.shared.lost.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Waits until everything is written, but not for long.
+    pub(super) fn finish(&self) {
+        let (told, done) = sync_channel(1);
+        let mut order = Order::Tell(told);
+        // Whoever does not read does not get the rest.
+        for _ in 0..TRIES {
+            match self.orders.try_send(order) {
+                Ok(()) => {
+                    let _in_time = done.recv_timeout(PAUSE * TRIES);
+                    return;
+                }
+                Err(TrySendError::Full(back)) => order = back,
+                Err(TrySendError::Disconnected(_)) => return,
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+fn work(todo: &Receiver<Order>, mut out: impl io::Write, hide: fn(&str) -> String, shared: &Shared) {
+    let mut write = |record: &Record| {
+        let is_json = shared.is_json.load(Ordering::Relaxed);
+        let mut line = if is_json { record.json(hide) } else { record.text(hide) };
+        line.push('\n');
+        // Nobody is left to be told that nothing can be told.
+        drop(out.write_all(line.as_bytes()).and_then(|()| out.flush()));
+    };
+    for order in todo {
+        match order {
+            Order::Write(record) => write(&record),
+            Order::Tell(told) => drop(told.send(())),
+        }
+        let lost = shared.lost.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            let message = "lines of the log are left out: whoever reads it is too slow".to_owned();
+            let said = Said { message, fields: vec![("lines", lost.into())] };
+            let at = SystemClock.now();
+            write(&Record { at, level: Level::WARN, target: module_path!(), said, visit: None });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+
+    use super::*;
+
+    /// Takes a line when it is told to.
+    struct Slow(Receiver<()>, Sender<String>);
+
+    impl io::Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.recv().map_err(io::Error::other)?;
+            self.1.send(String::from_utf8_lossy(bytes).into_owned()).map_err(io::Error::other)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn record(text: String) -> Record {
+        let said = Said { message: text, fields: Vec::new() };
+        Record { at: SystemClock.now(), level: Level::INFO, target: "t", said, visit: None }
+    }
+
+    #[test]
+    fn a_reader_that_is_too_slow_costs_lines_and_no_time() {
+        let ((go, wait), (told, lines)) = (channel(), channel());
+        let writer = Writer::start(Slow(wait, told), str::to_owned, true).unwrap();
+        let more = 100;
+        for number in 0..WAITING + 1 + more {
+            writer.write(record(format!("line {number}")));
+        }
+        let _all = (0..WAITING * 2).try_for_each(|_| go.send(()));
+        let (mut kept, mut lost) = (0, 0);
+        // Each is written or counted, or this never ends.
+        while kept + lost < (WAITING + 1 + more) as u64 {
+            let line: serde_json::Value = serde_json::from_str(&lines.recv().unwrap()).unwrap();
+            match line["lines"].as_u64() {
+                Some(count) => lost += count,
+                None => kept += 1,
+            }
+        }
+        assert!(lost >= more as u64, "{lost}");
+        writer.finish();
+    }
+}
