@@ -6,6 +6,9 @@ use toolroom_models::vendor::{ModelName, ModelNameError};
 
 /// Bounds of what is kept. A prompt is sent with every request.
 const ID_CHARS: usize = 64;
+/// What an id looks like.
+pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9_.-]{1,64}$";
+
 const NAME_CHARS: usize = 100;
 const PROMPT_CHARS: usize = 20_000;
 const PATTERNS: usize = 100;

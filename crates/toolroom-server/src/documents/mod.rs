@@ -7,6 +7,7 @@ mod key;
 mod memory_export;
 mod question;
 mod remedy;
+mod run;
 mod switch;
 mod tool;
 mod vendor;
@@ -21,6 +22,7 @@ pub(crate) use question::{
     why_unreadable,
 };
 pub(crate) use remedy::remedy;
+pub(crate) use run::{SnapshotDocument, StreamedEvent};
 pub(crate) use switch::{FeatureDocument, FeatureState, ToggleState, features};
 pub(crate) use tool::{NoToggle, ToolDocument, toggle_name};
 pub(crate) use vendor::{ListedModel, ListedVendor, ModelsDocument};

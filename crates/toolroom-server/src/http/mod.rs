@@ -30,6 +30,7 @@ mod problem;
 mod projects;
 mod range;
 mod reading;
+mod refusals;
 mod repeat;
 mod route;
 mod routes;
