@@ -23,5 +23,6 @@ mod runs;
 mod scale;
 
 pub mod vault;
+mod whole_number;
 
 pub use cli::run;

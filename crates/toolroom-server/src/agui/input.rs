@@ -69,6 +69,7 @@ pub(crate) struct Tool {
     description: Option<String>,
     /// A JSON Schema.
     #[serde(default)]
+    #[schemars(with = "Option<Map<String, Value>>")]
     parameters: Value,
 }
 

@@ -25,6 +25,7 @@ use super::route::Route;
 use super::server::Server;
 use crate::documents::{CallDocument, Surface};
 use crate::identity::{Caller, Permission};
+use crate::whole_number::whole_number;
 
 /// What the journal says of calls that came in here.
 pub(super) const ENTRANCE: &str = "rest";
@@ -76,7 +77,7 @@ struct NewCall {
     #[serde(default)]
     context: Map<String, Value>,
     /// Milliseconds after which to give up.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schemars(range(min = 1, max = 86_400_000))]
     timeout_ms: Option<u64>,
 }

@@ -25,6 +25,7 @@ use crate::identity::{
     Caller, Environment, IssueError, NAME_PATTERN, NewKey, Permission, Rotation, TokenOrder, WebOrigin, Who,
     make_key, make_token, rotate_key,
 };
+use crate::whole_number::whole_number;
 
 /// The longest that a key may be made for, and that two may hold beside each other: ten years.
 const LONGEST: u64 = 10 * 365 * 86_400;
@@ -38,11 +39,13 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/v1/keys", manage, "Makes a key.", create)
             .body::<KeyOrder>()
             .repeatable()
-            .reply::<MadeKey>(201, "The key, which is told this once."),
+            .reply::<MadeKey>(201, "The key, which is told this once.")
+            .refuse(409, "The project has as many keys as it may."),
         Route::post("/v1/keys/{key}/rotate", manage, "Puts a new key in the place of another.", rotate)
             .body::<RotationOrder>()
             .repeatable()
-            .reply::<MadeKey>(201, "The key, which is told this once."),
+            .reply::<MadeKey>(201, "The key, which is told this once.")
+            .refuse(409, "It no longer holds."),
         Route::delete("/v1/keys/{key}", manage, "Takes a key back at once, and every token it made.", revoke)
             .reply::<Revoked>(200, "Whether it held until now."),
         Route::post(
@@ -62,7 +65,8 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/v1/projects/{project}/keys", Need::Owner, "Makes a key of a project.", create_in)
             .body::<KeyOrder>()
             .repeatable()
-            .reply::<MadeKey>(201, "The key, which is told this once."),
+            .reply::<MadeKey>(201, "The key, which is told this once.")
+            .refuse(409, "The project has as many keys as it may."),
     ]
 }
 
@@ -122,7 +126,7 @@ struct KeyOrder {
     #[schemars(length(max = 100))]
     origins: Vec<WebOrigin>,
     /// Seconds until it no longer holds; for good, if absent.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schemars(range(min = 1, max = 315_360_000))]
     expires_in: Option<u64>,
 }
@@ -131,9 +135,11 @@ struct KeyOrder {
 #[serde(default, deny_unknown_fields)]
 struct RotationOrder {
     /// Seconds for which the old key holds beside the new one; a day, if absent.
+    #[serde(deserialize_with = "whole_number")]
     #[schemars(range(min = 0, max = 315_360_000))]
     overlap: Option<u64>,
     /// Seconds until the new key no longer holds; for good, if absent.
+    #[serde(deserialize_with = "whole_number")]
     #[schemars(range(min = 1, max = 315_360_000))]
     expires_in: Option<u64>,
 }
@@ -142,6 +148,7 @@ fn refused(error: IssueError) -> Problem {
     match error {
         IssueError::Order(text) => Problem::bad_request(text),
         IssueError::Missing(text) => Problem::not_found(text),
+        IssueError::Standing(text) => Problem::conflict(text),
         IssueError::Beyond(text) => Problem::forbidden(text),
         error @ (IssueError::Store(_) | IssueError::Seal(_)) => Problem::failure(&error),
     }

@@ -49,7 +49,7 @@ pub(super) fn routes() -> Vec<Route> {
             .reply::<RunReply>(200, "With `wait`: the answer, or what it waits for.")
             .reply::<RunReply>(202, "The run has begun; watch it at `/v1/runs/{run}/events`.")
             .stream::<StreamedEvent>(200, "With `stream`: what happens.")
-            .refuse(404, "There is no such agent or conversation.")
+            .refuse(404, "There is no such agent, conversation or model.")
             .refuse(409, "The conversation is another agent's, or somebody is being answered in it.")
             .refuse(502, "No model can be asked.")
             .refuse(503, "The server is about to end."),
@@ -213,7 +213,7 @@ pub(super) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) ->
     begun.map_err(|error| match error {
         // Whoever names a model that is not here is wrong; we are, if the agent does.
         BeginError::Agent(OpenAgentError::Model(error)) if !choice.models.is_empty() => {
-            Problem::bad_request(format!("{:#}", anyhow::Error::from(error)))
+            Problem::not_found(format!("{:#}", anyhow::Error::from(error)))
         }
         error => error.into(),
     })
@@ -277,15 +277,21 @@ async fn watch(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = RunId::new(&id);
-    let last = headers.get(LAST_EVENT).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let from = last.or(query.after).filter(|text| !text.is_empty()).map(|text| text.parse::<Position>());
-    let from = from.transpose().map_err(|error| Problem::bad_request(error.to_string()))?;
+    let last = headers.get(LAST_EVENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let (last, after) = (place(last.as_deref())?, place(query.after.as_deref())?);
+    let from = last.or(after);
     if server.app.store.run(&caller.scope, &id).await?.is_none() {
         return Err(Problem::not_found(format!("there is no run `{id}`")));
     }
     let (stream, response) = Stream::open();
     tokio::spawn(relay(stream, Watching::new(Arc::clone(&server.runs), caller.scope, id, from)));
     Ok(response)
+}
+
+/// Where somebody is in a run; at its beginning, if they say nothing.
+fn place(text: Option<&str>) -> Result<Option<Position>, Problem> {
+    let place = text.filter(|text| !text.is_empty()).map(str::parse::<Position>);
+    place.transpose().map_err(|error| Problem::bad_request(error.to_string()))
 }
 
 async fn resume(

@@ -14,6 +14,7 @@ use toolroom::scope::{ProjectId, UserId};
 
 use super::origin::WebOrigin;
 use super::project::NAME_PATTERN;
+use crate::whole_number::whole_number;
 
 /// How every token begins.
 const PREFIX: &str = "tru_";
@@ -41,7 +42,7 @@ pub(crate) struct TokenOrder {
     #[serde(default)]
     pub(crate) origin: Option<WebOrigin>,
     /// Seconds until it no longer holds.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schemars(range(min = 10, max = 86_400))]
     pub(crate) expires_in: Option<u64>,
 }

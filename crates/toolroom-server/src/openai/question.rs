@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolroom::model::{Block, Message, Role};
 use toolroom::tool::{ClientTool, ClientToolError, ClientTools};
 
@@ -57,6 +57,7 @@ struct Function {
     #[schemars(length(max = 4_096))]
     description: String,
     #[serde(default)]
+    #[schemars(with = "Option<Map<String, Value>>")]
     parameters: Value,
 }
 
