@@ -23,6 +23,5 @@ mod runs;
 mod scale;
 
 pub mod vault;
-mod whole_number;
 
 pub use cli::run;

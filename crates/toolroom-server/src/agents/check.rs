@@ -64,3 +64,27 @@ fn check_id(text: &str) -> Result<(), String> {
         false => Err(format!("an agent's id has up to {ID_CHARS} letters, digits, `_`, `-` and `.`")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn the_schema_of_an_agent_says_the_same() {
+        let schema = schemars::schema_for!(AgentRecord).to_value();
+        let (fields, limits) = (&schema["properties"], &schema["$defs"]["AgentLimits"]["properties"]);
+        let bound = |field: &Value, name: &str, expected: Value| assert_eq!(field[name], expected, "{field}");
+        bound(&fields["id"], "pattern", json!(ID_PATTERN));
+        bound(&fields["name"], "maxLength", json!(NAME_CHARS));
+        bound(&fields["prompt"], "maxLength", json!(PROMPT_CHARS));
+        bound(&fields["models"], "maxItems", json!(MODELS));
+        bound(&fields["allow"], "maxItems", json!(PATTERNS));
+        bound(&fields["deny"], "maxItems", json!(PATTERNS));
+        bound(&limits["iterations"], "maximum", json!(ITERATIONS));
+        bound(&limits["parallel"], "maximum", json!(PARALLEL));
+        bound(&limits["tool_tokens"], "maximum", json!(TOKENS));
+        bound(&limits["max_tokens"], "maximum", json!(TOKENS));
+    }
+}

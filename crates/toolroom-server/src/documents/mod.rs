@@ -11,6 +11,7 @@ mod run;
 mod switch;
 mod tool;
 mod vendor;
+mod whole_number;
 
 pub(crate) use call::{CallDocument, Surface, what_to_do};
 pub(crate) use failure::Failure;
@@ -26,3 +27,4 @@ pub(crate) use run::{SnapshotDocument, StreamedEvent};
 pub(crate) use switch::{FeatureDocument, FeatureState, ToggleState, features};
 pub(crate) use tool::{NoToggle, ToolDocument, toggle_name};
 pub(crate) use vendor::{ListedModel, ListedVendor, ModelsDocument};
+pub(crate) use whole_number::whole_number;

@@ -23,9 +23,8 @@ use super::problem::Problem;
 use super::reading::{Body, Document, Path, Query};
 use super::route::Route;
 use super::server::Server;
-use crate::documents::{CallDocument, Surface};
+use crate::documents::{CallDocument, Surface, whole_number};
 use crate::identity::{Caller, Permission};
-use crate::whole_number::whole_number;
 
 /// What the journal says of calls that came in here.
 pub(super) const ENTRANCE: &str = "rest";

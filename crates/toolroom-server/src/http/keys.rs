@@ -20,12 +20,11 @@ use super::problem::Problem;
 use super::reading::{Body, Document, Path, Query};
 use super::route::Route;
 use super::server::Server;
-use crate::documents::{KeyDocument, MadeKey, MadeToken};
+use crate::documents::{KeyDocument, MadeKey, MadeToken, whole_number};
 use crate::identity::{
     Caller, Environment, IssueError, NAME_PATTERN, NewKey, Permission, Rotation, TokenOrder, WebOrigin, Who,
     make_key, make_token, rotate_key,
 };
-use crate::whole_number::whole_number;
 
 /// The longest that a key may be made for, and that two may hold beside each other: ten years.
 const LONGEST: u64 = 10 * 365 * 86_400;

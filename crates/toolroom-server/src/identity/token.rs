@@ -14,7 +14,7 @@ use toolroom::scope::{ProjectId, UserId};
 
 use super::origin::WebOrigin;
 use super::project::NAME_PATTERN;
-use crate::whole_number::whole_number;
+use crate::documents::whole_number;
 
 /// How every token begins.
 const PREFIX: &str = "tru_";
