@@ -76,7 +76,6 @@ mod tests {
         let schema = schemars::schema_for!(AgentRecord).to_value();
         let (fields, limits) = (&schema["properties"], &schema["$defs"]["AgentLimits"]["properties"]);
         let bound = |field: &Value, name: &str, expected: Value| assert_eq!(field[name], expected, "{field}");
-        bound(&fields["id"], "pattern", json!(ID_PATTERN));
         bound(&fields["name"], "maxLength", json!(NAME_CHARS));
         bound(&fields["prompt"], "maxLength", json!(PROMPT_CHARS));
         bound(&fields["models"], "maxItems", json!(MODELS));
