@@ -6,6 +6,9 @@ use toolroom_models::vendor::{ModelName, ModelNameError};
 
 /// Bounds of what is kept. A prompt is sent with every request.
 const ID_CHARS: usize = 64;
+/// What an id looks like.
+pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9_.-]{1,64}$";
+
 const NAME_CHARS: usize = 100;
 const PROMPT_CHARS: usize = 20_000;
 const PATTERNS: usize = 100;
@@ -59,5 +62,28 @@ fn check_id(text: &str) -> Result<(), String> {
     match !text.is_empty() && text.len() <= ID_CHARS && text.chars().all(known) {
         true => Ok(()),
         false => Err(format!("an agent's id has up to {ID_CHARS} letters, digits, `_`, `-` and `.`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn the_schema_of_an_agent_says_the_same() {
+        let schema = schemars::schema_for!(AgentRecord).to_value();
+        let (fields, limits) = (&schema["properties"], &schema["$defs"]["AgentLimits"]["properties"]);
+        let bound = |field: &Value, name: &str, expected: Value| assert_eq!(field[name], expected, "{field}");
+        bound(&fields["name"], "maxLength", json!(NAME_CHARS));
+        bound(&fields["prompt"], "maxLength", json!(PROMPT_CHARS));
+        bound(&fields["models"], "maxItems", json!(MODELS));
+        bound(&fields["allow"], "maxItems", json!(PATTERNS));
+        bound(&fields["deny"], "maxItems", json!(PATTERNS));
+        bound(&limits["iterations"], "maximum", json!(ITERATIONS));
+        bound(&limits["parallel"], "maximum", json!(PARALLEL));
+        bound(&limits["tool_tokens"], "maximum", json!(TOKENS));
+        bound(&limits["max_tokens"], "maximum", json!(TOKENS));
     }
 }

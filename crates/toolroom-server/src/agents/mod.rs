@@ -5,7 +5,7 @@ mod keep;
 mod open;
 mod records;
 
-pub(crate) use check::check;
+pub(crate) use check::{ID_PATTERN, check};
 pub(crate) use keep::{KeepAgentError, keep, of_fields, refuse_written, remove};
 pub use open::{Choice, OpenAgentError, Opened, conversations, open};
 pub(crate) use records::unknown_parts;

@@ -3,6 +3,7 @@
 //! Clients fail a run over a field that is null, so what is absent is left out. Each event is one line that ends with two
 //! line feeds, and much shorter than what clients take.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -19,8 +20,9 @@ const PIECE_BYTES: usize = 64 * 1024;
 const EVENT_BYTES: usize = 9 * 1024 * 1024;
 
 /// Something a client is told.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
+#[schemars(rename = "AguiEvent")]
 pub(crate) enum Event {
     RunStarted {
         thread_id: String,
@@ -121,8 +123,9 @@ pub(crate) enum Event {
 }
 
 /// How a run ended well.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[schemars(rename = "AguiOutcome")]
 pub(crate) enum Outcome {
     /// It is done, up to calls that the client has to run.
     Success {
@@ -136,8 +139,9 @@ pub(crate) enum Outcome {
 }
 
 /// A question.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AguiInterrupt")]
 pub(crate) struct Interrupt {
     pub(crate) id: String,
     pub(crate) reason: &'static str,
@@ -151,7 +155,8 @@ pub(crate) struct Interrupt {
 }
 
 /// A change of a document, as RFC 6902 writes it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "AguiPatch")]
 pub(crate) struct Patch {
     op: &'static str,
     path: String,

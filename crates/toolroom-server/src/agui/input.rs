@@ -24,6 +24,9 @@ const CONTEXT_BYTES: usize = 60 * 1024;
 /// `RunAgentInput`, as it stands on the wire. What the protocol knows and we do not is passed over.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(example = json!({
+    "threadId": "t1", "runId": "r1", "messages": [{"id": "m1", "role": "user", "content": "What is 6*7?"}],
+}))]
 pub(crate) struct RunAgentInput {
     /// The conversation, as the client names it.
     #[schemars(length(min = 1, max = 512))]
@@ -32,7 +35,7 @@ pub(crate) struct RunAgentInput {
     #[schemars(length(min = 1, max = 512))]
     pub(crate) run_id: String,
     /// The conversation as the client has it.
-    #[schemars(with = "Vec<Map<String, Value>>")]
+    #[schemars(length(max = 10_000))]
     pub(crate) messages: Vec<Message>,
     /// Absent for clients from before 1.0.
     #[serde(default)]
@@ -42,6 +45,7 @@ pub(crate) struct RunAgentInput {
     pub(crate) state: Value,
     /// The tools the client runs itself.
     #[serde(default)]
+    #[schemars(length(max = 128))]
     pub(crate) tools: Option<Vec<Tool>>,
     /// What the agent should know of the client's situation.
     #[serde(default)]
@@ -51,17 +55,21 @@ pub(crate) struct RunAgentInput {
     pub(crate) forwarded_props: Value,
     /// Answers to the questions of the last run.
     #[serde(default)]
+    #[schemars(length(max = 1_000))]
     pub(crate) resume: Option<Vec<Resume>>,
 }
 
 /// A tool of the client.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Tool {
+    #[schemars(regex(pattern = "^[A-Za-z0-9_-]{1,64}$"))]
     name: String,
     #[serde(default)]
+    #[schemars(length(max = 4_096))]
     description: Option<String>,
     /// A JSON Schema.
     #[serde(default)]
+    #[schemars(with = "Option<Map<String, Value>>")]
     parameters: Value,
 }
 

@@ -1,13 +1,16 @@
 //! Messages as clients of AG-UI write them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolroom::model::{Block, Image};
 
 /// One message of a thread. What we have no use for is not kept.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AguiMessage")]
 pub(crate) struct Message {
+    #[schemars(length(min = 1, max = 512))]
     pub(crate) id: String,
     pub(crate) role: Role,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,8 +26,9 @@ pub(crate) struct Message {
 }
 
 /// Who says it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "AguiRole")]
 pub(crate) enum Role {
     Developer,
     System,
@@ -36,8 +40,9 @@ pub(crate) enum Role {
 }
 
 /// What is said.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "AguiContent")]
 pub(crate) enum Content {
     Text(String),
     Parts(Vec<Value>),
@@ -46,7 +51,8 @@ pub(crate) enum Content {
 }
 
 /// A call of an assistant.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[schemars(rename = "AguiToolCall")]
 pub(crate) struct ToolCall {
     pub(crate) id: String,
     #[serde(rename = "type")]
@@ -54,7 +60,8 @@ pub(crate) struct ToolCall {
     pub(crate) function: Function,
 }
 
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[schemars(rename = "AguiFunction")]
 pub(crate) struct Function {
     pub(crate) name: String,
     /// As the model wrote them, which need not be JSON.

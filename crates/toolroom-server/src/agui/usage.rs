@@ -1,11 +1,13 @@
 //! What the models of a run are paid for.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use toolroom::model::Usage;
 
 /// What one model is paid for. The first two counts hold the others.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AguiTokenUsage")]
 pub(crate) struct TokenUsage {
     pub(super) provider: String,
     pub(super) model: String,

@@ -136,7 +136,7 @@ async fn show(app: &App, scope: &Scope, name: &str, output: &Output) -> anyhow::
     let off = shown.into_iter().find(|tool| tool.id == entry.spec().id).and_then(|tool| tool.off);
     let spec = entry.spec();
     if output.is_json() {
-        output.document(&ToolDocument::of(&entry, off.is_none())?)?;
+        output.document(&ToolDocument::of(&entry, off.is_none()))?;
         return Ok(Exit::Done);
     }
     let (id, title) = (visible(spec.id.as_str()), visible(&spec.title));

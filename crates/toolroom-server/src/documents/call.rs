@@ -24,7 +24,8 @@ pub(crate) enum Surface {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "CallReport")]
 pub(crate) struct CallDocument {
-    /// `done`, `failed`, `denied`, `pending` or `cancelled`.
+    /// How it ended, or that it waits.
+    #[schemars(extend("enum" = ["done", "failed", "denied", "pending", "cancelled"]))]
     outcome: &'static str,
     /// The call's row in the journal.
     call_id: String,
@@ -59,7 +60,6 @@ pub(crate) struct CallDocument {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Waiting {
     /// Who may answer.
-    #[schemars(with = "String")]
     by: Answerer,
     /// Why it asks.
     reason: String,

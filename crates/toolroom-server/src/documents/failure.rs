@@ -2,12 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use toolroom::tool::ToolError;
+use toolroom::tool::{ErrorKind, ToolError};
 
 /// Why a call failed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Failure {
     /// One of a closed list.
+    #[schemars(with = "ErrorKind")]
     pub(crate) kind: &'static str,
     /// What went wrong, in words that a model may read.
     pub(crate) message: String,

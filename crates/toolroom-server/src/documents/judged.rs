@@ -5,7 +5,7 @@ use serde::Serialize;
 use toolroom::call::Explanation;
 use toolroom::ledger::Answerer;
 use toolroom::policy::{Finding, Ruling, Tried};
-use toolroom::tool::{Arguments, Capability};
+use toolroom::tool::{Arguments, Capability, Effect, Risk};
 
 /// How a call is judged before it is made.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -13,10 +13,13 @@ pub(crate) struct Judged {
     /// The tool's full id.
     pub(crate) tool: String,
     /// What it does to the world.
+    #[schemars(with = "Effect")]
     pub(crate) effect: &'static str,
     /// What it is able to do.
+    #[schemars(with = "Vec<Capability>")]
     pub(crate) capabilities: Vec<&'static str>,
     /// How much harm a wrong call can do.
+    #[schemars(with = "Risk")]
     pub(crate) risk: &'static str,
     /// The arguments with which it would run.
     #[serde(skip_serializing_if = "Option::is_none")]

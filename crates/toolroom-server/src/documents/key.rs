@@ -6,7 +6,7 @@ use toolroom::clock::Timestamp;
 use toolroom::scope::ProjectId;
 use toolroom_store::KeyRecord;
 
-use crate::identity::holds;
+use crate::identity::{Environment, Permission, holds};
 
 /// A key, as it is listed.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -18,11 +18,13 @@ pub(crate) struct KeyDocument {
     project: ProjectId,
     /// What people call it.
     name: String,
-    /// `prod` or `test`.
+    /// What it is for.
+    #[schemars(with = "Environment")]
     environment: String,
     /// How it begins, and its last four characters.
     hint: String,
     /// What it may do.
+    #[schemars(with = "Vec<Permission>")]
     scopes: Vec<String>,
     /// The web pages that may use it; none, if empty.
     origins: Vec<String>,

@@ -7,9 +7,11 @@ mod key;
 mod memory_export;
 mod question;
 mod remedy;
+mod run;
 mod switch;
 mod tool;
 mod vendor;
+mod whole_number;
 
 pub(crate) use call::{CallDocument, Surface, what_to_do};
 pub(crate) use failure::Failure;
@@ -21,6 +23,8 @@ pub(crate) use question::{
     why_unreadable,
 };
 pub(crate) use remedy::remedy;
+pub(crate) use run::{SnapshotDocument, StreamedEvent};
 pub(crate) use switch::{FeatureDocument, FeatureState, ToggleState, features};
 pub(crate) use tool::{NoToggle, ToolDocument, toggle_name};
 pub(crate) use vendor::{ListedModel, ListedVendor, ModelsDocument};
+pub(crate) use whole_number::whole_number;

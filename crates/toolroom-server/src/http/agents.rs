@@ -26,10 +26,13 @@ pub(super) fn routes() -> Vec<Route> {
             .reply::<AgentList>(200, "The agents, by id."),
         Route::get("/v1/agents/{agent}", read, "Shows one agent.", show).reply::<Known>(200, "The agent."),
         Route::put("/v1/agents/{agent}", manage, "Makes an agent, or puts it in the place of another.", put)
+            .place(agents::ID_PATTERN)
             .body::<AgentRecord>()
-            .reply::<Known>(200, "The agent."),
+            .reply::<Known>(200, "The agent.")
+            .refuse(409, "It is written in the configuration."),
         Route::delete("/v1/agents/{agent}", manage, "Takes an agent out.", remove)
-            .reply::<Removed>(200, "Whether one was kept."),
+            .reply::<Removed>(200, "Whether one was kept.")
+            .refuse(409, "It is written in the configuration."),
     ]
 }
 

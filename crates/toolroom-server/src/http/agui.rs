@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use toolroom::agent::{OnDisconnect, RunError};
@@ -35,14 +35,18 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/agui/{agent}", chat, "Runs an agent, in the words of AG-UI.", run)
             .body::<RunAgentInput>()
-            .reply_of(200, "text/event-stream", "The events of the run."),
+            .stream::<Event>(200, "The events of the run.")
+            .refuse(409, "Somebody is being answered in the thread.")
+            .refuse(502, "No model can be asked.")
+            .refuse(503, "The server is about to end."),
         Route::get(
             "/agui/{agent}/capabilities",
             chat,
             "Says what an agent can do, as AG-UI has it.",
             capabilities,
         )
-        .reply::<Value>(200, "The capabilities."),
+        .reply::<Map<String, Value>>(200, "The capabilities.")
+        .refuse(502, "No model can be asked."),
     ]
 }
 

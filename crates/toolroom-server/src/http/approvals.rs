@@ -39,7 +39,8 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/v1/approvals/{call}", Need::Answerer, "Answers a question; runs nothing.", answer)
             .body::<NewAnswer>()
             .repeatable()
-            .reply::<Answered>(200, "The answer was taken."),
+            .reply::<Answered>(200, "The answer was taken.")
+            .refuse(409, "It was answered already, or nobody but its client answers it."),
     ]
 }
 

@@ -13,8 +13,8 @@ use toolroom::ledger::{Artifact, ArtifactId, Artifacts as _, CallId};
 use super::need::Need;
 use super::problem::Problem;
 use super::range::Part;
-use super::reading::{Document, Path};
-use super::route::Route;
+use super::reading::{Document, JSON, Path};
+use super::route::{ANYTHING, Route};
 use super::server::Server;
 use crate::identity::{Caller, Permission};
 
@@ -29,9 +29,14 @@ pub(super) fn routes() -> Vec<Route> {
             "Gives the bytes of an artifact, or with `Range` some of them.",
             content,
         )
-        .reply_of(200, "*/*", "All of them.")
-        .reply_of(206, "*/*", "Some of them.")
-        .reply_of(416, "", "It has no such bytes."),
+        .header("Range", ANYTHING, "Which bytes, as in `bytes=0-99`.")
+        .reply_of(200, JSON, "All of them.")
+        .reply_of(200, "text/plain", "All of them, of a result that was one text.")
+        .reply_of(206, JSON, "Some of them.")
+        .with("Content-Range", "Which ones, and of how many.")
+        .reply_of(206, "text/plain", "Some of them, of a result that was one text.")
+        .reply_of(416, "", "It has no such bytes.")
+        .with("Content-Range", "How many it has."),
     ]
 }
 
@@ -44,6 +49,7 @@ struct ArtifactDocument {
     /// The call it came from.
     call_id: CallId,
     /// `application/json`, or `text/plain` for a result that was one text.
+    #[schemars(extend("enum" = [JSON, "text/plain"]))]
     media_type: &'static str,
     /// How large it is.
     bytes: usize,

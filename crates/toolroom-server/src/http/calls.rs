@@ -11,7 +11,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use toolroom::call::{CallReport, CallRequest, Outcome, ResumeError, ResumeRequest};
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal as _};
@@ -23,7 +23,7 @@ use super::problem::Problem;
 use super::reading::{Body, Document, Path, Query};
 use super::route::Route;
 use super::server::Server;
-use crate::documents::{CallDocument, Surface};
+use crate::documents::{CallDocument, Surface, whole_number};
 use crate::identity::{Caller, Permission};
 use crate::telemetry;
 
@@ -54,16 +54,19 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/v1/calls/{call}", read, "Shows one call.", show)
             .reply::<CallRecord>(200, "The call, as the journal keeps it."),
         Route::post("/v1/calls/{call}/cancel", call, "Stops a call that runs on this server.", cancel)
-            .reply::<Stopping>(202, "The call is being stopped; its row will say how it ended."),
+            .reply::<Stopping>(202, "The call is being stopped; its row will say how it ended.")
+            .refuse(409, "It does not run, or not here."),
         outcome(
             Route::post("/v1/calls/{call}/resume", call, "Runs a call that was approved.", resume)
-                .repeatable(),
+                .repeatable()
+                .refuse(409, "It is over, or belongs to a run."),
         ),
     ]
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(example = json!({"tool": "calculator", "arguments": {"expression": "6*7"}}))]
 struct NewCall {
     /// The tool: id, alias or unique name.
     tool: String,
@@ -74,7 +77,7 @@ struct NewCall {
     #[serde(default)]
     context: Map<String, Value>,
     /// Milliseconds after which to give up.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schemars(range(min = 1, max = 86_400_000))]
     timeout_ms: Option<u64>,
 }

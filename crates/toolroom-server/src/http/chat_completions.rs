@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use toolroom::agent::SendRequest;
 use toolroom::call::{DeliverError, Delivery};
 use toolroom::conversation::{RunEvent, RunId};
@@ -23,13 +23,20 @@ use super::server::Server;
 use crate::agents;
 use crate::identity::{Caller, Permission};
 use crate::openai::{
-    ChatRequest, Chunk, ChunkChoice, Completion, Delta, FinishReason, FunctionCall, Said, ToolCallPart, Usage,
+    ChatRequest, Chunk, ChunkChoice, Completion, Delta, ErrorPart, ErrorReply, FinishReason, FunctionCall,
+    Piece, Said, ToolCallPart, Usage,
 };
 use crate::runs::{Seen, Watching};
 use crate::telemetry;
 
 /// What is kept of where a run came from. Whoever sent it waits for the reply, so nobody goes on with it after a restart.
 const ENTRANCE: &str = "openai";
+
+/// The header that names the run.
+const RUN: &str = "x-toolroom-run";
+
+/// What a stream ends with.
+const LAST_WORD: &str = "[DONE]";
 
 /// Where the model finds what the program tells it to be.
 const INSTRUCTIONS: &str = "instructions";
@@ -40,7 +47,14 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/v1/chat/completions", chat, "Asks an agent, in the words of OpenAI.", complete)
             .body::<ChatRequest>()
             .reply::<Completion>(200, "The answer, or calls that the program has to run.")
-            .reply_of(200, "text/event-stream", "With `stream`: the answer in pieces."),
+            .with(RUN, "The run, for whoever wants to look it up.")
+            .stream::<Piece<'_>>(200, "With `stream`: the answer in pieces.")
+            .ending_with(LAST_WORD)
+            .refuse(404, "There is no such agent, or no such call.")
+            .refuse(409, "The run does not wait for results, or somebody stopped it.")
+            .refuse(502, "No model can be asked, or none has answered.")
+            .refuse(503, "The server is about to end.")
+            .in_words_of::<ErrorReply<'_>>(),
         Route::get("/v1/models", chat, "Lists the agents as OpenAI lists models.", models)
             .reply::<ModelList>(200, "The agents."),
     ]
@@ -112,8 +126,8 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let Self(Problem { status, code, detail, retry_after }) = self;
         let kind = if status.is_client_error() { "invalid_request_error" } else { "server_error" };
-        let error = json!({"message": detail, "type": kind, "code": code, "param": null});
-        let mut response = (status, Document(json!({"error": error}))).into_response();
+        let error = ErrorPart { message: &detail, kind, code, param: None };
+        let mut response = (status, Document(ErrorReply { error })).into_response();
         if let Some(span) = retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(span.as_secs().max(1)));
         }
@@ -242,8 +256,9 @@ impl Answering {
                     self.say(stream, asks(&tool, &reason, &call)).await?;
                 }
                 RunEvent::Failed(failure) => {
-                    let error = json!({"error": {"message": failure.message, "type": "server_error", "code": failure.kind}});
-                    return stream.send(None, None, &error).await;
+                    let (message, code) = (failure.message.as_str(), failure.kind.as_str());
+                    let error = ErrorPart { message, kind: "server_error", code, param: None };
+                    return stream.send(None, None, &Piece::Error(ErrorReply { error })).await;
                 }
                 RunEvent::Done { usage: tokens, .. } => usage = tokens.into(),
                 RunEvent::Waiting { .. } => break,
@@ -254,9 +269,9 @@ impl Answering {
         self.send(stream, Delta::default(), Some(reason)).await?;
         if wants_usage {
             let chunk = Chunk { choices: Vec::new(), usage: Some(usage), ..self.chunk() };
-            stream.send(None, None, &chunk).await?;
+            stream.send(None, None, &Piece::Chunk(chunk)).await?;
         }
-        stream.send_text("data: [DONE]\n\n".to_owned()).await
+        stream.send_text(format!("data: {LAST_WORD}\n\n")).await
     }
 
     async fn say(&self, stream: &Stream, text: String) -> Result<(), Gone> {
@@ -265,7 +280,7 @@ impl Answering {
 
     async fn send(&self, stream: &Stream, delta: Delta, reason: Option<FinishReason>) -> Result<(), Gone> {
         let choices = vec![ChunkChoice { index: 0, delta, finish_reason: reason }];
-        stream.send(None, None, &Chunk { choices, ..self.chunk() }).await
+        stream.send(None, None, &Piece::Chunk(Chunk { choices, ..self.chunk() })).await
     }
 
     fn chunk(&self) -> Chunk<'_> {
@@ -299,6 +314,6 @@ fn asks(tool: &str, reason: &str, call: &CallId) -> String {
 /// Says which run it is, for whoever wants to watch it or look it up.
 fn name_run(response: &mut Response, run: &RunId) {
     if let Ok(value) = HeaderValue::from_str(run.as_str()) {
-        response.headers_mut().insert("x-toolroom-run", value);
+        response.headers_mut().insert(RUN, value);
     }
 }

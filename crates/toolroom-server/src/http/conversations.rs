@@ -6,17 +6,20 @@ use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use toolroom::conversation::{
     Conversation, ConversationFilter, ConversationId, Conversations as _, Entry, StepError,
 };
 
 use super::need::Need;
+use super::paging::limit;
 use super::problem::Problem;
 use super::reading::{Document, Path, Query};
 use super::route::Route;
 use super::server::Server;
 use crate::identity::{Caller, Permission};
+
+/// So many conversations where nobody says.
+const USUAL: u32 = 100;
 
 /// The most conversations in one reply.
 const MOST: u32 = 1_000;
@@ -28,7 +31,7 @@ pub(super) fn routes() -> Vec<Route> {
             .query::<ConversationsQuery>()
             .reply::<ConversationList>(200, "The conversations."),
         Route::get("/v1/conversations/{conversation}", chat, "Shows one conversation.", show)
-            .reply::<Value>(200, "The conversation."),
+            .reply::<Conversation>(200, "The conversation."),
         Route::get("/v1/conversations/{conversation}/messages", chat, "Reads what was said.", messages)
             .query::<MessagesQuery>()
             .reply::<MessageList>(200, "What was said, in order."),
@@ -38,7 +41,8 @@ pub(super) fn routes() -> Vec<Route> {
             "Deletes a conversation with its runs.",
             delete,
         )
-        .reply_of(204, "", "It is gone."),
+        .reply_of(204, "", "It is gone.")
+        .refuse(409, "A run of it is being worked on."),
     ]
 }
 
@@ -62,20 +66,19 @@ struct ConversationsQuery {
 struct MessagesQuery {
     /// The number of the first entry.
     #[serde(default)]
-    from: u64,
+    #[schemars(range(max = 4_294_967_295_u32))]
+    from: u32,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct ConversationList {
     /// The conversations.
-    #[schemars(with = "Vec<Value>")]
     conversations: Vec<Conversation>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct MessageList {
     /// The entries.
-    #[schemars(with = "Vec<Value>")]
     entries: Vec<Entry>,
 }
 
@@ -87,7 +90,7 @@ async fn list(
     let filter = ConversationFilter {
         agent: query.agent.as_deref().map(toolroom::conversation::AgentId::new),
         title: query.title,
-        limit: Some(query.limit.unwrap_or(100).min(MOST)),
+        limit: Some(limit(query.limit, USUAL, MOST)?),
         ..ConversationFilter::default()
     };
     let conversations = server.app.store.conversations(&caller.scope, filter).await?;
@@ -109,7 +112,7 @@ async fn messages(
     Query(query): Query<MessagesQuery>,
 ) -> Result<Document<MessageList>, Problem> {
     let conversation = find(&server, &caller, &id).await?;
-    let entries = server.app.store.entries(&caller.scope, &conversation.id, query.from).await?;
+    let entries = server.app.store.entries(&caller.scope, &conversation.id, query.from.into()).await?;
     Ok(Document(MessageList { entries }))
 }
 

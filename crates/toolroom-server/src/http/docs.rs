@@ -40,8 +40,10 @@ fn operation_part(page: &mut String, path: &str, method: &str, operation: &Value
 }
 
 /// What is wrong with a request, by its stable name.
-pub(super) const CODES: [(&str, &str); 16] = [
+pub(super) const CODES: [(&str, &str); 20] = [
     ("bad_request", "The query or the body makes no sense; `detail` says what."),
+    ("busy", "Somebody is being answered in the thread."),
+    ("cancelled", "Somebody stopped the run."),
     ("conflict", "It does not go with how things stand."),
     ("ending", "The server is about to end."),
     ("forbidden", "Whoever asks may not do this."),
@@ -49,7 +51,9 @@ pub(super) const CODES: [(&str, &str); 16] = [
     ("internal", "It is the server's fault; its log says why."),
     ("method_not_allowed", "The address does not take that method."),
     ("name_taken", "Another request was sent under this `Idempotency-Key`."),
+    ("no_answer", "The model has not answered."),
     ("no_database", "The database cannot be read."),
+    ("no_model", "No model can be asked."),
     ("not_found", "There is no such thing, or it is somebody else's."),
     ("rate_limited", "Too many requests; `retryAfter` says when to come again."),
     ("too_large", "More than is taken."),

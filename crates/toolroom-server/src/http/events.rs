@@ -10,10 +10,12 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use http_body::Frame;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::route::EVENTS;
+use crate::documents::{SnapshotDocument, StreamedEvent};
 use crate::runs::{Seen, Watching};
 
 /// Silence after which a sign of life is sent, so that nobody in between cuts the line.
@@ -40,7 +42,7 @@ impl Stream {
         let (pieces, waiting) = mpsc::channel(AHEAD);
         let mut response = Body::new(Pieces(waiting)).into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(EVENTS));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         // Proxies that collect pieces would make a stream useless.
         headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
@@ -112,9 +114,10 @@ impl http_body::Body for Pieces {
 pub(super) async fn relay(stream: Stream, mut watching: Watching) {
     while let Ok(seen) = stream.meanwhile(watching.next()).await {
         let (place, event) = match seen {
-            Ok(Some(Seen::Event(place, event))) => (place, serde_json::to_value(&event).unwrap_or_default()),
+            Ok(Some(Seen::Event(place, event))) => (place, StreamedEvent::Event(event)),
             Ok(Some(Seen::Words(place, words))) => {
-                (place, json!({"type": "snapshot", "text": words.text, "reasoning": words.reasoning}))
+                let snapshot = SnapshotDocument { text: words.text, reasoning: words.reasoning };
+                (place, StreamedEvent::Snapshot(snapshot))
             }
             Ok(None) => return,
             Err(error) => {
@@ -122,6 +125,7 @@ pub(super) async fn relay(stream: Stream, mut watching: Watching) {
                 return;
             }
         };
+        let event = serde_json::to_value(&event).unwrap_or_default();
         let name = event.get("type").and_then(Value::as_str);
         if stream.send(name, Some(&place.to_string()), &event).await.is_err() {
             return;

@@ -19,7 +19,8 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/healthz", Need::Neighbour, "Says that the server lives.", alive)
             .reply::<Condition>(200, "It lives."),
         Route::get("/readyz", Need::Neighbour, "Says whether the server can work.", ready)
-            .reply::<Condition>(200, "It can."),
+            .reply::<Condition>(200, "It can.")
+            .refuse(503, "It cannot."),
         Route::get("/metrics", Need::Neighbour, "Figures, as Prometheus reads them.", figures).reply_of(
             200,
             "application/openmetrics-text",
@@ -33,6 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[schemars(rename = "Condition")]
 struct Condition {
     /// `ok`.
+    #[schemars(extend("const" = "ok"))]
     status: &'static str,
 }
 

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::scope::ProjectId;
+use toolroom_store::KeyRecord;
 
 use super::agents::known;
 use super::need::Need;
@@ -19,9 +20,9 @@ use super::problem::Problem;
 use super::reading::{Body, Document, Path, Query};
 use super::route::Route;
 use super::server::Server;
-use crate::documents::{KeyDocument, MadeKey, MadeToken};
+use crate::documents::{KeyDocument, MadeKey, MadeToken, whole_number};
 use crate::identity::{
-    Caller, Environment, IssueError, NewKey, Permission, Rotation, TokenOrder, WebOrigin, Who, find_key,
+    Caller, Environment, IssueError, NAME_PATTERN, NewKey, Permission, Rotation, TokenOrder, WebOrigin, Who,
     make_key, make_token, rotate_key,
 };
 
@@ -37,11 +38,13 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/v1/keys", manage, "Makes a key.", create)
             .body::<KeyOrder>()
             .repeatable()
-            .reply::<MadeKey>(201, "The key, which is told this once."),
+            .reply::<MadeKey>(201, "The key, which is told this once.")
+            .refuse(409, "The project has as many keys as it may."),
         Route::post("/v1/keys/{key}/rotate", manage, "Puts a new key in the place of another.", rotate)
             .body::<RotationOrder>()
             .repeatable()
-            .reply::<MadeKey>(201, "The key, which is told this once."),
+            .reply::<MadeKey>(201, "The key, which is told this once.")
+            .refuse(409, "It no longer holds."),
         Route::delete("/v1/keys/{key}", manage, "Takes a key back at once, and every token it made.", revoke)
             .reply::<Revoked>(200, "Whether it held until now."),
         Route::post(
@@ -52,14 +55,17 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .body::<TokenOrder>()
         .repeatable()
-        .reply::<MadeToken>(201, "The token, which is told this once."),
+        .reply::<MadeToken>(201, "The token, which is told this once.")
+        .refuse(404, "There is no such agent.")
+        .refuse(409, "Only a key makes tokens."),
         Route::get("/v1/projects/{project}/keys", Need::Owner, "Lists the keys of a project.", list_of)
             .query::<PageQuery>()
             .reply::<KeyList>(200, "The keys, the oldest first, without what makes them keys."),
         Route::post("/v1/projects/{project}/keys", Need::Owner, "Makes a key of a project.", create_in)
             .body::<KeyOrder>()
             .repeatable()
-            .reply::<MadeKey>(201, "The key, which is told this once."),
+            .reply::<MadeKey>(201, "The key, which is told this once.")
+            .refuse(409, "The project has as many keys as it may."),
     ]
 }
 
@@ -105,20 +111,21 @@ async fn keys_of(
 #[serde(deny_unknown_fields)]
 struct KeyOrder {
     /// What people call it.
-    #[schemars(length(min = 1, max = 100))]
+    #[schemars(length(max = 100), regex(pattern = NAME_PATTERN))]
     name: String,
     /// What it may do; to read, call and chat, if absent.
     #[serde(default)]
+    #[schemars(length(min = 1))]
     scopes: Option<Vec<Permission>>,
     /// What it is for.
     #[serde(default)]
     environment: Environment,
     /// The web pages that may use it, as in `https://shop.example`.
     #[serde(default)]
-    #[schemars(with = "Vec<String>", length(max = 100))]
+    #[schemars(length(max = 100))]
     origins: Vec<WebOrigin>,
     /// Seconds until it no longer holds; for good, if absent.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schemars(range(min = 1, max = 315_360_000))]
     expires_in: Option<u64>,
 }
@@ -127,9 +134,11 @@ struct KeyOrder {
 #[serde(default, deny_unknown_fields)]
 struct RotationOrder {
     /// Seconds for which the old key holds beside the new one; a day, if absent.
+    #[serde(deserialize_with = "whole_number")]
     #[schemars(range(min = 0, max = 315_360_000))]
     overlap: Option<u64>,
     /// Seconds until the new key no longer holds; for good, if absent.
+    #[serde(deserialize_with = "whole_number")]
     #[schemars(range(min = 1, max = 315_360_000))]
     expires_in: Option<u64>,
 }
@@ -138,6 +147,7 @@ fn refused(error: IssueError) -> Problem {
     match error {
         IssueError::Order(text) => Problem::bad_request(text),
         IssueError::Missing(text) => Problem::not_found(text),
+        IssueError::Standing(text) => Problem::conflict(text),
         IssueError::Beyond(text) => Problem::forbidden(text),
         error @ (IssueError::Store(_) | IssueError::Seal(_)) => Problem::failure(&error),
     }
@@ -150,6 +160,13 @@ fn span(name: &str, seconds: u64, least: u64) -> Result<Duration, Problem> {
             Err(Problem::bad_request(format!("`{name}` is a number of seconds from {least} to {LONGEST}")))
         }
     }
+}
+
+/// The key of exactly that id: whoever types may shorten one, a program that does takes back the wrong one.
+async fn kept(server: &Server, caller: &Caller, id: &str) -> Result<Arc<KeyRecord>, Problem> {
+    let keys = server.app.store.keys(&caller.scope.project).await?;
+    let missing = || Problem::not_found(format!("there is no key `{id}`; see `GET /v1/keys`"));
+    keys.iter().find(|key| key.id == id).cloned().ok_or_else(missing)
 }
 
 async fn create(
@@ -200,7 +217,7 @@ async fn rotate(
     let (store, clock) = (&server.app.store, server.app.room.clock());
     let overlap = span("overlap", order.overlap.unwrap_or(86_400), 0)?;
     let lasts = order.expires_in.map(|seconds| span("expires_in", seconds, 1)).transpose()?;
-    let old = find_key(store, clock, &caller.scope.project, &id).await.map_err(refused)?;
+    let old = kept(&server, &caller, &id).await?;
     let rotation = Rotation { overlap, expires_at: lasts.map(|lasts| clock.now().after(lasts)) };
     let issued = rotate_key(store, clock, &old, rotation, caller.permissions()).await.map_err(refused)?;
     let kept = KeyDocument::of(&issued.record, clock.now());
@@ -224,7 +241,7 @@ async fn revoke(
 ) -> Result<Document<Revoked>, Problem> {
     let (store, clock) = (&server.app.store, server.app.room.clock());
     let project = &caller.scope.project;
-    let id = find_key(store, clock, project, &id).await.map_err(refused)?.id.clone();
+    let id = kept(&server, &caller, &id).await?.id.clone();
     let revoked = store.expire_key(project, &id, clock.now()).await?;
     Ok(Document(Revoked { id, revoked }))
 }

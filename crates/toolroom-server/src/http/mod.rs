@@ -32,6 +32,7 @@ mod projects;
 mod range;
 mod reading;
 mod record;
+mod refusals;
 mod repeat;
 mod request_id;
 mod route;

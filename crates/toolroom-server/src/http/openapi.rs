@@ -1,5 +1,6 @@
 //! The OpenAPI document, made of the table of routes, and the page that shows it.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use axum::http::header;
@@ -8,10 +9,13 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use super::entrance::COOKIE;
 use super::need::Need;
-use super::problem::ProblemDocument;
-use super::reading::Document;
-use super::route::{Describe, Route};
+use super::problem::{PROBLEM, ProblemDocument};
+use super::reading::{Document, JSON};
+use super::refusals::refusals;
+use super::repeat;
+use super::route::{ANYTHING, Describe, EVENTS, Header, Route};
 use super::routes;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -28,9 +32,6 @@ pub(super) fn routes() -> Vec<Route> {
         ),
     ]
 }
-
-/// The media type of refusals.
-const PROBLEM: &str = "application/problem+json";
 
 static DOCUMENT: LazyLock<Arc<Value>> = LazyLock::new(|| Arc::new(describe(&routes::all())));
 
@@ -94,6 +95,8 @@ fn describe(routes: &[Route]) -> Value {
             "schemas": schemas.replies.take_definitions(true),
             "securitySchemes": {
                 "key": {"type": "http", "scheme": "bearer", "description": "A key (`trk_…`) or an end user's token (`tru_…`)."},
+                "key_header": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The same."},
+                "browser": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "The owner's browser."},
             },
         },
     })
@@ -105,39 +108,107 @@ fn operation(route: &Route, schemas: &mut Schemas, problem: &Schema) -> Value {
         "summary": route.about,
         "tags": [tag(route.path)],
         "parameters": parameters(route, &mut schemas.requests),
+        "responses": replies(route, &mut schemas.replies, problem),
+        "security": security(route.need),
         "x-needs": route.need.as_str(),
     });
-    let refusal = json!({"schema": problem});
-    let mut replies: Map<String, Value> = Map::new();
-    for reply in &route.replies {
-        let mut content = match (reply.body, reply.kind) {
-            (Some(describe), kind) => json!({kind: {"schema": describe(&mut schemas.replies)}}),
-            (None, "") => json!({}),
-            (None, kind) => json!({kind: {}}),
-        };
-        // The same may be said by whoever stands before the handler.
-        if reply.status >= 400
-            && let Some(content) = content.as_object_mut()
-        {
-            content.insert(PROBLEM.to_owned(), refusal.clone());
-        }
-        replies.insert(reply.status.to_string(), json!({"description": reply.about, "content": content}));
-    }
-    replies.insert(
-        "default".into(),
-        json!({"description": "What is wrong, and what to do.", "content": {PROBLEM: refusal}}),
-    );
-    if let Some(object) = operation.as_object_mut() {
-        if let Some(describe) = route.body {
-            let content = json!({"application/json": {"schema": describe(&mut schemas.requests)}});
-            object.insert("requestBody".into(), json!({"required": true, "content": content}));
-        }
-        object.insert("responses".into(), replies.into());
-        if !matches!(route.need, Need::Nothing) {
-            object.insert("security".into(), json!([{"key": []}]));
-        }
+    if let (Some(object), Some(describe)) = (operation.as_object_mut(), route.body) {
+        let content = json!({JSON: {"schema": describe(&mut schemas.requests)}});
+        object.insert("requestBody".into(), json!({"required": true, "content": content}));
     }
     operation
+}
+
+/// What has to be shown: one of these.
+fn security(need: Need) -> Value {
+    match need {
+        Need::Nothing => json!([]),
+        Need::Neighbour => json!([{}, {"key": []}, {"key_header": []}, {"browser": []}]),
+        Need::Owner => json!([{"browser": []}]),
+        Need::Permission(_) | Need::Answerer | Need::Keeper => {
+            json!([{"key": []}, {"key_header": []}, {"browser": []}])
+        }
+    }
+}
+
+/// Everything that may come back, by its status.
+fn replies(route: &Route, schemas: &mut SchemaGenerator, problem: &Schema) -> BTreeMap<String, Value> {
+    let mut replies: BTreeMap<u16, Told> = BTreeMap::new();
+    for (status, about) in refusals(route) {
+        let told = replies.entry(status).or_default();
+        told.abouts.push(about);
+        told.content.insert(PROBLEM.to_owned(), json!({"schema": problem}));
+    }
+    for reply in &route.replies {
+        let told = replies.entry(reply.status).or_default();
+        told.abouts.push(reply.about);
+        told.headers
+            .extend(reply.headers.iter().map(|(name, about)| ((*name).to_owned(), header(about, true))));
+        let content = match reply.body.map(|describe| describe(schemas)) {
+            Some(data) if reply.kind == EVENTS => json!({"schema": event(&data, reply.last_word)}),
+            Some(schema) => json!({"schema": schema}),
+            None => json!({}),
+        };
+        if !reply.kind.is_empty() {
+            told.content.insert(reply.kind.to_owned(), content);
+        }
+    }
+    let dialect = route.dialect.map(|describe| describe(schemas));
+    let described = replies.into_iter().map(|(status, mut told)| {
+        if let (400.., Some(schema)) = (status, &dialect) {
+            told.content.insert(JSON.to_owned(), json!({"schema": schema}));
+        }
+        told.headers.extend(usual_headers(route, status));
+        let Told { abouts, content, headers } = told;
+        let reply = json!({"description": abouts.join(" "), "content": content, "headers": headers});
+        (status.to_string(), reply)
+    });
+    described.collect()
+}
+
+/// One event of a stream; version 3.1 has no word for all of them.
+fn event(data: &Schema, last_word: Option<&str>) -> Value {
+    let data = json!({"type": "string", "contentMediaType": JSON, "contentSchema": data});
+    let data = match last_word {
+        Some(word) => json!({"anyOf": [{"const": word}, data]}),
+        None => data,
+    };
+    json!({
+        "type": "object",
+        "description": "One event of the stream.",
+        "properties": {"event": {"type": "string"}, "id": {"type": "string"}, "data": data},
+        "required": ["data"],
+    })
+}
+
+/// What is told of one status.
+#[derive(Default)]
+struct Told {
+    abouts: Vec<&'static str>,
+    content: Map<String, Value>,
+    headers: Map<String, Value>,
+}
+
+/// The headers that come with a status, whatever the route does.
+fn usual_headers(route: &Route, status: u16) -> Vec<(String, Value)> {
+    let mut headers = Vec::new();
+    match status {
+        401 => headers.push(("WWW-Authenticate", header("How to show a key.", true))),
+        429 => headers.push(("Retry-After", header("Seconds after which to come again.", true))),
+        _ => {}
+    }
+    if status < 400 && !matches!(route.need, Need::Nothing | Need::Neighbour) {
+        headers.push(("X-RateLimit-Limit", header("Requests that the key has in a minute.", false)));
+        headers.push(("X-RateLimit-Remaining", header("How many of them are left.", false)));
+    }
+    if status < 400 && route.repeatable {
+        headers.push((repeat::REPLAYED, header("`true`, if the reply was given before.", false)));
+    }
+    headers.into_iter().map(|(name, header)| (name.to_owned(), header)).collect()
+}
+
+fn header(about: &str, required: bool) -> Value {
+    json!({"description": about, "required": required, "schema": {"type": "string"}})
 }
 
 /// `GET /v1/calls/{call}` is `get_calls_call`.
@@ -154,18 +225,25 @@ fn tag(path: &str) -> &str {
 
 fn parameters(route: &Route, schemas: &mut SchemaGenerator) -> Vec<Value> {
     let in_path = route.path.split('/').filter_map(|word| word.strip_prefix('{')?.strip_suffix('}'));
-    let mut parameters: Vec<Value> = in_path
-        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
-        .collect();
+    let in_path = in_path.map(|name| {
+        let schema = text(route.place, 1);
+        json!({"name": name, "in": "path", "required": true, "schema": schema})
+    });
+    let mut parameters: Vec<Value> = in_path.collect();
     parameters.extend(route.query.into_iter().flat_map(|describe| in_query(describe, schemas)));
-    if route.repeatable {
-        parameters.push(json!({
-            "name": "Idempotency-Key", "in": "header", "required": false,
-            "description": "Names the request: sent again under its name, it gets the same reply, and nothing is done twice.",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$"},
-        }));
-    }
+    parameters.extend(route.headers.iter().map(|Header { name, about, pattern }| {
+        let schema = text(pattern, 0);
+        json!({"name": name, "in": "header", "required": false, "description": about, "schema": schema})
+    }));
     parameters
+}
+
+/// A text that fits a pattern, if there is one.
+fn text(pattern: &str, least: usize) -> Value {
+    match pattern {
+        ANYTHING => json!({"type": "string", "minLength": least}),
+        pattern => json!({"type": "string", "pattern": pattern}),
+    }
 }
 
 /// The fields of a query, one by one.
@@ -183,11 +261,28 @@ fn in_query(describe: Describe, schemas: &mut SchemaGenerator) -> Vec<Value> {
         .into_iter()
         .flatten()
         .map(|(name, schema)| {
-            let about = schema.get("description").cloned().unwrap_or_default();
+            let about = schema.get("description").and_then(Value::as_str).unwrap_or_default();
             json!({
                 "name": name, "in": "query", "required": required.contains(&name.as_str()),
-                "description": about, "schema": schema,
+                "description": about, "schema": present(schema),
             })
         })
         .collect()
+}
+
+/// What a field is where it is there: a query has no word for nothing.
+fn present(schema: &Value) -> Value {
+    let mut fields = schema.as_object().cloned().unwrap_or_default();
+    let is_nothing = |kind: &Value| kind == "null" || kind.get("type").is_some_and(|kind| kind == "null");
+    for choice in ["type", "anyOf"] {
+        if let Some(Value::Array(kinds)) = fields.get_mut(choice) {
+            kinds.retain(|kind| !is_nothing(kind));
+        }
+    }
+    if let Some([only]) = fields.get("type").and_then(Value::as_array).map(Vec::as_slice) {
+        let only = only.clone();
+        fields.insert("type".to_owned(), only);
+    }
+    fields.retain(|name, value| name != "default" || !value.is_null());
+    fields.into()
 }

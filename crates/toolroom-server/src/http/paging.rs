@@ -13,6 +13,15 @@ const USUAL: u32 = 50;
 /// The most of one page.
 const MOST: u32 = 200;
 
+/// How many are wanted of a list.
+pub(super) fn limit(wanted: Option<u32>, usual: u32, most: u32) -> Result<u32, Problem> {
+    let limit = wanted.unwrap_or(usual);
+    match (1..=most).contains(&limit) {
+        true => Ok(limit),
+        false => Err(Problem::bad_request(format!("`limit` is a number from 1 to {most}"))),
+    }
+}
+
 /// Which part of a list is wanted.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -40,10 +49,7 @@ pub(super) struct Page {
 
 impl Page {
     pub(super) fn new(limit: Option<u32>, cursor: Option<&str>) -> Result<Self, Problem> {
-        let limit = limit.unwrap_or(USUAL);
-        if !(1..=MOST).contains(&limit) {
-            return Err(Problem::bad_request(format!("`limit` is a number from 1 to {MOST}")));
-        }
+        let limit = self::limit(limit, USUAL, MOST)?;
         let read = |cursor: &str| {
             let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
             String::from_utf8(bytes).ok().filter(|id| !id.is_empty())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Extension, State};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use toolroom::call::CallRequest;
 use toolroom::tool::ErrorKind;
 
@@ -23,12 +23,14 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/v1/policy/explain", call, "Says how a call of yours would be judged.", explain)
             .body::<Hypothesis>()
-            .reply::<Judged>(200, "The judgement; nothing was called."),
+            .reply::<Judged>(200, "The judgement; nothing was called.")
+            .refuse(404, "There is no such tool."),
     ]
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(example = json!({"tool": "calculator", "arguments": {"expression": "6*7"}}))]
 struct Hypothesis {
     /// The tool: id, alias or unique name.
     tool: String,

@@ -12,6 +12,9 @@ use toolroom_store::StoreError;
 use crate::machine::MachineError;
 use crate::telemetry;
 
+/// The media type of problems.
+pub(super) const PROBLEM: &str = "application/problem+json";
+
 /// A refusal, or a failure of ours.
 #[derive(Debug)]
 pub(crate) struct Problem {
@@ -31,6 +34,7 @@ pub(crate) struct ProblemDocument<'a> {
     /// What the status means.
     title: &'a str,
     /// The status.
+    #[schemars(range(min = 400, max = 599))]
     status: u16,
     /// What is wrong; stays the same between versions.
     code: &'a str,
@@ -38,6 +42,7 @@ pub(crate) struct ProblemDocument<'a> {
     detail: &'a str,
     /// Seconds after which the same may be tried again.
     #[serde(rename = "retryAfter", skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     retry_after: Option<u64>,
     /// For clients that were written for another dialect of the same refusal.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,7 +128,7 @@ impl IntoResponse for Problem {
         let body = serde_json::to_vec(&document).unwrap_or_default();
         let mut response = (self.status, body).into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"toolroom\""));

@@ -15,7 +15,7 @@ use super::problem::Problem;
 use super::reading::{Body, Document, Path, Query};
 use super::route::Route;
 use super::server::Server;
-use crate::identity::{Project, check_name, check_project_id, project, projects};
+use crate::identity::{NAME_PATTERN, Project, check_name, check_project_id, project, projects};
 
 pub(super) fn routes() -> Vec<Route> {
     let owner = Need::Owner;
@@ -26,14 +26,17 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/v1/projects", owner, "Makes a project.", create)
             .body::<NewProject>()
             .repeatable()
-            .reply::<Project>(201, "The project."),
+            .reply::<Project>(201, "The project.")
+            .refuse(409, "There is one of that id."),
         Route::get("/v1/projects/{project}", owner, "Shows one project.", show)
             .reply::<Project>(200, "The project."),
         Route::put("/v1/projects/{project}", owner, "Changes a project; what is absent stays.", set)
             .body::<Change>()
-            .reply::<Project>(200, "The project."),
+            .reply::<Project>(200, "The project.")
+            .refuse(409, "The project of this machine keeps its tools."),
         Route::delete("/v1/projects/{project}", owner, "Takes a project out, and its keys with it.", remove)
-            .reply::<Removed>(200, "Whether there was one."),
+            .reply::<Removed>(200, "Whether there was one.")
+            .refuse(409, "The project of this machine stays."),
     ]
 }
 
@@ -76,7 +79,7 @@ struct NewProject {
     id: String,
     /// What people call it; its id, if absent.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 100))]
+    #[schemars(length(max = 100), regex(pattern = NAME_PATTERN))]
     name: Option<String>,
     /// Whether its callers may use the tools that reach into this machine.
     #[serde(default)]
@@ -99,7 +102,7 @@ async fn create(State(server): State<Arc<Server>>, Body(new): Body<NewProject>) 
 struct Change {
     /// What people call it.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 100))]
+    #[schemars(length(max = 100), regex(pattern = NAME_PATTERN))]
     name: Option<String>,
     /// Whether its callers may use the tools that reach into this machine.
     #[serde(default)]

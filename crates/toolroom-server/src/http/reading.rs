@@ -59,6 +59,10 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
             return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
         }
         let bytes = whole(request.into_body()).await?;
+        // Fields that stand in a list without their names would be taken, too.
+        if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+            return Err(Problem::bad_request("the body has to be a JSON object"));
+        }
         let read = serde_json::from_slice(&bytes);
         read.map(Self).map_err(|error| Problem::bad_request(format!("the body does not fit: {error}")))
     }

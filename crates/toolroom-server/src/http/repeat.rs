@@ -29,13 +29,16 @@ use crate::telemetry;
 pub(super) const HEADER: &str = "idempotency-key";
 
 /// Says that a reply was given before.
-const REPLAYED: &str = "idempotent-replayed";
+pub(super) const REPLAYED: &str = "idempotent-replayed";
 
 /// What the seal is for.
 const PURPOSE: &str = "kept reply";
 
 /// Longest name.
 const NAME_CHARS: usize = 200;
+
+/// What a name looks like.
+pub(super) const NAME_PATTERN: &str = "^[!-~]{1,200}$";
 
 /// The largest reply that is kept.
 const REPLY_BYTES: usize = 16 * 1024 * 1024;
@@ -53,7 +56,10 @@ pub(super) async fn once(State(server): State<Arc<Server>>, request: Request, ne
 
 async fn named(server: &Arc<Server>, request: Request, next: Next) -> Result<Response, Problem> {
     let Some(name) = request.headers().get(HEADER) else { return Ok(next.run(request).await) };
-    let name = name.to_str().ok().filter(|name| (1..=NAME_CHARS).contains(&name.len())).ok_or_else(|| {
+    let is_name = |name: &&str| {
+        (1..=NAME_CHARS).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic())
+    };
+    let name = name.to_str().ok().filter(is_name).ok_or_else(|| {
         Problem::bad_request(format!("`Idempotency-Key` has 1 to {NAME_CHARS} visible characters"))
     })?;
     let Some(caller) = request.extensions().get::<Caller>() else { return Ok(next.run(request).await) };

@@ -7,33 +7,40 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use toolroom::agent::{RunError, SendRequest};
 use toolroom::conversation::{
     BeginRunError, ConversationId, Conversations as _, NumberedEvent, Run, RunEvent, RunFilter, RunId,
     RunState, TakeRunError,
 };
+use toolroom::ledger::CallId;
 use toolroom::model::Message;
 use toolroom_models::vendor::ModelName;
 
 use super::events::{Stream, relay};
 use super::need::Need;
+use super::paging::limit;
 use super::problem::Problem;
 use super::reading::{Body, Document, Path, Query};
 use super::route::Route;
 use super::server::Server;
 use crate::agents::{Choice, OpenAgentError};
+use crate::documents::StreamedEvent;
 use crate::identity::{Caller, Permission, Who};
 use crate::runs::{BeginError, Begun, Position, Watching};
 use crate::telemetry;
 
+/// Where a client says what it has read.
+const LAST_EVENT: &str = "last-event-id";
+
 /// What is kept of where a run came from. Those are taken up after a restart.
 pub(super) const ENTRANCE: &str = "rest";
 
+/// So many runs where nobody says.
+const USUAL: u32 = 100;
+
 /// The most runs in one reply.
 const MOST: u32 = 1_000;
-
-const STREAM: &str = "text/event-stream";
 
 pub(super) fn routes() -> Vec<Route> {
     let chat = Need::Permission(Permission::Chat);
@@ -42,29 +49,39 @@ pub(super) fn routes() -> Vec<Route> {
             .body::<NewRun>()
             .reply::<RunReply>(200, "With `wait`: the answer, or what it waits for.")
             .reply::<RunReply>(202, "The run has begun; watch it at `/v1/runs/{run}/events`.")
-            .reply_of(200, STREAM, "With `stream`: what happens."),
+            .stream::<StreamedEvent>(200, "With `stream`: what happens.")
+            .refuse(404, "There is no such agent, conversation or model.")
+            .refuse(409, "The conversation is another agent's, or somebody is being answered in it.")
+            .refuse(502, "No model can be asked.")
+            .refuse(503, "The server is about to end."),
         Route::get("/v1/runs", chat, "Lists runs, the newest first.", list)
             .query::<RunsQuery>()
             .reply::<RunList>(200, "The runs."),
         Route::get("/v1/runs/{run}", chat, "Shows one run.", show).reply::<RunReply>(200, "The run."),
         Route::get("/v1/runs/{run}/events", chat, "Streams what happens in a run.", watch)
             .query::<EventsQuery>()
-            .reply_of(200, STREAM, "Events; go on with `Last-Event-ID`."),
+            .header(LAST_EVENT, Position::PATTERN, "The id of the last event that was read.")
+            .stream::<StreamedEvent>(200, "Events, until the run ends; go on with `Last-Event-ID`."),
         Route::post(
             "/v1/runs/{run}/resume",
             chat,
             "Goes on with a run that waits or was broken off.",
             resume,
         )
-        .reply::<RunReply>(202, "It goes on."),
+        .reply::<RunReply>(202, "It goes on.")
+        .refuse(409, "It is over, or goes on already.")
+        .refuse(502, "No model can be asked.")
+        .refuse(503, "The server is about to end."),
         Route::post("/v1/runs/{run}/cancel", chat, "Stops a run.", cancel)
-            .reply::<RunReply>(200, "It has stopped."),
+            .reply::<RunReply>(200, "It has stopped.")
+            .refuse(409, "It is over."),
     ]
 }
 
 /// A message to an agent.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(example = json!({"message": "What is 6*7?", "wait": true}))]
 pub(super) struct NewRun {
     /// Who answers; `default` if absent.
     #[serde(default)]
@@ -73,12 +90,14 @@ pub(super) struct NewRun {
     #[serde(default)]
     conversation: Option<String>,
     /// What is said.
+    #[schemars(regex(pattern = r"\S"))]
     message: String,
     /// What the client says about its user and situation.
     #[serde(default)]
     context: Map<String, Value>,
     /// Another model than the agent's own, as `vendor/model`.
     #[serde(default)]
+    #[schemars(regex(pattern = r"^[a-z0-9_-]{1,64}/[!-~]{1,190}$"))]
     model: Option<String>,
     /// Reply when there is an answer, or somebody has to be asked.
     #[serde(default)]
@@ -91,9 +110,9 @@ pub(super) struct NewRun {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RunsQuery {
-    /// Only those in this state: `running`, `waiting`, `done`, `failed` or `cancelled`.
+    /// Only those in this state.
     #[serde(default)]
-    state: Option<String>,
+    state: Option<RunState>,
     /// Only those of this conversation.
     #[serde(default)]
     conversation: Option<String>,
@@ -108,26 +127,26 @@ struct RunsQuery {
 struct EventsQuery {
     /// The id of the last event that was read, for clients that cannot send `Last-Event-ID`.
     #[serde(default)]
+    #[schemars(regex(pattern = Position::PATTERN))]
     after: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct RunList {
     /// The runs.
-    #[schemars(with = "Vec<Value>")]
     runs: Vec<Run>,
 }
 
 /// A run, and what it says.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ShownRun")]
 pub(super) struct RunReply {
     #[serde(flatten)]
-    #[schemars(with = "Map<String, Value>")]
     run: Run,
     /// The answer; empty if there is none yet.
     text: String,
     /// The calls that have to be answered before it goes on.
-    waiting: Vec<String>,
+    waiting: Vec<CallId>,
 }
 
 impl RunReply {
@@ -144,9 +163,9 @@ impl RunReply {
     }
 }
 
-fn waiting_for(event: &NumberedEvent) -> Option<Vec<String>> {
+fn waiting_for(event: &NumberedEvent) -> Option<Vec<CallId>> {
     match &event.event {
-        RunEvent::Waiting { calls } => Some(calls.iter().map(ToString::to_string).collect()),
+        RunEvent::Waiting { calls } => Some(calls.clone()),
         _ => None,
     }
 }
@@ -191,7 +210,14 @@ pub(super) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) ->
         }
         request.conversation = Some(id);
     }
-    server.runs.send(&choice, request).await.map_err(Problem::from)
+    let begun = server.runs.send(&choice, request).await;
+    begun.map_err(|error| match error {
+        // Whoever names a model that is not here is wrong; we are, if the agent does.
+        BeginError::Agent(OpenAgentError::Model(error)) if !choice.models.is_empty() => {
+            Problem::not_found(format!("{:#}", anyhow::Error::from(error)))
+        }
+        error => error.into(),
+    })
 }
 
 /// Who answers. An end user's token names the one agent they may talk to.
@@ -227,13 +253,10 @@ async fn list(
     Extension(caller): Extension<Caller>,
     Query(query): Query<RunsQuery>,
 ) -> Result<Document<RunList>, Problem> {
-    let state = query.state.as_deref().map(|name| {
-        RunState::from_name(name).ok_or_else(|| Problem::bad_request(format!("no run is ever `{name}`")))
-    });
     let filter = RunFilter {
         conversation: query.conversation.as_deref().map(ConversationId::new),
-        state: state.transpose()?,
-        limit: Some(query.limit.unwrap_or(100).min(MOST)),
+        state: query.state,
+        limit: Some(limit(query.limit, USUAL, MOST)?),
         ..RunFilter::default()
     };
     Ok(Document(RunList { runs: server.app.store.runs(&caller.scope, filter).await? }))
@@ -255,9 +278,9 @@ async fn watch(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = RunId::new(&id);
-    let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let from = last.or(query.after).filter(|text| !text.is_empty()).map(|text| text.parse::<Position>());
-    let from = from.transpose().map_err(|error| Problem::bad_request(error.to_string()))?;
+    let last = headers.get(LAST_EVENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let (last, after) = (place(last.as_deref())?, place(query.after.as_deref())?);
+    let from = last.or(after);
     if server.app.store.run(&caller.scope, &id).await?.is_none() {
         return Err(Problem::not_found(format!("there is no run `{id}`")));
     }
@@ -265,6 +288,12 @@ async fn watch(
     let watching = Watching::new(Arc::clone(&server.runs), caller.scope, id, from);
     tokio::spawn(telemetry::carried(relay(stream, watching)));
     Ok(response)
+}
+
+/// Where somebody is in a run; at its beginning, if they say nothing.
+fn place(text: Option<&str>) -> Result<Option<Position>, Problem> {
+    let place = text.filter(|text| !text.is_empty()).map(str::parse::<Position>);
+    place.transpose().map_err(|error| Problem::bad_request(error.to_string()))
 }
 
 async fn resume(

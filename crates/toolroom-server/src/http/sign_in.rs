@@ -23,12 +23,12 @@ pub(super) fn routes() -> Vec<Route> {
             "Signs the owner's browser in; the link works once.",
             enter,
         )
-        .reply_of(303, "", "The browser is signed in and led on."),
-        Route::post("/sign-out", Need::Owner, "Signs the owner's browser out.", leave).reply_of(
-            204,
-            "",
-            "The browser is signed out.",
-        ),
+        .reply_of(303, "", "The browser is signed in and led on.")
+        .with("Location", "Where it goes on.")
+        .with("Set-Cookie", "What the browser shows from now on."),
+        Route::post("/sign-out", Need::Owner, "Signs the owner's browser out.", leave)
+            .reply_of(204, "", "The browser is signed out.")
+            .with("Set-Cookie", "Takes the cookie out of the browser."),
     ]
 }
 

@@ -27,7 +27,8 @@ pub(super) fn routes() -> Vec<Route> {
             .reply::<ToolDocument>(200, "The tool."),
         Route::put("/v1/tools/{tool}/state", manage, "Switches a tool, or its family.", set)
             .body::<Switch>()
-            .reply::<ToggleState>(200, "What it is now."),
+            .reply::<ToggleState>(200, "What it is now.")
+            .refuse(409, "Only its feature is switched."),
     ]
 }
 
@@ -83,7 +84,7 @@ async fn show(
     let standing = room.switchboard().standing(project).await?;
     let shown = room.catalog().display(project, &standing.switches, "");
     let enabled = shown.iter().any(|tool| tool.id == entry.spec().id && tool.enabled);
-    ToolDocument::of(&entry, enabled).map(Document).map_err(|error| Problem::failure(&error))
+    Ok(Document(ToolDocument::of(&entry, enabled)))
 }
 
 fn unknown(name: &str, missing: &NotFound) -> Problem {

@@ -36,6 +36,9 @@ pub(crate) enum IssueError {
     /// It names something that is not there.
     #[error("{0}")]
     Missing(String),
+    /// It does not go with how things stand.
+    #[error("{0}")]
+    Standing(String),
     /// Whoever asks would get more than they have.
     #[error("{0}")]
     Beyond(String),
@@ -76,7 +79,9 @@ pub(crate) async fn make_key(
     }
     let (keys, now) = (store.keys(&new.project).await?, clock.now());
     if keys.iter().filter(|key| holds(key, now)).count() >= KEYS {
-        return Err(IssueError::Order(format!("a project has up to {KEYS} keys; revoke those nobody uses")));
+        return Err(IssueError::Standing(format!(
+            "a project has up to {KEYS} keys; revoke those nobody uses"
+        )));
     }
     let (key, record) = new.make(clock);
     store.add_key(record.clone(), None).await?;
@@ -101,7 +106,7 @@ pub(crate) async fn rotate_key(
 ) -> Result<Issued, IssueError> {
     let now = clock.now();
     if !holds(old, now) {
-        return Err(IssueError::Order(format!("`{}` no longer holds; make a new key", old.name)));
+        return Err(IssueError::Standing(format!("`{}` no longer holds; make a new key", old.name)));
     }
     let permissions: Vec<Permission> = permissions_of(old);
     refuse_more_than(giver, &permissions)?;

@@ -19,6 +19,6 @@ pub(crate) use issue::{IssueError, Issued, Rotation, find_key, make_key, make_to
 pub(crate) use key::{Environment, NewKey, holds};
 pub(crate) use origin::{HostName, WebOrigin};
 pub(crate) use permission::Permission;
-pub(crate) use project::{Project, check_name, check_project_id, project, projects};
+pub(crate) use project::{NAME_PATTERN, Project, check_name, check_project_id, project, projects};
 pub(crate) use sign_in::BROWSER_LASTS;
 pub(crate) use token::TokenOrder;

@@ -3,12 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `https://shop.example` or `http://localhost:5173`: scheme, host and port, as a browser sends them.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(with = "String", extend("pattern" = PATTERN))]
 pub(crate) struct WebOrigin(String);
+
+/// What one looks like. Of addresses in brackets the long form is told.
+const PATTERN: &str = "^https?://([A-Za-z0-9._-]{1,253}|\\[(::1|([0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4})\\])\
+                       (:([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?$";
 
 /// Not an origin.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

@@ -82,6 +82,10 @@ pub(crate) fn check_project_id(id: &str) -> Result<(), String> {
     }
 }
 
+/// What a name looks like, beside its length: one line, not blank.
+pub(crate) const NAME_PATTERN: &str =
+    r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
+
 /// Whether something may have this name: a key, or a project.
 pub(crate) fn check_name(name: &str) -> Result<(), String> {
     let is_one_line = !name.trim().is_empty() && !name.chars().any(char::is_control);

@@ -13,6 +13,8 @@ use toolroom::ledger::{Seal, SealError};
 use toolroom::scope::{ProjectId, UserId};
 
 use super::origin::WebOrigin;
+use super::project::NAME_PATTERN;
+use crate::documents::whole_number;
 
 /// How every token begins.
 const PREFIX: &str = "tru_";
@@ -28,19 +30,19 @@ pub(crate) const USUAL: Duration = Duration::from_mins(15);
 /// A token to be made.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(example = serde_json::json!({"user": "ann", "agent": "default"}))]
 pub(crate) struct TokenOrder {
     /// The person, as the app knows them.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(max = 200), regex(pattern = NAME_PATTERN))]
     pub(crate) user: String,
     /// The agent they may talk to.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) agent: String,
     /// The web page that may use the token, as in `https://shop.example`; those of the key, if absent.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub(crate) origin: Option<WebOrigin>,
     /// Seconds until it no longer holds.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schemars(range(min = 10, max = 86_400))]
     pub(crate) expires_in: Option<u64>,
 }

@@ -51,6 +51,7 @@ pub(crate) struct ToolCallPart {
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "ChatCompletionFunctionCall")]
 pub(crate) struct FunctionCall {
     pub(crate) name: String,
     /// JSON, as text.
@@ -84,7 +85,8 @@ impl From<Tokens> for Usage {
 }
 
 /// A piece of an answer.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatCompletionChunk")]
 pub(crate) struct Chunk<'a> {
     pub(crate) id: &'a str,
     pub(crate) object: &'static str,
@@ -95,7 +97,8 @@ pub(crate) struct Chunk<'a> {
     pub(crate) usage: Option<Usage>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatCompletionChunkChoice")]
 pub(crate) struct ChunkChoice {
     pub(crate) index: u32,
     pub(crate) delta: Delta,
@@ -103,7 +106,8 @@ pub(crate) struct ChunkChoice {
 }
 
 /// What a piece adds.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "ChatCompletionDelta")]
 pub(crate) struct Delta {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) role: Option<&'static str>,
@@ -111,6 +115,33 @@ pub(crate) struct Delta {
     pub(crate) content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tool_calls: Vec<ToolCallPart>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatCompletionError")]
+pub(crate) struct ErrorReply<'a> {
+    pub(crate) error: ErrorPart<'a>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatCompletionErrorPart")]
+pub(crate) struct ErrorPart<'a> {
+    pub(crate) message: &'a str,
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) code: &'a str,
+    /// The field that is wrong: never told.
+    pub(crate) param: Option<&'a str>,
+}
+
+/// What is sent piece by piece; why there is no answer comes last.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "ChatCompletionPiece")]
+pub(crate) enum Piece<'a> {
+    Chunk(Chunk<'a>),
+    Error(ErrorReply<'a>),
 }
 
 impl Completion {

@@ -8,6 +8,7 @@ mod completion;
 mod question;
 
 pub(crate) use completion::{
-    Chunk, ChunkChoice, Completion, Delta, FinishReason, FunctionCall, ToolCallPart, Usage,
+    Chunk, ChunkChoice, Completion, Delta, ErrorPart, ErrorReply, FinishReason, FunctionCall, Piece,
+    ToolCallPart, Usage,
 };
 pub(crate) use question::{ChatRequest, Said, WrongRequest};

@@ -2,59 +2,66 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use toolroom::model::{Block, Message, Role};
 use toolroom::tool::{ClientTool, ClientToolError, ClientTools};
 
 /// A request. What models are told beside the conversation (temperature and the like) is the agent's business: it is
 /// taken and not looked at.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "ChatCompletionRequest")]
+#[schemars(
+    rename = "ChatCompletionRequest",
+    example = json!({"model": "default", "messages": [{"role": "user", "content": "What is 6*7?"}]})
+)]
 pub(crate) struct ChatRequest {
     /// The agent that answers, by its id.
     pub(crate) model: String,
     /// The conversation until now; the last one is answered.
-    #[schemars(with = "Vec<Map<String, Value>>")]
+    #[schemars(length(min = 1))]
     messages: Vec<Spoken>,
     /// Send the answer in pieces.
     #[serde(default)]
     pub(crate) stream: Option<bool>,
     #[serde(default)]
-    #[schemars(with = "Option<Map<String, Value>>")]
     stream_options: Option<StreamOptions>,
     /// Tools that the program runs itself.
     #[serde(default)]
-    #[schemars(with = "Option<Vec<Map<String, Value>>>")]
+    #[schemars(length(max = 128))]
     tools: Option<Vec<Offered>>,
-    /// `auto` or `none`.
+    /// Whether `tools` may be used; which one is the agent's choice.
     #[serde(default)]
+    #[schemars(extend("enum" = ["auto", "none", null]))]
     tool_choice: Option<Value>,
     /// How many answers: one.
     #[serde(default)]
+    #[schemars(range(min = 1, max = 1))]
     n: Option<u32>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct StreamOptions {
     #[serde(default)]
     include_usage: bool,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Offered {
     function: Function,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Function {
+    #[schemars(regex(pattern = "^[A-Za-z0-9_-]{1,64}$"))]
     name: String,
     #[serde(default)]
+    #[schemars(length(max = 4_096))]
     description: String,
     #[serde(default)]
+    #[schemars(with = "Option<Map<String, Value>>")]
     parameters: Value,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Spoken {
     role: Speaker,
     #[serde(default)]
@@ -63,7 +70,7 @@ struct Spoken {
     tool_call_id: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Speaker {
     System,
@@ -74,14 +81,14 @@ enum Speaker {
     Function,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Content {
     Text(String),
     Parts(Vec<Part>),
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Part {
     #[serde(rename = "type")]
     kind: String,
@@ -205,8 +212,6 @@ fn message(role: Role, text: String) -> Message {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn request(messages: &Value) -> ChatRequest {

@@ -15,6 +15,9 @@ pub(crate) struct Position {
 }
 
 impl Position {
+    /// What one looks like when it is written.
+    pub(crate) const PATTERN: &str = "^([0-9]{1,19}-[0-9]{1,19})?$";
+
     /// The first number that was not seen, for a run that was last taken up at `stretch`.
     pub(super) fn next(self, stretch: u64) -> u64 {
         let next = self.seq.saturating_add(1);
@@ -39,7 +42,8 @@ impl FromStr for Position {
     fn from_str(text: &str) -> Result<Self, PositionError> {
         let read = || {
             let (stretch, seq) = text.split_once('-')?;
-            Some(Self { stretch: stretch.parse().ok()?, seq: seq.parse().ok()? })
+            let number = |text: &str| text.parse().ok().filter(|_| !text.starts_with('+'));
+            Some(Self { stretch: number(stretch)?, seq: number(seq)? })
         };
         read().ok_or_else(|| PositionError(text.chars().take(50).collect()))
     }
@@ -62,7 +66,7 @@ mod tests {
     fn a_position_is_read_as_it_is_written() {
         let seen = Position { stretch: 7, seq: 9 };
         assert_eq!(seen.to_string().parse(), Ok(seen));
-        for text in ["", "7", "7-", "-9", "a-b", "7-9-1", "99999999999999999999-1"] {
+        for text in ["", "7", "7-", "-9", "a-b", "7-9-1", "+7-9", "99999999999999999999-1"] {
             assert!(text.parse::<Position>().is_err(), "{text}");
         }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::run::{AgentId, RunId};
@@ -24,7 +25,7 @@ impl ConversationId {
 }
 
 /// A conversation, without what was said in it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conversation {
     /// The conversation.
     pub id: ConversationId,
@@ -44,7 +45,7 @@ pub struct Conversation {
 }
 
 /// One thing in a conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Entry {
     /// Its place, counted from 0.
     pub seq: u64,
@@ -57,7 +58,7 @@ pub struct Entry {
 }
 
 /// What an entry holds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
     /// Something that was said: by the person, the model, or the tools.
@@ -67,7 +68,7 @@ pub enum Content {
 }
 
 /// What is left of the older part of a conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// What was said so far; empty where it was dropped without a summary.
     pub text: String,

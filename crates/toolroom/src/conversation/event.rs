@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use crate::ledger::{Answerer, ArtifactId, CallId};
 use crate::model::{ModelCallId, Usage};
 
 /// An event and its place in the run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NumberedEvent {
     /// Counted from 0 in each run, over all that is told of it.
     pub seq: u64,
@@ -24,7 +25,7 @@ pub struct NumberedEvent {
 }
 
 /// Something that happened in a run. One vocabulary for every surface.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RunEvent {
     /// The run begins, or goes on after it waited or was broken off.
@@ -199,7 +200,7 @@ impl RunEvent {
 }
 
 /// A call as watchers see it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallNotice {
     /// The model's id of it.
     pub id: ModelCallId,

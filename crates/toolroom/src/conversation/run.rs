@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -33,7 +34,7 @@ text_id! {
 }
 
 /// Where a run stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// Somebody works on it, or did until the process died.
@@ -84,7 +85,7 @@ impl fmt::Display for RunState {
 }
 
 /// What is kept of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// The run.
     pub id: RunId,
@@ -132,7 +133,7 @@ fn has_none(tools: &ClientTools) -> bool {
 }
 
 /// Why a run has no answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunFailure {
     /// A word of a closed list: that of the model's failure, `empty`, `budget`, `no_model`, `interrupted`.
     pub kind: String,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,7 +14,7 @@ text_id! {
 }
 
 /// Who says something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The person, and the results of tools.
@@ -23,7 +24,7 @@ pub enum Role {
 }
 
 /// One turn of a conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
     /// Who says it.
     pub role: Role,
@@ -60,7 +61,7 @@ impl Message {
 }
 
 /// A part of a message.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Block {
     /// Words.
@@ -117,7 +118,7 @@ impl Block {
 }
 
 /// A picture.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Image {
     /// Its media type, such as `image/png`.
     pub media_type: String,
@@ -126,7 +127,7 @@ pub struct Image {
 }
 
 /// What a vendor sent and wants back unchanged: signatures, encrypted thoughts, ids. Somebody else's is left out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Opaque {
     /// Who sent it and may have it back: a vendor and, where it matters, its model.
     pub owner: Arc<str>,

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -37,14 +38,14 @@ const MAX_ALL_SCHEMAS_BYTES: usize = 512 * 1024;
 ///
 /// Its id is `client:NAME`. It counts as something that writes and sends outward, because what a client does with the
 /// arguments nobody here can see; its results count as the caller's own words.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct ClientTool {
     spec: ToolSpec,
 }
 
 /// A client's tool as it is sent and kept.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Written {
     name: String,
     #[serde(default)]
@@ -216,7 +217,7 @@ impl Tool for ClientTool {
 }
 
 /// The tools a client brings to one run. Cheap to clone.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<ClientTool>")]
 pub struct ClientTools(Arc<[Arc<ClientTool>]>);
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -22,20 +23,26 @@ static NO_PARAMETERS: LazyLock<Arc<Value>> =
     LazyLock::new(|| Arc::new(json!({"type": "object", "properties": {}, "additionalProperties": false})));
 
 /// How long a tool may run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Timeout {
     /// Always this long.
-    After(#[serde(with = "seconds")] Duration),
+    After(
+        #[serde(with = "seconds")]
+        #[schemars(with = "f64")]
+        Duration,
+    ),
     /// As long as an argument says, in seconds.
     FromArgument {
         /// The argument's name.
         name: String,
         /// When it is absent.
         #[serde(with = "seconds")]
+        #[schemars(with = "f64")]
         default: Duration,
         /// Whatever it says.
         #[serde(with = "seconds")]
+        #[schemars(with = "f64")]
         max: Duration,
     },
     /// As long as it takes.
@@ -60,7 +67,7 @@ impl Timeout {
 }
 
 /// Where `run` is polled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pool {
     /// On the caller's task: for tools that wait.
@@ -71,7 +78,7 @@ pub enum Pool {
 }
 
 /// How a tool is switched on and off.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Enablement {
     /// Whether it is on until somebody switches it off.
     pub on_by_default: bool,
@@ -86,7 +93,7 @@ pub struct Enablement {
 }
 
 /// The family a tool is a variant of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Family {
     /// The name its toggle and its rules go by.
     pub name: String,
@@ -95,7 +102,7 @@ pub struct Family {
 }
 
 /// Title and description in one language.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LocalText {
     /// Title.
     pub title: String,
@@ -105,7 +112,7 @@ pub struct LocalText {
 
 /// A tool's definition. Built with the methods below; every field has a default that does no harm except
 /// effect and capabilities, where silence means the worst.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each says something of its own about the tool")]
 pub struct ToolSpec {
     /// `source:name`.

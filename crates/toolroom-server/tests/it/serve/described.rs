@@ -5,10 +5,13 @@ use toolroom::schema::{PatternRule, Schema};
 
 use super::served::{SCOPES, Served};
 use super::wire::{Asked, Reply};
+use crate::home::Home;
+use crate::scripted_model::ScriptedModel;
 
 /// The document, and a server to hold against it.
 struct Described {
     served: Served,
+    _model: ScriptedModel,
     document: Value,
     key: String,
     cookie: String,
@@ -16,10 +19,12 @@ struct Described {
 
 impl Described {
     fn new() -> Self {
-        let served = Served::new();
+        let (home, model) = (Home::new(), ScriptedModel::starts([]));
+        model.is_set_up_in(home.path(), "");
+        let served = Served::at(home);
         let document = served.ask(&Asked::new("GET", "/openapi.json")).is(200).json();
         let (key, cookie) = (served.key("local", &SCOPES.join(",")), served.cookie());
-        Self { served, document, key, cookie }
+        Self { served, _model: model, document, key, cookie }
     }
 
     /// Asks, and fails unless the reply has this status and is as described.
@@ -43,7 +48,8 @@ impl Described {
     fn check(&self, method: &str, place: &str, reply: &Reply) {
         let replies = &self.document["paths"][place][method.to_lowercase()]["responses"];
         let status = reply.status.to_string();
-        let described = replies.get(&status).unwrap_or(&replies["default"]);
+        let described =
+            replies.get(&status).unwrap_or_else(|| panic!("{method} {place}: {status} is not described"));
         let kind = reply.header("content-type").unwrap().split(';').next().unwrap();
         let content = described["content"].get(kind);
         let content = content.unwrap_or_else(|| panic!("{method} {place} {status}: {kind} is not described"));
@@ -155,4 +161,40 @@ fn replies_are_what_the_document_says() {
     let note = json!({"path": served.notes(), "text": "x"});
     ask("POST", "/v1/policy/explain", "", json!({"tool": "erase_notes", "arguments": {"path": "x"}}), 200);
     ask("POST", "/v1/policy/explain", "", json!({"tool": "publish_note", "arguments": note}), 200);
+}
+
+#[test]
+fn runs_and_conversations_are_what_the_document_says() {
+    let described = Described::new();
+    let ask = |method: &str, place: &str, id: &str, body: Value, status: u16| {
+        described.asks(method, place, id, &body, status)
+    };
+    let none = || json!({});
+    let tool = json!({"type": "function", "function": {"name": "pick", "parameters": {"type": "object"}}});
+    let asked =
+        json!({"model": "default", "messages": [{"role": "user", "content": "Hello"}], "tools": [tool]});
+    ask("POST", "/v1/chat/completions", "", asked, 200);
+    ask("POST", "/v1/chat/completions", "", json!({"model": "nobody", "messages": [{"role": "user"}]}), 404);
+    ask("GET", "/v1/models", "", none(), 200);
+    ask("GET", "/agui/{agent}/capabilities", "default", none(), 200);
+    let context = json!({"message": "Hello", "wait": true, "context": {"city": "Tashkent"}});
+    let run = ask("POST", "/v1/runs", "", context, 200);
+    ask("POST", "/v1/runs", "", json!({"message": "Hello"}), 202);
+    ask("POST", "/v1/runs", "", json!({"message": " "}), 400);
+    ask("POST", "/v1/runs", "", json!({"message": "Hello", "model": "nobody/none"}), 404);
+    let (id, conversation) = (run["id"].as_str().unwrap(), run["conversation"].as_str().unwrap());
+    ask("GET", "/v1/runs", "?state=done", none(), 200);
+    ask("GET", "/v1/runs", "?state=lost", none(), 400);
+    ask("GET", "/v1/runs", "?limit=1001", none(), 400);
+    ask("GET", "/v1/runs/{run}", id, none(), 200);
+    ask("GET", "/v1/runs/{run}/events", "nothing", none(), 404);
+    for step in ["cancel", "resume"] {
+        ask("POST", &format!("/v1/runs/{{run}}/{step}"), id, none(), 409);
+    }
+    ask("GET", "/v1/conversations", "", none(), 200);
+    ask("GET", "/v1/conversations", "?limit=1001", none(), 400);
+    for place in ["/v1/conversations/{conversation}", "/v1/conversations/{conversation}/messages"] {
+        ask("GET", place, conversation, none(), 200);
+        ask("GET", place, "nothing", none(), 404);
+    }
 }

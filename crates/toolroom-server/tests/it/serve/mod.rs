@@ -3,6 +3,7 @@
 mod calls;
 mod described;
 mod doors;
+mod examined;
 mod keys;
 mod log;
 mod machine;
