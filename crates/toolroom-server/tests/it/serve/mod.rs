@@ -4,6 +4,7 @@ mod calls;
 mod described;
 mod doors;
 mod keys;
+mod killed;
 mod machine;
 mod matrix;
 mod pacing;
@@ -11,6 +12,7 @@ mod repeated;
 mod resources;
 mod runs;
 pub(crate) mod served;
+pub(crate) mod stream;
 pub(crate) mod wire;
 
 pub(crate) use served::Served;

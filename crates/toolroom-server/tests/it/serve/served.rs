@@ -2,22 +2,26 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::process::{Child, ChildStdout};
+use std::process::{Child, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::wire::{Asked, Reply, Wire};
 use crate::home::Home;
+use crate::scripted_model::{Line, ScriptedModel};
 
 /// Every scope there is.
 pub(crate) const SCOPES: [&str; 6] = ["read", "call", "chat", "mint", "manage", "approve"];
 
+/// Long for a machine, and only waited for when a test fails.
+const LONG: Duration = Duration::from_secs(60);
+
 /// `toolroom serve` with the tools of the example, in a home of its own.
 pub(crate) struct Served {
     pub(crate) home: Home,
-    child: Child,
-    /// Kept open: a server that cannot print is another test.
-    _printed: BufReader<ChildStdout>,
+    running: Running,
     pub(crate) address: SocketAddr,
     /// The path of the link that signs in once.
     pub(crate) link: String,
@@ -26,8 +30,8 @@ pub(crate) struct Served {
 impl Drop for Served {
     fn drop(&mut self) {
         // It may have ended already.
-        let _ended = self.child.kill();
-        let _reaped = self.child.wait();
+        let _ended = self.running.child.kill();
+        let _reaped = self.running.child.wait();
     }
 }
 
@@ -42,46 +46,93 @@ impl Served {
         Self::at(home)
     }
 
-    /// Ends as in a power cut.
-    pub(crate) fn dies(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    /// Listens again, elsewhere.
-    pub(crate) fn starts_again(&mut self) {
-        let Running { child, printed, address, link } = Running::start(&self.home);
-        (self.child, self._printed, self.address, self.link) = (child, printed, address, link);
+    /// Over a model that says what a test wrote down.
+    pub(crate) fn over(script: impl IntoIterator<Item = Line>, config: &str) -> (Self, ScriptedModel) {
+        let (home, model) = (Home::new(), ScriptedModel::starts(script));
+        model.is_set_up_in(home.path(), config);
+        (Self::at(home), model)
     }
 
     pub(crate) fn at(home: Home) -> Self {
-        let Running { child, printed, address, link } = Running::start(&home);
-        Self { home, child, _printed: printed, address, link }
+        let (running, address, link) = Running::start(&home, "127.0.0.1:0").unwrap();
+        Self { home, running, address, link }
     }
+
+    /// Ends as in a power cut.
+    pub(crate) fn dies(&mut self) {
+        self.running.child.kill().unwrap();
+        self.running.child.wait().unwrap();
+    }
+
+    /// Ends as somebody who is asked to.
+    pub(crate) fn ends(&mut self) {
+        kill_process(Pid::from_child(&self.running.child), Signal::TERM).unwrap();
+        assert!(self.running.child.wait().unwrap().success());
+    }
+
+    /// Listens again in the same home and at the same address, which others may have borrowed for a connection.
+    pub(crate) fn starts_again(&mut self) {
+        let began = Instant::now();
+        let again = loop {
+            match Running::start(&self.home, &self.address.to_string()) {
+                Some(again) => break again,
+                None => assert!(began.elapsed() < LONG, "{} is taken", self.address),
+            }
+        };
+        (self.running, self.address, self.link) = again;
+    }
+
+    /// What the process occupies.
+    pub(crate) fn footprint(&self) -> Footprint {
+        let folder = format!("/proc/{}", self.running.child.id());
+        let status = std::fs::read_to_string(format!("{folder}/status")).unwrap();
+        let mebibytes = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+        };
+        Footprint {
+            now: mebibytes("VmRSS:"),
+            peak: mebibytes("VmHWM:"),
+            descriptors: std::fs::read_dir(format!("{folder}/fd")).unwrap().count(),
+        }
+    }
+}
+
+/// What a process occupies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Footprint {
+    /// Memory, in MiB.
+    pub(crate) now: u64,
+    /// The most memory it ever had, in MiB.
+    pub(crate) peak: u64,
+    /// Files and connections that are open.
+    pub(crate) descriptors: usize,
 }
 
 /// A server that listens.
 struct Running {
     child: Child,
-    printed: BufReader<ChildStdout>,
-    address: SocketAddr,
-    link: String,
+    /// Kept open: a server that cannot print is another test.
+    _printed: BufReader<ChildStdout>,
 }
 
 impl Running {
-    fn start(home: &Home) -> Self {
-        let mut command = home.own_tools(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+    /// The server, its address and the path of its link; nothing, if it could not start.
+    fn start(home: &Home, listen: &str) -> Option<(Self, SocketAddr, String)> {
+        let mut command = home.own_tools(&["serve", "--listen", listen, "--json"]);
         // What it says on the way is shown where a test fails.
-        command.stderr(std::process::Stdio::inherit());
-        let mut child = command.spawn().unwrap();
+        let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
         let mut printed = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
-        printed.read_line(&mut line).unwrap();
+        if printed.read_line(&mut line).unwrap() == 0 {
+            assert!(!child.wait().unwrap().success());
+            return None;
+        }
         let said: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
         let url = said["url"].as_str().unwrap();
         let address = url.strip_prefix("http://").unwrap().parse().unwrap();
         let link = said["sign_in"].as_str().unwrap().strip_prefix(url).unwrap().to_owned();
-        Self { child, printed, address, link }
+        Some((Self { child, _printed: printed }, address, link))
     }
 }
 
