@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use toolroom::conversation::{NumberedEvent, RunEvent};
 
+use super::position::Stretch;
 use super::watching::is_resting;
 
 /// Events that are kept.
@@ -27,8 +28,7 @@ pub(crate) struct Feed {
 
 #[derive(Debug, Default)]
 struct Ring {
-    /// The number with which this stretch of the run began.
-    stretch: Option<u64>,
+    stretch: Option<Stretch>,
     events: VecDeque<NumberedEvent>,
     bytes: usize,
     /// Words of the current answer that fell out.
@@ -45,8 +45,6 @@ pub(crate) struct Fallen {
 /// What a feed has from a place on.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
-    /// The number with which this stretch began; absent before it has begun.
-    pub(crate) stretch: Option<u64>,
     /// The first number that the feed still has.
     pub(crate) first: Option<u64>,
     /// Words of the current answer from before that.
@@ -98,6 +96,11 @@ impl Feed {
         drop(self.news.subscribe().wait_for(|known| *known > next).await);
     }
 
+    /// The stretch of the run that is told here; none before it has begun.
+    pub(super) fn stretch(&self) -> Option<Stretch> {
+        self.ring().stretch
+    }
+
     /// What there is from `next` on.
     pub(super) fn read(&self, next: u64) -> Page {
         let ring = self.ring();
@@ -105,7 +108,6 @@ impl Feed {
         let behind = first.is_some_and(|first| next < first);
         let newer = ring.events.iter().filter(|event| event.seq >= next).cloned();
         Page {
-            stretch: ring.stretch,
             first,
             fallen: if behind { ring.fallen.clone() } else { Fallen::default() },
             events: joined(newer),
@@ -120,9 +122,7 @@ impl Feed {
 
 impl Ring {
     fn push(&mut self, event: NumberedEvent) {
-        if let RunEvent::Started { .. } = event.event {
-            self.stretch = Some(event.seq);
-        }
+        self.stretch = Stretch::begun_by(&event).or(self.stretch);
         self.bytes += words(&event.event).map_or(0, |(text, _)| text.len());
         self.events.push_back(event);
         while self.events.len() > RING_EVENTS || (self.bytes > RING_BYTES && self.events.len() > 1) {

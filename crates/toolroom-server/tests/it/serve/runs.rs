@@ -131,8 +131,8 @@ fn what_a_server_left_in_the_middle_the_next_one_goes_on_with() {
     served.starts_again();
     let path = format!("/v1/runs/{}", run["id"].as_str().unwrap());
     until(|| served.get(&path, &key).is(200).json()["state"] == "done");
-    // Somebody who had heard more than was kept is told from where the run was taken up.
-    let after = Asked::new("GET", &format!("{path}/events")).key(&key).header("Last-Event-ID", "0-1000");
+    // Somebody who had heard what nobody kept is told everything.
+    let after = Asked::new("GET", &format!("{path}/events")).key(&key).header("Last-Event-ID", "0-1-1000");
     let told = events(&served.ask(&after).is(200).body);
     let kinds = kinds(&told);
     assert_eq!((kinds[0], *kinds.last().unwrap()), ("started", "done"), "{kinds:?}");
