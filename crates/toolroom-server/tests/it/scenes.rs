@@ -63,8 +63,10 @@ fn scene(body: &Value) -> (String, usize) {
     let messages = body["messages"].as_array().unwrap();
     let place = messages.iter().rposition(|message| message["role"] == "user").unwrap();
     let content = &messages[place]["content"];
-    let said =
-        content.as_str().map_or_else(|| content[0]["text"].as_str().unwrap().to_owned(), str::to_owned);
+    // What nobody has answered yet may stand before it.
+    let parts =
+        content.as_array().map_or_else(|| content.clone(), |parts| parts.last().unwrap()["text"].clone());
+    let said = parts.as_str().unwrap().lines().last().unwrap().to_owned();
     (said, results(body).len())
 }
 
@@ -79,7 +81,8 @@ fn line(asked: &[Value], folder: &PathBuf) -> Line {
     let (said, results) = scene(asked.last().unwrap());
     let times = asked.iter().filter(|body| scene(body) == (said.clone(), results)).count();
     let path = folder.join("notes");
-    let (name, number) = said.split_once(' ').unwrap_or((&said, "0"));
+    let mut parts = said.split(' ');
+    let (name, number) = (parts.next().unwrap(), parts.next().unwrap());
     let words = match times {
         // Words that nobody hears to the end.
         1..=DEATHS => {
