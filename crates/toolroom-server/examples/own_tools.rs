@@ -115,8 +115,10 @@ async fn send_note(context: CallContext, sending: Sending) -> Result<&'static st
 
 async fn is_there(path: Option<String>) {
     let Some(path) = path else { return };
+    let mut pause = Duration::from_millis(10);
     while !std::path::Path::new(&path).exists() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        tokio::time::sleep(pause).await;
+        pause = (2 * pause).min(Duration::from_millis(200));
     }
 }
 

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use anyhow::{Context, bail};
 use clap::Args;
 use tokio_util::sync::CancellationToken;
+use toolroom_host::descriptors::allow_open_files;
 use toolroom_host::interrupt::Interrupts;
 use toolroom_host::listen::Listener;
 
@@ -14,6 +15,9 @@ use super::{Register, close};
 use crate::app::{App, Stay};
 use crate::http::{Server, ServerSettings};
 use crate::identity::holds;
+
+/// Every connection is an open file, and so is what is done for it.
+const OPEN_FILES: u64 = 65_536;
 
 #[derive(Args)]
 pub(super) struct ServeArgs {
@@ -36,6 +40,9 @@ pub(super) async fn run(
             "`{url}` cannot be used: this version keeps everything in SQLite in the data folder, and PostgreSQL comes \
              later; leave `--database` out"
         );
+    }
+    if let Err(error) = allow_open_files(OPEN_FILES) {
+        tracing::warn!("this process may not have more files open than before: {error}");
     }
     let app = super::open(settings, Stay::Long, *output, register).await?;
     let keys = app.config.config.server.clone();

@@ -18,6 +18,12 @@ const RING_EVENTS: usize = 2048;
 /// Bytes of words that are kept; other events are few.
 const RING_BYTES: usize = 256 * 1024;
 
+/// Bytes of words after which a page ends: whoever reads slowly holds no more of them.
+const PAGE_BYTES: usize = 64 * 1024;
+
+/// Events after which a page ends.
+const PAGE_EVENTS: usize = 16;
+
 /// The feed of a run that is being worked on here.
 #[derive(Debug)]
 pub(crate) struct Feed {
@@ -49,7 +55,7 @@ pub(crate) struct Page {
     pub(crate) first: Option<u64>,
     /// Words of the current answer from before that.
     pub(crate) fallen: Fallen,
-    /// Events, words in a row as one.
+    /// The next events, words in a row as one.
     pub(crate) events: Vec<NumberedEvent>,
 }
 
@@ -106,7 +112,7 @@ impl Feed {
         let ring = self.ring();
         let first = ring.events.front().map(|event| event.seq);
         let behind = first.is_some_and(|first| next < first);
-        let newer = ring.events.iter().filter(|event| event.seq >= next).cloned();
+        let newer = ring.events.iter().filter(|event| event.seq >= next);
         Page {
             first,
             fallen: if behind { ring.fallen.clone() } else { Fallen::default() },
@@ -161,10 +167,15 @@ fn words(event: &RunEvent) -> Option<(&str, Kind)> {
     }
 }
 
-/// Words in a row as one event, with the number of the last.
-fn joined(events: impl Iterator<Item = NumberedEvent>) -> Vec<NumberedEvent> {
+/// The first of some events, words in a row as one with the number of the last.
+fn joined<'a>(events: impl Iterator<Item = &'a NumberedEvent>) -> Vec<NumberedEvent> {
     let mut joined: Vec<NumberedEvent> = Vec::new();
+    let mut bytes = 0;
     for event in events {
+        if bytes >= PAGE_BYTES || joined.len() >= PAGE_EVENTS {
+            break;
+        }
+        bytes += words(&event.event).map_or(0, |(text, _)| text.len());
         if let Some(last) = joined.last_mut()
             && let (RunEvent::Text { text: said }, RunEvent::Text { text })
             | (RunEvent::Reasoning { text: said }, RunEvent::Reasoning { text }) =
@@ -173,7 +184,7 @@ fn joined(events: impl Iterator<Item = NumberedEvent>) -> Vec<NumberedEvent> {
             said.push_str(text);
             last.seq = event.seq;
         } else {
-            joined.push(event);
+            joined.push(event.clone());
         }
     }
     joined

@@ -30,6 +30,8 @@ pub(crate) struct Watching {
     scope: Scope,
     run: RunId,
     place: Place,
+    /// Read to its end, also when nobody works on the run any more.
+    feed: Option<Arc<Feed>>,
     seen: VecDeque<Seen>,
     over: bool,
 }
@@ -59,7 +61,7 @@ impl Watching {
     /// Watches from the beginning, or from behind what was seen.
     pub(crate) fn new(runs: Arc<Runs>, scope: Scope, run: RunId, from: Option<Position>) -> Self {
         let place = from.map_or(Place::Beginning, Place::Behind);
-        Self { runs, scope, run, place, seen: VecDeque::new(), over: false }
+        Self { runs, scope, run, place, feed: None, seen: VecDeque::new(), over: false }
     }
 
     /// Watches from where the run was last taken up.
@@ -79,7 +81,10 @@ impl Watching {
             if self.over {
                 return Ok(None);
             }
-            match self.runs.feed(&self.run) {
+            if self.feed.is_none() {
+                self.feed = self.runs.feed(&self.run);
+            }
+            match self.feed.clone() {
                 Some(feed) => self.read_feed(&feed).await?,
                 None => self.read_stored().await?,
             }
@@ -105,6 +110,7 @@ impl Watching {
         }
         if feed.is_over() && self.seen.is_empty() && !self.over {
             // It waits, or was given back: who goes on has another feed.
+            self.feed = None;
             self.runs.wait_for_another(&self.run, feed, LOOK_EVERY).await;
         }
         Ok(())

@@ -24,6 +24,8 @@ pub(crate) enum Line {
     Thinks(&'static str, &'static str),
     /// Says this in pieces, and nothing more for as long as the other side listens.
     Stalls(Vec<String>),
+    /// Says this in pieces, each when it is let.
+    Paced(Arc<Pace>, Vec<String>),
     /// Says this, and hangs up.
     BreaksOff(&'static str),
     /// Refuses with this status.
@@ -37,6 +39,28 @@ impl Line {
 
     pub(crate) fn stalls(text: &str) -> Self {
         Self::Stalls(text.split_inclusive(' ').map(str::to_owned).collect())
+    }
+}
+
+/// How many pieces of an answer may be said.
+pub(crate) struct Pace {
+    allowed: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Pace {
+    pub(crate) fn of(pieces: usize) -> Arc<Self> {
+        Arc::new(Self { allowed: Mutex::new(pieces), changed: Condvar::new() })
+    }
+
+    pub(crate) fn allows(&self, pieces: usize) {
+        *self.allowed.lock().unwrap() += pieces;
+        self.changed.notify_all();
+    }
+
+    /// Waits until so many may be said.
+    fn wait_for(&self, pieces: usize) {
+        drop(self.changed.wait_while(self.allowed.lock().unwrap(), |allowed| *allowed < pieces).unwrap());
     }
 }
 
@@ -187,6 +211,13 @@ fn play(mut stream: TcpStream, mut reader: impl Read, line: Line) -> std::io::Re
             // Returns when the other side hangs up.
             reader.read_to_end(&mut Vec::new())?;
             return Ok(());
+        }
+        Line::Paced(pace, pieces) => {
+            for (said, text) in pieces.into_iter().enumerate() {
+                pace.wait_for(said + 1);
+                piece(json!({"content": text}), None)?;
+            }
+            "stop"
         }
         Line::BreaksOff(text) => return piece(json!({"content": text}), None),
         Line::Refuses(_) => return Ok(()),

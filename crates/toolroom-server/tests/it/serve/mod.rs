@@ -1,6 +1,7 @@
 //! `toolroom serve` through its real door: HTTP on loopback.
 
 mod calls;
+mod crowd;
 mod described;
 mod doors;
 mod keys;
@@ -12,6 +13,7 @@ mod repeated;
 mod resources;
 mod runs;
 pub(crate) mod served;
+mod slow;
 pub(crate) mod stream;
 pub(crate) mod wire;
 

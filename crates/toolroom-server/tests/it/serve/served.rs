@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::wire::{Asked, Reply, Wire};
+use crate::afoot::until;
 use crate::home::Home;
 use crate::scripted_model::{Line, ScriptedModel};
 
@@ -90,11 +91,19 @@ impl Served {
             let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
             line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
         };
-        Footprint {
-            now: mebibytes("VmRSS:"),
-            peak: mebibytes("VmHWM:"),
-            descriptors: std::fs::read_dir(format!("{folder}/fd")).unwrap().count(),
-        }
+        Footprint { now: mebibytes("VmRSS:"), peak: mebibytes("VmHWM:") }
+    }
+}
+
+impl Served {
+    /// Connections that are open on its side.
+    pub(crate) fn connections(&self) -> usize {
+        const ESTABLISHED: &str = "01";
+        const CLOSE_WAIT: &str = "08";
+        let port = format!(":{:04X}", self.address.port());
+        let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let rows = table.lines().skip(1).map(|row| row.split_whitespace().collect::<Vec<_>>());
+        rows.filter(|row| row[1].ends_with(&port) && [ESTABLISHED, CLOSE_WAIT].contains(&row[3])).count()
     }
 }
 
@@ -105,8 +114,6 @@ pub(crate) struct Footprint {
     pub(crate) now: u64,
     /// The most memory it ever had, in MiB.
     pub(crate) peak: u64,
-    /// Files and connections that are open.
-    pub(crate) descriptors: usize,
 }
 
 /// A server that listens.
@@ -119,7 +126,7 @@ struct Running {
 impl Running {
     /// The server, its address and the path of its link; nothing, if it could not start.
     fn start(home: &Home, listen: &str) -> Option<(Self, SocketAddr, String)> {
-        let mut command = home.own_tools(&["serve", "--listen", listen, "--json"]);
+        let mut command = home.with_few_files(&["serve", "--listen", listen, "--json"]);
         // What it says on the way is shown where a test fails.
         let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
         let mut printed = BufReader::new(child.stdout.take().unwrap());
@@ -201,6 +208,12 @@ impl Served {
 
     pub(crate) fn notes(&self) -> String {
         self.home.path().join("notes").display().to_string()
+    }
+
+    /// Waits until so many calls have begun, and takes nobody's place to see that.
+    #[track_caller]
+    pub(crate) fn has_begun(&self, calls: usize) {
+        until(|| self.home.journal().iter().filter(|row| row["status"] == "begun").count() == calls);
     }
 
     /// What was written so far.

@@ -55,6 +55,11 @@ pub(crate) enum End {
 impl Stream {
     pub(crate) fn open(mut wire: Wire, asked: &Asked) -> Self {
         wire.send(asked);
+        Self::of(wire)
+    }
+
+    /// What comes on a connection that was asked for it.
+    pub(crate) fn of(mut wire: Wire) -> Self {
         wire.head().is(200);
         Self { wire, text: String::new(), end: None }
     }

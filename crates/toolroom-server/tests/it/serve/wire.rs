@@ -99,6 +99,10 @@ impl Wire {
         Self { stream: BufReader::new(stream), address }
     }
 
+    pub(crate) fn socket(&self) -> &TcpStream {
+        self.stream.get_ref()
+    }
+
     /// Sends, and does not wait for a reply.
     pub(crate) fn send(&mut self, asked: &Asked) {
         let host = asked.host.clone().unwrap_or_else(|| self.address.to_string());

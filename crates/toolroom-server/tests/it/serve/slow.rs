@@ -1,0 +1,92 @@
+//! Those who take their time: with what they want, and with what they are told.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::net::sockopt::set_socket_recv_buffer_size;
+use serde_json::json;
+
+use super::served::Served;
+use super::stream::{End, Stream};
+use super::wire::{Asked, Wire};
+use crate::home::Home;
+use crate::scale::scaled;
+use crate::scripted_model::{Line, Pace, ScriptedModel};
+
+/// Watchers who never read.
+const IDLERS: usize = 50;
+
+/// The words of a long answer.
+const PIECES: usize = 3_000;
+
+/// What all of them together may cost, in MiB: none of them much more than a few times the answer.
+const MOST_MEMORY: u64 = 300;
+
+#[test]
+fn who_never_reads_holds_nobody_up_and_costs_a_bounded_amount() {
+    let (home, pace) = (Home::new(), Pace::of(1));
+    let paced = Arc::clone(&pace);
+    let pieces = vec!["x".repeat(1_000) + " "; PIECES];
+    let model = ScriptedModel::answers(move |_| Line::Paced(Arc::clone(&paced), pieces.clone()));
+    model.is_set_up_in(home.path(), "");
+    let served = Served::at(home);
+    let key = served.key("local", "chat");
+    let run = served.send("POST", "/v1/runs", &key, &json!({"message": "Tell me a lot."})).is(202).json();
+    let path = format!("/v1/runs/{}/events", run["id"].as_str().unwrap());
+    let watch = Asked::new("GET", &path).key(&key);
+    let idlers: Vec<Wire> = (0..IDLERS)
+        .map(|_| {
+            let mut wire = served.wire();
+            // What the machine keeps for them is little, so that it is the server who has to wait.
+            set_socket_recv_buffer_size(wire.socket(), 4_096).unwrap();
+            wire.send(&watch);
+            wire.head().is(200);
+            wire
+        })
+        .collect();
+    let mut reader = Stream::open(served.wire(), &watch);
+    reader.until(|told| told.kind() == "text");
+    let before = served.footprint();
+    pace.allows(PIECES);
+    let told = reader.rest();
+    assert_eq!((told.last().unwrap().kind(), reader.end), ("done", Some(End::Whole)));
+    let after = served.footprint();
+    println!("{IDLERS} who never read: {before:?}, {after:?}");
+    assert!(after.peak < MOST_MEMORY, "{before:?}, {after:?}");
+    assert!(served.connections() > IDLERS - 1, "nobody was cut off for being slow");
+    drop(idlers);
+}
+
+#[test]
+fn who_never_says_what_they_want_is_let_go() {
+    let served = Served::new();
+    let host = format!("Host: {}\r\n", served.address);
+    let body = format!(
+        "POST /v1/calls HTTP/1.1\r\n{host}Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{{"
+    );
+    let mut beginnings =
+        vec![String::new(), "GET /hea".to_owned(), format!("GET /healthz HTTP/1.1\r\n{host}X-Slow: ")];
+    if scaled(1) > 1 {
+        beginnings.push(body);
+    }
+    let key = served.key("local", "call");
+    let mut slow: Vec<TcpStream> = beginnings
+        .iter()
+        .map(|beginning| {
+            let mut stream = TcpStream::connect(served.address).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            let beginning =
+                beginning.replace("Content-Type", &format!("Authorization: Bearer {key}\r\nContent-Type"));
+            stream.write_all(beginning.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    served.ask(&Asked::new("GET", "/healthz")).is(200);
+    for (stream, beginning) in slow.iter_mut().zip(&beginnings) {
+        let mut said = String::new();
+        stream.read_to_string(&mut said).unwrap_or_else(|error| panic!("{error} after {beginning:?}"));
+        assert!(said.is_empty() || said.starts_with("HTTP/1.1 408"), "{said}");
+    }
+}
