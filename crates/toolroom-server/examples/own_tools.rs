@@ -113,6 +113,7 @@ async fn send_note(context: CallContext, sending: Sending) -> Result<&'static st
     Ok("sent")
 }
 
+#[expect(clippy::disallowed_methods, reason = "an example outside the house")]
 async fn is_there(path: Option<String>) {
     let Some(path) = path else { return };
     let mut pause = Duration::from_millis(10);

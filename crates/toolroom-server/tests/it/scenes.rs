@@ -1,6 +1,6 @@
 //! Runs in the middle of something when the server dies. What a person says names the scene.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ fn results(body: &Value) -> Vec<Value> {
 }
 
 /// What the model does: a word says which scene it is, numbers what varies.
-fn line(asked: &[Value], folder: &PathBuf) -> Line {
+fn line(asked: &[Value], folder: &Path) -> Line {
     let (said, results) = scene(asked.last().unwrap());
     let times = asked.iter().filter(|body| scene(body) == (said.clone(), results)).count();
     let path = folder.join("notes");
