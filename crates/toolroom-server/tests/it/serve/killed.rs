@@ -9,7 +9,7 @@ use crate::afoot::until;
 use crate::scale::scaled;
 use crate::scenes::{DEATHS, WHOLE, closes_the_ways, effects, opens_the_ways, read, served, times_asked};
 
-/// However much is wanted: every round takes minutes of processes.
+/// However much is wanted: every round takes several processes.
 const MOST_ROUNDS: u32 = 10;
 
 /// A run, and somebody who watches it whatever happens.

@@ -5,11 +5,12 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_recv_buffer_size;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::served::Served;
 use super::stream::{End, Stream};
 use super::wire::{Asked, Wire};
+use crate::afoot::until;
 use crate::home::Home;
 use crate::scale::scaled;
 use crate::scripted_model::{Line, ScriptedModel};
@@ -61,6 +62,54 @@ fn who_never_reads_holds_nobody_up_and_costs_a_bounded_amount() {
     assert!(signs > 0 && after.peak < before.now + MOST_MEMORY, "{before:?}, {after:?}");
     assert!(served.connections() > IDLERS - 1, "nobody was cut off for being slow");
     drop(idlers);
+}
+
+/// The words that were told in the body of a stream, in whatever dialect.
+fn words(body: &str) -> String {
+    let mut words = String::new();
+    for data in
+        body.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| data.starts_with('{'))
+    {
+        let event: Value = serde_json::from_str(data).unwrap();
+        match event["type"].as_str() {
+            Some("snapshot") => event["text"].as_str().unwrap().clone_into(&mut words),
+            Some("text") => words.push_str(event["text"].as_str().unwrap()),
+            Some("TEXT_MESSAGE_CONTENT") => words.push_str(event["delta"].as_str().unwrap()),
+            Some(_) => {}
+            None => words.push_str(event["choices"][0]["delta"]["content"].as_str().unwrap_or_default()),
+        }
+    }
+    words
+}
+
+#[test]
+fn who_reads_late_is_told_every_word_once() {
+    // More than the machine and the feed keep for somebody.
+    let pieces: Vec<String> = (0..850).map(|number| format!("{number:04000} ")).collect();
+    let (whole, home) = (pieces.concat(), Home::new());
+    let model = ScriptedModel::answers(move |_| Line::Says(pieces.clone()));
+    model.is_set_up_in(home.path(), "");
+    let served = Served::at(home);
+    let key = served.key("local", "chat");
+    let said = json!([{"id": "u", "role": "user", "content": "Tell me a lot."}]);
+    let doors = [
+        ("/v1/runs", json!({"message": "Tell me a lot.", "stream": true})),
+        ("/agui/default", json!({"threadId": "t", "runId": "r", "messages": said})),
+        ("/v1/chat/completions", json!({"model": "default", "messages": said, "stream": true})),
+    ];
+    for (done, (door, body)) in doors.iter().enumerate() {
+        let mut wire = served.wire();
+        set_socket_recv_buffer_size(wire.socket(), 4_096).unwrap();
+        wire.send(&Asked::new("POST", door).key(&key).json(body));
+        wire.head().is(200);
+        until(|| {
+            let runs = served.get("/v1/runs?state=done", &key).is(200).json();
+            runs["runs"].as_array().unwrap().len() == done + 1
+        });
+        let told = words(&String::from_utf8(wire.chunks()).unwrap());
+        assert_eq!(told.len(), whole.len(), "{door}");
+        assert!(told == whole, "{door}");
+    }
 }
 
 #[test]

@@ -152,7 +152,7 @@ impl Wire {
     }
 
     /// A body that comes in pieces, to its end.
-    fn chunks(&mut self) -> Vec<u8> {
+    pub(crate) fn chunks(&mut self) -> Vec<u8> {
         let mut body = Vec::new();
         loop {
             let piece = self.chunk().unwrap();
