@@ -17,6 +17,8 @@ use toolroom::tool::{
     Capability, Effect, ErrorKind, NoArguments, Risk, Timeout, ToolError, ToolOutput, tool_fn,
 };
 
+const HOUR: Duration = Duration::from_hours(1);
+
 fn main() -> ExitCode {
     toolroom_server::run(register)
 }
@@ -25,6 +27,15 @@ fn register(catalog: &Catalog) -> Result<(), RegisterError> {
     catalog.register(tool_fn("app:append_note", "Append a line to a file", append_note)?.with(|spec| {
         spec.effect(Effect::OnceOnlyWrite).capabilities(&[Capability::Writes]).family("notes", true)
     }))?;
+    catalog.register(
+        tool_fn("app:send_note", "Bring a line to a file, and wait for the receipt", send_note)?.with(
+            |spec| {
+                spec.effect(Effect::OnceOnlyWrite)
+                    .capabilities(&[Capability::Writes])
+                    .timeout(Timeout::After(HOUR))
+            },
+        ),
+    )?;
     catalog.register(
         tool_fn("app:repeat", "Say something many times", repeat)?.with(|spec| spec.effect(Effect::Pure)),
     )?;
@@ -78,6 +89,38 @@ async fn append_note(context: CallContext, note: Note) -> Result<&'static str, T
         .and_then(|mut file| file.write_all(line.as_bytes()));
     written.map_err(|error| cannot_write(&note.path, error))?;
     Ok("noted")
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Sending {
+    /// File to append to
+    path: String,
+    /// The line
+    text: String,
+    /// File that has to be there before anything is written
+    #[serde(default)]
+    way: Option<String>,
+    /// File that has to be there before it is done
+    #[serde(default)]
+    receipt: Option<String>,
+}
+
+/// Like `append_note`, for something that takes a while before and after its effect.
+async fn send_note(context: CallContext, sending: Sending) -> Result<&'static str, ToolError> {
+    is_there(sending.way).await;
+    append_note(context, Note { path: sending.path, text: sending.text }).await?;
+    is_there(sending.receipt).await;
+    Ok("sent")
+}
+
+#[expect(clippy::disallowed_methods, reason = "an example outside the house")]
+async fn is_there(path: Option<String>) {
+    let Some(path) = path else { return };
+    let mut pause = Duration::from_millis(10);
+    while !std::path::Path::new(&path).exists() {
+        tokio::time::sleep(pause).await;
+        pause = (2 * pause).min(Duration::from_millis(200));
+    }
 }
 
 /// A file that holds exactly this line, however often it is written.

@@ -16,6 +16,10 @@ mod machine;
 mod metrics;
 mod missing_database;
 pub mod models;
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "fuzz targets read their corpus")]
+#[path = "../../toolroom/tests/it/mutation.rs"]
+mod mutation;
 mod openai;
 mod runs;
 #[cfg(test)]

@@ -11,6 +11,8 @@ mod answers;
 mod calls;
 mod capabilities;
 mod event;
+#[cfg(test)]
+mod fuzz;
 mod input;
 mod interrupt;
 mod message;

@@ -23,7 +23,7 @@ use super::state::State;
 use super::thread::{ATTEMPTS, conversation_of, joined, run_of};
 use crate::agents::Choice;
 use crate::app::App;
-use crate::runs::{BeginError, Position, Runs};
+use crate::runs::{BeginError, Position, Runs, Stretch};
 
 /// What is kept of where a run came from.
 const ENTRANCE: &str = "agui";
@@ -329,8 +329,8 @@ struct Words {
 /// Behind the last event that was told.
 fn position(events: &[NumberedEvent]) -> Option<Position> {
     let last = events.last()?;
-    let started = events.iter().rev().find(|event| matches!(event.event, RunEvent::Started { .. }))?;
-    Some(Position { stretch: started.seq, seq: last.seq })
+    let stretch = events.iter().rev().find_map(Stretch::begun_by)?;
+    Some(Position { stretch, seq: last.seq })
 }
 
 /// The calls that the client was told of.

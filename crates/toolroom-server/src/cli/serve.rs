@@ -10,6 +10,7 @@ use clap::Args;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use toolroom::redact::Secret;
+use toolroom_host::descriptors::allow_open_files;
 use toolroom_host::interrupt::Interrupts;
 use toolroom_host::listen::Listener;
 use toolroom_host::service_manager::{self, Condition};
@@ -27,6 +28,9 @@ use crate::telemetry::{Collector, Log, Tracer};
 
 /// Between two looks whether there are other secrets to hide.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Every connection is an open file, and so is what is done for it.
+const OPEN_FILES: u64 = 65_536;
 
 #[derive(Args)]
 pub(super) struct ServeArgs {
@@ -66,6 +70,9 @@ pub(super) async fn run(
             "`{url}` cannot be used: this version keeps everything in SQLite in the data folder, and PostgreSQL comes \
              later; leave `--database` out"
         );
+    }
+    if let Err(error) = allow_open_files(OPEN_FILES) {
+        tracing::warn!("this process may not have more files open than before: {error}");
     }
     let app = super::open(settings, Stay::Long, *output, register).await?;
     Log::change(args.log_keys(app.config.config.log));

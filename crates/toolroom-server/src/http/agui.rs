@@ -126,6 +126,7 @@ impl Telling {
         let runs = Arc::clone(&self.server.runs);
         let mut watching = Watching::new(runs, self.scope.clone(), run.clone(), from);
         loop {
+            self.stream.ready().await?;
             let seen = tokio::select! {
                 biased;
                 seen = self.stream.meanwhile(watching.next()) => seen?,

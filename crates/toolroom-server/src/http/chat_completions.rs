@@ -219,6 +219,15 @@ impl Answering {
         Ok(response)
     }
 
+    /// Says what is missing of an answer, to somebody who may have missed pieces of it.
+    async fn say_rest(&self, stream: &Stream, said: &mut String, whole: &str) -> Result<(), Gone> {
+        if let Some(rest) = whole.strip_prefix(said.as_str()).filter(|rest| !rest.is_empty()) {
+            self.say(stream, rest.to_owned()).await?;
+            whole.clone_into(said);
+        }
+        Ok(())
+    }
+
     async fn in_pieces(self, stream: Stream, wants_usage: bool) {
         if self.tell(&stream, wants_usage).await == Err(Gone)
             && let Err(error) = self.server.runs.cancel(&self.caller.scope, &self.run).await
@@ -230,20 +239,27 @@ impl Answering {
     async fn tell(&self, stream: &Stream, wants_usage: bool) -> Result<(), Gone> {
         let mut watching = self.watching();
         self.send(stream, Delta { role: Some("assistant"), ..Delta::default() }, None).await?;
-        let (mut calls, mut usage, mut streamed) = (0, Usage::default(), false);
+        // What was said of the answer so far.
+        let (mut calls, mut usage, mut said) = (0, Usage::default(), String::new());
         loop {
+            stream.ready().await?;
             let Ok(Some(seen)) = stream.meanwhile(watching.next()).await? else { break };
             let event = match seen {
                 Seen::Event(_, event) => event.event,
-                Seen::Words(_, words) => RunEvent::Text { text: words.text },
+                Seen::Words(_, words) => {
+                    self.say_rest(stream, &mut said, &words.text).await?;
+                    continue;
+                }
             };
             match event {
+                RunEvent::Asking { .. } | RunEvent::Void { .. } => said.clear(),
                 RunEvent::Text { text } => {
-                    streamed = true;
+                    said.push_str(&text);
                     self.say(stream, text).await?;
                 }
-                RunEvent::Answered { text, .. } if !text.is_empty() && !std::mem::take(&mut streamed) => {
-                    self.say(stream, text).await?;
+                RunEvent::Answered { text, .. } => {
+                    self.say_rest(stream, &mut said, &text).await?;
+                    said.clear();
                 }
                 RunEvent::Handed { call, tool, .. } => {
                     if let Ok(part) = self.call(&call, &tool).await {

@@ -21,8 +21,9 @@ use crate::runs::{Seen, Watching};
 /// Silence after which a sign of life is sent, so that nobody in between cuts the line.
 const QUIET: Duration = Duration::from_secs(15);
 
-/// Pieces on their way to somebody who reads slowly.
-const AHEAD: usize = 16;
+/// Pieces on their way to somebody who reads slowly. More would only hold what the feed holds already, which puts
+/// together what comes meanwhile.
+const AHEAD: usize = 1;
 
 /// Whoever reads nothing for so long has gone.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -47,6 +48,14 @@ impl Stream {
         // Proxies that collect pieces would make a stream useless.
         headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
         (Self { pieces }, response)
+    }
+
+    /// Waits until somebody wants to read more. What is looked for only then does not have to be held meanwhile.
+    pub(super) async fn ready(&self) -> Result<(), Gone> {
+        match timeout(PATIENCE, self.pieces.reserve()).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Gone),
+        }
     }
 
     /// Sends one event. JSON is one line.
@@ -112,7 +121,8 @@ impl http_body::Body for Pieces {
 
 /// Sends what a watcher sees until the run ends or nobody reads.
 pub(super) async fn relay(stream: Stream, mut watching: Watching) {
-    while let Ok(seen) = stream.meanwhile(watching.next()).await {
+    while stream.ready().await.is_ok() {
+        let Ok(seen) = stream.meanwhile(watching.next()).await else { return };
         let (place, event) = match seen {
             Ok(Some(Seen::Event(place, event))) => (place, StreamedEvent::Event(event)),
             Ok(Some(Seen::Words(place, words))) => {

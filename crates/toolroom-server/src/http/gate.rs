@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::health;
 use super::problem::Problem;
 use super::record::Sender;
 use super::server::Server;
@@ -34,11 +35,16 @@ pub(super) async fn pass(State(server): State<Arc<Server>>, mut request: Request
         Ok(page) => page,
         Err(problem) => return allowing(None, problem.into_response()),
     };
-    let counted = server.pacing.address(peer(&request)).and_then(|()| server.pacing.place());
+    let is_urgent = health::is_asked(request.uri().path());
+    let counted = server.pacing.address(peer(&request)).and_then(|()| match is_urgent {
+        // How a busy server is tells somebody who would end one that does not say.
+        true => Ok(None),
+        false => server.pacing.place().map(Some),
+    });
     let response = match counted {
         Ok(place) => {
-            let place = Place { _permit: Arc::new(place) };
-            request.extensions_mut().insert(place.clone());
+            let place = place.map(|place| Place { _permit: Arc::new(place) });
+            place.clone().map(|place| request.extensions_mut().insert(place));
             request.extensions_mut().insert(ForeignPage(page.clone()));
             let response = next.run(request).await;
             drop(place);

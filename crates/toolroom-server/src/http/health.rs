@@ -14,11 +14,19 @@ use super::reading::Document;
 use super::route::Route;
 use super::server::Server;
 
+const ALIVE: &str = "/healthz";
+const READY: &str = "/readyz";
+
+/// Whether a request is for one of the questions that are answered however busy everybody is.
+pub(super) fn is_asked(path: &str) -> bool {
+    [ALIVE, READY].contains(&path)
+}
+
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/healthz", Need::Neighbour, "Says that the server lives.", alive)
+        Route::get(ALIVE, Need::Neighbour, "Says that the server lives.", alive)
             .reply::<Condition>(200, "It lives."),
-        Route::get("/readyz", Need::Neighbour, "Says whether the server can work.", ready)
+        Route::get(READY, Need::Neighbour, "Says whether the server can work.", ready)
             .reply::<Condition>(200, "It can.")
             .refuse(503, "It cannot."),
         Route::get("/metrics", Need::Neighbour, "Figures, as Prometheus reads them.", figures).reply_of(

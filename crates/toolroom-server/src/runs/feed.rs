@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use toolroom::conversation::{NumberedEvent, RunEvent};
 
+use super::position::Stretch;
 use super::watching::is_resting;
 
 /// Events that are kept.
@@ -16,6 +17,12 @@ const RING_EVENTS: usize = 2048;
 
 /// Bytes of words that are kept; other events are few.
 const RING_BYTES: usize = 256 * 1024;
+
+/// Bytes of words after which a page ends: whoever reads slowly holds no more of them.
+const PAGE_BYTES: usize = 64 * 1024;
+
+/// Events after which a page ends.
+const PAGE_EVENTS: usize = 16;
 
 /// The feed of a run that is being worked on here.
 #[derive(Debug)]
@@ -27,8 +34,7 @@ pub(crate) struct Feed {
 
 #[derive(Debug, Default)]
 struct Ring {
-    /// The number with which this stretch of the run began.
-    stretch: Option<u64>,
+    stretch: Option<Stretch>,
     events: VecDeque<NumberedEvent>,
     bytes: usize,
     /// Words of the current answer that fell out.
@@ -45,13 +51,11 @@ pub(crate) struct Fallen {
 /// What a feed has from a place on.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
-    /// The number with which this stretch began; absent before it has begun.
-    pub(crate) stretch: Option<u64>,
     /// The first number that the feed still has.
     pub(crate) first: Option<u64>,
     /// Words of the current answer from before that.
     pub(crate) fallen: Fallen,
-    /// Events, words in a row as one.
+    /// The next events, words in a row as one.
     pub(crate) events: Vec<NumberedEvent>,
 }
 
@@ -98,14 +102,18 @@ impl Feed {
         drop(self.news.subscribe().wait_for(|known| *known > next).await);
     }
 
+    /// The stretch of the run that is told here; none before it has begun.
+    pub(super) fn stretch(&self) -> Option<Stretch> {
+        self.ring().stretch
+    }
+
     /// What there is from `next` on.
     pub(super) fn read(&self, next: u64) -> Page {
         let ring = self.ring();
         let first = ring.events.front().map(|event| event.seq);
         let behind = first.is_some_and(|first| next < first);
-        let newer = ring.events.iter().filter(|event| event.seq >= next).cloned();
+        let newer = ring.events.iter().filter(|event| event.seq >= next);
         Page {
-            stretch: ring.stretch,
             first,
             fallen: if behind { ring.fallen.clone() } else { Fallen::default() },
             events: joined(newer),
@@ -120,9 +128,7 @@ impl Feed {
 
 impl Ring {
     fn push(&mut self, event: NumberedEvent) {
-        if let RunEvent::Started { .. } = event.event {
-            self.stretch = Some(event.seq);
-        }
+        self.stretch = Stretch::begun_by(&event).or(self.stretch);
         self.bytes += words(&event.event).map_or(0, |(text, _)| text.len());
         self.events.push_back(event);
         while self.events.len() > RING_EVENTS || (self.bytes > RING_BYTES && self.events.len() > 1) {
@@ -161,10 +167,15 @@ fn words(event: &RunEvent) -> Option<(&str, Kind)> {
     }
 }
 
-/// Words in a row as one event, with the number of the last.
-fn joined(events: impl Iterator<Item = NumberedEvent>) -> Vec<NumberedEvent> {
+/// The first of some events, words in a row as one with the number of the last.
+fn joined<'a>(events: impl Iterator<Item = &'a NumberedEvent>) -> Vec<NumberedEvent> {
     let mut joined: Vec<NumberedEvent> = Vec::new();
+    let mut bytes = 0;
     for event in events {
+        if bytes >= PAGE_BYTES || joined.len() >= PAGE_EVENTS {
+            break;
+        }
+        bytes += words(&event.event).map_or(0, |(text, _)| text.len());
         if let Some(last) = joined.last_mut()
             && let (RunEvent::Text { text: said }, RunEvent::Text { text })
             | (RunEvent::Reasoning { text: said }, RunEvent::Reasoning { text }) =
@@ -173,7 +184,7 @@ fn joined(events: impl Iterator<Item = NumberedEvent>) -> Vec<NumberedEvent> {
             said.push_str(text);
             last.seq = event.seq;
         } else {
-            joined.push(event);
+            joined.push(event.clone());
         }
     }
     joined

@@ -13,6 +13,6 @@ mod position;
 mod runs;
 mod watching;
 
-pub(crate) use position::Position;
+pub(crate) use position::{Position, Stretch};
 pub(crate) use runs::{BeginError, Begun, Runs};
 pub(crate) use watching::{Seen, Watching};

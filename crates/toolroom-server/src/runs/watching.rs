@@ -9,7 +9,7 @@ use toolroom::ledger::LedgerError;
 use toolroom::scope::Scope;
 
 use super::feed::{Fallen, Feed, Page};
-use super::position::Position;
+use super::position::{Position, Stretch};
 use super::runs::Runs;
 
 /// Between two looks at a run that somebody else works on.
@@ -29,25 +29,44 @@ pub(crate) struct Watching {
     runs: Arc<Runs>,
     scope: Scope,
     run: RunId,
-    from: Option<Position>,
-    /// The first number that was not seen.
-    next: u64,
-    stretch: u64,
+    place: Place,
+    /// Read to its end, also when nobody works on the run any more.
+    feed: Option<Arc<Feed>>,
     seen: VecDeque<Seen>,
     over: bool,
+}
+
+/// How far a watcher has come.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Beginning,
+    /// Where the run was last taken up.
+    NewestStretch,
+    /// Behind what was seen.
+    Behind(Position),
+}
+
+impl Place {
+    /// The first number that was not seen, given all stretches, the oldest first.
+    fn next(self, stretches: &[Stretch]) -> u64 {
+        match self {
+            Self::Beginning => 0,
+            Self::NewestStretch => stretches.last().map_or(0, |newest| newest.first),
+            Self::Behind(seen) => seen.next(stretches),
+        }
+    }
 }
 
 impl Watching {
     /// Watches from the beginning, or from behind what was seen.
     pub(crate) fn new(runs: Arc<Runs>, scope: Scope, run: RunId, from: Option<Position>) -> Self {
-        Self { runs, scope, run, from, next: 0, stretch: 0, seen: VecDeque::new(), over: false }
+        let place = from.map_or(Place::Beginning, Place::Behind);
+        Self { runs, scope, run, place, feed: None, seen: VecDeque::new(), over: false }
     }
 
     /// Watches from where the run was last taken up.
     pub(crate) fn of_this_stretch(runs: Arc<Runs>, scope: Scope, run: RunId) -> Self {
-        // Whatever stretch it is, this is a place right before it.
-        let from = Position { stretch: u64::MAX, seq: u64::MAX };
-        Self::new(runs, scope, run, Some(from))
+        Self { place: Place::NewestStretch, ..Self::new(runs, scope, run, None) }
     }
 
     /// What comes next; nothing, once the run has ended.
@@ -62,7 +81,10 @@ impl Watching {
             if self.over {
                 return Ok(None);
             }
-            match self.runs.feed(&self.run) {
+            if self.feed.is_none() {
+                self.feed = self.runs.feed(&self.run);
+            }
+            match self.feed.clone() {
                 Some(feed) => self.read_feed(&feed).await?,
                 None => self.read_stored().await?,
             }
@@ -70,76 +92,85 @@ impl Watching {
     }
 
     async fn read_feed(&mut self, feed: &Feed) -> Result<(), LedgerError> {
-        feed.wait_for(self.next).await;
-        let mut page = feed.read(self.next);
-        if let Some(stretch) = page.stretch.filter(|stretch| self.from.is_some() || *stretch > self.next) {
-            // What came before this stretch is stored. Only now is it known where to go on.
-            self.stretch = stretch;
-            self.next = self.from.take().map_or(self.next, |from| from.next(stretch));
-            page = feed.read(self.next);
+        // Where to go on is known once the feed has begun.
+        feed.wait_for(0).await;
+        if let Some(stretch) = feed.stretch() {
+            let next = self.next_in(stretch).await?;
+            feed.wait_for(next).await;
+            let mut page = feed.read(next);
+            if page.events.iter().any(|event| is_resting(&event.event)) {
+                // Told before it is kept. Whoever hears of the end may look for it at once.
+                feed.wait_for_end().await;
+                page = feed.read(next);
+            }
+            if page.first.is_some_and(|first| next < first) {
+                self.take_stored(page.first, Some(stretch)).await?;
+            }
+            self.take_page(stretch, page);
         }
-        if page.events.iter().any(|event| is_resting(&event.event)) {
-            // Told before it is kept. Whoever hears of the end may look for it at once.
-            feed.wait_for_end().await;
-            page = feed.read(self.next);
-        }
-        if page.first.is_some_and(|first| self.next < first) {
-            self.take_stored(page.first).await?;
-        }
-        self.take_page(page);
         if feed.is_over() && self.seen.is_empty() && !self.over {
             // It waits, or was given back: who goes on has another feed.
+            self.feed = None;
             self.runs.wait_for_another(&self.run, feed, LOOK_EVERY).await;
         }
         Ok(())
     }
 
-    fn take_page(&mut self, page: Page) {
-        let place = |seq| Position { stretch: page.stretch.unwrap_or(self.stretch), seq };
+    /// The first number that was not seen, while this stretch goes on.
+    async fn next_in(&self, stretch: Stretch) -> Result<u64, LedgerError> {
+        match self.place {
+            Place::Behind(seen) if seen.stretch != stretch => {
+                let events = self.runs.conversations().events(&self.scope, &self.run, 0).await?;
+                Ok(seen.next(&stretches(&events, Some(stretch))))
+            }
+            place => Ok(place.next(&[stretch])),
+        }
+    }
+
+    fn take_page(&mut self, stretch: Stretch, page: Page) {
         if page.fallen != Fallen::default() {
             let before = page.first.unwrap_or(1).saturating_sub(1);
-            self.seen.push_back(Seen::Words(place(before), page.fallen));
+            let place = Position { stretch, seq: before };
+            self.place = Place::Behind(place);
+            self.seen.push_back(Seen::Words(place, page.fallen));
         }
-        let (mut next, mut over) = (self.next, self.over);
-        for event in page.events.into_iter().filter(|event| event.seq >= self.next) {
-            next = event.seq.saturating_add(1);
-            over |= is_last(&event.event);
-            self.seen.push_back(Seen::Event(place(event.seq), event));
+        for event in page.events {
+            self.take(stretch, event);
         }
-        (self.next, self.over) = (next, over);
+    }
+
+    fn take(&mut self, stretch: Stretch, event: NumberedEvent) {
+        let place = Position { stretch, seq: event.seq };
+        self.place = Place::Behind(place);
+        self.over |= is_last(&event.event);
+        self.seen.push_back(Seen::Event(place, event));
     }
 
     /// Reads what is stored, up to a number that somebody else has.
-    async fn take_stored(&mut self, until: Option<u64>) -> Result<(), LedgerError> {
+    async fn take_stored(&mut self, until: Option<u64>, live: Option<Stretch>) -> Result<(), LedgerError> {
         let events = self.runs.conversations().events(&self.scope, &self.run, 0).await?;
-        let newest = events.iter().rev().find(|event| is_start(&event.event)).map(|event| event.seq);
-        if let Some(from) = self.from.take() {
-            self.next = from.next(newest.unwrap_or_default());
-        }
+        let next = self.place.next(&stretches(&events, live));
+        let mut current = None;
         for event in events.into_iter().take_while(|event| until.is_none_or(|until| event.seq < until)) {
-            if is_start(&event.event) {
-                self.stretch = event.seq;
+            current = Stretch::begun_by(&event).or(current);
+            // Every run begins with a stretch.
+            if let Some(stretch) = current.filter(|_| event.seq >= next) {
+                self.take(stretch, event);
             }
-            if event.seq < self.next {
-                continue;
-            }
-            self.next = event.seq.saturating_add(1);
-            self.over |= is_last(&event.event);
-            self.seen.push_back(Seen::Event(Position { stretch: self.stretch, seq: event.seq }, event));
         }
         Ok(())
     }
 
     /// Nobody works on the run here.
     async fn read_stored(&mut self) -> Result<(), LedgerError> {
-        self.take_stored(None).await?;
+        self.take_stored(None, None).await?;
         if !self.seen.is_empty() || self.over {
             return Ok(());
         }
         let run = self.runs.conversations().run(&self.scope, &self.run).await?;
         if run.is_none_or(|run| !run.state.is_open()) {
             // It was deleted, or its last event was read before.
-            self.take_stored(None).await?;
+            self.take_stored(None, None).await?;
             self.over = true;
             return Ok(());
         }
@@ -148,8 +179,10 @@ impl Watching {
     }
 }
 
-fn is_start(event: &RunEvent) -> bool {
-    matches!(event, RunEvent::Started { .. })
+/// The stretches that are stored, and the one that goes on.
+fn stretches(events: &[NumberedEvent], live: Option<Stretch>) -> Vec<Stretch> {
+    let stored = events.iter().filter_map(Stretch::begun_by).filter(|stored| live != Some(*stored));
+    stored.chain(live).collect()
 }
 
 /// Whether nothing more happens by itself.

@@ -166,7 +166,7 @@ fn a_question_that_was_left_is_asked_again_when_the_talk_goes_on() {
 
 #[test]
 fn ctrl_c_stops_the_answer_and_keeps_the_conversation() {
-    let (home, model) = home([Line::Stalls("It begins. "), Line::says("Here I am.")]);
+    let (home, model) = home([Line::stalls("It begins. "), Line::says("Here I am.")]);
     let mut sitting = sits_down(&home.command(&["chat"]));
     sitting.types("first\r");
     sitting.sees("It begins");
@@ -186,7 +186,7 @@ fn ctrl_c_stops_the_answer_and_keeps_the_conversation() {
 
 #[test]
 fn after_a_sudden_death_the_conversation_goes_on() {
-    let (home, model) = home([Line::Stalls("It begins. "), Line::says("Here I am.")]);
+    let (home, model) = home([Line::stalls("It begins. "), Line::says("Here I am.")]);
     let mut child = home.command(&["chat", "first"]).spawn().unwrap();
     model.is_asked(1);
     child.kill().unwrap();
@@ -199,7 +199,7 @@ fn after_a_sudden_death_the_conversation_goes_on() {
 
 #[test]
 fn a_polite_request_to_end_ends_the_talk() {
-    let (home, _model) = home([Line::Stalls("It begins. ")]);
+    let (home, _model) = home([Line::stalls("It begins. ")]);
     let sitting = sits_down(&home.command(&["chat"]));
     sitting.is_sent(Signal::TERM);
     sitting.leaves().ended(130);

@@ -39,6 +39,13 @@ impl Home {
         self.program(&example("own_tools"), arguments)
     }
 
+    /// The same, where a process may have few files open until it asks for more.
+    pub(crate) fn with_few_files(&self, arguments: &[&str]) -> Command {
+        let mut command = self.program(Path::new("sh"), &["-c", "ulimit -Sn 256; exec \"$0\" \"$@\""]);
+        command.arg(example("own_tools")).args(arguments);
+        command
+    }
+
     fn program(&self, program: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command

@@ -73,7 +73,7 @@ fn a_program_is_lost_with_its_process_and_one_that_had_ended_is_not() {
 fn a_process_that_is_killed_leaves_lost_programs_too() {
     let shop = Shop::new();
     let mark = format!("600.{}62", std::process::id());
-    let model = ScriptedModel::starts([background(&format!("sleep {mark}")), Line::Stalls("wait")]);
+    let model = ScriptedModel::starts([background(&format!("sleep {mark}")), Line::stalls("wait")]);
     model.is_set_up_in(shop.home.path(), "");
     let mut chat = shop.home.command(&["chat", "go on", "--yes"]).spawn().unwrap();
     model.is_asked(2);

@@ -57,6 +57,7 @@ mod sandbox;
 #[expect(dead_code, reason = "the properties are tested beside the code")]
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;
+mod scenes;
 mod scripted_model;
 mod seat;
 mod secrets;

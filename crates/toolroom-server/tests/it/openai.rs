@@ -5,7 +5,6 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::home::Home;
 use crate::scripted_model::{Line, ScriptedModel};
 use crate::serve::Served;
 
@@ -15,9 +14,7 @@ fn plays(scenario: &str, script: impl IntoIterator<Item = Line>) -> ScriptedMode
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openai");
     let python = folder.join("venv/bin/python");
     assert!(python.is_file(), "{} is missing: run `make setup`", python.display());
-    let (home, model) = (Home::new(), ScriptedModel::starts(script));
-    model.is_set_up_in(home.path(), "");
-    let served = Served::at(home);
+    let (served, model) = Served::over(script, "");
     let key = served.key("local", "chat");
     let mut command = Command::new(&python);
     command.arg(folder.join("talk.py")).args([scenario, &served.origin(), &key]);

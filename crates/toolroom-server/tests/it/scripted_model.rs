@@ -22,8 +22,10 @@ pub(crate) enum Line {
     CallsAll(Vec<(&'static str, Value)>),
     /// Thinks this, and then says that.
     Thinks(&'static str, &'static str),
-    /// Says this, and nothing more for as long as the other side listens.
-    Stalls(&'static str),
+    /// Says this in pieces, and nothing more for as long as the other side listens.
+    Stalls(Vec<String>),
+    /// Says this in pieces, each when it is let.
+    Paced(Arc<Pace>, Vec<String>),
     /// Says this, and hangs up.
     BreaksOff(&'static str),
     /// Refuses with this status.
@@ -35,6 +37,32 @@ pub(crate) enum Line {
 impl Line {
     pub(crate) fn says(text: &str) -> Self {
         Self::Says(text.split_inclusive(' ').map(str::to_owned).collect())
+    }
+
+    pub(crate) fn stalls(text: &str) -> Self {
+        Self::Stalls(text.split_inclusive(' ').map(str::to_owned).collect())
+    }
+}
+
+/// How many pieces of an answer may be said.
+pub(crate) struct Pace {
+    allowed: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Pace {
+    pub(crate) fn of(pieces: usize) -> Arc<Self> {
+        Arc::new(Self { allowed: Mutex::new(pieces), changed: Condvar::new() })
+    }
+
+    pub(crate) fn allows(&self, pieces: usize) {
+        *self.allowed.lock().unwrap() += pieces;
+        self.changed.notify_all();
+    }
+
+    /// Waits until so many may be said.
+    fn wait_for(&self, pieces: usize) {
+        drop(self.changed.wait_while(self.allowed.lock().unwrap(), |allowed| *allowed < pieces).unwrap());
     }
 }
 
@@ -51,16 +79,26 @@ struct Asked {
 }
 
 impl ScriptedModel {
+    /// Follows a script, whoever asks.
     pub(crate) fn starts(script: impl IntoIterator<Item = Line>) -> Self {
+        let script: Vec<Line> = script.into_iter().collect();
+        Self::answers(move |asked| {
+            let line = script.get(asked.len() - 1).cloned();
+            line.unwrap_or_else(|| Line::says("the script is at its end"))
+        })
+    }
+
+    /// Makes up its mind about everything that it was asked, the last of which is to be answered now.
+    pub(crate) fn answers(line: impl Fn(&[Value]) -> Line + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let asked = Arc::new(Asked::default());
         let heard = Arc::clone(&asked);
-        let script: Vec<Line> = script.into_iter().collect();
+        let line = Arc::new(line);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                let (stream, heard, script) = (stream.unwrap(), Arc::clone(&heard), script.clone());
-                std::thread::spawn(move || answer(stream, &heard, &script));
+                let (stream, heard, line) = (stream.unwrap(), Arc::clone(&heard), Arc::clone(&line));
+                std::thread::spawn(move || answer(stream, &heard, line.as_ref()));
             }
         });
         Self { address, asked }
@@ -88,16 +126,15 @@ impl ScriptedModel {
     }
 }
 
-fn answer(stream: TcpStream, asked: &Asked, script: &[Line]) {
+fn answer(stream: TcpStream, asked: &Asked, line: &dyn Fn(&[Value]) -> Line) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let Some(body) = request(&mut reader) else { return };
-    let place = {
+    let line = {
         let mut bodies = asked.bodies.lock().unwrap();
         bodies.push(body);
         asked.more.notify_all();
-        bodies.len() - 1
+        line(&bodies)
     };
-    let line = script.get(place).cloned().unwrap_or_else(|| Line::says("the script is at its end"));
     // Whoever hangs up does not want to hear more.
     drop(play(stream, reader, line));
 }
@@ -173,11 +210,20 @@ fn play(mut stream: TcpStream, mut reader: impl Read, line: Line) -> std::io::Re
             piece(json!({"content": text}), None)?;
             "stop"
         }
-        Line::Stalls(text) => {
-            piece(json!({"content": text}), None)?;
+        Line::Stalls(pieces) => {
+            for text in pieces {
+                piece(json!({"content": text}), None)?;
+            }
             // Returns when the other side hangs up.
             reader.read_to_end(&mut Vec::new())?;
             return Ok(());
+        }
+        Line::Paced(pace, pieces) => {
+            for (said, text) in pieces.into_iter().enumerate() {
+                pace.wait_for(said + 1);
+                piece(json!({"content": text}), None)?;
+            }
+            "stop"
         }
         Line::BreaksOff(text) => return piece(json!({"content": text}), None),
         Line::Refuses(_) | Line::RefusesSaying(..) => return Ok(()),

@@ -157,7 +157,7 @@ fn a_manager_is_told_when_the_server_is_ready_and_when_it_ends() {
         Served::started(home, &[], Stdio::inherit(), &[("NOTIFY_SOCKET", path.to_str().unwrap())]);
     assert_eq!(hear(), "READY=1");
     served.ask(&Asked::new("GET", "/readyz")).is(200);
-    served.is_asked_to_end();
+    served.ends();
     assert_eq!(hear(), "STOPPING=1");
     // A manager that is gone is no reason not to work.
     drop(manager);

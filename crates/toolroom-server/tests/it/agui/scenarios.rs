@@ -7,6 +7,7 @@ use serde_json::json;
 use super::client::{CLIENTS, Stage};
 use super::reader::reads;
 use crate::scripted_model::Line;
+use crate::serve::Served;
 
 const ASK: &str = "[[rule]]\nid = \"ask\"\neffect = \"ask\"\ntool = \"builtin:calculator\"\nreason = \"sums are serious\"\n";
 
@@ -58,7 +59,7 @@ fn a_tool_of_the_client_is_run_by_the_client() {
     for stage in played("client_tool", "", script) {
         let read = stage.model.asked()[1]["messages"].to_string();
         assert!(read.contains("12 C in Oslo"), "{read}");
-        let journal = stage.home.journal();
+        let journal = stage.served.home.journal();
         assert_eq!((journal.len(), &journal[0]["tool"]), (1, &json!("client:get_weather")));
         assert_eq!(journal[0]["status"], "done");
     }
@@ -70,7 +71,7 @@ fn a_failure_of_the_client_is_one_for_the_model() {
     for stage in played("client_failure", "", script) {
         let read = stage.model.asked()[1]["messages"].to_string();
         assert!(read.contains("the window was closed"), "{read}");
-        assert_eq!(stage.home.journal()[0]["status"], "failed");
+        assert_eq!(stage.served.home.journal()[0]["status"], "failed");
     }
 }
 
@@ -80,7 +81,7 @@ fn one_answer_may_call_tools_of_both_and_results_come_in_any_order() {
         || vec![calls([weather("Oslo"), calculate(), weather("Bergen")]), Line::says("Both are done.")];
     for stage in played("mixed", "", script) {
         assert_eq!(stage.model.asked().len(), 2);
-        assert_eq!(stage.home.journal().len(), 3);
+        assert_eq!(stage.served.home.journal().len(), 3);
     }
 }
 
@@ -88,7 +89,7 @@ fn one_answer_may_call_tools_of_both_and_results_come_in_any_order() {
 fn a_question_is_an_interrupt_and_its_answer_counts_once() {
     let script = || vec![calls([calculate()]), Line::says("Good.")];
     for stage in played("approve", ASK, script) {
-        assert_eq!(stage.home.journal().len(), 1);
+        assert_eq!(stage.served.home.journal().len(), 1);
     }
     played("deny", ASK, script);
     played("edit", ASK, script);
@@ -122,7 +123,7 @@ fn no_client_answers_for_the_operator() {
         BufReader::new(client.stdout.take().unwrap()).read_line(&mut call).unwrap();
         let call = call.trim();
         assert!(!call.is_empty(), "{version}");
-        stage.home.run(&["approvals", "approve", call]).ended(0);
+        stage.served.home.run(&["approvals", "approve", call]).ended(0);
         client.stdin.take().unwrap().write_all(b"go\n").unwrap();
         assert!(client.wait().unwrap().success(), "{version}");
     }
@@ -130,7 +131,7 @@ fn no_client_answers_for_the_operator() {
 
 #[test]
 fn who_hangs_up_cancels_the_run_and_the_thread_goes_on() {
-    for stage in played("abort", "", || vec![Line::Stalls("Once upon a time"), Line::says("Brief.")]) {
+    for stage in played("abort", "", || vec![Line::stalls("Once upon a time"), Line::says("Brief.")]) {
         assert_eq!(stage.model.asked().len(), 2);
     }
 }
@@ -170,33 +171,33 @@ fn what_makes_no_sense_is_refused_before_anything_begins() {
 
 #[test]
 fn one_run_at_a_time_in_a_thread() {
-    played("busy", "", || vec![Line::Stalls("Once upon a time")]);
+    played("busy", "", || vec![Line::stalls("Once upon a time")]);
 }
 
 /// A server that goes away in the middle of an answer, and comes back.
-fn goes_away(scenario: &str, version: &str, goes: impl Fn(&mut Stage)) {
-    let script = [Line::Stalls("Once"), Line::says("Here I am again."), Line::says("Goodbye.")];
+fn goes_away(scenario: &str, version: &str, goes: impl Fn(&mut Served)) {
+    let script = [Line::stalls("Once"), Line::says("Here I am again."), Line::says("Goodbye.")];
     let mut stage = Stage::new(script, "");
     let mut client = stage.client(scenario, version).spawn().unwrap();
     let mut said = String::new();
     BufReader::new(client.stdout.take().unwrap()).read_line(&mut said).unwrap();
     assert_eq!(said, "said\n", "{version}");
-    goes(&mut stage);
+    goes(&mut stage.served);
     assert!(client.wait().unwrap().success(), "{version}");
     stage.starts_again();
     stage.plays("after_crash", version);
-    let runs = stage.home.run(&["runs", "list", "--json"]).ended(0).json();
+    let runs = stage.served.home.run(&["runs", "list", "--json"]).ended(0).json();
     assert_eq!(runs.as_array().unwrap().len(), 2, "the first one went on: {runs}");
 }
 
 #[test]
 fn after_a_crash_the_thread_goes_on_with_its_next_run() {
     for version in CLIENTS {
-        goes_away("crash", version, Stage::dies);
+        goes_away("crash", version, Served::dies);
     }
 }
 
 #[test]
 fn a_server_that_ends_says_so_and_the_thread_goes_on() {
-    goes_away("ending", "1.0.0", Stage::ends);
+    goes_away("ending", "1.0.0", Served::ends);
 }

@@ -2,16 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::home::Home;
-use crate::scripted_model::{Line, ScriptedModel};
-use crate::serve::served::Served;
+use crate::scripted_model::Line;
+use crate::serve::Served;
 
 #[test]
 fn a_thread_of_the_same_name_is_another_one_for_another_user() {
-    let home = Home::new();
-    let model = ScriptedModel::starts([Line::says("Hello Ann."), Line::says("Hello Bob.")]);
-    model.is_set_up_in(home.path(), "");
-    let served = Served::at(home);
+    let (served, model) = Served::over([Line::says("Hello Ann."), Line::says("Hello Bob.")], "");
     let minting = served.key("local", "mint");
     let (ann, bob) = (served.token(&minting, "ann"), served.token(&minting, "bob"));
     let post = |agent: &str, token: &str, messages: Value| {

@@ -187,6 +187,6 @@ fn fifty_calls_on_one_connection_do_not_stall() {
     for _ in 0..50 {
         wire.ask(&asked).is(200);
     }
-    // A stall of 40 ms for each would be two seconds beside everything else. The bound is for a busy machine.
-    assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
+    // A stall of 40 ms for each would be two seconds beside everything else. It runs alone.
+    assert!(began.elapsed().as_millis() < 2_000, "{:?}", began.elapsed());
 }

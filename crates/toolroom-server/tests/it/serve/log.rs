@@ -135,7 +135,7 @@ fn nothing_that_was_sent_is_in_the_log() {
     assert!(!model.asked().is_empty(), "the vendor was asked");
     let link = served.link.clone();
     served.ask(&Asked::new("GET", &link)).is(303);
-    served.is_asked_to_end();
+    served.ends();
     let lines = served.log_lines();
     assert!(lines.len() > 30, "{}", served.log());
     for (name, canary) in names.iter().zip(&canaries) {
@@ -161,7 +161,7 @@ fn a_reader_that_does_not_read_stops_nothing() {
 fn people_read_text_and_programs_json() {
     let mut served = Served::logged(Home::new(), &["--log-format", "text"]);
     served.ask(&Asked::new("GET", "/healthz").header("X-Request-Id", "for-people")).is(200);
-    served.is_asked_to_end();
+    served.ends();
     let log = served.log();
     let line = log.lines().find(|line| line.contains("for-people")).unwrap();
     assert!(line.contains(" INFO  request method=GET route=/healthz status=200 ms="), "{line}");
@@ -170,6 +170,6 @@ fn people_read_text_and_programs_json() {
         .unwrap();
     let mut served = Served::logged(home, &[]);
     served.ask(&Asked::new("GET", "/healthz")).is(200);
-    served.is_asked_to_end();
+    served.ends();
     assert_eq!(served.log_lines(), Vec::<Value>::new(), "nothing was odd");
 }

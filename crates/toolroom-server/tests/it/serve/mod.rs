@@ -1,10 +1,12 @@
 //! `toolroom serve` through its real door: HTTP on loopback.
 
 mod calls;
+mod crowd;
 mod described;
 mod doors;
 mod examined;
 mod keys;
+mod killed;
 mod log;
 mod machine;
 mod matrix;
@@ -14,6 +16,8 @@ mod repeated;
 mod resources;
 mod runs;
 pub(crate) mod served;
+mod slow;
+pub(crate) mod stream;
 mod traces;
 pub(crate) mod wire;
 

@@ -68,7 +68,7 @@ fn who_comes_when_everybody_is_busy_is_told_at_once() {
         wait.json(&json!({"tool": "countdown", "arguments": {"seconds": 3_000}, "timeout_ms": 3_000_000}));
     let mut waiting = [served.wire(), served.wire()];
     waiting.iter_mut().for_each(|wire| wire.send(&wait));
-    until(|| served.get("/v1/tools", &key).status == 429);
+    served.has_begun(2);
     let busy = served.get("/v1/tools", &key).refused(429, "rate_limited");
     assert_eq!(busy.header("retry-after"), Some("1"));
     drop(waiting);

@@ -1,39 +1,22 @@
 //! Runs over HTTP: begun, watched, broken off, gone on with.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::served::Served;
+use super::stream::{Told, events};
 use super::wire::Asked;
 use crate::afoot::until;
 use crate::home::Home;
 use crate::scripted_model::{Line, ScriptedModel};
 
-fn served(script: impl IntoIterator<Item = Line>, config: &str) -> (Served, ScriptedModel) {
-    let (home, model) = (Home::new(), ScriptedModel::starts(script));
-    model.is_set_up_in(home.path(), config);
-    (Served::at(home), model)
-}
-
-/// The events of a stream that has ended, with their ids.
-fn events(text: &str) -> Vec<(String, Value)> {
-    let blocks = text.split("\n\n").filter(|block| block.contains("data: "));
-    let field = |block: &str, name: &str| {
-        let line = block.lines().find_map(|line| line.strip_prefix(name));
-        line.unwrap_or_default().to_owned()
-    };
-    blocks
-        .map(|block| (field(block, "id: "), serde_json::from_str(&field(block, "data: ")).unwrap()))
-        .collect()
-}
-
-fn kinds(events: &[(String, Value)]) -> Vec<&str> {
-    events.iter().map(|(_, event)| event["type"].as_str().unwrap()).collect()
+fn kinds(events: &[Told]) -> Vec<&str> {
+    events.iter().map(Told::kind).collect()
 }
 
 #[test]
 fn a_run_is_watched_from_any_place() {
     let (served, _model) =
-        served([Line::Calls("calculator", json!({"expression": "6*7"})), Line::says("It is 42.")], "");
+        Served::over([Line::Calls("calculator", json!({"expression": "6*7"})), Line::says("It is 42.")], "");
     let key = served.key("local", "chat");
     let body = json!({"message": "What is 6*7?", "wait": true});
     let run = served.send("POST", "/v1/runs", &key, &body).is(200).json();
@@ -43,9 +26,9 @@ fn a_run_is_watched_from_any_place() {
     let kinds_told = kinds(&whole);
     assert_eq!((kinds_told[0], *kinds_told.last().unwrap()), ("started", "done"), "{kinds_told:?}");
     for seen in 0..whole.len() {
-        let after = Asked::new("GET", &path).key(&key).header("Last-Event-ID", &whole[seen].0);
+        let after = Asked::new("GET", &path).key(&key).header("Last-Event-ID", &whole[seen].id);
         let rest = events(&served.ask(&after).is(200).body);
-        assert_eq!(rest, whole[seen + 1..], "after {}", whole[seen].0);
+        assert_eq!(rest, whole[seen + 1..], "after {}", whole[seen].id);
     }
     served.ask(&Asked::new("GET", &path).key(&key).header("Last-Event-ID", "x")).refused(400, "bad_request");
     served.get("/v1/runs/run_of_nobody/events", &key).refused(404, "not_found");
@@ -56,14 +39,14 @@ fn a_run_is_watched_from_any_place() {
 
 #[test]
 fn a_stream_tells_what_happens_and_whoever_leaves_it_stops_nothing() {
-    let (served, model) = served([Line::says("one two three four")], "");
+    let (served, model) = Served::over([Line::says("one two three four")], "");
     let key = served.key("local", "chat");
     let body = json!({"message": "Count.", "stream": true});
     let told = events(&served.send("POST", "/v1/runs", &key, &body).is(200).body);
     let text: String = told
         .iter()
-        .filter(|(_, event)| event["type"] == "text")
-        .map(|(_, event)| event["text"].as_str().unwrap())
+        .filter(|told| told.kind() == "text")
+        .map(|told| told.event["text"].as_str().unwrap())
         .collect();
     assert_eq!(text, "one two three four");
     let mut wire = served.wire();
@@ -103,7 +86,7 @@ fn a_run_that_asks_goes_on_when_the_operator_has_answered() {
 
 #[test]
 fn a_run_is_stopped() {
-    let (served, model) = served([Line::Stalls("Well")], "");
+    let (served, model) = Served::over([Line::stalls("Well")], "");
     let key = served.key("local", "chat");
     let run = served.send("POST", "/v1/runs", &key, &json!({"message": "Hello"})).is(202).json();
     model.is_asked(1);
@@ -117,7 +100,7 @@ fn a_run_is_stopped() {
 
 #[test]
 fn a_token_reaches_its_own_agent_and_its_own_runs() {
-    let (served, _model) = served([Line::says("Hello.")], "[agent.other]\n");
+    let (served, _model) = Served::over([Line::says("Hello.")], "[agent.other]\n");
     let (key, mint) = (served.key("local", "chat"), served.key("local", "mint,chat"));
     let (ana, ben) = (served.token(&mint, "ana"), served.token(&mint, "ben"));
     let body = json!({"message": "Hi", "wait": true});
@@ -137,10 +120,10 @@ fn a_token_reaches_its_own_agent_and_its_own_runs() {
 fn what_a_server_left_in_the_middle_the_next_one_goes_on_with() {
     let script = [
         Line::Calls("calculator", json!({"expression": "6*7"})),
-        Line::Stalls("It"),
+        Line::stalls("It"),
         Line::says("It is 42."),
     ];
-    let (mut served, model) = served(script, "");
+    let (mut served, model) = Served::over(script, "");
     let key = served.key("local", "chat");
     let run = served.send("POST", "/v1/runs", &key, &json!({"message": "6*7?"})).is(202).json();
     model.is_asked(2);
@@ -148,8 +131,8 @@ fn what_a_server_left_in_the_middle_the_next_one_goes_on_with() {
     served.starts_again();
     let path = format!("/v1/runs/{}", run["id"].as_str().unwrap());
     until(|| served.get(&path, &key).is(200).json()["state"] == "done");
-    // Somebody who had heard more than was kept is told from where the run was taken up.
-    let after = Asked::new("GET", &format!("{path}/events")).key(&key).header("Last-Event-ID", "0-1000");
+    // Somebody who had heard what nobody kept is told everything.
+    let after = Asked::new("GET", &format!("{path}/events")).key(&key).header("Last-Event-ID", "0-1-1000");
     let told = events(&served.ask(&after).is(200).body);
     let kinds = kinds(&told);
     assert_eq!((kinds[0], *kinds.last().unwrap()), ("started", "done"), "{kinds:?}");
@@ -160,7 +143,7 @@ fn what_a_server_left_in_the_middle_the_next_one_goes_on_with() {
 #[test]
 fn what_happens_is_counted_and_nobody_is_named() {
     let (served, _model) =
-        served([Line::Calls("calculator", json!({"expression": "6*7"})), Line::says("It is 42.")], "");
+        Served::over([Line::Calls("calculator", json!({"expression": "6*7"})), Line::says("It is 42.")], "");
     let key = served.key("local", "call,chat");
     served.send("POST", "/v1/runs", &key, &json!({"message": "What is 6*7?", "wait": true})).is(200);
     served.call(&key, "no_such_tool_4711", &json!({})).is(404);

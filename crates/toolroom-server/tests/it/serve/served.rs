@@ -3,22 +3,27 @@
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::wire::{Asked, Reply, Wire};
+use crate::afoot::until;
 use crate::home::Home;
+use crate::scripted_model::{Line, ScriptedModel};
 
 /// Every scope there is.
 pub(crate) const SCOPES: [&str; 6] = ["read", "call", "chat", "mint", "manage", "approve"];
 
+/// Long for a machine, and only waited for when a test fails.
+const LONG: Duration = Duration::from_secs(60);
+
 /// `toolroom serve` with the tools of the example, in a home of its own.
 pub(crate) struct Served {
     pub(crate) home: Home,
-    child: Child,
-    /// Kept open: a server that cannot print is another test.
-    _printed: BufReader<ChildStdout>,
+    running: Running,
     pub(crate) address: SocketAddr,
     /// The path of the link that signs in once.
     pub(crate) link: String,
@@ -27,8 +32,8 @@ pub(crate) struct Served {
 impl Drop for Served {
     fn drop(&mut self) {
         // It may have ended already.
-        let _ended = self.child.kill();
-        let _reaped = self.child.wait();
+        let _ended = self.running.child.kill();
+        let _reaped = self.running.child.wait();
     }
 }
 
@@ -43,42 +48,11 @@ impl Served {
         Self::at(home)
     }
 
-    /// Ends as in a power cut.
-    pub(crate) fn dies(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    /// Is asked to end, and does.
-    #[track_caller]
-    pub(crate) fn is_asked_to_end(&mut self) {
-        self.signal(rustix::process::Signal::TERM);
-        assert_eq!(self.child.wait().unwrap().code(), Some(0));
-    }
-
-    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
-        rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
-    }
-
-    /// What it told so far, where its log is kept.
-    pub(crate) fn log(&self) -> String {
-        std::fs::read_to_string(log_file(&self.home)).unwrap()
-    }
-
-    /// The log as JSON.
-    #[track_caller]
-    pub(crate) fn log_lines(&self) -> Vec<Value> {
-        let log = self.log();
-        let read = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
-        // The last line may still be on its way.
-        log.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(read).collect()
-    }
-
-    /// Listens again, elsewhere.
-    pub(crate) fn starts_again(&mut self) {
-        let Running { child, printed, address, link } =
-            Running::start(&self.home, &[], Stdio::inherit(), &[]);
-        (self.child, self._printed, self.address, self.link) = (child, printed, address, link);
+    /// Over a model that says what a test wrote down.
+    pub(crate) fn over(script: impl IntoIterator<Item = Line>, config: &str) -> (Self, ScriptedModel) {
+        let (home, model) = (Home::new(), ScriptedModel::starts(script));
+        model.is_set_up_in(home.path(), config);
+        (Self::at(home), model)
     }
 
     pub(crate) fn at(home: Home) -> Self {
@@ -99,9 +73,89 @@ impl Served {
 
     /// The same, with these variables.
     pub(crate) fn started(home: Home, words: &[&str], log: Stdio, variables: &[(&str, &str)]) -> Self {
-        let Running { child, printed, address, link } = Running::start(&home, words, log, variables);
-        Self { home, child, _printed: printed, address, link }
+        let mut command = home.with_few_files(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+        command.args(words).stderr(log).envs(variables.iter().copied());
+        let (running, address, link) = Running::start(command).unwrap();
+        Self { home, running, address, link }
     }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.running.child), signal).unwrap();
+    }
+
+    /// What it told so far, where its log is kept.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(log_file(&self.home)).unwrap()
+    }
+
+    /// The log as JSON.
+    #[track_caller]
+    pub(crate) fn log_lines(&self) -> Vec<Value> {
+        let log = self.log();
+        let read = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+        // The last line may still be on its way.
+        log.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(read).collect()
+    }
+
+    /// Ends as in a power cut.
+    pub(crate) fn dies(&mut self) {
+        self.running.child.kill().unwrap();
+        self.running.child.wait().unwrap();
+    }
+
+    /// Ends as somebody who is asked to.
+    #[track_caller]
+    pub(crate) fn ends(&mut self) {
+        self.signal(Signal::TERM);
+        assert_eq!(self.running.child.wait().unwrap().code(), Some(0));
+    }
+
+    /// Listens again in the same home and at the same address, which others may have borrowed for a connection.
+    pub(crate) fn starts_again(&mut self) {
+        let began = Instant::now();
+        let again = loop {
+            let listen = self.address.to_string();
+            let mut command = self.home.with_few_files(&["serve", "--listen", &listen, "--json"]);
+            command.stderr(Stdio::inherit());
+            match Running::start(command) {
+                Some(again) => break again,
+                None => assert!(began.elapsed() < LONG, "{} is taken", self.address),
+            }
+        };
+        (self.running, self.address, self.link) = again;
+    }
+
+    /// What the process occupies.
+    pub(crate) fn footprint(&self) -> Footprint {
+        let folder = format!("/proc/{}", self.running.child.id());
+        let status = std::fs::read_to_string(format!("{folder}/status")).unwrap();
+        let mebibytes = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+        };
+        Footprint { now: mebibytes("VmRSS:"), peak: mebibytes("VmHWM:") }
+    }
+}
+
+impl Served {
+    /// Connections that are open on its side.
+    pub(crate) fn connections(&self) -> usize {
+        const ESTABLISHED: &str = "01";
+        const CLOSE_WAIT: &str = "08";
+        let port = format!(":{:04X}", self.address.port());
+        let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let rows = table.lines().skip(1).map(|row| row.split_whitespace().collect::<Vec<_>>());
+        rows.filter(|row| row[1].ends_with(&port) && [ESTABLISHED, CLOSE_WAIT].contains(&row[3])).count()
+    }
+}
+
+/// What a process occupies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Footprint {
+    /// Memory, in MiB.
+    pub(crate) now: u64,
+    /// The most memory it ever had, in MiB.
+    pub(crate) peak: u64,
 }
 
 fn log_file(home: &Home) -> PathBuf {
@@ -111,24 +165,25 @@ fn log_file(home: &Home) -> PathBuf {
 /// A server that listens.
 struct Running {
     child: Child,
-    printed: BufReader<ChildStdout>,
-    address: SocketAddr,
-    link: String,
+    /// Kept open: a server that cannot print is another test.
+    _printed: BufReader<ChildStdout>,
 }
 
 impl Running {
-    fn start(home: &Home, words: &[&str], log: Stdio, variables: &[(&str, &str)]) -> Self {
-        let mut command = home.own_tools(&["serve", "--listen", "127.0.0.1:0", "--json"]);
-        command.args(words).stderr(log).envs(variables.iter().copied());
+    /// The server, its address and the path of its link; nothing, if it could not start.
+    fn start(mut command: Command) -> Option<(Self, SocketAddr, String)> {
         let mut child = command.spawn().unwrap();
         let mut printed = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
-        printed.read_line(&mut line).unwrap();
+        if printed.read_line(&mut line).unwrap() == 0 {
+            assert!(!child.wait().unwrap().success());
+            return None;
+        }
         let said: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
         let url = said["url"].as_str().unwrap();
         let address = url.strip_prefix("http://").unwrap().parse().unwrap();
         let link = said["sign_in"].as_str().unwrap().strip_prefix(url).unwrap().to_owned();
-        Self { child, printed, address, link }
+        Some((Self { child, _printed: printed }, address, link))
     }
 }
 
@@ -197,6 +252,12 @@ impl Served {
 
     pub(crate) fn notes(&self) -> String {
         self.home.path().join("notes").display().to_string()
+    }
+
+    /// Waits until so many calls have begun, and takes nobody's place to see that.
+    #[track_caller]
+    pub(crate) fn has_begun(&self, calls: usize) {
+        until(|| self.home.journal().iter().filter(|row| row["status"] == "begun").count() == calls);
     }
 
     /// What was written so far.

@@ -149,7 +149,7 @@ fn a_request_a_run_its_models_and_its_tools_are_one_tree() {
     let run = served.ask(&asked.json(&json!({"message": canary.value, "wait": true}))).is(200).json();
     assert_eq!(run["state"], "done", "{run}");
     let called = served.call(&key, "calculator", &json!({"expression": canary.value})).is(200).json();
-    served.is_asked_to_end();
+    served.ends();
     let spans = collector.spans();
     let request = named(&spans, "POST /v1/runs");
     assert_eq!(
@@ -219,7 +219,7 @@ fn what_waits_and_what_nobody_wants_to_see_is_told_as_such() {
     served.ask(&Asked::new("GET", "/healthz").header("traceparent", &unwanted)).is(200);
     served.ask(&Asked::new("GET", "/healthz").header("traceparent", "00-junk")).is(200);
     served.ask(&Asked::new("GET", "/nowhere/secret")).is(404);
-    served.is_asked_to_end();
+    served.ends();
     let spans = collector.spans();
     let tool = spans.iter().find(|span| span.name.starts_with("execute_tool ")).unwrap();
     tool.says(&[("toolroom.outcome", "pending"), ("toolroom.decision", "ask")]);
@@ -250,7 +250,7 @@ fn a_collector_that_is_gone_or_leads_elsewhere_harms_nothing() {
                 .contains("trace_spans_total{fate=\"lost\"}")
         };
         until(is_lost);
-        served.is_asked_to_end();
+        served.ends();
         let told = served.log_lines().into_iter().filter(|line| line["level"] == "warn").count();
         assert_eq!(told, 1, "{}", served.log());
     }

@@ -99,6 +99,10 @@ impl Wire {
         Self { stream: BufReader::new(stream), address }
     }
 
+    pub(crate) fn socket(&self) -> &TcpStream {
+        self.stream.get_ref()
+    }
+
     /// Sends, and does not wait for a reply.
     pub(crate) fn send(&mut self, asked: &Asked) {
         let host = asked.host.clone().unwrap_or_else(|| self.address.to_string());
@@ -112,6 +116,20 @@ impl Wire {
     }
 
     pub(crate) fn reply(&mut self) -> Reply {
+        let mut reply = self.head();
+        let body = match reply.header("transfer-encoding") {
+            Some("chunked") => self.chunks(),
+            _ => {
+                let length = reply.header("content-length").map_or(0, |length| length.parse().unwrap());
+                self.bytes(length)
+            }
+        };
+        reply.body = String::from_utf8(body).unwrap();
+        reply
+    }
+
+    /// A reply whose body is still to come.
+    pub(crate) fn head(&mut self) -> Reply {
         let mut line = || {
             let mut line = String::new();
             assert!(self.stream.read_line(&mut line).unwrap() > 0, "the connection was closed");
@@ -124,16 +142,7 @@ impl Wire {
             let Some((name, value)) = line.split_once(':') else { break };
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
-        let mut reply = Reply { status, headers, body: String::new() };
-        let body = match reply.header("transfer-encoding") {
-            Some("chunked") => self.chunks(),
-            _ => {
-                let length = reply.header("content-length").map_or(0, |length| length.parse().unwrap());
-                self.bytes(length)
-            }
-        };
-        reply.body = String::from_utf8(body).unwrap();
-        reply
+        Reply { status, headers, body: String::new() }
     }
 
     fn bytes(&mut self, length: usize) -> Vec<u8> {
@@ -143,18 +152,28 @@ impl Wire {
     }
 
     /// A body that comes in pieces, to its end.
-    fn chunks(&mut self) -> Vec<u8> {
+    pub(crate) fn chunks(&mut self) -> Vec<u8> {
         let mut body = Vec::new();
         loop {
-            let mut line = String::new();
-            assert!(self.stream.read_line(&mut line).unwrap() > 0, "the connection was closed");
-            let length = usize::from_str_radix(line.trim_end(), 16).unwrap();
-            body.extend(self.bytes(length));
-            assert_eq!(self.bytes(2), b"\r\n");
-            if length == 0 {
+            let piece = self.chunk().unwrap();
+            if piece.is_empty() {
                 return body;
             }
+            body.extend(piece);
         }
+    }
+
+    /// The next piece of a body that comes in pieces; the last one is empty.
+    pub(crate) fn chunk(&mut self) -> std::io::Result<Vec<u8>> {
+        let mut line = String::new();
+        if self.stream.read_line(&mut line)? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        let length = usize::from_str_radix(line.trim_end(), 16).map_err(std::io::Error::other)?;
+        let mut piece = vec![0; length + 2];
+        self.stream.read_exact(&mut piece)?;
+        assert_eq!(piece.split_off(length), b"\r\n");
+        Ok(piece)
     }
 
     pub(crate) fn ask(&mut self, asked: &Asked) -> Reply {

@@ -1,0 +1,145 @@
+//! Those who take their time: with what they want, and with what they are told.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use rustix::net::sockopt::set_socket_recv_buffer_size;
+use serde_json::{Value, json};
+
+use super::served::Served;
+use super::stream::{End, Stream};
+use super::wire::{Asked, Wire};
+use crate::afoot::until;
+use crate::home::Home;
+use crate::scale::scaled;
+use crate::scripted_model::{Line, ScriptedModel};
+
+/// Watchers who never read.
+const IDLERS: usize = 50;
+
+/// What is told, one by one. Kept for each of those who never read, it would be hundreds of megabytes.
+const SIGNS: usize = 20_000;
+
+/// What all of them together may cost, in MiB.
+const MOST_MEMORY: u64 = 100;
+
+#[test]
+fn who_never_reads_holds_nobody_up_and_costs_a_bounded_amount() {
+    let home = Home::new();
+    let (notes, way) = (home.path().join("notes"), home.path().join("way"));
+    let free = way.clone();
+    let model = ScriptedModel::starts([
+        Line::Calls("send_note", json!({"path": notes, "text": "all are here", "way": way})),
+        Line::Calls("blurt", json!({"text": "x".repeat(SIGNS), "way": "pieces"})),
+        Line::says("That was all."),
+    ]);
+    model.is_set_up_in(home.path(), "[policy]\npreset = 'open'\n");
+    let served = Served::at(home);
+    let key = served.key("local", "chat");
+    let run = served.send("POST", "/v1/runs", &key, &json!({"message": "Tell me a lot."})).is(202).json();
+    let path = format!("/v1/runs/{}/events", run["id"].as_str().unwrap());
+    let watch = Asked::new("GET", &path).key(&key);
+    let idlers: Vec<Wire> = (0..IDLERS)
+        .map(|_| {
+            let mut wire = served.wire();
+            // What the machine keeps for them is little, so that it is the server who has to wait.
+            set_socket_recv_buffer_size(wire.socket(), 4_096).unwrap();
+            wire.send(&watch);
+            wire.head().is(200);
+            wire
+        })
+        .collect();
+    let mut reader = Stream::open(served.wire(), &watch);
+    reader.until(|told| told.kind() == "call_began");
+    let before = served.footprint();
+    std::fs::write(free, "").unwrap();
+    let told = reader.rest();
+    assert_eq!((told.last().unwrap().kind(), reader.end), ("done", Some(End::Whole)));
+    let after = served.footprint();
+    let signs = told.iter().filter(|told| told.kind() == "call_progress").count();
+    println!("{IDLERS} who never read, one who read {signs} of {SIGNS}: {before:?}, {after:?}");
+    assert!(signs > 0 && after.peak < before.now + MOST_MEMORY, "{before:?}, {after:?}");
+    assert!(served.connections() > IDLERS - 1, "nobody was cut off for being slow");
+    drop(idlers);
+}
+
+/// The words that were told in the body of a stream, in whatever dialect.
+fn words(body: &str) -> String {
+    let mut words = String::new();
+    for data in
+        body.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| data.starts_with('{'))
+    {
+        let event: Value = serde_json::from_str(data).unwrap();
+        match event["type"].as_str() {
+            Some("snapshot") => event["text"].as_str().unwrap().clone_into(&mut words),
+            Some("text") => words.push_str(event["text"].as_str().unwrap()),
+            Some("TEXT_MESSAGE_CONTENT") => words.push_str(event["delta"].as_str().unwrap()),
+            Some(_) => {}
+            None => words.push_str(event["choices"][0]["delta"]["content"].as_str().unwrap_or_default()),
+        }
+    }
+    words
+}
+
+#[test]
+fn who_reads_late_is_told_every_word_once() {
+    // More than the machine and the feed keep for somebody.
+    let pieces: Vec<String> = (0..850).map(|number| format!("{number:04000} ")).collect();
+    let (whole, home) = (pieces.concat(), Home::new());
+    let model = ScriptedModel::answers(move |_| Line::Says(pieces.clone()));
+    model.is_set_up_in(home.path(), "");
+    let served = Served::at(home);
+    let key = served.key("local", "chat");
+    let said = json!([{"id": "u", "role": "user", "content": "Tell me a lot."}]);
+    let doors = [
+        ("/v1/runs", json!({"message": "Tell me a lot.", "stream": true})),
+        ("/agui/default", json!({"threadId": "t", "runId": "r", "messages": said})),
+        ("/v1/chat/completions", json!({"model": "default", "messages": said, "stream": true})),
+    ];
+    for (done, (door, body)) in doors.iter().enumerate() {
+        let mut wire = served.wire();
+        set_socket_recv_buffer_size(wire.socket(), 4_096).unwrap();
+        wire.send(&Asked::new("POST", door).key(&key).json(body));
+        wire.head().is(200);
+        until(|| {
+            let runs = served.get("/v1/runs?state=done", &key).is(200).json();
+            runs["runs"].as_array().unwrap().len() == done + 1
+        });
+        let told = words(&String::from_utf8(wire.chunks()).unwrap());
+        assert_eq!(told.len(), whole.len(), "{door}");
+        assert!(told == whole, "{door}");
+    }
+}
+
+#[test]
+fn who_never_says_what_they_want_is_let_go() {
+    let served = Served::new();
+    let host = format!("Host: {}\r\n", served.address);
+    let body = format!(
+        "POST /v1/calls HTTP/1.1\r\n{host}Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{{"
+    );
+    let mut beginnings =
+        vec![String::new(), "GET /hea".to_owned(), format!("GET /healthz HTTP/1.1\r\n{host}X-Slow: ")];
+    if scaled(1) > 1 {
+        beginnings.push(body);
+    }
+    let key = served.key("local", "call");
+    let mut slow: Vec<TcpStream> = beginnings
+        .iter()
+        .map(|beginning| {
+            let mut stream = TcpStream::connect(served.address).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            let beginning =
+                beginning.replace("Content-Type", &format!("Authorization: Bearer {key}\r\nContent-Type"));
+            stream.write_all(beginning.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    served.ask(&Asked::new("GET", "/healthz")).is(200);
+    for (stream, beginning) in slow.iter_mut().zip(&beginnings) {
+        let mut said = String::new();
+        stream.read_to_string(&mut said).unwrap_or_else(|error| panic!("{error} after {beginning:?}"));
+        assert!(said.is_empty() || said.starts_with("HTTP/1.1 408"), "{said}");
+    }
+}
