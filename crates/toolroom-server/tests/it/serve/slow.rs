@@ -99,7 +99,6 @@ fn who_reads_late_is_told_every_word_once() {
     ];
     for (done, (door, body)) in doors.iter().enumerate() {
         let mut wire = served.wire();
-        set_socket_recv_buffer_size(wire.socket(), 4_096).unwrap();
         wire.send(&Asked::new("POST", door).key(&key).json(body));
         wire.head().is(200);
         until(|| {
