@@ -34,7 +34,7 @@ async fn eating_memory_ends() {
     let set = |limits: &mut Limits| limits.memory_bytes = Some(100_000_000);
     reaches(
         Limit::Memory,
-        "x=0123456789abcdef; while :; do x=$x$x; [ ${#x} -gt 60000000 ] && sleep 600; done",
+        "x=0123456789abcdef; while :; do x=$x$x; [ ${#x} -gt 120000000 ] && sleep 600; done",
         set,
     )
     .await;
