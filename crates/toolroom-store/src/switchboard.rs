@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use sqlx::Row;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::yield_now;
 use toolroom::BoxFuture;
 use toolroom::ledger::{LedgerError, Standing, StandingAnswer, SwitchState, Switchboard, Switches};
 use toolroom::policy::Answers;
@@ -104,6 +105,11 @@ async fn reply_to_all(mut asked: mpsc::UnboundedReceiver<Request>, reader: Arc<R
     let mut known = Known::default();
     let mut requests = Vec::new();
     while asked.recv_many(&mut requests, usize::MAX).await > 0 {
+        // Whoever is about to ask as well does so first: a reading costs two changes of threads, for one or for all.
+        yield_now().await;
+        while let Ok(request) = asked.try_recv() {
+            requests.push(request);
+        }
         let refreshed = known.refresh(&reader).await;
         for request in requests.drain(..) {
             // Whoever no longer waits does not need it.

@@ -2,6 +2,7 @@
 //! left out, and counted.
 
 use std::io;
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -14,6 +15,12 @@ use super::line::{Record, Said};
 
 /// Lines that may wait to be written.
 const WAITING: usize = 8_192;
+
+/// How long lines gather before they are written together: each one alone would cost a change of threads and a write.
+const GATHER: Duration = Duration::from_millis(2);
+
+/// Text that is written at once.
+const PIECE: usize = 64 * 1024;
 
 /// How often the end of the process looks for a place for its last word, and what lies between two looks.
 const TRIES: u32 = 1_000;
@@ -86,24 +93,43 @@ impl Writer {
 }
 
 fn work(todo: &Receiver<Order>, mut out: impl io::Write, hide: fn(&str) -> String, shared: &Shared) {
-    let mut write = |record: &Record| {
+    let mut lines = String::new();
+    let add = |record: &Record, lines: &mut String| {
         let is_json = shared.is_json.load(Ordering::Relaxed);
-        let mut line = if is_json { record.json(hide) } else { record.text(hide) };
-        line.push('\n');
-        // Nobody is left to be told that nothing can be told.
-        drop(out.write_all(line.as_bytes()).and_then(|()| out.flush()));
+        lines.push_str(&if is_json { record.json(hide) } else { record.text(hide) });
+        lines.push('\n');
     };
-    for order in todo {
-        match order {
-            Order::Write(record) => write(&record),
-            Order::Tell(told) => drop(told.send(())),
+    let mut write = |lines: &mut String| {
+        // Nobody is left to be told that nothing can be told.
+        drop(out.write_all(lines.as_bytes()).and_then(|()| out.flush()));
+        lines.clear();
+    };
+    while let Ok(first) = todo.recv() {
+        if matches!(first, Order::Write(_)) {
+            std::thread::sleep(GATHER);
+        }
+        for order in iter::once(first).chain(todo.try_iter()) {
+            match order {
+                Order::Write(record) => add(&record, &mut lines),
+                Order::Tell(told) => {
+                    write(&mut lines);
+                    drop(told.send(()));
+                }
+            }
+            if lines.len() >= PIECE {
+                write(&mut lines);
+            }
         }
         let lost = shared.lost.swap(0, Ordering::Relaxed);
         if lost > 0 {
             let message = "lines of the log are left out: whoever reads it is too slow".to_owned();
             let said = Said { message, fields: vec![("lines", lost.into())] };
             let at = SystemClock.now();
-            write(&Record { at, level: Level::WARN, target: module_path!(), said, visit: None });
+            let record = Record { at, level: Level::WARN, target: module_path!(), said, visit: None };
+            add(&record, &mut lines);
+        }
+        if !lines.is_empty() {
+            write(&mut lines);
         }
     }
 }
@@ -114,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes a line when it is told to.
+    /// Takes a piece when it is told to.
     struct Slow(Receiver<()>, Sender<String>);
 
     impl io::Write for Slow {
@@ -138,21 +164,24 @@ mod tests {
     fn a_reader_that_is_too_slow_costs_lines_and_no_time() {
         let ((go, wait), (told, lines)) = (channel(), channel());
         let writer = Writer::start(Slow(wait, told), str::to_owned, true).unwrap();
-        let more = 100;
-        for number in 0..WAITING + 1 + more {
+        // More than wait in the queue and in the piece that is being written.
+        let all = 4 * WAITING;
+        for number in 0..all {
             writer.write(record(format!("line {number}")));
         }
-        let _all = (0..WAITING * 2).try_for_each(|_| go.send(()));
+        let _pieces = (0..all).try_for_each(|_| go.send(()));
         let (mut kept, mut lost) = (0, 0);
         // Each is written or counted, or this never ends.
-        while kept + lost < (WAITING + 1 + more) as u64 {
-            let line: serde_json::Value = serde_json::from_str(&lines.recv().unwrap()).unwrap();
-            match line["lines"].as_u64() {
-                Some(count) => lost += count,
-                None => kept += 1,
+        while kept + lost < all as u64 {
+            for line in lines.recv().unwrap().lines() {
+                let line: serde_json::Value = serde_json::from_str(line).unwrap();
+                match line["lines"].as_u64() {
+                    Some(count) => lost += count,
+                    None => kept += 1,
+                }
             }
         }
-        assert!(lost >= more as u64, "{lost}");
+        assert!(lost > 0 && kept > 0, "{kept} of {all}");
         writer.finish();
     }
 }

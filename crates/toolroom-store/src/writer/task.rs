@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
 use tokio::sync::mpsc;
+use tokio::task::yield_now;
 use tokio::time::Instant;
 use toolroom::clock::Timestamp;
 use toolroom::conversation::{RunId, StepError};
@@ -81,6 +82,8 @@ impl Writer {
             if next.is_none() {
                 break;
             }
+            // Whoever is about to write as well does so first: one commit costs as much as that of all of them.
+            yield_now().await;
             let mut batch = Batch::default();
             while let Some(entry) = next.take() {
                 match entry {
