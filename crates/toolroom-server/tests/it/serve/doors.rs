@@ -20,6 +20,20 @@ fn a_request_for_another_host_is_refused_wherever_it_goes() {
     for host in [format!("localhost:{port}"), format!("127.0.0.1:{port}"), "tools.example.com".to_owned()] {
         served.ask(&Asked::new("GET", "/v1/tools").key(&key).host(&host)).is(200);
     }
+    // Of two names, somebody in front of us may have gone by the other one.
+    let own = served.address;
+    for target in
+        ["http://evil.example/healthz", &format!("http://{own}@evil.example/healthz"), "http://127.0.0.1/"]
+    {
+        served.ask(&Asked::new("GET", target)).refused(421, "unknown_host");
+    }
+    served.ask(&Asked::new("GET", &format!("http://{own}/healthz"))).is(200);
+    for second in ["evil.example", &own.to_string()] {
+        served.ask(&Asked::new("GET", "/healthz").header("Host", second)).refused(421, "unknown_host");
+    }
+    let pages = Asked::new("GET", "/v1/tools").key(&key).header("Origin", &served.origin());
+    served.ask(&pages).is(200);
+    served.ask(&pages.header("Origin", "https://evil.example")).refused(403, "forbidden");
     // A link that was asked for under another name is not used up.
     served.cookie();
 }
