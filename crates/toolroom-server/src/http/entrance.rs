@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::forwarded;
 use super::gate::ForeignPage;
+use super::held;
 use super::need::Need;
 use super::pacing;
 use super::problem::Problem;
@@ -62,8 +63,8 @@ async fn pass(Door { server, need, .. }: &Door, request: Request, next: Next) ->
     };
     let mut response = match admit(server, need, &parts, &caller).await {
         Ok(()) => {
-            parts.extensions.insert(caller);
-            next.run(Request::from_parts(parts, body)).await
+            parts.extensions.insert(caller.clone());
+            held::by_key(server, caller, next.run(Request::from_parts(parts, body)).await)
         }
         Err(problem) => problem.into_response(),
     };

@@ -18,6 +18,7 @@ mod events;
 mod forwarded;
 mod gate;
 mod health;
+mod held;
 mod keys;
 mod listen;
 mod memories;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Extension, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::entrance::{COOKIE, cookie};
@@ -34,9 +34,14 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn enter(
     State(server): State<Arc<Server>>,
+    method: Method,
     Extension(Sender(sender)): Extension<Sender>,
     Path(link): Path<String>,
 ) -> Result<Response, Problem> {
+    // Programs that look at links in passing do not use them up.
+    if method == Method::HEAD {
+        return Err(Problem::method_not_allowed());
+    }
     server.pacing.link(sender)?;
     let Some(cookie) = server.doorkeeper.sign_in(&link).await? else {
         let detail = "this link was used or is too old; `toolroom serve` prints a new one when it starts";
