@@ -44,6 +44,7 @@ mod server;
 mod sign_in;
 mod switches;
 mod tools;
+mod unread;
 mod vendors;
 
 pub(crate) use server::{Server, ServerSettings};

@@ -86,12 +86,17 @@ impl Writer {
 }
 
 fn work(todo: &Receiver<Order>, mut out: impl io::Write, hide: fn(&str) -> String, shared: &Shared) {
+    let mut is_broken = false;
     let mut write = |record: &Record| {
         let is_json = shared.is_json.load(Ordering::Relaxed);
-        let mut line = if is_json { record.json(hide) } else { record.text(hide) };
-        line.push('\n');
+        let line = if is_json { record.json(hide) } else { record.text(hide) };
+        // What is left of a line that broke off, on a disk that was full, spoils no other one.
+        let line = format!("{}{line}\n", if is_broken { "\n" } else { "" });
         // Nobody is left to be told that nothing can be told.
-        drop(out.write_all(line.as_bytes()).and_then(|()| out.flush()));
+        match put(&mut out, line.as_bytes()) {
+            0 => {}
+            written => is_broken = written < line.len(),
+        }
     };
     for order in todo {
         match order {
@@ -108,8 +113,24 @@ fn work(todo: &Receiver<Order>, mut out: impl io::Write, hide: fn(&str) -> Strin
     }
 }
 
+/// Writes as much as is taken; says how much that was.
+fn put(out: &mut impl io::Write, bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match out.write(rest) {
+            Ok(0) => break,
+            Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    let _flushed = out.flush();
+    bytes.len() - rest.len()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
     use std::sync::mpsc::{Sender, channel};
 
     use super::*;
@@ -154,5 +175,42 @@ mod tests {
         }
         assert!(lost >= more as u64, "{lost}");
         writer.finish();
+    }
+
+    /// A disk with room for so many bytes.
+    #[derive(Clone)]
+    struct Disk(Arc<Mutex<(usize, Vec<u8>)>>);
+
+    impl io::Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let mut disk = self.0.lock().unwrap();
+            let taken = bytes.len().min(disk.0 - disk.1.len());
+            disk.1.extend_from_slice(&bytes[..taken]);
+            if taken == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(taken) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_that_breaks_off_spoils_no_other_one() {
+        let disk = Disk(Arc::new(Mutex::new((250, Vec::new()))));
+        let writer = Writer::start(disk.clone(), str::to_owned, true).unwrap();
+        let tell = |words: &str| (0..4).for_each(|number| writer.write(record(format!("{words} {number}"))));
+        tell("before");
+        writer.finish();
+        disk.0.lock().unwrap().0 = 10_000;
+        tell("after");
+        writer.finish();
+        let log = String::from_utf8(disk.0.lock().unwrap().1.clone()).unwrap();
+        let (whole, broken): (Vec<&str>, Vec<&str>) =
+            log.lines().partition(|line| serde_json::from_str::<serde_json::Value>(line).is_ok());
+        assert_eq!(
+            (whole.iter().filter(|line| line.contains("after")).count(), broken.len()),
+            (4, 1),
+            "{log}"
+        );
     }
 }
