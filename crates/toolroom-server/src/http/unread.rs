@@ -69,11 +69,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        self.attempt(context, |stream, context| stream.poll_flush(context))
+        self.attempt(context, S::poll_flush)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        self.attempt(context, |stream, context| stream.poll_shutdown(context))
+        self.attempt(context, S::poll_shutdown)
     }
 }
 
