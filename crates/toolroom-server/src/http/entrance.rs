@@ -12,7 +12,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::time::Instant;
 
+use super::forwarded;
 use super::gate::ForeignPage;
+use super::held;
 use super::need::Need;
 use super::pacing;
 use super::problem::Problem;
@@ -61,8 +63,8 @@ async fn pass(Door { server, need, .. }: &Door, request: Request, next: Next) ->
     };
     let mut response = match admit(server, need, &parts, &caller).await {
         Ok(()) => {
-            parts.extensions.insert(caller);
-            next.run(Request::from_parts(parts, body)).await
+            parts.extensions.insert(caller.clone());
+            held::by_key(server, caller, next.run(Request::from_parts(parts, body)).await)
         }
         Err(problem) => problem.into_response(),
     };
@@ -77,8 +79,9 @@ async fn recognise(
     request: &Parts,
     page: Option<&WebOrigin>,
 ) -> Result<Option<Caller>, Problem> {
-    // Through a proxy on this machine others come, too.
-    let is_near = request.extensions.get().is_some_and(|Sender(sender)| sender.is_loopback());
+    // Through a proxy on this machine others come, too, also through one that we were not told of.
+    let is_near = request.extensions.get().is_some_and(|Sender(sender)| sender.is_loopback())
+        && !forwarded::is_handed_on(&request.headers);
     let free = need == Need::Nothing || (need == Need::Neighbour && server.is_among_neighbours() && is_near);
     if free {
         return match page {

@@ -6,7 +6,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, header};
 
 use crate::config::AddressRange;
 
@@ -24,6 +24,11 @@ pub(super) fn sender(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]
         sender = before;
     }
     sender
+}
+
+/// Whether somebody handed it on, whoever that was and whatever they say.
+pub(super) fn is_handed_on(headers: &HeaderMap) -> bool {
+    headers.contains_key(HEADER) || headers.contains_key(header::FORWARDED)
 }
 
 /// An address, which some proxies write with a port.

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -31,7 +31,7 @@ pub(super) struct Place {
 
 /// Lets a request in, or not.
 pub(super) async fn pass(State(server): State<Arc<Server>>, mut request: Request, next: Next) -> Response {
-    let page = match page_of(&server, request.headers()) {
+    let page = match page_of(&server, &request) {
         Ok(page) => page,
         Err(problem) => return allowing(None, problem.into_response()),
     };
@@ -62,21 +62,42 @@ pub(super) fn peer(request: &Request) -> IpAddr {
 }
 
 /// The page a request comes from, if it is not one of ours.
-fn page_of(server: &Server, headers: &HeaderMap) -> Result<Option<WebOrigin>, Problem> {
-    let shown = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let host = shown.and_then(|host| host.parse::<HostName>().ok());
-    let Some(host) = host.filter(|host| server.is_called(host)) else {
-        let shown = shown.unwrap_or_default();
-        let detail =
-            format!("this server is not called `{shown}`; name it in `server.hosts` if it should be");
-        return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", detail));
+fn page_of(server: &Server, request: &Request) -> Result<Option<WebOrigin>, Problem> {
+    let host = only(request.headers(), &header::HOST).map_err(misdirected)?;
+    let host = called(server, host.and_then(|host| host.to_str().ok()).unwrap_or_default())?;
+    // A target may name a host, too. Somebody in front of us may have gone by that one.
+    if let Some(authority) = request.uri().authority() {
+        called(server, authority.as_str())?;
+    }
+    let Some(origin) = only(request.headers(), &header::ORIGIN).map_err(Problem::forbidden)? else {
+        return Ok(None);
     };
-    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(None) };
     let page = origin.to_str().ok().and_then(|origin| origin.parse::<WebOrigin>().ok());
     let page = page.ok_or_else(|| {
         Problem::forbidden(format!("{origin:?} is no origin of a page that may speak to this server"))
     })?;
     Ok((!page.is_of(&host)).then_some(page))
+}
+
+/// The name by which we were called, if it is one of ours.
+fn called(server: &Server, shown: &str) -> Result<HostName, Problem> {
+    let host = shown.parse::<HostName>().ok().filter(|host| server.is_called(host));
+    host.ok_or_else(|| {
+        misdirected(format!("this server is not called `{shown}`; name it in `server.hosts` if it should be"))
+    })
+}
+
+fn misdirected(detail: String) -> Problem {
+    Problem::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", detail)
+}
+
+/// What a header says that nobody may send twice: another reader would go by the other one.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, String> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (value, None) => Ok(value),
+        (_, Some(_)) => Err(format!("`{name}` is there more than once")),
+    }
 }
 
 /// What a browser wants to know before a page of somebody else sends something.

@@ -18,6 +18,8 @@ use tokio_util::task::TaskTracker;
 use toolroom_host::listen::Listener;
 use tower_service::Service;
 
+use super::unread::Impatient;
+
 /// Connections at the same time. Who comes later waits to be taken.
 const CONNECTIONS: usize = 4096;
 
@@ -67,7 +69,8 @@ pub(super) async fn serve(listener: Listener, router: Router, ending: Cancellati
             });
             let mut builder = http1::Builder::new();
             builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES);
-            let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
+            let stream = TokioIo::new(Impatient::new(stream));
+            let mut connection = std::pin::pin!(builder.serve_connection(stream, service));
             let served = tokio::select! {
                 served = connection.as_mut() => served,
                 () = ending.cancelled() => {

@@ -18,6 +18,7 @@ mod events;
 mod forwarded;
 mod gate;
 mod health;
+mod held;
 mod keys;
 mod listen;
 mod memories;
@@ -43,6 +44,7 @@ mod server;
 mod sign_in;
 mod switches;
 mod tools;
+mod unread;
 mod vendors;
 
 pub(crate) use server::{Server, ServerSettings};

@@ -67,6 +67,11 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, "not_found", detail)
     }
 
+    pub(crate) fn method_not_allowed() -> Self {
+        let detail = "this address does not take that method; see `/docs`";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
+    }
+
     pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "forbidden", detail)
     }

@@ -175,14 +175,7 @@ impl Server {
         }
         router
             .fallback(async || Problem::not_found("there is nothing at this address; see `/docs`"))
-            .method_not_allowed_fallback(async || {
-                let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
-                Problem::new(
-                    status,
-                    "method_not_allowed",
-                    "this address does not take that method; see `/docs`",
-                )
-            })
+            .method_not_allowed_fallback(async || Problem::method_not_allowed())
             .layer(from_fn_with_state(Arc::clone(self), gate::pass))
             .layer(from_fn_with_state(Arc::clone(self), record::follow))
             .with_state(Arc::clone(self))

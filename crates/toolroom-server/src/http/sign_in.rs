@@ -1,16 +1,16 @@
 //! The owner's browser: signed in by a link that works once.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::extract::{Extension, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::entrance::{COOKIE, cookie};
 use super::need::Need;
 use super::problem::Problem;
 use super::reading::Path;
+use super::record::Sender;
 use super::route::Route;
 use super::server::Server;
 use crate::identity::BROWSER_LASTS;
@@ -34,10 +34,15 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn enter(
     State(server): State<Arc<Server>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    method: Method,
+    Extension(Sender(sender)): Extension<Sender>,
     Path(link): Path<String>,
 ) -> Result<Response, Problem> {
-    server.pacing.link(peer.ip())?;
+    // Programs that look at links in passing do not use them up.
+    if method == Method::HEAD {
+        return Err(Problem::method_not_allowed());
+    }
+    server.pacing.link(sender)?;
     let Some(cookie) = server.doorkeeper.sign_in(&link).await? else {
         let detail = "this link was used or is too old; `toolroom serve` prints a new one when it starts";
         return Err(Problem::forbidden(detail));

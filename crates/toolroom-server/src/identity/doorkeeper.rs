@@ -114,6 +114,17 @@ impl Doorkeeper {
         Ok(Caller::new(scope, Who::Owner, Permission::ALL.into_iter().collect()))
     }
 
+    /// Whether the key with which somebody came in still holds. A browser has none.
+    pub(crate) async fn still_knows(&self, caller: &Caller) -> Result<bool, StoreError> {
+        let id = match &caller.who {
+            Who::Owner => return Ok(true),
+            Who::Key(key) => &key.id,
+            Who::EndUser(user) => &user.key,
+        };
+        let (keys, now) = (self.store.keys(&caller.scope.project).await?, self.clock.now());
+        Ok(keys.iter().any(|key| key.id == *id && holds(key, now)))
+    }
+
     /// Whether pages of this origin may use any key at all: a browser asks before it shows one.
     pub(crate) async fn knows_page(&self, page: &WebOrigin) -> Result<bool, StoreError> {
         let now = self.clock.now();

@@ -99,9 +99,17 @@ fn work(todo: &Receiver<Order>, mut out: impl io::Write, hide: fn(&str) -> Strin
         lines.push_str(&if is_json { record.json(hide) } else { record.text(hide) });
         lines.push('\n');
     };
+    let mut is_broken = false;
     let mut write = |lines: &mut String| {
+        // What is left of a line that broke off, on a disk that was full, spoils no other one.
+        if is_broken {
+            lines.insert(0, '\n');
+        }
         // Nobody is left to be told that nothing can be told.
-        drop(out.write_all(lines.as_bytes()).and_then(|()| out.flush()));
+        let written = put(&mut out, lines.as_bytes());
+        if let Some(last) = written.checked_sub(1) {
+            is_broken = lines.as_bytes().get(last) != Some(&b'\n');
+        }
         lines.clear();
     };
     while let Ok(first) = todo.recv() {
@@ -135,8 +143,24 @@ fn work(todo: &Receiver<Order>, mut out: impl io::Write, hide: fn(&str) -> Strin
     }
 }
 
+/// Writes as much as is taken; says how much that was.
+fn put(out: &mut impl io::Write, bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match out.write(rest) {
+            Ok(0) => break,
+            Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    let _flushed = out.flush();
+    bytes.len() - rest.len()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
     use std::sync::mpsc::{Sender, channel};
 
     use super::*;
@@ -184,5 +208,42 @@ mod tests {
         }
         assert!(lost > 0 && kept > 0, "{kept} of {all}");
         writer.finish();
+    }
+
+    /// A disk with room for so many bytes.
+    #[derive(Clone)]
+    struct Disk(Arc<Mutex<(usize, Vec<u8>)>>);
+
+    impl io::Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let mut disk = self.0.lock().unwrap();
+            let taken = bytes.len().min(disk.0 - disk.1.len());
+            disk.1.extend_from_slice(&bytes[..taken]);
+            if taken == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(taken) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_that_breaks_off_spoils_no_other_one() {
+        let disk = Disk(Arc::new(Mutex::new((250, Vec::new()))));
+        let writer = Writer::start(disk.clone(), str::to_owned, true).unwrap();
+        let tell = |words: &str| (0..4).for_each(|number| writer.write(record(format!("{words} {number}"))));
+        tell("before");
+        writer.finish();
+        disk.0.lock().unwrap().0 = 10_000;
+        tell("after");
+        writer.finish();
+        let log = String::from_utf8(disk.0.lock().unwrap().1.clone()).unwrap();
+        let (whole, broken): (Vec<&str>, Vec<&str>) =
+            log.lines().partition(|line| serde_json::from_str::<serde_json::Value>(line).is_ok());
+        assert_eq!(
+            (whole.iter().filter(|line| line.contains("after")).count(), broken.len()),
+            (4, 1),
+            "{log}"
+        );
     }
 }

@@ -1,10 +1,13 @@
 //! Who gets in at all: hosts, pages, keys that no longer hold, links that were used, and names nobody may give themselves.
 
+use std::io::ErrorKind;
+
 use serde_json::json;
 
 use super::served::{SCOPES, Served};
 use super::wire::Asked;
 use crate::home::Home;
+use crate::scripted_model::Line;
 
 #[test]
 fn a_request_for_another_host_is_refused_wherever_it_goes() {
@@ -20,6 +23,20 @@ fn a_request_for_another_host_is_refused_wherever_it_goes() {
     for host in [format!("localhost:{port}"), format!("127.0.0.1:{port}"), "tools.example.com".to_owned()] {
         served.ask(&Asked::new("GET", "/v1/tools").key(&key).host(&host)).is(200);
     }
+    // Of two names, somebody in front of us may have gone by the other one.
+    let own = served.address;
+    for target in
+        ["http://evil.example/healthz", &format!("http://{own}@evil.example/healthz"), "http://127.0.0.1/"]
+    {
+        served.ask(&Asked::new("GET", target)).refused(421, "unknown_host");
+    }
+    served.ask(&Asked::new("GET", &format!("http://{own}/healthz"))).is(200);
+    for second in ["evil.example", &own.to_string()] {
+        served.ask(&Asked::new("GET", "/healthz").header("Host", second)).refused(421, "unknown_host");
+    }
+    let pages = Asked::new("GET", "/v1/tools").key(&key).header("Origin", &served.origin());
+    served.ask(&pages).is(200);
+    served.ask(&pages.header("Origin", "https://evil.example")).refused(403, "forbidden");
     // A link that was asked for under another name is not used up.
     served.cookie();
 }
@@ -58,6 +75,10 @@ fn a_page_of_somebody_else_gets_in_only_with_a_key_that_names_it() {
 #[test]
 fn a_link_signs_in_once_and_a_browser_says_where_it_comes_from() {
     let served = Served::new();
+    // Whoever only looks at it in passing does not use it up.
+    let mut wire = served.wire();
+    wire.send(&Asked::new("HEAD", &served.link));
+    assert_eq!(wire.head().status, 405);
     let cookie = served.cookie();
     served.ask(&Asked::new("GET", &served.link)).refused(403, "forbidden");
     let body = json!({"id": "shop"});
@@ -151,6 +172,43 @@ fn tokens_die_with_their_key() {
     order(json!({"user": "ann", "agent": "default", "project": "shop"})).refused(400, "bad_request");
     served.home.run(&["keys", "revoke", minting["id"].as_str().unwrap()]).ended(0);
     check().refused(401, "unauthorized");
+}
+
+#[test]
+fn a_key_that_is_taken_back_ends_what_is_read_with_it() {
+    let (served, _model) = Served::over(vec![Line::stalls("so far "); 4], "");
+    let made = served.make_key("local", "chat,mint");
+    let key = made["key"].as_str().unwrap();
+    let token = served.token(key, "ann");
+    let said = json!([{"id": "m", "role": "user", "content": "go on"}]);
+    let run = json!({"message": "go on", "stream": true});
+    let input = json!({"threadId": "t", "runId": "r", "messages": said});
+    let completion =
+        json!({"model": "default", "stream": true, "messages": [{"role": "user", "content": "go on"}]});
+    let asked = [
+        ("/v1/runs", &run, key),
+        ("/v1/runs", &run, &token),
+        ("/agui/default", &input, &token),
+        ("/v1/chat/completions", &completion, key),
+    ];
+    let streams = asked.map(|(path, body, key)| {
+        let mut wire = served.wire();
+        wire.send(&Asked::new("POST", path).key(key).json(body));
+        let head = wire.head();
+        assert_eq!(head.status, 200, "{head:?}");
+        wire
+    });
+    served.home.run(&["keys", "revoke", made["id"].as_str().unwrap()]).ended(0);
+    for mut wire in streams {
+        // Cut off, and not ended as if everything had been said.
+        let cut_off = loop {
+            match wire.chunk() {
+                Ok(piece) => assert!(!piece.is_empty(), "it ended in order"),
+                Err(error) => break error,
+            }
+        };
+        assert!(!matches!(cut_off.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{cut_off}");
+    }
 }
 
 #[test]

@@ -137,7 +137,17 @@ fn nobody_sees_what_belongs_to_another_project() {
     served.send("PUT", "/v1/agents/cook", &ours, &json!({"prompt": "You cook."})).is(200);
     let key = served.make_key("local", "read");
     let key = key["id"].as_str().unwrap();
+    let run =
+        served.send("POST", "/v1/runs", &ours, &json!({"message": "hello", "wait": true})).is(200).json();
+    let (run, conversation) = (run["id"].as_str().unwrap(), run["conversation"].as_str().unwrap());
     let places = [
+        ("GET", "/v1/runs/{}", run),
+        ("GET", "/v1/runs/{}/events", run),
+        ("POST", "/v1/runs/{}/resume", run),
+        ("POST", "/v1/runs/{}/cancel", run),
+        ("GET", "/v1/conversations/{}", conversation),
+        ("GET", "/v1/conversations/{}/messages", conversation),
+        ("DELETE", "/v1/conversations/{}", conversation),
         ("GET", "/v1/calls/{}", call),
         ("POST", "/v1/calls/{}/cancel", call),
         ("POST", "/v1/calls/{}/resume", &parked),
@@ -162,15 +172,17 @@ fn nobody_sees_what_belongs_to_another_project() {
     }
     let answer = json!({"answer": "once"});
     served.send("POST", &format!("/v1/approvals/{parked}"), &theirs, &answer).refused(404, "not_found");
-    for list in ["calls", "approvals", "keys"] {
+    let go_on = json!({"message": "hello", "conversation": conversation});
+    served.send("POST", "/v1/runs", &theirs, &go_on).refused(404, "not_found");
+    let runs = format!("runs?conversation={conversation}");
+    for list in ["calls", "approvals", "keys", "runs", &runs, "conversations"] {
         let listed = served.get(&format!("/v1/{list}"), &theirs).is(200);
-        assert!(
-            !listed.body.contains(call) && !listed.body.contains(&parked) && !listed.body.contains(key),
-            "{listed:?}"
-        );
+        let is_shown = |id: &str| listed.body.contains(id);
+        assert!(![call, &parked, key, run, conversation].into_iter().any(is_shown), "{listed:?}");
     }
     // Nothing of all that has changed anything.
     assert_eq!(served.get(&format!("/v1/approvals/{parked}"), &ours).is(200).json()["state"], "waiting");
     served.get("/v1/agents/cook", &ours).is(200);
+    served.get(&format!("/v1/conversations/{conversation}"), &ours).is(200);
     assert_eq!(served.written(), "");
 }

@@ -48,6 +48,18 @@ fn an_address_has_so_many_and_fewer_tries_of_links() {
 }
 
 #[test]
+fn behind_a_proxy_whoever_guesses_links_uses_up_only_their_own_tries() {
+    let served = Served::configured("[server]\ntrusted_proxies = ['127.0.0.1']\n");
+    let sign_in =
+        |link: &str, from: &str| served.ask(&Asked::new("GET", link).header("X-Forwarded-For", from));
+    for _ in 0..10 {
+        sign_in("/sign-in/guess", "192.0.2.1").refused(403, "forbidden");
+    }
+    is_too_soon(sign_in(&served.link, "192.0.2.1"), "(ip)");
+    sign_in(&served.link, "192.0.2.2").is(303);
+}
+
+#[test]
 fn a_session_has_so_many_beside_its_key() {
     let served = Served::configured("[server]\nsession_rate = 2\n");
     let minting = served.key("local", "mint");

@@ -63,16 +63,25 @@ fn a_trusted_proxy_says_who_comes_and_nobody_else_does() {
     from("7.7.7.7, 192.0.2.1").refused(429, "rate_limited");
     from("6.6.6.6, 192.0.2.2").is(404);
     until(|| told(&served, "\"from\":\"192.0.2.2\"").len() == 1);
-    let reply = served.ask(&Asked::new("GET", "/metrics").header("X-Forwarded-For", "192.0.2.3"));
-    reply.refused(401, "unauthorized");
+    // Somebody handed these on, and nobody says for whom.
+    let metrics = Asked::new("GET", "/metrics");
+    for (name, value) in [
+        ("X-Forwarded-For", "192.0.2.3"),
+        ("X-Forwarded-For", "192.0.2.4, unix:"),
+        ("Forwarded", "for=unknown"),
+    ] {
+        served.ask(&metrics.clone().header(name, value)).refused(401, "unauthorized");
+    }
     let near = served.ask(&Asked::new("GET", "/metrics"));
     assert_eq!(near.status, 200, "{near:?}");
     let served = Served::logged(configured("[server]\nip_rate = 3\n"), &[]);
     for number in 0..3 {
         let list = format!("192.0.2.{number}");
-        served.ask(&Asked::new("GET", "/healthz").header("X-Forwarded-For", &list)).is(200);
+        served
+            .ask(&Asked::new("GET", "/metrics").header("X-Forwarded-For", &list))
+            .refused(401, "unauthorized");
     }
-    let again = Asked::new("GET", "/healthz").header("X-Forwarded-For", "192.0.2.9");
+    let again = Asked::new("GET", "/metrics").header("X-Forwarded-For", "192.0.2.9");
     let refused = served.ask(&again).refused(429, "rate_limited").json();
     assert_eq!(refused["status"], json!(429));
     until(|| told(&served, "\"from\":\"127.0.0.1\"").len() == 4);
