@@ -3,17 +3,17 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use toolroom::agent::SendRequest;
+use toolroom::agent::{RunError, SendRequest};
 use toolroom::call::{DeliverError, Delivery};
 use toolroom::conversation::{
-    ConversationId, Conversations as _, NumberedEvent, Run, RunEvent, RunFilter, RunId, RunState,
+    ConversationId, Conversations as _, NumberedEvent, Run, RunFilter, RunId, RunState,
 };
 use toolroom::ledger::LedgerError;
 use toolroom::model::{Message as Said, Role as Speaker};
 use toolroom::scope::Scope;
 
 use super::answers::{Answered, Questions, Refusal, told};
-use super::calls::CLIENT;
+use super::calls::announced;
 use super::event::Interrupt;
 use super::input::Input;
 use super::interrupt::question;
@@ -84,6 +84,13 @@ impl Start {
     /// When nothing was begun.
     pub(crate) async fn begin(self) -> Result<Started, StartError> {
         let newest = self.newest().await?;
+        // Its questions, results and words are for the agent that was asked, whoever knows the name of the thread.
+        if let Some(Run { id, agent, .. }) = &newest
+            && self.choice.agent.as_deref().is_some_and(|asked| asked != agent.as_str())
+        {
+            let (run, agent) = (id.clone(), agent.clone());
+            return Err(BeginError::from(RunError::OtherAgent { run, agent }).into());
+        }
         match newest.map(|run| (run.state, run)) {
             Some((RunState::Waiting, run)) => self.go_on(run).await,
             Some((RunState::Running, run)) => self.join(run).await,
@@ -331,17 +338,4 @@ fn position(events: &[NumberedEvent]) -> Option<Position> {
     let last = events.last()?;
     let stretch = events.iter().rev().find_map(Stretch::begun_by)?;
     Some(Position { stretch, seq: last.seq })
-}
-
-/// The calls that the client was told of.
-fn announced(events: &[NumberedEvent]) -> HashSet<String> {
-    let ids = events.iter().flat_map(|event| match &event.event {
-        RunEvent::Answered { calls, .. } => {
-            let calls = calls.iter().filter(|call| !call.tool.starts_with(CLIENT));
-            calls.map(|call| call.id.to_string()).collect()
-        }
-        RunEvent::Handed { id, .. } => vec![id.to_string()],
-        _ => Vec::new(),
-    });
-    ids.collect()
 }

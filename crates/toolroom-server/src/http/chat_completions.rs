@@ -18,7 +18,7 @@ use super::need::Need;
 use super::problem::Problem;
 use super::reading::{Body, Document};
 use super::route::Route;
-use super::runs::choice;
+use super::runs::{choice, known};
 use super::server::Server;
 use crate::agents;
 use crate::identity::{Caller, Permission};
@@ -34,6 +34,9 @@ const ENTRANCE: &str = "openai";
 
 /// The header that names the run.
 const RUN: &str = "x-toolroom-run";
+
+/// What is said of a run that was cancelled.
+const STOPPED: &str = "somebody stopped the run";
 
 /// What a stream ends with.
 const LAST_WORD: &str = "[DONE]";
@@ -160,6 +163,12 @@ async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> 
                 if run.get_or_insert_with(|| owner.clone()) != &owner {
                     return Err(Problem::bad_request("these results belong to different runs"));
                 }
+                if known(server, caller, &owner).await?.agent.as_str() != request.model {
+                    return Err(Problem::conflict(format!(
+                        "`{id}` was not handed out by `{}`",
+                        request.model
+                    )));
+                }
                 let result = serde_json::from_str(&text).unwrap_or(Value::String(text));
                 let delivery = Delivery::new(call, record.scope.clone(), Ok(result));
                 match server.runs.deliver(&owner, delivery).await? {
@@ -206,7 +215,7 @@ impl Answering {
                     return Err(Problem::new(StatusCode::BAD_GATEWAY, "no_answer", failure.message));
                 }
                 RunEvent::Cancelled => {
-                    return Err(Problem::new(StatusCode::CONFLICT, "cancelled", "somebody stopped the run"));
+                    return Err(Problem::new(StatusCode::CONFLICT, "cancelled", STOPPED));
                 }
                 RunEvent::Waiting { .. } => break,
                 _ => {}
@@ -243,7 +252,14 @@ impl Answering {
         let (mut calls, mut usage, mut said) = (0, Usage::default(), String::new());
         loop {
             stream.ready().await?;
-            let Ok(Some(seen)) = stream.meanwhile(watching.next()).await? else { break };
+            let seen = match stream.meanwhile(watching.next()).await? {
+                Ok(Some(seen)) => seen,
+                Ok(None) => break,
+                Err(error) => {
+                    tracing::warn!("a run cannot be watched: {error}");
+                    return self.fail(stream, "internal", "the answer cannot be read").await;
+                }
+            };
             let event = match seen {
                 Seen::Event(_, event) => event.event,
                 Seen::Words(_, words) => {
@@ -272,10 +288,9 @@ impl Answering {
                     self.say(stream, asks(&tool, &reason, &call)).await?;
                 }
                 RunEvent::Failed(failure) => {
-                    let (message, code) = (failure.message.as_str(), failure.kind.as_str());
-                    let error = ErrorPart { message, kind: "server_error", code, param: None };
-                    return stream.send(None, None, &Piece::Error(ErrorReply { error })).await;
+                    return self.fail(stream, failure.kind.as_str(), &failure.message).await;
                 }
+                RunEvent::Cancelled => return self.fail(stream, "cancelled", STOPPED).await,
                 RunEvent::Done { usage: tokens, .. } => usage = tokens.into(),
                 RunEvent::Waiting { .. } => break,
                 _ => {}
@@ -288,6 +303,11 @@ impl Answering {
             stream.send(None, None, &Piece::Chunk(chunk)).await?;
         }
         stream.send_text(format!("data: {LAST_WORD}\n\n")).await
+    }
+
+    async fn fail(&self, stream: &Stream, code: &str, message: &str) -> Result<(), Gone> {
+        let error = ErrorPart { message, kind: "server_error", code, param: None };
+        stream.send(None, None, &Piece::Error(ErrorReply { error })).await
     }
 
     async fn say(&self, stream: &Stream, text: String) -> Result<(), Gone> {

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::conversation::{
-    Conversation, ConversationFilter, ConversationId, Conversations as _, Entry, StepError,
+    AgentId, Conversation, ConversationFilter, ConversationId, Conversations as _, Entry, StepError,
 };
 
 use super::need::Need;
@@ -15,6 +15,7 @@ use super::paging::limit;
 use super::problem::Problem;
 use super::reading::{Document, Path, Query};
 use super::route::Route;
+use super::runs::choice;
 use super::server::Server;
 use crate::identity::{Caller, Permission};
 
@@ -88,7 +89,7 @@ async fn list(
     Query(query): Query<ConversationsQuery>,
 ) -> Result<Document<ConversationList>, Problem> {
     let filter = ConversationFilter {
-        agent: query.agent.as_deref().map(toolroom::conversation::AgentId::new),
+        agent: choice(&caller, query.agent, None)?.agent.as_deref().map(AgentId::new),
         title: query.title,
         limit: Some(limit(query.limit, USUAL, MOST)?),
         ..ConversationFilter::default()
@@ -132,5 +133,6 @@ async fn delete(
 
 async fn find(server: &Server, caller: &Caller, id: &str) -> Result<Conversation, Problem> {
     let found = server.app.store.conversation(&caller.scope, &ConversationId::new(id)).await?;
-    found.ok_or_else(|| Problem::not_found(format!("there is no conversation `{id}`")))
+    let theirs = found.filter(|conversation| caller.may_talk_to(&conversation.agent));
+    theirs.ok_or_else(|| Problem::not_found(format!("there is no conversation `{id}`")))
 }

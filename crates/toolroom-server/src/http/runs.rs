@@ -17,6 +17,7 @@ use toolroom::ledger::CallId;
 use toolroom::model::Message;
 use toolroom_models::vendor::ModelName;
 
+use super::calls::check_context;
 use super::events::{Stream, relay};
 use super::need::Need;
 use super::paging::limit;
@@ -92,7 +93,7 @@ pub(super) struct NewRun {
     /// What is said.
     #[schemars(regex(pattern = r"\S"))]
     message: String,
-    /// What the client says about its user and situation.
+    /// What the client says about its user and situation, up to 64 KiB. It gives no rights.
     #[serde(default)]
     context: Map<String, Value>,
     /// Another model than the agent's own, as `vendor/model`.
@@ -195,6 +196,7 @@ async fn create(
 
 /// Begins a run for somebody.
 pub(super) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) -> Result<Begun, Problem> {
+    check_context(&new.context)?;
     let choice = choice(caller, new.agent, new.model.as_deref())?;
     let mut request = SendRequest::new(String::new()).scope(caller.scope.clone());
     request.message = Message::user(new.message);
@@ -241,9 +243,14 @@ pub(super) fn choice(caller: &Caller, agent: Option<String>, model: Option<&str>
     Ok(Choice { agent, models, so_far: None })
 }
 
+/// The run of that id, which has to be theirs.
+pub(super) async fn known(server: &Server, caller: &Caller, id: &RunId) -> Result<Run, Problem> {
+    let run = server.app.store.run(&caller.scope, id).await?.filter(|run| caller.may_talk_to(&run.agent));
+    run.ok_or_else(|| Problem::not_found(format!("there is no run `{id}`")))
+}
+
 async fn reply(server: &Server, caller: &Caller, id: &RunId) -> Result<RunReply, Problem> {
-    let unknown = || Problem::not_found(format!("there is no run `{id}`"));
-    let run = server.app.store.run(&caller.scope, id).await?.ok_or_else(unknown)?;
+    let run = known(server, caller, id).await?;
     let events = server.app.store.events(&caller.scope, id, 0).await?;
     Ok(RunReply::of(run, &events))
 }
@@ -259,7 +266,9 @@ async fn list(
         limit: Some(limit(query.limit, USUAL, MOST)?),
         ..RunFilter::default()
     };
-    Ok(Document(RunList { runs: server.app.store.runs(&caller.scope, filter).await? }))
+    let mut runs = server.app.store.runs(&caller.scope, filter).await?;
+    runs.retain(|run| caller.may_talk_to(&run.agent));
+    Ok(Document(RunList { runs }))
 }
 
 async fn show(
@@ -281,9 +290,7 @@ async fn watch(
     let last = headers.get(LAST_EVENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
     let (last, after) = (place(last.as_deref())?, place(query.after.as_deref())?);
     let from = last.or(after);
-    if server.app.store.run(&caller.scope, &id).await?.is_none() {
-        return Err(Problem::not_found(format!("there is no run `{id}`")));
-    }
+    known(&server, &caller, &id).await?;
     let (stream, response) = Stream::open();
     let watching = Watching::new(Arc::clone(&server.runs), caller.scope, id, from);
     tokio::spawn(telemetry::carried(relay(stream, watching)));
@@ -301,7 +308,8 @@ async fn resume(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let begun = server.runs.resume(&caller.scope, &RunId::new(&id)).await?;
+    let id = known(&server, &caller, &RunId::new(&id)).await?.id;
+    let begun = server.runs.resume(&caller.scope, &id).await?;
     Ok((StatusCode::ACCEPTED, Document(reply(&server, &caller, &begun.run).await?)).into_response())
 }
 
@@ -310,7 +318,7 @@ async fn cancel(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Document<RunReply>, Problem> {
-    let id = RunId::new(&id);
+    let id = known(&server, &caller, &RunId::new(&id)).await?.id;
     server.runs.cancel(&caller.scope, &id).await?;
     Ok(Document(reply(&server, &caller, &id).await?))
 }

@@ -1,9 +1,8 @@
 //! The owner's browser: signed in by a link that works once.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, State};
+use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 
@@ -11,6 +10,7 @@ use super::entrance::{COOKIE, cookie};
 use super::need::Need;
 use super::problem::Problem;
 use super::reading::Path;
+use super::record::Sender;
 use super::route::Route;
 use super::server::Server;
 use crate::identity::BROWSER_LASTS;
@@ -34,10 +34,10 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn enter(
     State(server): State<Arc<Server>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Extension(Sender(sender)): Extension<Sender>,
     Path(link): Path<String>,
 ) -> Result<Response, Problem> {
-    server.pacing.link(peer.ip())?;
+    server.pacing.link(sender)?;
     let Some(cookie) = server.doorkeeper.sign_in(&link).await? else {
         let detail = "this link was used or is too old; `toolroom serve` prints a new one when it starts";
         return Err(Problem::forbidden(detail));

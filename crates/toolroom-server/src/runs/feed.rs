@@ -96,6 +96,11 @@ impl Feed {
         *self.news.borrow() == OVER
     }
 
+    /// Whether what was told last is that nothing more happens by itself.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.ring().events.back().is_some_and(|event| is_resting(&event.event))
+    }
+
     /// Waits until there is an event from `next` on, or nothing more comes.
     pub(super) async fn wait_for(&self, next: u64) {
         // The sender lives as long as we do.

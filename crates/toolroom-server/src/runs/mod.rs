@@ -11,6 +11,7 @@ mod feed_tests;
 mod position;
 #[expect(clippy::module_inception, reason = "the room is named after the one thing in it that others use")]
 mod runs;
+mod taken_up;
 mod watching;
 
 pub(crate) use position::{Position, Stretch};
