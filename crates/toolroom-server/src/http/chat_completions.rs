@@ -206,13 +206,16 @@ impl Answering {
         let (mut text, mut calls, mut usage) = (String::new(), Vec::new(), Usage::default());
         while let Some(seen) = watching.next().await? {
             let Seen::Event(_, event) = seen else { continue };
-            match event.event {
-                RunEvent::Answered { text: said, .. } => text = said,
-                RunEvent::Handed { call, tool, .. } => calls.push(self.call(&call, &tool).await?),
-                RunEvent::Asks { tool, reason, call, .. } => text = asks(&tool, &reason, &call),
-                RunEvent::Done { text: said, usage: tokens, .. } => (text, usage) = (said, tokens.into()),
+            match &event.event {
+                RunEvent::Answered { text: said, .. } => text.clone_from(said),
+                RunEvent::Handed { call, tool, .. } => calls.push(self.call(call, tool).await?),
+                RunEvent::Asks { tool, reason, call, .. } => text = asks(tool, reason, call),
+                RunEvent::Done { text: said, usage: tokens, .. } => {
+                    text.clone_from(said);
+                    usage = (*tokens).into();
+                }
                 RunEvent::Failed(failure) => {
-                    return Err(Problem::new(StatusCode::BAD_GATEWAY, "no_answer", failure.message));
+                    return Err(Problem::new(StatusCode::BAD_GATEWAY, "no_answer", failure.message.clone()));
                 }
                 RunEvent::Cancelled => {
                     return Err(Problem::new(StatusCode::CONFLICT, "cancelled", STOPPED));
@@ -261,37 +264,37 @@ impl Answering {
                 }
             };
             let event = match seen {
-                Seen::Event(_, event) => event.event,
+                Seen::Event(_, event) => event,
                 Seen::Words(_, words) => {
                     self.say_rest(stream, &mut said, &words.text).await?;
                     continue;
                 }
             };
-            match event {
+            match &event.event {
                 RunEvent::Asking { .. } | RunEvent::Void { .. } => said.clear(),
                 RunEvent::Text { text } => {
-                    said.push_str(&text);
-                    self.say(stream, text).await?;
+                    said.push_str(text);
+                    self.say(stream, text.clone()).await?;
                 }
                 RunEvent::Answered { text, .. } => {
-                    self.say_rest(stream, &mut said, &text).await?;
+                    self.say_rest(stream, &mut said, text).await?;
                     said.clear();
                 }
                 RunEvent::Handed { call, tool, .. } => {
-                    if let Ok(part) = self.call(&call, &tool).await {
+                    if let Ok(part) = self.call(call, tool).await {
                         let part = ToolCallPart { index: Some(calls), ..part };
                         calls += 1;
                         self.send(stream, Delta { tool_calls: vec![part], ..Delta::default() }, None).await?;
                     }
                 }
                 RunEvent::Asks { tool, reason, call, .. } => {
-                    self.say(stream, asks(&tool, &reason, &call)).await?;
+                    self.say(stream, asks(tool, reason, call)).await?;
                 }
                 RunEvent::Failed(failure) => {
                     return self.fail(stream, failure.kind.as_str(), &failure.message).await;
                 }
                 RunEvent::Cancelled => return self.fail(stream, "cancelled", STOPPED).await,
-                RunEvent::Done { usage: tokens, .. } => usage = tokens.into(),
+                RunEvent::Done { usage: tokens, .. } => usage = (*tokens).into(),
                 RunEvent::Waiting { .. } => break,
                 _ => {}
             }

@@ -50,7 +50,7 @@ pub(super) fn routes() -> Vec<Route> {
             .body::<NewRun>()
             .reply::<RunReply>(200, "With `wait`: the answer, or what it waits for.")
             .reply::<RunReply>(202, "The run has begun; watch it at `/v1/runs/{run}/events`.")
-            .stream::<StreamedEvent>(200, "With `stream`: what happens.")
+            .stream::<StreamedEvent<'_>>(200, "With `stream`: what happens.")
             .refuse(404, "There is no such agent, conversation or model.")
             .refuse(409, "The conversation is another agent's, or somebody is being answered in it.")
             .refuse(502, "No model can be asked.")
@@ -62,7 +62,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/v1/runs/{run}/events", chat, "Streams what happens in a run.", watch)
             .query::<EventsQuery>()
             .header(LAST_EVENT, Position::PATTERN, "The id of the last event that was read.")
-            .stream::<StreamedEvent>(200, "Events, until the run ends; go on with `Last-Event-ID`."),
+            .stream::<StreamedEvent<'_>>(200, "Events, until the run ends; go on with `Last-Event-ID`."),
         Route::post(
             "/v1/runs/{run}/resume",
             chat,

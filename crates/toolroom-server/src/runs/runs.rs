@@ -14,6 +14,7 @@ use toolroom::scope::Scope;
 use toolroom::tool::ClientTools;
 
 use super::feed::Feed;
+use super::told::Shelf;
 use crate::agents::{self, Choice, OpenAgentError};
 use crate::app::App;
 use crate::telemetry::{self, RunTrace, Tracer};
@@ -30,6 +31,8 @@ pub(crate) struct Runs {
     /// Who takes traces, if somebody does.
     tracer: Option<Arc<Tracer>>,
     live: Mutex<HashMap<RunId, Live>>,
+    /// What watchers are told out of the store.
+    pub(super) shelf: Shelf,
     /// Counts feeds that have come and gone.
     changes: watch::Sender<u64>,
     tasks: TaskTracker,
@@ -95,6 +98,7 @@ impl Runs {
             app,
             tracer,
             live: Mutex::default(),
+            shelf: Shelf::default(),
             changes: watch::Sender::new(0),
             tasks: TaskTracker::new(),
             halt: CancellationToken::new(),
