@@ -23,7 +23,7 @@ use super::state::State;
 use super::thread::{ATTEMPTS, conversation_of, joined, run_of};
 use crate::agents::Choice;
 use crate::app::App;
-use crate::runs::{BeginError, Position, Runs, Stretch};
+use crate::runs::{BeginError, Begun, Position, Runs, Stretch};
 
 /// What is kept of where a run came from.
 const ENTRANCE: &str = "agui";
@@ -40,7 +40,7 @@ pub(crate) struct Started {
 /// What happens next.
 pub(crate) enum Next {
     /// A run, watched from a place on.
-    Watch { run: RunId, from: Option<Position> },
+    Watch { begun: Begun, from: Option<Position> },
     /// Nothing: there is nothing new, up to these calls that the client has to run.
     Rest { pending: Vec<String> },
     /// Nothing: the client has taken back what was asked for.
@@ -264,10 +264,10 @@ impl Start {
         request.client_tools = self.input.tools.clone();
         let entries = self.app.store.entries(&self.scope, &self.conversation, 0).await?;
         let messages = joined(&self.conversation, &entries, &self.input.messages).messages;
-        self.runs.send(&self.choice, request).await?;
+        let begun = self.runs.send(&self.choice, request).await?;
         let setting = self.setting(&words.run, 0, messages, HashSet::new());
         let narrator = self.narrator(setting);
-        Ok(Started { narrator, whole: false, next: Next::Watch { run: words.run, from: None } })
+        Ok(Started { narrator, whole: false, next: Next::Watch { begun, from: None } })
     }
 
     /// Goes on with a run. After a crash the client may not have what was said before it.
@@ -276,9 +276,9 @@ impl Start {
         let entries = self.app.store.entries(&self.scope, &self.conversation, 0).await?;
         let thread = joined(&self.conversation, &entries, &self.input.messages);
         let tools = Some(self.input.tools.clone()).filter(|tools| !tools.is_empty());
-        self.runs.resume_with(&self.scope, &run.id, tools).await?;
+        let begun = self.runs.resume_with(&self.scope, &run.id, tools).await?;
         let setting = self.setting(&run.id, run.iterations, thread.messages, announced(&events));
-        let next = Next::Watch { run: run.id.clone(), from: position(&events) };
+        let next = Next::Watch { begun, from: position(&events) };
         Ok(Started { narrator: self.narrator(setting), whole: after_crash && !thread.is_whole, next })
     }
 

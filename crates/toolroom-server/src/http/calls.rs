@@ -214,7 +214,7 @@ async fn list(
         limit: Some(page.and_one_more()),
     };
     let mut calls = server.app.store.calls(&caller.scope, filter).await?;
-    let next_cursor = page.cut(&mut calls, |call| call.id.as_str());
+    let next_cursor = page.cut(&mut calls, |call| call.id.to_string());
     calls.iter_mut().for_each(|call| for_eyes_of(&caller, call));
     Ok(Document(CallList { calls, next_cursor }))
 }

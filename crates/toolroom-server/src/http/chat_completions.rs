@@ -26,7 +26,7 @@ use crate::openai::{
     ChatRequest, Chunk, ChunkChoice, Completion, Delta, ErrorPart, ErrorReply, FinishReason, FunctionCall,
     Piece, Said, ToolCallPart, Usage,
 };
-use crate::runs::{Seen, Watching};
+use crate::runs::{Begun, Seen, Watching};
 use crate::telemetry;
 
 /// What is kept of where a run came from. Whoever sent it waits for the reply, so nobody goes on with it after a restart.
@@ -104,12 +104,12 @@ async fn complete(
     Extension(caller): Extension<Caller>,
     Body(request): Body<ChatRequest>,
 ) -> Result<Response, Refusal> {
-    let run = begin(&server, &caller, &request).await?;
+    let begun = begin(&server, &caller, &request).await?;
     let created = server.app.room.clock().now().as_micros() / 1_000_000;
-    let answering = Answering { server, caller, run, agent: request.model.clone(), created };
+    let answering = Answering { server, caller, begun, agent: request.model.clone(), created };
     if request.stream == Some(true) {
         let (stream, mut response) = Stream::open();
-        name_run(&mut response, &answering.run);
+        name_run(&mut response, &answering.begun.run);
         tokio::spawn(telemetry::carried(answering.in_pieces(stream, request.wants_usage())));
         return Ok(response);
     }
@@ -139,7 +139,7 @@ impl IntoResponse for Refusal {
 }
 
 /// Begins a run, or goes on with the one whose calls were run.
-async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> Result<RunId, Problem> {
+async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> Result<Begun, Problem> {
     let wrong = |error: crate::openai::WrongRequest| Problem::bad_request(error.to_string());
     let choice = choice(caller, Some(request.model.clone()), None)?;
     let tools = request.tools().map_err(wrong)?;
@@ -151,7 +151,7 @@ async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> 
             send.context = instructions
                 .map(|text| Map::from_iter([(INSTRUCTIONS.to_owned(), Value::from(text))]))
                 .unwrap_or_default();
-            Ok(server.runs.send(&choice, send).await?.run)
+            Ok(server.runs.send(&choice, send).await?)
         }
         Said::Results(results) => {
             let mut run = None;
@@ -179,8 +179,7 @@ async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> 
                 }
             }
             let run = run.ok_or_else(|| Problem::bad_request("there are no results"))?;
-            server.runs.resume_with(&caller.scope, &run, Some(tools)).await?;
-            Ok(run)
+            Ok(server.runs.resume_with(&caller.scope, &run, Some(tools)).await?)
         }
     }
 }
@@ -189,7 +188,7 @@ async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> 
 struct Answering {
     server: Arc<Server>,
     caller: Caller,
-    run: RunId,
+    begun: Begun,
     agent: String,
     created: i64,
 }
@@ -198,7 +197,7 @@ impl Answering {
     fn watching(&self) -> Watching {
         // Of a run that goes on only what comes now is new to the program; it begins with the run being taken up.
         let runs = Arc::clone(&self.server.runs);
-        Watching::of_this_stretch(runs, self.caller.scope.clone(), self.run.clone())
+        Watching::of_this_stretch(runs, self.caller.scope.clone(), &self.begun)
     }
 
     async fn whole(self) -> Result<Response, Problem> {
@@ -225,9 +224,9 @@ impl Answering {
             }
         }
         let completion =
-            Completion::new(self.run.to_string(), self.created, self.agent.clone(), text, calls, usage);
+            Completion::new(self.begun.run.to_string(), self.created, self.agent.clone(), text, calls, usage);
         let mut response = Document(completion).into_response();
-        name_run(&mut response, &self.run);
+        name_run(&mut response, &self.begun.run);
         Ok(response)
     }
 
@@ -242,9 +241,9 @@ impl Answering {
 
     async fn in_pieces(self, stream: Stream, wants_usage: bool) {
         if self.tell(&stream, wants_usage).await == Err(Gone)
-            && let Err(error) = self.server.runs.cancel(&self.caller.scope, &self.run).await
+            && let Err(error) = self.server.runs.cancel(&self.caller.scope, &self.begun.run).await
         {
-            tracing::debug!("`{}` is not cancelled: {error}", self.run);
+            tracing::debug!("`{}` is not cancelled: {error}", self.begun.run);
         }
     }
 
@@ -323,7 +322,7 @@ impl Answering {
     }
 
     fn chunk(&self) -> Chunk<'_> {
-        let (id, model) = (self.run.as_str(), self.agent.as_str());
+        let (id, model) = (self.begun.run.as_str(), self.agent.as_str());
         Chunk {
             id,
             object: Completion::PIECE,

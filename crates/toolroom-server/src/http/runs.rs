@@ -8,10 +8,9 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use toolroom::agent::{RunError, SendRequest};
+use toolroom::agent::SendRequest;
 use toolroom::conversation::{
-    BeginRunError, ConversationId, Conversations as _, NumberedEvent, Run, RunEvent, RunFilter, RunId,
-    RunState, TakeRunError,
+    ConversationId, Conversations as _, NumberedEvent, Run, RunEvent, RunFilter, RunId, RunState,
 };
 use toolroom::ledger::CallId;
 use toolroom::model::Message;
@@ -20,7 +19,7 @@ use toolroom_models::vendor::ModelName;
 use super::calls::check_context;
 use super::events::{Stream, relay};
 use super::need::Need;
-use super::paging::limit;
+use super::paging::{Page, not_ours};
 use super::problem::Problem;
 use super::reading::{Body, Document, Path, Query};
 use super::route::Route;
@@ -36,12 +35,6 @@ const LAST_EVENT: &str = "last-event-id";
 
 /// What is kept of where a run came from. Those are taken up after a restart.
 pub(super) const ENTRANCE: &str = "rest";
-
-/// So many runs where nobody says.
-const USUAL: u32 = 100;
-
-/// The most runs in one reply.
-const MOST: u32 = 1_000;
 
 pub(super) fn routes() -> Vec<Route> {
     let chat = Need::Permission(Permission::Chat);
@@ -119,8 +112,11 @@ struct RunsQuery {
     conversation: Option<String>,
     /// At most so many.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
+    /// Where the page before ended: its `next_cursor`.
+    #[serde(default)]
+    cursor: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -136,6 +132,9 @@ struct EventsQuery {
 struct RunList {
     /// The runs.
     runs: Vec<Run>,
+    /// Where the next page begins, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
 }
 
 /// A run, and what it says.
@@ -180,7 +179,7 @@ async fn create(
     let begun = begin(&server, &caller, new).await?;
     if stream {
         let (stream, response) = Stream::open();
-        let watching = Watching::new(Arc::clone(&server.runs), caller.scope, begun.run, None);
+        let watching = Watching::begun(Arc::clone(&server.runs), caller.scope, &begun, None);
         tokio::spawn(telemetry::carried(relay(stream, watching)));
         return Ok(response);
     }
@@ -260,15 +259,24 @@ async fn list(
     Extension(caller): Extension<Caller>,
     Query(query): Query<RunsQuery>,
 ) -> Result<Document<RunList>, Problem> {
+    let page = Page::new(query.limit, query.cursor.as_deref())?;
+    let before = page.after.as_deref().map(RunId::new);
+    if let Some(last) = &before
+        && server.app.store.run(&caller.scope, last).await?.is_none()
+    {
+        return Err(not_ours());
+    }
     let filter = RunFilter {
         conversation: query.conversation.as_deref().map(ConversationId::new),
         state: query.state,
-        limit: Some(limit(query.limit, USUAL, MOST)?),
+        before,
+        limit: Some(page.and_one_more()),
         ..RunFilter::default()
     };
     let mut runs = server.app.store.runs(&caller.scope, filter).await?;
+    let next_cursor = page.cut(&mut runs, |run| run.id.to_string());
     runs.retain(|run| caller.may_talk_to(&run.agent));
-    Ok(Document(RunList { runs }))
+    Ok(Document(RunList { runs, next_cursor }))
 }
 
 async fn show(
@@ -321,29 +329,4 @@ async fn cancel(
     let id = known(&server, &caller, &RunId::new(&id)).await?.id;
     server.runs.cancel(&caller.scope, &id).await?;
     Ok(Document(reply(&server, &caller, &id).await?))
-}
-
-impl From<BeginError> for Problem {
-    fn from(error: BeginError) -> Self {
-        let text = error.to_string();
-        match error {
-            BeginError::Full => Self::too_many(text, std::time::Duration::from_secs(5)),
-            BeginError::Ending => Self::new(StatusCode::SERVICE_UNAVAILABLE, "ending", text),
-            BeginError::NotFound(_)
-            | BeginError::Agent(OpenAgentError::NotFound { .. })
-            | BeginError::Run(RunError::Take(TakeRunError::NotFound(_))) => Self::not_found(text),
-            BeginError::Run(RunError::NothingSaid | RunError::ClientTool(_)) => Self::bad_request(text),
-            BeginError::Run(
-                RunError::OtherAgent { .. }
-                | RunError::Begin(
-                    BeginRunError::Open { .. } | BeginRunError::Changed(_) | BeginRunError::Taken(_),
-                )
-                | RunError::Take(TakeRunError::Over { .. } | TakeRunError::Busy(_)),
-            ) => Self::conflict(text),
-            BeginError::Agent(OpenAgentError::Model(_) | OpenAgentError::Name { .. }) => {
-                Self::new(StatusCode::BAD_GATEWAY, "no_model", text)
-            }
-            BeginError::Agent(_) | BeginError::Run(_) | BeginError::Broken => Self::failure(&error),
-        }
-    }
 }

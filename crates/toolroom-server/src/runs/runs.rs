@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use toolroom::agent::{Agent, Handed, ResumeRun, RunError, RunReport, SendRequest, Watcher};
 use toolroom::call::{CallReport, DeliverError, Delivery};
-use toolroom::conversation::{ConversationId, Conversations, Run, RunId, TakeRunError};
+use toolroom::conversation::{Conversations, Run, RunId, TakeRunError};
 use toolroom::scope::Scope;
 use toolroom::tool::ClientTools;
 
@@ -63,10 +63,11 @@ impl Drop for Turn {
 }
 
 /// A run that has begun.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Begun {
     pub(crate) run: RunId,
-    pub(crate) conversation: ConversationId,
+    /// What happens in it. It may be over before anybody looks.
+    pub(super) feed: Arc<Feed>,
 }
 
 /// Why a run did not begin or go on.
@@ -121,11 +122,9 @@ impl Runs {
         let agent = agents::open(&self.app, &request.scope, choice).await?.agent;
         let clock = self.app.room.clock();
         let run = request.run.get_or_insert_with(|| RunId::fresh(clock)).clone();
-        let conversation = request.conversation.get_or_insert_with(|| ConversationId::fresh(clock)).clone();
         let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
         request.watcher = Some(self.watcher(&live.feed));
-        self.work(run.clone(), live, async move { agent.send(request).await }).await?;
-        Ok(Begun { run, conversation })
+        self.work(run, live, async move { agent.send(request).await }).await
     }
 
     /// Goes on with a run that waits, or whose process died. Resolves once it goes on.
@@ -151,8 +150,7 @@ impl Runs {
         request.client_tools = tools;
         let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
         request.watcher = Some(self.watcher(&live.feed));
-        self.work(run.id.clone(), live, async move { agent.resume(request).await }).await?;
-        Ok(Begun { run: run.id, conversation: run.conversation })
+        self.work(run.id, live, async move { agent.resume(request).await }).await
     }
 
     /// Tells a feed what happens, counts it, and traces it.
@@ -226,11 +224,11 @@ impl Runs {
         run: RunId,
         live: Live,
         work: impl Future<Output = Result<RunReport, RunError>> + Send + 'static,
-    ) -> Result<(), BeginError> {
+    ) -> Result<Begun, BeginError> {
         let feed = Arc::clone(&live.feed);
         let turn = self.take_turn(&run, live).await?;
-        let halt = self.halt.clone();
-        let mut task = self.tasks.spawn(telemetry::carried(async move {
+        let (halt, name) = (self.halt.clone(), run.clone());
+        let task = self.tasks.spawn(telemetry::carried(async move {
             // Whoever is not done in time gives the run back: the next process goes on with it.
             let ended = tokio::select! {
                 ended = work => Some(ended),
@@ -242,21 +240,18 @@ impl Runs {
             drop(turn);
             match ended {
                 Some(Err(error)) => {
-                    tracing::debug!("`{run}` ended early: {error}");
+                    tracing::debug!("`{name}` ended early: {error}");
                     Err(error)
                 }
                 Some(Ok(_)) | None => Ok(()),
             }
         }));
-        tokio::select! {
-            biased;
-            () = feed.wait_for(0), if !feed.is_over() => {}
-            ended = &mut task => return ended.map_err(|_| BeginError::Broken)?.map_err(BeginError::from),
+        // Whoever ends without a word has not begun.
+        feed.wait_for(0).await;
+        if feed.stretch().is_none() {
+            task.await.map_err(|_| BeginError::Broken)??;
         }
-        if !feed.read(0).events.is_empty() {
-            return Ok(());
-        }
-        task.await.map_err(|_| BeginError::Broken)?.map_err(BeginError::from)
+        Ok(Begun { run, feed })
     }
 
     /// The turn to work on a run. Whoever has it already keeps it; whoever is about to give it back is waited for.

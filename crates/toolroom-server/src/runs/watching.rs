@@ -10,7 +10,7 @@ use toolroom::scope::Scope;
 
 use super::feed::{Fallen, Feed, Page};
 use super::position::{Position, Stretch};
-use super::runs::Runs;
+use super::runs::{Begun, Runs};
 use super::told::Told;
 
 /// Between two looks at a run that somebody else works on.
@@ -65,9 +65,15 @@ impl Watching {
         Self { runs, scope, run, place, feed: None, seen: VecDeque::new(), over: false }
     }
 
-    /// Watches from where the run was last taken up.
-    pub(crate) fn of_this_stretch(runs: Arc<Runs>, scope: Scope, run: RunId) -> Self {
-        Self { place: Place::NewestStretch, ..Self::new(runs, scope, run, None) }
+    /// Watches a run that has just begun, which may have said all it has to say already.
+    pub(crate) fn begun(runs: Arc<Runs>, scope: Scope, begun: &Begun, from: Option<Position>) -> Self {
+        let feed = Some(Arc::clone(&begun.feed));
+        Self { feed, ..Self::new(runs, scope, begun.run.clone(), from) }
+    }
+
+    /// The same, from where the run was taken up.
+    pub(crate) fn of_this_stretch(runs: Arc<Runs>, scope: Scope, begun: &Begun) -> Self {
+        Self { place: Place::NewestStretch, ..Self::begun(runs, scope, begun, None) }
     }
 
     /// What comes next; nothing, once the run has ended.

@@ -136,6 +136,28 @@ fn a_token_reaches_its_own_agent_and_its_own_runs() {
 }
 
 #[test]
+fn runs_and_conversations_are_listed_page_by_page() {
+    let (served, _model) = Served::over((0..5).map(|_| Line::says("Hello.")).collect::<Vec<_>>(), "");
+    let key = served.key("local", "chat");
+    for _ in 0..5 {
+        served.send("POST", "/v1/runs", &key, &json!({"message": "Hi", "wait": true})).is(200);
+    }
+    for list in ["runs", "conversations"] {
+        let whole = served.get(&format!("/v1/{list}"), &key).is(200).json();
+        let (mut seen, mut next) = (Vec::new(), format!("/v1/{list}?limit=2"));
+        loop {
+            let page = served.get(&next, &key).is(200).json();
+            seen.extend(page[list].as_array().unwrap().clone());
+            let Some(cursor) = page["next_cursor"].as_str() else { break };
+            assert_eq!(page[list].as_array().unwrap().len(), 2);
+            next = format!("/v1/{list}?limit=2&cursor={cursor}");
+        }
+        assert_eq!((json!(seen), whole.get("next_cursor")), (whole[list].clone(), None), "{list}");
+        served.get(&format!("/v1/{list}?cursor=bm9uZQ"), &key).refused(400, "bad_request");
+    }
+}
+
+#[test]
 fn a_token_for_another_agent_reaches_nothing_of_the_same_user() {
     let home = Home::new();
     let note = json!({"path": home.path().join("notes"), "text": "yes"});
