@@ -117,7 +117,7 @@ impl Served {
         let mut line = String::new();
         BufReader::new(child.stdout.take().ok_or("it says nothing")?).read_line(&mut line)?;
         let told: Value = serde_json::from_str(&line)?;
-        let address = told["url"].as_str().and_then(|url| url.strip_prefix("http://"));
+        let address = told.get("url").and_then(Value::as_str).and_then(|url| url.strip_prefix("http://"));
         Ok(Self { address: address.ok_or("it does not say where it listens")?.parse()?, child })
     }
 
@@ -159,7 +159,7 @@ fn key(home: &Path) -> Result<String, Box<dyn Error>> {
         .env("TOOLROOM_HOME", home)
         .output()?;
     let made: Value = serde_json::from_slice(&made.stdout)?;
-    Ok(made["key"].as_str().ok_or_else(|| format!("no key was made: {made}"))?.to_owned())
+    Ok(made.get("key").and_then(Value::as_str).ok_or_else(|| format!("no key was made: {made}"))?.to_owned())
 }
 
 /// From starting the process until it says that it is ready.

@@ -124,7 +124,7 @@ impl Runs {
         let run = request.run.get_or_insert_with(|| RunId::fresh(clock)).clone();
         let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
         request.watcher = Some(self.watcher(&live.feed));
-        self.work(run, live, async move { agent.send(request).await }).await
+        self.work(run, live, Box::pin(async move { agent.send(request).await })).await
     }
 
     /// Goes on with a run that waits, or whose process died. Resolves once it goes on.
@@ -150,7 +150,7 @@ impl Runs {
         request.client_tools = tools;
         let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
         request.watcher = Some(self.watcher(&live.feed));
-        self.work(run.id, live, async move { agent.resume(request).await }).await
+        self.work(run.id, live, Box::pin(async move { agent.resume(request).await })).await
     }
 
     /// Tells a feed what happens, counts it, and traces it.
