@@ -1,7 +1,9 @@
 //! The calls of a run, as its client hears of them.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
-use toolroom::conversation::CallNotice;
+use toolroom::conversation::{CallNotice, NumberedEvent, RunEvent};
 
 use super::activity::Activity;
 use super::event::{Event, pieces};
@@ -14,6 +16,19 @@ pub(super) const CLIENT: &str = "client:";
 
 /// Results are shortened long before; this holds for what was not.
 const RESULT_BYTES: usize = 1024 * 1024;
+
+/// The calls that the client was told of.
+pub(super) fn announced(events: &[NumberedEvent]) -> HashSet<String> {
+    let ids = events.iter().flat_map(|event| match &event.event {
+        RunEvent::Answered { calls, .. } => {
+            let calls = calls.iter().filter(|call| !call.tool.starts_with(CLIENT));
+            calls.map(|call| call.id.to_string()).collect()
+        }
+        RunEvent::Handed { id, .. } => vec![id.to_string()],
+        _ => Vec::new(),
+    });
+    ids.collect()
+}
 
 impl Narrator {
     pub(super) fn announce(&mut self, call: &str, name: &str, parent: &str, arguments: &str) {

@@ -3,17 +3,17 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use toolroom::agent::SendRequest;
+use toolroom::agent::{RunError, SendRequest};
 use toolroom::call::{DeliverError, Delivery};
 use toolroom::conversation::{
-    ConversationId, Conversations as _, NumberedEvent, Run, RunEvent, RunFilter, RunId, RunState,
+    ConversationId, Conversations as _, NumberedEvent, Run, RunFilter, RunId, RunState,
 };
 use toolroom::ledger::LedgerError;
 use toolroom::model::{Message as Said, Role as Speaker};
 use toolroom::scope::Scope;
 
 use super::answers::{Answered, Questions, Refusal, told};
-use super::calls::CLIENT;
+use super::calls::announced;
 use super::event::Interrupt;
 use super::input::Input;
 use super::interrupt::question;
@@ -23,7 +23,7 @@ use super::state::State;
 use super::thread::{ATTEMPTS, conversation_of, joined, run_of};
 use crate::agents::Choice;
 use crate::app::App;
-use crate::runs::{BeginError, Position, Runs, Stretch};
+use crate::runs::{BeginError, Begun, Position, Runs, Stretch};
 
 /// What is kept of where a run came from.
 const ENTRANCE: &str = "agui";
@@ -40,7 +40,7 @@ pub(crate) struct Started {
 /// What happens next.
 pub(crate) enum Next {
     /// A run, watched from a place on.
-    Watch { run: RunId, from: Option<Position> },
+    Watch { begun: Begun, from: Option<Position> },
     /// Nothing: there is nothing new, up to these calls that the client has to run.
     Rest { pending: Vec<String> },
     /// Nothing: the client has taken back what was asked for.
@@ -84,6 +84,13 @@ impl Start {
     /// When nothing was begun.
     pub(crate) async fn begin(self) -> Result<Started, StartError> {
         let newest = self.newest().await?;
+        // Its questions, results and words are for the agent that was asked, whoever knows the name of the thread.
+        if let Some(Run { id, agent, .. }) = &newest
+            && self.choice.agent.as_deref().is_some_and(|asked| asked != agent.as_str())
+        {
+            let (run, agent) = (id.clone(), agent.clone());
+            return Err(BeginError::from(RunError::OtherAgent { run, agent }).into());
+        }
         match newest.map(|run| (run.state, run)) {
             Some((RunState::Waiting, run)) => self.go_on(run).await,
             Some((RunState::Running, run)) => self.join(run).await,
@@ -257,10 +264,10 @@ impl Start {
         request.client_tools = self.input.tools.clone();
         let entries = self.app.store.entries(&self.scope, &self.conversation, 0).await?;
         let messages = joined(&self.conversation, &entries, &self.input.messages).messages;
-        self.runs.send(&self.choice, request).await?;
+        let begun = self.runs.send(&self.choice, request).await?;
         let setting = self.setting(&words.run, 0, messages, HashSet::new());
         let narrator = self.narrator(setting);
-        Ok(Started { narrator, whole: false, next: Next::Watch { run: words.run, from: None } })
+        Ok(Started { narrator, whole: false, next: Next::Watch { begun, from: None } })
     }
 
     /// Goes on with a run. After a crash the client may not have what was said before it.
@@ -269,9 +276,9 @@ impl Start {
         let entries = self.app.store.entries(&self.scope, &self.conversation, 0).await?;
         let thread = joined(&self.conversation, &entries, &self.input.messages);
         let tools = Some(self.input.tools.clone()).filter(|tools| !tools.is_empty());
-        self.runs.resume_with(&self.scope, &run.id, tools).await?;
+        let begun = self.runs.resume_with(&self.scope, &run.id, tools).await?;
         let setting = self.setting(&run.id, run.iterations, thread.messages, announced(&events));
-        let next = Next::Watch { run: run.id.clone(), from: position(&events) };
+        let next = Next::Watch { begun, from: position(&events) };
         Ok(Started { narrator: self.narrator(setting), whole: after_crash && !thread.is_whole, next })
     }
 
@@ -331,17 +338,4 @@ fn position(events: &[NumberedEvent]) -> Option<Position> {
     let last = events.last()?;
     let stretch = events.iter().rev().find_map(Stretch::begun_by)?;
     Some(Position { stretch, seq: last.seq })
-}
-
-/// The calls that the client was told of.
-fn announced(events: &[NumberedEvent]) -> HashSet<String> {
-    let ids = events.iter().flat_map(|event| match &event.event {
-        RunEvent::Answered { calls, .. } => {
-            let calls = calls.iter().filter(|call| !call.tool.starts_with(CLIENT));
-            calls.map(|call| call.id.to_string()).collect()
-        }
-        RunEvent::Handed { id, .. } => vec![id.to_string()],
-        _ => Vec::new(),
-    });
-    ids.collect()
 }

@@ -65,10 +65,11 @@ pub(super) async fn run(
     output: &Output,
     register: &Register,
 ) -> anyhow::Result<Exit> {
-    if let Some(url) = &args.database {
+    if args.database.is_some() {
+        // The address of a database may hold its password, so it is not repeated.
         bail!(
-            "`{url}` cannot be used: this version keeps everything in SQLite in the data folder, and PostgreSQL comes \
-             later; leave `--database` out"
+            "no other database can be used: this version keeps everything in SQLite in the data folder, and PostgreSQL \
+             comes later; leave `--database` out"
         );
     }
     if let Err(error) = allow_open_files(OPEN_FILES) {

@@ -7,20 +7,20 @@ use toolroom::conversation::NumberedEvent;
 /// What a watcher of a run is sent.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum StreamedEvent {
+pub(crate) enum StreamedEvent<'a> {
     /// Something that happened.
-    Event(NumberedEvent),
+    Event(&'a NumberedEvent),
     /// What an answer said so far, for somebody who has missed pieces of it.
-    Snapshot(SnapshotDocument),
+    Snapshot(SnapshotDocument<'a>),
 }
 
 /// The words of an answer so far.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "snapshot")]
 #[schemars(rename = "Snapshot")]
-pub(crate) struct SnapshotDocument {
+pub(crate) struct SnapshotDocument<'a> {
     /// The answer.
-    pub(crate) text: String,
+    pub(crate) text: &'a str,
     /// The thoughts.
-    pub(crate) reasoning: String,
+    pub(crate) reasoning: &'a str,
 }

@@ -24,7 +24,7 @@ use super::server::Server;
 use crate::agents;
 use crate::agui::{Event, Input, Narrator, Next, RunAgentInput, Start, StartError, Started};
 use crate::identity::{Caller, Permission};
-use crate::runs::{BeginError, Position, Seen, Watching};
+use crate::runs::{BeginError, Begun, Position, Seen, Watching};
 use crate::telemetry;
 
 /// How long the end of a run is waited for when the server ends.
@@ -88,8 +88,8 @@ impl Telling {
     async fn tell(self, started: Started, on_disconnect: OnDisconnect) {
         let Started { mut narrator, whole, next } = started;
         let mut first = narrator.start(whole);
-        let (run, from) = match next {
-            Next::Watch { run, from } => (run, from),
+        let (begun, from) = match next {
+            Next::Watch { begun, from } => (begun, from),
             Next::Rest { pending } => {
                 first.extend(narrator.rest(pending));
                 return drop(self.send(first).await);
@@ -108,9 +108,10 @@ impl Telling {
             }
         };
         let told = match self.send(first).await {
-            Ok(()) => self.follow(&mut narrator, &run, from).await,
+            Ok(()) => self.follow(&mut narrator, &begun, from).await,
             Err(gone) => Err(gone),
         };
+        let run = begun.run;
         // A run that waits is waited for, whoever watches.
         let is_unwanted = told == Err(Gone) && on_disconnect == OnDisconnect::Cancel;
         if is_unwanted
@@ -122,15 +123,20 @@ impl Telling {
     }
 
     /// Tells what happens until the run has ended for the client.
-    async fn follow(&self, narrator: &mut Narrator, run: &RunId, from: Option<Position>) -> Result<(), Gone> {
+    async fn follow(
+        &self,
+        narrator: &mut Narrator,
+        begun: &Begun,
+        from: Option<Position>,
+    ) -> Result<(), Gone> {
         let runs = Arc::clone(&self.server.runs);
-        let mut watching = Watching::new(runs, self.scope.clone(), run.clone(), from);
+        let mut watching = Watching::begun(runs, self.scope.clone(), begun, from);
         loop {
             self.stream.ready().await?;
             let seen = tokio::select! {
                 biased;
                 seen = self.stream.meanwhile(watching.next()) => seen?,
-                () = self.given_back(run) => match timeout(LAST_WORDS, watching.next()).await {
+                () = self.given_back(&begun.run) => match timeout(LAST_WORDS, watching.next()).await {
                     Ok(seen) => seen,
                     Err(_) => {
                         let message = "the server ends; the thread goes on with its next run";

@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 use toolroom::call::{CallReport, CallRequest, Outcome, ResumeError, ResumeRequest};
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal as _};
@@ -102,16 +103,23 @@ async fn create(
         .entrance(ENTRANCE)
         .cancellation(stop.clone());
     request.timeout = timeout;
-    // Whoever goes away stops it; it then ends in order, on a task of its own.
-    let _gone = stop.clone().drop_guard();
-    let running = server.running.enter(id, caller.scope, stop);
-    let called = tokio::spawn(telemetry::carried(async move {
+    let report = unless_given_up(stop.clone(), async move {
+        let running = server.running.enter(id, caller.scope, stop);
         let report = server.app.room.call(request).await;
         drop(running);
         server.trace_call(&report);
         report
-    }));
-    Ok(reply(&called.await.map_err(|error| Problem::failure(&error))?))
+    });
+    Ok(reply(&report.await?))
+}
+
+/// What comes of some work. Whoever goes away stops it; it then ends in order, on a task of its own.
+async fn unless_given_up<T: Send + 'static>(
+    stop: CancellationToken,
+    work: impl Future<Output = T> + Send + 'static,
+) -> Result<T, Problem> {
+    let _gone = stop.drop_guard();
+    tokio::spawn(telemetry::carried(work)).await.map_err(|error| Problem::failure(&error))
 }
 
 /// What a client says about its situation is bounded.
@@ -206,7 +214,7 @@ async fn list(
         limit: Some(page.and_one_more()),
     };
     let mut calls = server.app.store.calls(&caller.scope, filter).await?;
-    let next_cursor = page.cut(&mut calls, |call| call.id.as_str());
+    let next_cursor = page.cut(&mut calls, |call| call.id.to_string());
     calls.iter_mut().for_each(|call| for_eyes_of(&caller, call));
     Ok(Document(CallList { calls, next_cursor }))
 }
@@ -265,11 +273,15 @@ async fn resume(
         return Err(Problem::conflict(format!("`{id}` belongs to the run `{run}`, which goes on with it")));
     }
     let stop = server.closing.child_token();
-    let mut request = ResumeRequest::new(CallId::new(&id), caller.scope.clone());
+    let mut request = ResumeRequest::new(CallId::new(&id), caller.scope);
     request.cancellation = stop.clone();
+    unless_given_up(stop, async move { go_on(&server, request).await }).await?
+}
+
+async fn go_on(server: &Server, mut request: ResumeRequest) -> Result<Response, Problem> {
     loop {
-        let call = request.call.clone();
-        let running = server.running.enter(call.clone(), caller.scope.clone(), stop.clone());
+        let (call, stop) = (request.call.clone(), request.cancellation.clone());
+        let running = server.running.enter(call.clone(), request.scope.clone(), stop);
         let resumed = server.app.room.resume(request.clone()).await;
         drop(running);
         match resumed {

@@ -18,7 +18,7 @@ use super::need::Need;
 use super::problem::Problem;
 use super::reading::{Body, Document};
 use super::route::Route;
-use super::runs::choice;
+use super::runs::{choice, known};
 use super::server::Server;
 use crate::agents;
 use crate::identity::{Caller, Permission};
@@ -26,7 +26,7 @@ use crate::openai::{
     ChatRequest, Chunk, ChunkChoice, Completion, Delta, ErrorPart, ErrorReply, FinishReason, FunctionCall,
     Piece, Said, ToolCallPart, Usage,
 };
-use crate::runs::{Seen, Watching};
+use crate::runs::{Begun, Seen, Watching};
 use crate::telemetry;
 
 /// What is kept of where a run came from. Whoever sent it waits for the reply, so nobody goes on with it after a restart.
@@ -34,6 +34,9 @@ const ENTRANCE: &str = "openai";
 
 /// The header that names the run.
 const RUN: &str = "x-toolroom-run";
+
+/// What is said of a run that was cancelled.
+const STOPPED: &str = "somebody stopped the run";
 
 /// What a stream ends with.
 const LAST_WORD: &str = "[DONE]";
@@ -101,12 +104,12 @@ async fn complete(
     Extension(caller): Extension<Caller>,
     Body(request): Body<ChatRequest>,
 ) -> Result<Response, Refusal> {
-    let run = begin(&server, &caller, &request).await?;
+    let begun = begin(&server, &caller, &request).await?;
     let created = server.app.room.clock().now().as_micros() / 1_000_000;
-    let answering = Answering { server, caller, run, agent: request.model.clone(), created };
+    let answering = Answering { server, caller, begun, agent: request.model.clone(), created };
     if request.stream == Some(true) {
         let (stream, mut response) = Stream::open();
-        name_run(&mut response, &answering.run);
+        name_run(&mut response, &answering.begun.run);
         tokio::spawn(telemetry::carried(answering.in_pieces(stream, request.wants_usage())));
         return Ok(response);
     }
@@ -136,7 +139,7 @@ impl IntoResponse for Refusal {
 }
 
 /// Begins a run, or goes on with the one whose calls were run.
-async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> Result<RunId, Problem> {
+async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> Result<Begun, Problem> {
     let wrong = |error: crate::openai::WrongRequest| Problem::bad_request(error.to_string());
     let choice = choice(caller, Some(request.model.clone()), None)?;
     let tools = request.tools().map_err(wrong)?;
@@ -148,7 +151,7 @@ async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> 
             send.context = instructions
                 .map(|text| Map::from_iter([(INSTRUCTIONS.to_owned(), Value::from(text))]))
                 .unwrap_or_default();
-            Ok(server.runs.send(&choice, send).await?.run)
+            Ok(server.runs.send(&choice, send).await?)
         }
         Said::Results(results) => {
             let mut run = None;
@@ -160,6 +163,12 @@ async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> 
                 if run.get_or_insert_with(|| owner.clone()) != &owner {
                     return Err(Problem::bad_request("these results belong to different runs"));
                 }
+                if known(server, caller, &owner).await?.agent.as_str() != request.model {
+                    return Err(Problem::conflict(format!(
+                        "`{id}` was not handed out by `{}`",
+                        request.model
+                    )));
+                }
                 let result = serde_json::from_str(&text).unwrap_or(Value::String(text));
                 let delivery = Delivery::new(call, record.scope.clone(), Ok(result));
                 match server.runs.deliver(&owner, delivery).await? {
@@ -170,8 +179,7 @@ async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> 
                 }
             }
             let run = run.ok_or_else(|| Problem::bad_request("there are no results"))?;
-            server.runs.resume_with(&caller.scope, &run, Some(tools)).await?;
-            Ok(run)
+            Ok(server.runs.resume_with(&caller.scope, &run, Some(tools)).await?)
         }
     }
 }
@@ -180,7 +188,7 @@ async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> 
 struct Answering {
     server: Arc<Server>,
     caller: Caller,
-    run: RunId,
+    begun: Begun,
     agent: String,
     created: i64,
 }
@@ -189,7 +197,7 @@ impl Answering {
     fn watching(&self) -> Watching {
         // Of a run that goes on only what comes now is new to the program; it begins with the run being taken up.
         let runs = Arc::clone(&self.server.runs);
-        Watching::of_this_stretch(runs, self.caller.scope.clone(), self.run.clone())
+        Watching::of_this_stretch(runs, self.caller.scope.clone(), &self.begun)
     }
 
     async fn whole(self) -> Result<Response, Problem> {
@@ -197,25 +205,28 @@ impl Answering {
         let (mut text, mut calls, mut usage) = (String::new(), Vec::new(), Usage::default());
         while let Some(seen) = watching.next().await? {
             let Seen::Event(_, event) = seen else { continue };
-            match event.event {
-                RunEvent::Answered { text: said, .. } => text = said,
-                RunEvent::Handed { call, tool, .. } => calls.push(self.call(&call, &tool).await?),
-                RunEvent::Asks { tool, reason, call, .. } => text = asks(&tool, &reason, &call),
-                RunEvent::Done { text: said, usage: tokens, .. } => (text, usage) = (said, tokens.into()),
+            match &event.event {
+                RunEvent::Answered { text: said, .. } => text.clone_from(said),
+                RunEvent::Handed { call, tool, .. } => calls.push(self.call(call, tool).await?),
+                RunEvent::Asks { tool, reason, call, .. } => text = asks(tool, reason, call),
+                RunEvent::Done { text: said, usage: tokens, .. } => {
+                    text.clone_from(said);
+                    usage = (*tokens).into();
+                }
                 RunEvent::Failed(failure) => {
-                    return Err(Problem::new(StatusCode::BAD_GATEWAY, "no_answer", failure.message));
+                    return Err(Problem::new(StatusCode::BAD_GATEWAY, "no_answer", failure.message.clone()));
                 }
                 RunEvent::Cancelled => {
-                    return Err(Problem::new(StatusCode::CONFLICT, "cancelled", "somebody stopped the run"));
+                    return Err(Problem::new(StatusCode::CONFLICT, "cancelled", STOPPED));
                 }
                 RunEvent::Waiting { .. } => break,
                 _ => {}
             }
         }
         let completion =
-            Completion::new(self.run.to_string(), self.created, self.agent.clone(), text, calls, usage);
+            Completion::new(self.begun.run.to_string(), self.created, self.agent.clone(), text, calls, usage);
         let mut response = Document(completion).into_response();
-        name_run(&mut response, &self.run);
+        name_run(&mut response, &self.begun.run);
         Ok(response)
     }
 
@@ -230,9 +241,9 @@ impl Answering {
 
     async fn in_pieces(self, stream: Stream, wants_usage: bool) {
         if self.tell(&stream, wants_usage).await == Err(Gone)
-            && let Err(error) = self.server.runs.cancel(&self.caller.scope, &self.run).await
+            && let Err(error) = self.server.runs.cancel(&self.caller.scope, &self.begun.run).await
         {
-            tracing::debug!("`{}` is not cancelled: {error}", self.run);
+            tracing::debug!("`{}` is not cancelled: {error}", self.begun.run);
         }
     }
 
@@ -243,40 +254,46 @@ impl Answering {
         let (mut calls, mut usage, mut said) = (0, Usage::default(), String::new());
         loop {
             stream.ready().await?;
-            let Ok(Some(seen)) = stream.meanwhile(watching.next()).await? else { break };
+            let seen = match stream.meanwhile(watching.next()).await? {
+                Ok(Some(seen)) => seen,
+                Ok(None) => break,
+                Err(error) => {
+                    tracing::warn!("a run cannot be watched: {error}");
+                    return self.fail(stream, "internal", "the answer cannot be read").await;
+                }
+            };
             let event = match seen {
-                Seen::Event(_, event) => event.event,
+                Seen::Event(_, event) => event,
                 Seen::Words(_, words) => {
                     self.say_rest(stream, &mut said, &words.text).await?;
                     continue;
                 }
             };
-            match event {
+            match &event.event {
                 RunEvent::Asking { .. } | RunEvent::Void { .. } => said.clear(),
                 RunEvent::Text { text } => {
-                    said.push_str(&text);
-                    self.say(stream, text).await?;
+                    said.push_str(text);
+                    self.say(stream, text.clone()).await?;
                 }
                 RunEvent::Answered { text, .. } => {
-                    self.say_rest(stream, &mut said, &text).await?;
+                    self.say_rest(stream, &mut said, text).await?;
                     said.clear();
                 }
                 RunEvent::Handed { call, tool, .. } => {
-                    if let Ok(part) = self.call(&call, &tool).await {
+                    if let Ok(part) = self.call(call, tool).await {
                         let part = ToolCallPart { index: Some(calls), ..part };
                         calls += 1;
                         self.send(stream, Delta { tool_calls: vec![part], ..Delta::default() }, None).await?;
                     }
                 }
                 RunEvent::Asks { tool, reason, call, .. } => {
-                    self.say(stream, asks(&tool, &reason, &call)).await?;
+                    self.say(stream, asks(tool, reason, call)).await?;
                 }
                 RunEvent::Failed(failure) => {
-                    let (message, code) = (failure.message.as_str(), failure.kind.as_str());
-                    let error = ErrorPart { message, kind: "server_error", code, param: None };
-                    return stream.send(None, None, &Piece::Error(ErrorReply { error })).await;
+                    return self.fail(stream, failure.kind.as_str(), &failure.message).await;
                 }
-                RunEvent::Done { usage: tokens, .. } => usage = tokens.into(),
+                RunEvent::Cancelled => return self.fail(stream, "cancelled", STOPPED).await,
+                RunEvent::Done { usage: tokens, .. } => usage = (*tokens).into(),
                 RunEvent::Waiting { .. } => break,
                 _ => {}
             }
@@ -290,6 +307,11 @@ impl Answering {
         stream.send_text(format!("data: {LAST_WORD}\n\n")).await
     }
 
+    async fn fail(&self, stream: &Stream, code: &str, message: &str) -> Result<(), Gone> {
+        let error = ErrorPart { message, kind: "server_error", code, param: None };
+        stream.send(None, None, &Piece::Error(ErrorReply { error })).await
+    }
+
     async fn say(&self, stream: &Stream, text: String) -> Result<(), Gone> {
         self.send(stream, Delta { content: Some(text), ..Delta::default() }, None).await
     }
@@ -300,7 +322,7 @@ impl Answering {
     }
 
     fn chunk(&self) -> Chunk<'_> {
-        let (id, model) = (self.run.as_str(), self.agent.as_str());
+        let (id, model) = (self.begun.run.as_str(), self.agent.as_str());
         Chunk {
             id,
             object: Completion::PIECE,

@@ -6,23 +6,19 @@ use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use toolroom::clock::Timestamp;
 use toolroom::conversation::{
-    Conversation, ConversationFilter, ConversationId, Conversations as _, Entry, StepError,
+    AgentId, Conversation, ConversationFilter, ConversationId, Conversations as _, Entry, StepError,
 };
 
 use super::need::Need;
-use super::paging::limit;
+use super::paging::{Page, not_ours};
 use super::problem::Problem;
 use super::reading::{Document, Path, Query};
 use super::route::Route;
+use super::runs::choice;
 use super::server::Server;
 use crate::identity::{Caller, Permission};
-
-/// So many conversations where nobody says.
-const USUAL: u32 = 100;
-
-/// The most conversations in one reply.
-const MOST: u32 = 1_000;
 
 pub(super) fn routes() -> Vec<Route> {
     let chat = Need::Permission(Permission::Chat);
@@ -57,8 +53,11 @@ struct ConversationsQuery {
     title: Option<String>,
     /// At most so many.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
+    /// Where the page before ended: its `next_cursor`.
+    #[serde(default)]
+    cursor: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -74,6 +73,9 @@ struct MessagesQuery {
 struct ConversationList {
     /// The conversations.
     conversations: Vec<Conversation>,
+    /// Where the next page begins, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -87,14 +89,25 @@ async fn list(
     Extension(caller): Extension<Caller>,
     Query(query): Query<ConversationsQuery>,
 ) -> Result<Document<ConversationList>, Problem> {
+    let page = Page::new(query.limit, query.cursor.as_deref())?;
     let filter = ConversationFilter {
-        agent: query.agent.as_deref().map(toolroom::conversation::AgentId::new),
+        agent: choice(&caller, query.agent, None)?.agent.as_deref().map(AgentId::new),
         title: query.title,
-        limit: Some(limit(query.limit, USUAL, MOST)?),
+        behind: page.after.as_deref().map(place).transpose()?,
+        limit: Some(page.and_one_more()),
         ..ConversationFilter::default()
     };
-    let conversations = server.app.store.conversations(&caller.scope, filter).await?;
-    Ok(Document(ConversationList { conversations }))
+    let mut conversations = server.app.store.conversations(&caller.scope, filter).await?;
+    let next_cursor =
+        page.cut(&mut conversations, |last| format!("{} {}", last.updated_at.as_micros(), last.id));
+    Ok(Document(ConversationList { conversations, next_cursor }))
+}
+
+/// Where a page ended. What is said in a conversation meanwhile moves it, so its id alone does not tell.
+fn place(text: &str) -> Result<(Timestamp, ConversationId), Problem> {
+    let (at, id) = text.split_once(' ').ok_or_else(not_ours)?;
+    let at = at.parse().map_err(|_| not_ours())?;
+    Ok((Timestamp::from_micros(at), ConversationId::new(id)))
 }
 
 async fn show(
@@ -132,5 +145,6 @@ async fn delete(
 
 async fn find(server: &Server, caller: &Caller, id: &str) -> Result<Conversation, Problem> {
     let found = server.app.store.conversation(&caller.scope, &ConversationId::new(id)).await?;
-    found.ok_or_else(|| Problem::not_found(format!("there is no conversation `{id}`")))
+    let theirs = found.filter(|conversation| caller.may_talk_to(&conversation.agent));
+    theirs.ok_or_else(|| Problem::not_found(format!("there is no conversation `{id}`")))
 }

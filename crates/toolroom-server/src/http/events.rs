@@ -1,5 +1,6 @@
 //! Event streams: what happens, as it happens.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,14 +10,13 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use http_body::Frame;
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::route::EVENTS;
 use crate::documents::{SnapshotDocument, StreamedEvent};
-use crate::runs::{Seen, Watching};
+use crate::runs::{Fallen, Position, Seen, Watching};
 
 /// Silence after which a sign of life is sent, so that nobody in between cuts the line.
 const QUIET: Duration = Duration::from_secs(15);
@@ -58,27 +58,23 @@ impl Stream {
         }
     }
 
-    /// Sends one event. JSON is one line.
+    /// Sends one event.
     pub(super) async fn send(
         &self,
         name: Option<&str>,
         id: Option<&str>,
         data: &impl Serialize,
     ) -> Result<(), Gone> {
-        let mut text = String::new();
-        for (field, value) in [("event", name), ("id", id)] {
-            if let Some(value) = value {
-                text.push_str(&format!("{field}: {value}\n"));
-            }
-        }
-        let data = serde_json::to_string(data).map_err(|_| Gone)?;
-        text.push_str(&format!("data: {data}\n\n"));
-        self.send_text(text).await
+        self.send_bytes(frame(name, id, &serde_json::to_string(data).map_err(|_| Gone)?)).await
     }
 
     /// Sends text as it is.
     pub(super) async fn send_text(&self, text: String) -> Result<(), Gone> {
-        match timeout(PATIENCE, self.pieces.send(text.into())).await {
+        self.send_bytes(text.into()).await
+    }
+
+    async fn send_bytes(&self, bytes: Bytes) -> Result<(), Gone> {
+        match timeout(PATIENCE, self.pieces.send(bytes)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(Gone),
         }
@@ -119,25 +115,49 @@ impl http_body::Body for Pieces {
     }
 }
 
+/// One event as it is sent. JSON is one line.
+fn frame(name: Option<&str>, id: Option<&str>, data: &str) -> Bytes {
+    let mut text = String::with_capacity(data.len() + 128);
+    for (field, value) in [("event", name), ("id", id)] {
+        if let Some(value) = value {
+            text.extend([field, ": ", value, "\n"]);
+        }
+    }
+    text.extend(["data: ", data, "\n\n"]);
+    text.into()
+}
+
+/// What every event of a run says.
+#[derive(Deserialize)]
+struct Named<'a> {
+    #[serde(borrow, rename = "type")]
+    name: Cow<'a, str>,
+}
+
+fn written(place: Position, event: &StreamedEvent<'_>) -> Bytes {
+    let data = serde_json::to_string(event).unwrap_or_default();
+    let named = serde_json::from_str::<Named<'_>>(&data).ok();
+    frame(named.as_ref().map(|named| &*named.name), Some(&place.to_string()), &data)
+}
+
 /// Sends what a watcher sees until the run ends or nobody reads.
 pub(super) async fn relay(stream: Stream, mut watching: Watching) {
     while stream.ready().await.is_ok() {
         let Ok(seen) = stream.meanwhile(watching.next()).await else { return };
-        let (place, event) = match seen {
-            Ok(Some(Seen::Event(place, event))) => (place, StreamedEvent::Event(event)),
-            Ok(Some(Seen::Words(place, words))) => {
-                let snapshot = SnapshotDocument { text: words.text, reasoning: words.reasoning };
-                (place, StreamedEvent::Snapshot(snapshot))
+        let told = match seen {
+            Ok(Some(Seen::Event(place, event))) => {
+                event.written(|event| written(place, &StreamedEvent::Event(event)))
             }
+            Ok(Some(Seen::Words(place, words))) => words.written(|Fallen { text, reasoning }| {
+                written(place, &StreamedEvent::Snapshot(SnapshotDocument { text, reasoning }))
+            }),
             Ok(None) => return,
             Err(error) => {
                 tracing::warn!("a run cannot be watched: {error}");
                 return;
             }
         };
-        let event = serde_json::to_value(&event).unwrap_or_default();
-        let name = event.get("type").and_then(Value::as_str);
-        if stream.send(name, Some(&place.to_string()), &event).await.is_err() {
+        if stream.send_bytes(told).await.is_err() {
             return;
         }
     }

@@ -13,15 +13,6 @@ const USUAL: u32 = 50;
 /// The most of one page.
 const MOST: u32 = 200;
 
-/// How many are wanted of a list.
-pub(super) fn limit(wanted: Option<u32>, usual: u32, most: u32) -> Result<u32, Problem> {
-    let limit = wanted.unwrap_or(usual);
-    match (1..=most).contains(&limit) {
-        true => Ok(limit),
-        false => Err(Problem::bad_request(format!("`limit` is a number from 1 to {most}"))),
-    }
-}
-
 /// Which part of a list is wanted.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -49,18 +40,15 @@ pub(super) struct Page {
 
 impl Page {
     pub(super) fn new(limit: Option<u32>, cursor: Option<&str>) -> Result<Self, Problem> {
-        let limit = self::limit(limit, USUAL, MOST)?;
+        let limit = limit.unwrap_or(USUAL);
+        if !(1..=MOST).contains(&limit) {
+            return Err(Problem::bad_request(format!("`limit` is a number from 1 to {MOST}")));
+        }
         let read = |cursor: &str| {
             let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
             String::from_utf8(bytes).ok().filter(|id| !id.is_empty())
         };
-        let after = cursor
-            .map(|cursor| {
-                read(cursor).ok_or_else(|| {
-                    Problem::bad_request("this `cursor` is none of ours; take the `next_cursor` of a page")
-                })
-            })
-            .transpose()?;
+        let after = cursor.map(|cursor| read(cursor).ok_or_else(not_ours)).transpose()?;
         Ok(Self { limit: usize::try_from(limit).unwrap_or(usize::MAX), after })
     }
 
@@ -70,21 +58,30 @@ impl Page {
     }
 
     /// Cuts what is more than a page; says where the next one begins.
-    pub(super) fn cut<T>(&self, items: &mut Vec<T>, id: impl Fn(&T) -> &str) -> Option<String> {
+    pub(super) fn cut<T, P: AsRef<[u8]>>(
+        &self,
+        items: &mut Vec<T>,
+        place: impl Fn(&T) -> P,
+    ) -> Option<String> {
         if items.len() <= self.limit {
             return None;
         }
         items.truncate(self.limit);
-        items.last().map(|last| URL_SAFE_NO_PAD.encode(id(last)))
+        items.last().map(|last| URL_SAFE_NO_PAD.encode(place(last)))
     }
 
     /// The part of a whole list, which is put in the order of its ids.
     pub(super) fn of<T>(&self, mut items: Vec<T>, id: impl Fn(&T) -> &str) -> (Vec<T>, Option<String>) {
         items.retain(|item| self.after.as_deref().is_none_or(|after| id(item) > after));
         items.sort_by(|one, other| id(one).cmp(id(other)));
-        let next = self.cut(&mut items, id);
+        let next = self.cut(&mut items, |item| id(item).to_owned());
         (items, next)
     }
+}
+
+/// Somebody made up where a page ended, or what was there is gone.
+pub(super) fn not_ours() -> Problem {
+    Problem::bad_request("this `cursor` is none of ours; take the `next_cursor` of a page")
 }
 
 #[cfg(test)]

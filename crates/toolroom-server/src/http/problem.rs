@@ -6,10 +6,14 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
+use toolroom::agent::RunError;
+use toolroom::conversation::{BeginRunError, TakeRunError};
 use toolroom::ledger::LedgerError;
 use toolroom_store::StoreError;
 
+use crate::agents::OpenAgentError;
 use crate::machine::MachineError;
+use crate::runs::BeginError;
 use crate::telemetry;
 
 /// The media type of problems.
@@ -93,6 +97,31 @@ impl Problem {
         tracing::error!("a request failed: {text}");
         let detail = "this did not work, and it is not your fault; the server's log says why";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
+    }
+}
+
+impl From<BeginError> for Problem {
+    fn from(error: BeginError) -> Self {
+        let text = error.to_string();
+        match error {
+            BeginError::Full => Self::too_many(text, Duration::from_secs(5)),
+            BeginError::Ending => Self::new(StatusCode::SERVICE_UNAVAILABLE, "ending", text),
+            BeginError::NotFound(_)
+            | BeginError::Agent(OpenAgentError::NotFound { .. })
+            | BeginError::Run(RunError::Take(TakeRunError::NotFound(_))) => Self::not_found(text),
+            BeginError::Run(RunError::NothingSaid | RunError::ClientTool(_)) => Self::bad_request(text),
+            BeginError::Run(
+                RunError::OtherAgent { .. }
+                | RunError::Begin(
+                    BeginRunError::Open { .. } | BeginRunError::Changed(_) | BeginRunError::Taken(_),
+                )
+                | RunError::Take(TakeRunError::Over { .. } | TakeRunError::Busy(_)),
+            ) => Self::conflict(text),
+            BeginError::Agent(OpenAgentError::Model(_) | OpenAgentError::Name { .. }) => {
+                Self::new(StatusCode::BAD_GATEWAY, "no_model", text)
+            }
+            BeginError::Agent(_) | BeginError::Run(_) | BeginError::Broken => Self::failure(&error),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Calls that this process is working on for somebody outside, so that they can be stopped.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
@@ -14,13 +14,22 @@ pub(super) struct Running(Mutex<HashMap<CallId, (Scope, CancellationToken)>>);
 /// A call that is being worked on, until this is dropped.
 pub(super) struct Entry {
     running: Arc<Running>,
-    call: CallId,
+    /// None, if somebody else works on it.
+    call: Option<CallId>,
 }
 
 impl Running {
-    /// Remembers a call for as long as the entry lives.
+    /// Remembers a call for as long as the entry lives. Whoever wants the same one takes nothing away from who works on
+    /// it.
     pub(super) fn enter(self: &Arc<Self>, call: CallId, scope: Scope, stop: CancellationToken) -> Entry {
-        self.calls(|calls| calls.insert(call.clone(), (scope, stop)));
+        let call = self.calls(|calls| match calls.entry(call) {
+            hash_map::Entry::Vacant(place) => {
+                let call = place.key().clone();
+                place.insert((scope, stop));
+                Some(call)
+            }
+            hash_map::Entry::Occupied(_) => None,
+        });
         Entry { running: Arc::clone(self), call }
     }
 
@@ -42,6 +51,8 @@ impl Running {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        self.running.calls(|calls| calls.remove(&self.call));
+        if let Some(call) = &self.call {
+            self.running.calls(|calls| calls.remove(call));
+        }
     }
 }

@@ -8,18 +8,18 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use toolroom::agent::{RunError, SendRequest};
+use toolroom::agent::SendRequest;
 use toolroom::conversation::{
-    BeginRunError, ConversationId, Conversations as _, NumberedEvent, Run, RunEvent, RunFilter, RunId,
-    RunState, TakeRunError,
+    ConversationId, Conversations as _, NumberedEvent, Run, RunEvent, RunFilter, RunId, RunState,
 };
 use toolroom::ledger::CallId;
 use toolroom::model::Message;
 use toolroom_models::vendor::ModelName;
 
+use super::calls::check_context;
 use super::events::{Stream, relay};
 use super::need::Need;
-use super::paging::limit;
+use super::paging::{Page, not_ours};
 use super::problem::Problem;
 use super::reading::{Body, Document, Path, Query};
 use super::route::Route;
@@ -36,12 +36,6 @@ const LAST_EVENT: &str = "last-event-id";
 /// What is kept of where a run came from. Those are taken up after a restart.
 pub(super) const ENTRANCE: &str = "rest";
 
-/// So many runs where nobody says.
-const USUAL: u32 = 100;
-
-/// The most runs in one reply.
-const MOST: u32 = 1_000;
-
 pub(super) fn routes() -> Vec<Route> {
     let chat = Need::Permission(Permission::Chat);
     vec![
@@ -49,7 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
             .body::<NewRun>()
             .reply::<RunReply>(200, "With `wait`: the answer, or what it waits for.")
             .reply::<RunReply>(202, "The run has begun; watch it at `/v1/runs/{run}/events`.")
-            .stream::<StreamedEvent>(200, "With `stream`: what happens.")
+            .stream::<StreamedEvent<'_>>(200, "With `stream`: what happens.")
             .refuse(404, "There is no such agent, conversation or model.")
             .refuse(409, "The conversation is another agent's, or somebody is being answered in it.")
             .refuse(502, "No model can be asked.")
@@ -61,7 +55,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/v1/runs/{run}/events", chat, "Streams what happens in a run.", watch)
             .query::<EventsQuery>()
             .header(LAST_EVENT, Position::PATTERN, "The id of the last event that was read.")
-            .stream::<StreamedEvent>(200, "Events, until the run ends; go on with `Last-Event-ID`."),
+            .stream::<StreamedEvent<'_>>(200, "Events, until the run ends; go on with `Last-Event-ID`."),
         Route::post(
             "/v1/runs/{run}/resume",
             chat,
@@ -92,7 +86,7 @@ pub(super) struct NewRun {
     /// What is said.
     #[schemars(regex(pattern = r"\S"))]
     message: String,
-    /// What the client says about its user and situation.
+    /// What the client says about its user and situation, up to 64 KiB. It gives no rights.
     #[serde(default)]
     context: Map<String, Value>,
     /// Another model than the agent's own, as `vendor/model`.
@@ -118,8 +112,11 @@ struct RunsQuery {
     conversation: Option<String>,
     /// At most so many.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
+    /// Where the page before ended: its `next_cursor`.
+    #[serde(default)]
+    cursor: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -135,6 +132,9 @@ struct EventsQuery {
 struct RunList {
     /// The runs.
     runs: Vec<Run>,
+    /// Where the next page begins, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
 }
 
 /// A run, and what it says.
@@ -179,7 +179,7 @@ async fn create(
     let begun = begin(&server, &caller, new).await?;
     if stream {
         let (stream, response) = Stream::open();
-        let watching = Watching::new(Arc::clone(&server.runs), caller.scope, begun.run, None);
+        let watching = Watching::begun(Arc::clone(&server.runs), caller.scope, &begun, None);
         tokio::spawn(telemetry::carried(relay(stream, watching)));
         return Ok(response);
     }
@@ -195,6 +195,7 @@ async fn create(
 
 /// Begins a run for somebody.
 pub(super) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) -> Result<Begun, Problem> {
+    check_context(&new.context)?;
     let choice = choice(caller, new.agent, new.model.as_deref())?;
     let mut request = SendRequest::new(String::new()).scope(caller.scope.clone());
     request.message = Message::user(new.message);
@@ -241,9 +242,14 @@ pub(super) fn choice(caller: &Caller, agent: Option<String>, model: Option<&str>
     Ok(Choice { agent, models, so_far: None })
 }
 
+/// The run of that id, which has to be theirs.
+pub(super) async fn known(server: &Server, caller: &Caller, id: &RunId) -> Result<Run, Problem> {
+    let run = server.app.store.run(&caller.scope, id).await?.filter(|run| caller.may_talk_to(&run.agent));
+    run.ok_or_else(|| Problem::not_found(format!("there is no run `{id}`")))
+}
+
 async fn reply(server: &Server, caller: &Caller, id: &RunId) -> Result<RunReply, Problem> {
-    let unknown = || Problem::not_found(format!("there is no run `{id}`"));
-    let run = server.app.store.run(&caller.scope, id).await?.ok_or_else(unknown)?;
+    let run = known(server, caller, id).await?;
     let events = server.app.store.events(&caller.scope, id, 0).await?;
     Ok(RunReply::of(run, &events))
 }
@@ -253,13 +259,24 @@ async fn list(
     Extension(caller): Extension<Caller>,
     Query(query): Query<RunsQuery>,
 ) -> Result<Document<RunList>, Problem> {
+    let page = Page::new(query.limit, query.cursor.as_deref())?;
+    let before = page.after.as_deref().map(RunId::new);
+    if let Some(last) = &before
+        && server.app.store.run(&caller.scope, last).await?.is_none()
+    {
+        return Err(not_ours());
+    }
     let filter = RunFilter {
         conversation: query.conversation.as_deref().map(ConversationId::new),
         state: query.state,
-        limit: Some(limit(query.limit, USUAL, MOST)?),
+        before,
+        limit: Some(page.and_one_more()),
         ..RunFilter::default()
     };
-    Ok(Document(RunList { runs: server.app.store.runs(&caller.scope, filter).await? }))
+    let mut runs = server.app.store.runs(&caller.scope, filter).await?;
+    let next_cursor = page.cut(&mut runs, |run| run.id.to_string());
+    runs.retain(|run| caller.may_talk_to(&run.agent));
+    Ok(Document(RunList { runs, next_cursor }))
 }
 
 async fn show(
@@ -281,9 +298,7 @@ async fn watch(
     let last = headers.get(LAST_EVENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
     let (last, after) = (place(last.as_deref())?, place(query.after.as_deref())?);
     let from = last.or(after);
-    if server.app.store.run(&caller.scope, &id).await?.is_none() {
-        return Err(Problem::not_found(format!("there is no run `{id}`")));
-    }
+    known(&server, &caller, &id).await?;
     let (stream, response) = Stream::open();
     let watching = Watching::new(Arc::clone(&server.runs), caller.scope, id, from);
     tokio::spawn(telemetry::carried(relay(stream, watching)));
@@ -301,7 +316,8 @@ async fn resume(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let begun = server.runs.resume(&caller.scope, &RunId::new(&id)).await?;
+    let id = known(&server, &caller, &RunId::new(&id)).await?.id;
+    let begun = server.runs.resume(&caller.scope, &id).await?;
     Ok((StatusCode::ACCEPTED, Document(reply(&server, &caller, &begun.run).await?)).into_response())
 }
 
@@ -310,32 +326,7 @@ async fn cancel(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Document<RunReply>, Problem> {
-    let id = RunId::new(&id);
+    let id = known(&server, &caller, &RunId::new(&id)).await?.id;
     server.runs.cancel(&caller.scope, &id).await?;
     Ok(Document(reply(&server, &caller, &id).await?))
-}
-
-impl From<BeginError> for Problem {
-    fn from(error: BeginError) -> Self {
-        let text = error.to_string();
-        match error {
-            BeginError::Full => Self::too_many(text, std::time::Duration::from_secs(5)),
-            BeginError::Ending => Self::new(StatusCode::SERVICE_UNAVAILABLE, "ending", text),
-            BeginError::NotFound(_)
-            | BeginError::Agent(OpenAgentError::NotFound { .. })
-            | BeginError::Run(RunError::Take(TakeRunError::NotFound(_))) => Self::not_found(text),
-            BeginError::Run(RunError::NothingSaid | RunError::ClientTool(_)) => Self::bad_request(text),
-            BeginError::Run(
-                RunError::OtherAgent { .. }
-                | RunError::Begin(
-                    BeginRunError::Open { .. } | BeginRunError::Changed(_) | BeginRunError::Taken(_),
-                )
-                | RunError::Take(TakeRunError::Over { .. } | TakeRunError::Busy(_)),
-            ) => Self::conflict(text),
-            BeginError::Agent(OpenAgentError::Model(_) | OpenAgentError::Name { .. }) => {
-                Self::new(StatusCode::BAD_GATEWAY, "no_model", text)
-            }
-            BeginError::Agent(_) | BeginError::Run(_) | BeginError::Broken => Self::failure(&error),
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use toolroom::conversation::AgentId;
 use toolroom::scope::Scope;
 use toolroom_store::KeyRecord;
 
@@ -41,6 +42,14 @@ impl Caller {
     /// All that they may do.
     pub(crate) const fn permissions(&self) -> Permissions {
         self.permissions
+    }
+
+    /// Whether they may talk to this agent, and hear what it said. A token names the only one.
+    pub(crate) fn may_talk_to(&self, agent: &AgentId) -> bool {
+        match &self.who {
+            Who::EndUser(user) => user.agent == *agent,
+            Who::Owner | Who::Key(_) => true,
+        }
     }
 
     /// Whether this installation is theirs.

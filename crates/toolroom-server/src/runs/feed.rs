@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use toolroom::conversation::{NumberedEvent, RunEvent};
 
 use super::position::Stretch;
+use super::told::Told;
 use super::watching::is_resting;
 
 /// Events that are kept.
@@ -35,10 +36,12 @@ pub(crate) struct Feed {
 #[derive(Debug, Default)]
 struct Ring {
     stretch: Option<Stretch>,
-    events: VecDeque<NumberedEvent>,
+    events: VecDeque<Arc<Told<NumberedEvent>>>,
     bytes: usize,
     /// Words of the current answer that fell out.
     fallen: Fallen,
+    /// The same for those who read, until more falls out.
+    told_fallen: Option<Arc<Told<Fallen>>>,
 }
 
 /// Words of an answer that is not whole yet.
@@ -53,10 +56,10 @@ pub(crate) struct Fallen {
 pub(crate) struct Page {
     /// The first number that the feed still has.
     pub(crate) first: Option<u64>,
-    /// Words of the current answer from before that.
-    pub(crate) fallen: Fallen,
+    /// Words of the current answer from before that, for whoever has missed some.
+    pub(crate) fallen: Option<Arc<Told<Fallen>>>,
     /// The next events, words in a row as one.
-    pub(crate) events: Vec<NumberedEvent>,
+    pub(crate) events: Vec<Arc<Told<NumberedEvent>>>,
 }
 
 /// Nothing more comes.
@@ -96,6 +99,11 @@ impl Feed {
         *self.news.borrow() == OVER
     }
 
+    /// Whether what was told last is that nothing more happens by itself.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.ring().events.back().is_some_and(|event| is_resting(&event.event))
+    }
+
     /// Waits until there is an event from `next` on, or nothing more comes.
     pub(super) async fn wait_for(&self, next: u64) {
         // The sender lives as long as we do.
@@ -109,15 +117,12 @@ impl Feed {
 
     /// What there is from `next` on.
     pub(super) fn read(&self, next: u64) -> Page {
-        let ring = self.ring();
+        let mut ring = self.ring();
         let first = ring.events.front().map(|event| event.seq);
         let behind = first.is_some_and(|first| next < first);
+        let fallen = if behind { ring.tell_fallen() } else { None };
         let newer = ring.events.iter().filter(|event| event.seq >= next);
-        Page {
-            first,
-            fallen: if behind { ring.fallen.clone() } else { Fallen::default() },
-            events: joined(newer),
-        }
+        Page { first, fallen, events: joined(newer) }
     }
 
     fn ring(&self) -> MutexGuard<'_, Ring> {
@@ -130,14 +135,22 @@ impl Ring {
     fn push(&mut self, event: NumberedEvent) {
         self.stretch = Stretch::begun_by(&event).or(self.stretch);
         self.bytes += words(&event.event).map_or(0, |(text, _)| text.len());
-        self.events.push_back(event);
+        self.events.push_back(Told::new(event));
         while self.events.len() > RING_EVENTS || (self.bytes > RING_BYTES && self.events.len() > 1) {
             let Some(oldest) = self.events.pop_front() else { break };
             self.fall(&oldest.event);
         }
     }
 
+    fn tell_fallen(&mut self) -> Option<Arc<Told<Fallen>>> {
+        if self.told_fallen.is_none() && self.fallen != Fallen::default() {
+            self.told_fallen = Some(Told::new(self.fallen.clone()));
+        }
+        self.told_fallen.clone()
+    }
+
     fn fall(&mut self, event: &RunEvent) {
+        self.told_fallen = None;
         match words(event) {
             Some((text, kind)) => {
                 self.bytes -= text.len();
@@ -167,25 +180,42 @@ fn words(event: &RunEvent) -> Option<(&str, Kind)> {
     }
 }
 
-/// The first of some events, words in a row as one with the number of the last.
-fn joined<'a>(events: impl Iterator<Item = &'a NumberedEvent>) -> Vec<NumberedEvent> {
-    let mut joined: Vec<NumberedEvent> = Vec::new();
+/// The first of some events, words in a row as one with the number of the last. What stands alone is the same copy for
+/// everybody; what is put together is small.
+fn joined<'a>(events: impl Iterator<Item = &'a Arc<Told<NumberedEvent>>>) -> Vec<Arc<Told<NumberedEvent>>> {
+    let mut joined: Vec<Joined<'a>> = Vec::new();
     let mut bytes = 0;
     for event in events {
-        if bytes >= PAGE_BYTES || joined.len() >= PAGE_EVENTS {
+        let more = words(&event.event).map_or(0, |(text, _)| text.len());
+        if joined.len() >= PAGE_EVENTS || (bytes > 0 && bytes + more > PAGE_BYTES) {
             break;
         }
-        bytes += words(&event.event).map_or(0, |(text, _)| text.len());
-        if let Some(last) = joined.last_mut()
-            && let (RunEvent::Text { text: said }, RunEvent::Text { text })
-            | (RunEvent::Reasoning { text: said }, RunEvent::Reasoning { text }) =
-                (&mut last.event, &event.event)
-        {
-            said.push_str(text);
-            last.seq = event.seq;
-        } else {
-            joined.push(event.clone());
+        bytes += more;
+        match joined.last_mut() {
+            Some(said) if more > 0 && kind(&said.first.event) == kind(&event.event) => said.rest.push(event),
+            _ => joined.push(Joined { first: event, rest: Vec::new() }),
         }
     }
-    joined
+    joined.into_iter().map(Joined::told).collect()
+}
+
+/// An event, or words in a row.
+struct Joined<'a> {
+    first: &'a Arc<Told<NumberedEvent>>,
+    rest: Vec<&'a NumberedEvent>,
+}
+
+impl Joined<'_> {
+    fn told(self) -> Arc<Told<NumberedEvent>> {
+        let Some(last) = self.rest.last() else { return Arc::clone(self.first) };
+        let mut event = NumberedEvent { seq: last.seq, ..NumberedEvent::clone(self.first) };
+        if let RunEvent::Text { text } | RunEvent::Reasoning { text } = &mut event.event {
+            text.extend(self.rest.iter().filter_map(|event| words(&event.event)).map(|(text, _)| text));
+        }
+        Told::new(event)
+    }
+}
+
+fn kind(event: &RunEvent) -> Option<Kind> {
+    words(event).map(|(_, kind)| kind)
 }

@@ -53,8 +53,12 @@ fn who_falls_behind_gets_the_words_in_one_piece() {
         })
         .collect();
     let whole: String = (1..=many).map(|seq| format!("{seq} ")).collect();
-    assert_eq!(page.fallen.text + &rest, whole);
-    assert_eq!(feed.read(first).fallen.text, "", "who has seen them does not get them again");
+    let fallen = page.fallen.unwrap();
+    assert_eq!(format!("{}{rest}", fallen.text), whole);
+    assert!(feed.read(first).fallen.is_none(), "who has seen them does not get them again");
+    assert!(Arc::ptr_eq(&fallen, &feed.read(1).fallen.unwrap()), "those who missed them share a copy");
+    tell(&feed, many + 1, text("more"));
+    assert!(feed.read(1).fallen.unwrap().text.starts_with(&fallen.text), "what was told stays as it was");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The runs the server works on.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,13 +9,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use toolroom::agent::{Agent, Handed, ResumeRun, RunError, RunReport, SendRequest, Watcher};
 use toolroom::call::{CallReport, DeliverError, Delivery};
-use toolroom::conversation::{ConversationId, Conversations, Run, RunId, RunState};
-use toolroom::ledger::{LedgerError, QuestionState};
-use toolroom::scope::{ProjectId, Scope};
+use toolroom::conversation::{Conversations, Run, RunId, TakeRunError};
+use toolroom::scope::Scope;
 use toolroom::tool::ClientTools;
-use toolroom_store::StoreError;
 
 use super::feed::Feed;
+use super::told::Shelf;
 use crate::agents::{self, Choice, OpenAgentError};
 use crate::app::App;
 use crate::telemetry::{self, RunTrace, Tracer};
@@ -28,10 +27,12 @@ const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Works on runs, whoever watches or goes away.
 pub(crate) struct Runs {
-    app: Arc<App>,
+    pub(super) app: Arc<App>,
     /// Who takes traces, if somebody does.
     tracer: Option<Arc<Tracer>>,
     live: Mutex<HashMap<RunId, Live>>,
+    /// What watchers are told out of the store.
+    pub(super) shelf: Shelf,
     /// Counts feeds that have come and gone.
     changes: watch::Sender<u64>,
     tasks: TaskTracker,
@@ -46,11 +47,27 @@ struct Live {
     stop: CancellationToken,
 }
 
+/// The turn of the one who works on a run here. Given back however the work ends, so that nobody waits for nobody.
+struct Turn {
+    runs: Arc<Runs>,
+    run: RunId,
+    feed: Arc<Feed>,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.runs.live().remove(&self.run);
+        self.feed.close();
+        self.runs.changes.send_modify(|count| *count += 1);
+    }
+}
+
 /// A run that has begun.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Begun {
     pub(crate) run: RunId,
-    pub(crate) conversation: ConversationId,
+    /// What happens in it. It may be over before anybody looks.
+    pub(super) feed: Arc<Feed>,
 }
 
 /// Why a run did not begin or go on.
@@ -82,6 +99,7 @@ impl Runs {
             app,
             tracer,
             live: Mutex::default(),
+            shelf: Shelf::default(),
             changes: watch::Sender::new(0),
             tasks: TaskTracker::new(),
             halt: CancellationToken::new(),
@@ -104,11 +122,9 @@ impl Runs {
         let agent = agents::open(&self.app, &request.scope, choice).await?.agent;
         let clock = self.app.room.clock();
         let run = request.run.get_or_insert_with(|| RunId::fresh(clock)).clone();
-        let conversation = request.conversation.get_or_insert_with(|| ConversationId::fresh(clock)).clone();
         let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
         request.watcher = Some(self.watcher(&live.feed));
-        self.work(run.clone(), live, async move { agent.send(request).await }).await?;
-        Ok(Begun { run, conversation })
+        self.work(run, live, Box::pin(async move { agent.send(request).await })).await
     }
 
     /// Goes on with a run that waits, or whose process died. Resolves once it goes on.
@@ -134,8 +150,7 @@ impl Runs {
         request.client_tools = tools;
         let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
         request.watcher = Some(self.watcher(&live.feed));
-        self.work(run.id.clone(), live, async move { agent.resume(request).await }).await?;
-        Ok(Begun { run: run.id, conversation: run.conversation })
+        self.work(run.id, live, Box::pin(async move { agent.resume(request).await })).await
     }
 
     /// Tells a feed what happens, counts it, and traces it.
@@ -209,51 +224,61 @@ impl Runs {
         run: RunId,
         live: Live,
         work: impl Future<Output = Result<RunReport, RunError>> + Send + 'static,
-    ) -> Result<(), BeginError> {
-        if self.halt.is_cancelled() || self.tasks.is_closed() {
-            return Err(BeginError::Ending);
-        }
-        if self.live().len() >= MOST {
-            return Err(BeginError::Full);
-        }
+    ) -> Result<Begun, BeginError> {
         let feed = Arc::clone(&live.feed);
-        let (runs, halt) = (Arc::clone(self), self.halt.clone());
-        let mut task = self.tasks.spawn(telemetry::carried(async move {
-            runs.live().insert(run.clone(), live.clone());
-            runs.changes.send_modify(|count| *count += 1);
+        let turn = self.take_turn(&run, live).await?;
+        let (halt, name) = (self.halt.clone(), run.clone());
+        let task = self.tasks.spawn(telemetry::carried(async move {
             // Whoever is not done in time gives the run back: the next process goes on with it.
             let ended = tokio::select! {
                 ended = work => Some(ended),
                 () = halt.cancelled() => None,
             };
-            {
-                let mut known = runs.live();
-                if known.get(&run).is_some_and(|known| Arc::ptr_eq(&known.feed, &live.feed)) {
-                    known.remove(&run);
-                }
-            }
             if !matches!(ended, Some(Ok(_))) {
-                live.feed.retract_end();
+                turn.feed.retract_end();
             }
-            live.feed.close();
-            runs.changes.send_modify(|count| *count += 1);
+            drop(turn);
             match ended {
                 Some(Err(error)) => {
-                    tracing::debug!("`{run}` ended early: {error}");
+                    tracing::debug!("`{name}` ended early: {error}");
                     Err(error)
                 }
                 Some(Ok(_)) | None => Ok(()),
             }
         }));
-        tokio::select! {
-            biased;
-            () = feed.wait_for(0), if !feed.is_over() => {}
-            ended = &mut task => return ended.map_err(|_| BeginError::Broken)?.map_err(BeginError::from),
+        // Whoever ends without a word has not begun.
+        feed.wait_for(0).await;
+        if feed.stretch().is_none() {
+            task.await.map_err(|_| BeginError::Broken)??;
         }
-        if !feed.read(0).events.is_empty() {
-            return Ok(());
+        Ok(Begun { run, feed })
+    }
+
+    /// The turn to work on a run. Whoever has it already keeps it; whoever is about to give it back is waited for.
+    async fn take_turn(self: &Arc<Self>, run: &RunId, live: Live) -> Result<Turn, BeginError> {
+        let feed = Arc::clone(&live.feed);
+        loop {
+            if self.halt.is_cancelled() || self.tasks.is_closed() {
+                return Err(BeginError::Ending);
+            }
+            let other = {
+                let mut all = self.live();
+                match all.get(run) {
+                    Some(other) => Arc::clone(&other.feed),
+                    None if all.len() >= MOST => return Err(BeginError::Full),
+                    None => {
+                        all.insert(run.clone(), live);
+                        break;
+                    }
+                }
+            };
+            if !other.is_at_rest() {
+                return Err(RunError::Take(TakeRunError::Busy(run.clone())).into());
+            }
+            other.wait_for_end().await;
         }
-        task.await.map_err(|_| BeginError::Broken)?.map_err(BeginError::from)
+        self.changes.send_modify(|count| *count += 1);
+        Ok(Turn { runs: Arc::clone(self), run: run.clone(), feed })
     }
 
     /// Waits until nobody works on a run here.
@@ -283,55 +308,6 @@ impl Runs {
         let mut changes = self.changes.subscribe();
         // However it ends, whoever waits looks again.
         drop(tokio::time::timeout(longest, changes.wait_for(|_| holds())).await);
-    }
-
-    /// Goes on with the runs that a former process left in the middle.
-    ///
-    /// # Errors
-    /// When they cannot be listed.
-    pub(crate) async fn take_up(self: &Arc<Self>, entrance: &str) -> Result<usize, StoreError> {
-        let left = self.app.store.open_runs().await?;
-        let left =
-            left.into_iter().filter(|run| run.state == RunState::Running && &*run.entrance == entrance);
-        let mut taken = 0;
-        for run in left {
-            match self.resume(&run.scope, &run.id).await {
-                Ok(_) => taken += 1,
-                // Another process works on it, or its agent is gone.
-                Err(error) => tracing::debug!("`{}` is not taken up: {error}", run.id),
-            }
-        }
-        Ok(taken)
-    }
-
-    /// Goes on with runs whose questions somebody has answered, here or in another process.
-    ///
-    /// # Errors
-    /// When they cannot be read.
-    pub(crate) async fn go_on_with_answered(self: &Arc<Self>, entrance: &str) -> Result<(), LedgerError> {
-        let failed = |error| LedgerError::new("list open runs", error);
-        let open = self.app.store.open_runs().await.map_err(failed)?;
-        let waiting: Vec<Run> = open
-            .into_iter()
-            .filter(|run| run.state == RunState::Waiting && &*run.entrance == entrance)
-            .collect();
-        let projects: HashSet<ProjectId> = waiting.iter().map(|run| run.scope.project.clone()).collect();
-        for project in projects {
-            let inbox =
-                self.app.room.approvals().questions(&Scope { project: project.clone(), user: None }).await?;
-            let asking: HashSet<&str> = (inbox.questions.iter())
-                .filter(|question| question.state == QuestionState::Waiting)
-                .filter_map(|question| question.record.run.as_deref())
-                .collect();
-            for run in waiting.iter().filter(|run| run.scope.project == project) {
-                if !asking.contains(run.id.as_str())
-                    && let Err(error) = self.resume(&run.scope, &run.id).await
-                {
-                    tracing::debug!("`{}` does not go on: {error}", run.id);
-                }
-            }
-        }
-        Ok(())
     }
 
     /// How many are being worked on.

@@ -10,18 +10,19 @@ use toolroom::scope::Scope;
 
 use super::feed::{Fallen, Feed, Page};
 use super::position::{Position, Stretch};
-use super::runs::Runs;
+use super::runs::{Begun, Runs};
+use super::told::Told;
 
 /// Between two looks at a run that somebody else works on.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Something a watcher sees.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) enum Seen {
     /// An event, and the place after it.
-    Event(Position, NumberedEvent),
+    Event(Position, Arc<Told<NumberedEvent>>),
     /// What an answer said so far, for somebody who has missed pieces of it.
-    Words(Position, Fallen),
+    Words(Position, Arc<Told<Fallen>>),
 }
 
 /// Reads a run from a place on until it ends.
@@ -64,9 +65,15 @@ impl Watching {
         Self { runs, scope, run, place, feed: None, seen: VecDeque::new(), over: false }
     }
 
-    /// Watches from where the run was last taken up.
-    pub(crate) fn of_this_stretch(runs: Arc<Runs>, scope: Scope, run: RunId) -> Self {
-        Self { place: Place::NewestStretch, ..Self::new(runs, scope, run, None) }
+    /// Watches a run that has just begun, which may have said all it has to say already.
+    pub(crate) fn begun(runs: Arc<Runs>, scope: Scope, begun: &Begun, from: Option<Position>) -> Self {
+        let feed = Some(Arc::clone(&begun.feed));
+        Self { feed, ..Self::new(runs, scope, begun.run.clone(), from) }
+    }
+
+    /// The same, from where the run was taken up.
+    pub(crate) fn of_this_stretch(runs: Arc<Runs>, scope: Scope, begun: &Begun) -> Self {
+        Self { place: Place::NewestStretch, ..Self::begun(runs, scope, begun, None) }
     }
 
     /// What comes next; nothing, once the run has ended.
@@ -128,18 +135,18 @@ impl Watching {
     }
 
     fn take_page(&mut self, stretch: Stretch, page: Page) {
-        if page.fallen != Fallen::default() {
+        if let Some(fallen) = page.fallen {
             let before = page.first.unwrap_or(1).saturating_sub(1);
             let place = Position { stretch, seq: before };
             self.place = Place::Behind(place);
-            self.seen.push_back(Seen::Words(place, page.fallen));
+            self.seen.push_back(Seen::Words(place, fallen));
         }
         for event in page.events {
             self.take(stretch, event);
         }
     }
 
-    fn take(&mut self, stretch: Stretch, event: NumberedEvent) {
+    fn take(&mut self, stretch: Stretch, event: Arc<Told<NumberedEvent>>) {
         let place = Position { stretch, seq: event.seq };
         self.place = Place::Behind(place);
         self.over |= is_last(&event.event);
@@ -155,7 +162,7 @@ impl Watching {
             current = Stretch::begun_by(&event).or(current);
             // Every run begins with a stretch.
             if let Some(stretch) = current.filter(|_| event.seq >= next) {
-                self.take(stretch, event);
+                self.take(stretch, self.runs.shelf.shared(&self.run, event));
             }
         }
         Ok(())

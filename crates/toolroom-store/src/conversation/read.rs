@@ -42,7 +42,9 @@ pub(super) async fn conversations(
         .bind(filter.agent.as_ref().map(AgentId::as_str).map(str::to_owned))
         .bind(filter.id_suffix)
         .bind(filter.title.as_deref().map(fold))
-        .bind(i64::from(filter.limit.unwrap_or(DEFAULT_LIMIT)));
+        .bind(i64::from(filter.limit.unwrap_or(DEFAULT_LIMIT)))
+        .bind(filter.behind.as_ref().map(|(at, _)| at.as_micros()))
+        .bind(filter.behind.as_ref().map(|(_, id)| id.as_str().to_owned()));
     let rows = reader.rows(query).await?;
     rows.iter().map(|row| read_conversation(row).map_err(|error| reader.failed(error))).collect()
 }
@@ -81,7 +83,8 @@ pub(super) async fn runs(reader: &Reader, scope: &Scope, filter: RunFilter) -> R
         .bind(user(scope))
         .bind(filter.state.map(RunState::as_str))
         .bind(filter.id_suffix)
-        .bind(i64::from(filter.limit.unwrap_or(DEFAULT_LIMIT)));
+        .bind(i64::from(filter.limit.unwrap_or(DEFAULT_LIMIT)))
+        .bind(filter.before.as_ref().map(|run| run.as_str().to_owned()));
     let query = match &filter.conversation {
         Some(conversation) => query.bind(conversation.as_str().to_owned()),
         None => query,

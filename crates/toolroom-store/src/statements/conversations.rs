@@ -25,17 +25,21 @@ registry! {
             " WHERE id = $1 AND project = $2 AND (CAST($3 AS TEXT) IS NULL OR user_id = $3)"
         ));
 
-    /// $1 project, $2 user, $3 agent, $4 end of the id, $5 part of the title in small letters, $6 limit.
+    /// $1 project, $2 user, $3 agent, $4 end of the id, $5 part of the title in small letters, $6 limit,
+    /// $7 and $8 when something was last said in the one behind which they come, and its id.
     CONVERSATIONS = each(concat!(
             conversation_columns!(),
             " WHERE project = $1 AND ($2 IS NULL OR user_id = $2) AND ($3 IS NULL OR agent = $3) \
              AND ($4 IS NULL OR (length($4) <= length(id) AND substr(id, length(id) - length($4) + 1) = $4)) \
-             AND ($5 IS NULL OR instr(folded, $5) > 0) ORDER BY updated_at DESC, rowid DESC LIMIT $6"
+             AND ($5 IS NULL OR instr(folded, $5) > 0) AND ($7 IS NULL OR updated_at < $7 OR (updated_at = $7 \
+             AND rowid < (SELECT rowid FROM conversations AS last WHERE last.id = $8))) \
+             ORDER BY updated_at DESC, rowid DESC LIMIT $6"
         ), concat!(
             conversation_columns!(),
             " WHERE project = $1 AND ($2::text IS NULL OR user_id = $2) AND ($3::text IS NULL OR agent = $3) \
              AND ($4::text IS NULL OR right(id, length($4)) = $4) \
-             AND ($5::text IS NULL OR strpos(folded, $5) > 0) ORDER BY updated_at DESC, id DESC LIMIT $6"
+             AND ($5::text IS NULL OR strpos(folded, $5) > 0) \
+             AND ($7::bigint IS NULL OR (updated_at, id) < ($7, $8)) ORDER BY updated_at DESC, id DESC LIMIT $6"
         ));
 
     /// $1 conversation, $2 project, $3 user, $4 first place.
@@ -48,23 +52,29 @@ registry! {
     RUN = both("SELECT id, record FROM runs WHERE id = $1 AND project = $2 \
                  AND (CAST($3 AS TEXT) IS NULL OR user_id = $3)");
 
-    /// $1 project, $2 user, $3 state, $4 end of the id, $5 limit. The newest is the one that was written last.
+    /// $1 project, $2 user, $3 state, $4 end of the id, $5 limit, $6 the one before which they began. The newest is the one that was written last.
     RUNS = each("SELECT id, record FROM runs WHERE project = $1 AND ($2 IS NULL OR user_id = $2) \
              AND ($3 IS NULL OR state = $3) \
              AND ($4 IS NULL OR (length($4) <= length(id) AND substr(id, length(id) - length($4) + 1) = $4)) \
+             AND ($6 IS NULL OR rowid < (SELECT rowid FROM runs AS last WHERE last.id = $6)) \
              ORDER BY rowid DESC LIMIT $5",
             "SELECT id, record FROM runs WHERE project = $1 AND ($2::text IS NULL OR user_id = $2) \
              AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR right(id, length($4)) = $4) \
+             AND ($6::text IS NULL \
+             OR (started_at, id) < (SELECT last.started_at, last.id FROM runs AS last WHERE last.id = $6)) \
              ORDER BY started_at DESC, id DESC LIMIT $5");
 
-    /// As [`RUNS`], and $6 conversation.
-    RUNS_OF_CONVERSATION = each("SELECT id, record FROM runs WHERE conversation = $6 AND +project = $1 \
+    /// As [`RUNS`], and $7 conversation.
+    RUNS_OF_CONVERSATION = each("SELECT id, record FROM runs WHERE conversation = $7 AND +project = $1 \
              AND ($2 IS NULL OR user_id = $2) AND ($3 IS NULL OR state = $3) \
              AND ($4 IS NULL OR (length($4) <= length(id) AND substr(id, length(id) - length($4) + 1) = $4)) \
+             AND ($6 IS NULL OR rowid < (SELECT rowid FROM runs AS last WHERE last.id = $6)) \
              ORDER BY +rowid DESC LIMIT $5",
-            "SELECT id, record FROM runs WHERE conversation = $6 AND project = $1 \
+            "SELECT id, record FROM runs WHERE conversation = $7 AND project = $1 \
              AND ($2::text IS NULL OR user_id = $2) AND ($3::text IS NULL OR state = $3) \
-             AND ($4::text IS NULL OR right(id, length($4)) = $4) ORDER BY started_at DESC, id DESC LIMIT $5");
+             AND ($4::text IS NULL OR right(id, length($4)) = $4) AND ($6::text IS NULL \
+             OR (started_at, id) < (SELECT last.started_at, last.id FROM runs AS last WHERE last.id = $6)) \
+             ORDER BY started_at DESC, id DESC LIMIT $5");
 
     /// Those that have not ended, of every project, the oldest first.
     OPEN_RUNS = both("SELECT id, record FROM runs WHERE state IN ('running', 'waiting') ORDER BY started_at, id");

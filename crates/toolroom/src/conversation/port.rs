@@ -96,6 +96,8 @@ pub struct ConversationFilter {
     pub id_suffix: Option<String>,
     /// Only those in whose title this text stands, in any case.
     pub title: Option<String>,
+    /// Only those that come behind this one, in which something was last said then.
+    pub behind: Option<(Timestamp, ConversationId)>,
     /// At most this many; 100 when nobody says.
     pub limit: Option<u32>,
 }
@@ -109,6 +111,8 @@ pub struct RunFilter {
     pub state: Option<RunState>,
     /// Only those whose id ends so.
     pub id_suffix: Option<String>,
+    /// Only those that are older than this one.
+    pub before: Option<RunId>,
     /// At most this many; 100 when nobody says.
     pub limit: Option<u32>,
 }

@@ -141,7 +141,7 @@ fn post(
 }
 
 fn states(served: &Served, key: &str) -> Vec<String> {
-    let runs = served.get("/v1/runs?limit=1000", key).is(200).json();
+    let runs = served.get("/v1/runs?limit=200", key).is(200).json();
     runs["runs"].as_array().unwrap().iter().map(|run| run["state"].as_str().unwrap().to_owned()).collect()
 }
 

@@ -185,7 +185,7 @@ fn runs_and_conversations_are_what_the_document_says() {
     let (id, conversation) = (run["id"].as_str().unwrap(), run["conversation"].as_str().unwrap());
     ask("GET", "/v1/runs", "?state=done", none(), 200);
     ask("GET", "/v1/runs", "?state=lost", none(), 400);
-    ask("GET", "/v1/runs", "?limit=1001", none(), 400);
+    ask("GET", "/v1/runs", "?limit=201", none(), 400);
     ask("GET", "/v1/runs/{run}", id, none(), 200);
     ask("GET", "/v1/runs/{run}/events", "nothing", none(), 404);
     for step in ["cancel", "resume"] {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::served::Served;
-use super::stream::{Told, events};
+use super::stream::{Stream, Told, events};
 use super::wire::Asked;
 use crate::afoot::until;
 use crate::home::Home;
@@ -99,6 +99,23 @@ fn a_run_is_stopped() {
 }
 
 #[test]
+fn whoever_wants_to_go_on_with_a_run_that_goes_on_changes_nothing() {
+    let (served, model) = Served::over([Line::stalls("Well")], "");
+    let key = served.key("local", "chat");
+    let run = served.send("POST", "/v1/runs", &key, &json!({"message": "Hello"})).is(202).json();
+    model.is_asked(1);
+    let path = format!("/v1/runs/{}", run["id"].as_str().unwrap());
+    for _ in 0..3 {
+        served.send("POST", &format!("{path}/resume"), &key, &json!({})).refused(409, "conflict");
+    }
+    // Whoever watches now hears what is said, and not only what is stored.
+    let mut watcher = Stream::open(served.wire(), &Asked::new("GET", &format!("{path}/events")).key(&key));
+    watcher.until(|told| told.kind() == "text");
+    let stopped = served.send("POST", &format!("{path}/cancel"), &key, &json!({})).is(200).json();
+    assert_eq!(stopped["state"], "cancelled", "{stopped}");
+}
+
+#[test]
 fn a_token_reaches_its_own_agent_and_its_own_runs() {
     let (served, _model) = Served::over([Line::says("Hello.")], "[agent.other]\n");
     let (key, mint) = (served.key("local", "chat"), served.key("local", "mint,chat"));
@@ -114,6 +131,68 @@ fn a_token_reaches_its_own_agent_and_its_own_runs() {
     let declared = json!({"message": "Hi", "user": "ben"});
     served.send("POST", "/v1/runs", &ana, &declared).refused(400, "bad_request");
     assert_eq!(served.get("/v1/runs", &ben).is(200).json()["runs"], json!([]));
+    let large = json!({"message": "Hi", "context": {"text": "x".repeat(65 * 1024)}});
+    served.send("POST", "/v1/runs", &ana, &large).refused(413, "too_large");
+}
+
+#[test]
+fn runs_and_conversations_are_listed_page_by_page() {
+    let (served, _model) = Served::over((0..5).map(|_| Line::says("Hello.")).collect::<Vec<_>>(), "");
+    let key = served.key("local", "chat");
+    for _ in 0..5 {
+        served.send("POST", "/v1/runs", &key, &json!({"message": "Hi", "wait": true})).is(200);
+    }
+    for list in ["runs", "conversations"] {
+        let whole = served.get(&format!("/v1/{list}"), &key).is(200).json();
+        let (mut seen, mut next) = (Vec::new(), format!("/v1/{list}?limit=2"));
+        loop {
+            let page = served.get(&next, &key).is(200).json();
+            seen.extend(page[list].as_array().unwrap().clone());
+            let Some(cursor) = page["next_cursor"].as_str() else { break };
+            assert_eq!(page[list].as_array().unwrap().len(), 2);
+            next = format!("/v1/{list}?limit=2&cursor={cursor}");
+        }
+        assert_eq!((json!(seen), whole.get("next_cursor")), (whole[list].clone(), None), "{list}");
+        served.get(&format!("/v1/{list}?cursor=bm9uZQ"), &key).refused(400, "bad_request");
+    }
+}
+
+#[test]
+fn a_token_for_another_agent_reaches_nothing_of_the_same_user() {
+    let home = Home::new();
+    let note = json!({"path": home.path().join("notes"), "text": "yes"});
+    let model = ScriptedModel::starts([
+        Line::Calls("publish_note", note.clone()),
+        Line::Calls("publish_note", note),
+        Line::says("Hello."),
+    ]);
+    model.is_set_up_in(home.path(), "[agent.other]\n");
+    let served = Served::at(home);
+    let mint = served.key("local", "mint,chat");
+    let (ana, elsewhere) = (served.token(&mint, "ana"), served.token_for(&mint, "ana", "other"));
+    let run = served.send("POST", "/v1/runs", &ana, &json!({"message": "Hi", "wait": true})).is(200).json();
+    assert_eq!(run["state"], "waiting", "{run}");
+    let path = format!("/v1/runs/{}", run["id"].as_str().unwrap());
+    served.get(&path, &elsewhere).refused(404, "not_found");
+    served.get(&format!("{path}/events"), &elsewhere).refused(404, "not_found");
+    for deed in ["resume", "cancel"] {
+        served.send("POST", &format!("{path}/{deed}"), &elsewhere, &json!({})).refused(404, "not_found");
+    }
+    assert_eq!(served.get("/v1/runs", &elsewhere).is(200).json()["runs"], json!([]));
+    let conversations = served.get("/v1/conversations", &elsewhere).is(200).json();
+    assert_eq!(conversations["conversations"], json!([]));
+    served.get("/v1/conversations?agent=default", &elsewhere).refused(403, "forbidden");
+    let conversation = format!("/v1/conversations/{}", run["conversation"].as_str().unwrap());
+    served.get(&conversation, &elsewhere).refused(404, "not_found");
+    served.ask(&Asked::new("DELETE", &conversation).key(&elsewhere)).refused(404, "not_found");
+    served.get(&conversation, &ana).is(200);
+
+    // Whoever knows the name of a thread does not get at another agent through it.
+    let said = json!([{"id": "u", "role": "user", "content": "Hi"}]);
+    let input = json!({"threadId": "t", "runId": "r", "messages": said});
+    served.send("POST", "/agui/default", &ana, &input).is(200);
+    served.send("POST", "/agui/other", &elsewhere, &input).refused(409, "conflict");
+    served.send("POST", "/agui/other", &mint, &input).is(200);
 }
 
 #[test]

@@ -239,7 +239,12 @@ impl Served {
 
     /// A token for somebody, made by a key that may.
     pub(crate) fn token(&self, key: &str, user: &str) -> String {
-        let made = self.send("POST", "/v1/tokens", key, &json!({"user": user, "agent": "default"})).is(201);
+        self.token_for(key, user, "default")
+    }
+
+    /// A token of a user for one agent.
+    pub(crate) fn token_for(&self, key: &str, user: &str, agent: &str) -> String {
+        let made = self.send("POST", "/v1/tokens", key, &json!({"user": user, "agent": agent})).is(201);
         made.json()["token"].as_str().unwrap().to_owned()
     }
 

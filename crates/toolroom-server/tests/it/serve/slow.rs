@@ -40,16 +40,7 @@ fn who_never_reads_holds_nobody_up_and_costs_a_bounded_amount() {
     let run = served.send("POST", "/v1/runs", &key, &json!({"message": "Tell me a lot."})).is(202).json();
     let path = format!("/v1/runs/{}/events", run["id"].as_str().unwrap());
     let watch = Asked::new("GET", &path).key(&key);
-    let idlers: Vec<Wire> = (0..IDLERS)
-        .map(|_| {
-            let mut wire = served.wire();
-            // What the machine keeps for them is little, so that it is the server who has to wait.
-            set_socket_recv_buffer_size(wire.socket(), 4_096).unwrap();
-            wire.send(&watch);
-            wire.head().is(200);
-            wire
-        })
-        .collect();
+    let idlers = idlers(&served, &watch);
     let mut reader = Stream::open(served.wire(), &watch);
     reader.until(|told| told.kind() == "call_began");
     let before = served.footprint();
@@ -62,6 +53,54 @@ fn who_never_reads_holds_nobody_up_and_costs_a_bounded_amount() {
     assert!(signs > 0 && after.peak < before.now + MOST_MEMORY, "{before:?}, {after:?}");
     assert!(served.connections() > IDLERS - 1, "nobody was cut off for being slow");
     drop(idlers);
+}
+
+/// Those who ask for something and never read what they are told.
+fn idlers(served: &Served, watch: &Asked) -> Vec<Wire> {
+    let idler = |_| {
+        let mut wire = served.wire();
+        // What the machine keeps for them is little, so that it is the server who has to wait.
+        set_socket_recv_buffer_size(wire.socket(), 4_096).unwrap();
+        wire.send(watch);
+        wire.head().is(200);
+        wire
+    };
+    (0..IDLERS).map(idler).collect()
+}
+
+#[test]
+fn who_never_reads_a_large_answer_shares_it_with_the_others() {
+    // Kept for each of those who never read, it would be hundreds of megabytes.
+    let pieces: Vec<String> = (0..400).map(|number| format!("{number:04000} ")).collect();
+    let (size, home) = (pieces.concat().len(), Home::new());
+    let model = ScriptedModel::starts([Line::Says(pieces.clone()), Line::Stalls(pieces)]);
+    model.is_set_up_in(home.path(), "");
+    let served = Served::at(home);
+    let key = served.key("local", "chat");
+    // One that is over, which is told out of the store, and one that goes on.
+    for is_over in [true, false] {
+        let body = json!({"message": "Tell me a lot.", "wait": is_over});
+        let run = served.send("POST", "/v1/runs", &key, &body).json();
+        let path = format!("/v1/runs/{}/events", run["id"].as_str().unwrap());
+        let watch = Asked::new("GET", &path).key(&key);
+        let hears_all = || {
+            let (mut heard, mut reader) = (0, Stream::open(served.wire(), &watch));
+            reader.until(|told| {
+                let said = told.event["text"].as_str().unwrap_or_default().len();
+                heard = if told.kind() == "text" { heard + said } else { said };
+                heard == size
+            });
+        };
+        hears_all();
+        let before = served.footprint();
+        let idlers = idlers(&served, &watch);
+        hears_all();
+        let after = served.footprint();
+        println!("{IDLERS} who never read {size} bytes, over: {is_over}: {before:?}, {after:?}");
+        assert!(after.now < before.now + MOST_MEMORY, "{before:?}, {after:?}");
+        assert!(served.connections() > IDLERS - 1, "nobody was cut off for being slow");
+        drop(idlers);
+    }
 }
 
 /// The words that were told in the body of a stream, in whatever dialect.

@@ -5,7 +5,8 @@ use std::time::Duration;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use toolroom::conversation::{
-    AgentId, ConversationFilter, Conversations, PastRequest, RunFilter, RunId, RunState, RunStep,
+    AgentId, Conversation, ConversationFilter, Conversations, PastRequest, RunFilter, RunId, RunState,
+    RunStep,
 };
 use toolroom::scope::Scope;
 use toolroom_store::Store;
@@ -50,6 +51,12 @@ async fn conversations_are_listed_by_when_something_was_last_said() {
     check(title(""), &["Äpfel und Birnen", "100% of_it", "the Weather"]).await;
     check(ConversationFilter { agent: Some(AgentId::new("other")), ..all() }, &["100% of_it"]).await;
     check(ConversationFilter { limit: Some(1), ..all() }, &["Äpfel und Birnen"]).await;
+    let behind = |thread: &Conversation| Some((thread.updated_at, thread.id.clone()));
+    let listed = store.conversations(&scope, all()).await.unwrap();
+    let page = ConversationFilter { behind: behind(&listed[0]), limit: Some(1), ..all() };
+    check(page, &["100% of_it"]).await;
+    check(ConversationFilter { behind: behind(&listed[1]), ..all() }, &["the Weather"]).await;
+    check(ConversationFilter { behind: behind(&listed[2]), ..all() }, &[]).await;
     let id = threads[1].conversation.id.as_str();
     check(ConversationFilter { id_suffix: Some(id[id.len() - 8..].to_owned()), ..all() }, &["the Weather"])
         .await;
@@ -89,7 +96,12 @@ async fn runs_are_listed_newest_first() {
     let all = RunFilter::default;
     check(all(), vec![new.clone(), other.clone(), old.clone()]).await;
     check(RunFilter { limit: Some(2), ..all() }, vec![new.clone(), other.clone()]).await;
+    let before = |run: &RunId| RunFilter { before: Some(run.clone()), ..all() };
+    check(before(&new), vec![other.clone(), old.clone()]).await;
+    check(RunFilter { limit: Some(1), ..before(&new) }, vec![other.clone()]).await;
+    check(before(&old), Vec::new()).await;
     let conversation = Some(first.conversation.id.clone());
+    check(RunFilter { conversation: conversation.clone(), ..before(&new) }, vec![old.clone()]).await;
     check(RunFilter { conversation: conversation.clone(), ..all() }, vec![new.clone(), old.clone()]).await;
     check(RunFilter { state: Some(RunState::Done), conversation, ..all() }, vec![old]).await;
     check(RunFilter { state: Some(RunState::Running), ..all() }, vec![new, other.clone()]).await;
