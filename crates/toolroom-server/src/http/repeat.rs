@@ -77,7 +77,8 @@ async fn named(server: &Arc<Server>, request: Request, next: Next) -> Result<Res
         ClaimedReply::Kept(kept) => return again(server, &kept),
         ClaimedReply::Open => {
             let detail = "this request is being worked on, or the server ended in the middle of it; ask again for its \
-                          reply, or look with `GET /v1/calls` what became of it before you send it under another name";
+                          reply, or look with `GET /v1/calls` or `GET /v1/runs` what became of it before you send it \
+                          under another name";
             let problem = Problem::new(StatusCode::CONFLICT, "in_progress", detail);
             return Err(Problem { retry_after: Some(SOON), ..problem });
         }

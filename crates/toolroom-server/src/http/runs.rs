@@ -22,6 +22,7 @@ use super::need::Need;
 use super::paging::{Page, not_ours};
 use super::problem::Problem;
 use super::reading::{Body, Document, Path, Query};
+use super::repeat;
 use super::route::Route;
 use super::server::Server;
 use crate::agents::{Choice, OpenAgentError};
@@ -41,6 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/v1/runs", chat, "Sends a message to an agent.", create)
             .body::<NewRun>()
+            .repeatable()
             .reply::<RunReply>(200, "With `wait`: the answer, or what it waits for.")
             .reply::<RunReply>(202, "The run has begun; watch it at `/v1/runs/{run}/events`.")
             .stream::<StreamedEvent<'_>>(200, "With `stream`: what happens.")
@@ -173,9 +175,15 @@ fn waiting_for(event: &NumberedEvent) -> Option<Vec<CallId>> {
 async fn create(
     State(server): State<Arc<Server>>,
     Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
     Body(new): Body<NewRun>,
 ) -> Result<Response, Problem> {
     let (wait, stream) = (new.wait, new.stream);
+    if stream && headers.contains_key(repeat::HEADER) {
+        let detail = "a stream is told once, so `stream` does not go with `Idempotency-Key`; leave one of them out, and \
+                      read `/v1/runs/{run}/events` as often as you like";
+        return Err(Problem::bad_request(detail));
+    }
     let begun = begin(&server, &caller, new).await?;
     if stream {
         let (stream, response) = Stream::open();

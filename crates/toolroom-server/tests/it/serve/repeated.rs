@@ -43,6 +43,30 @@ fn the_same_request_under_the_same_name_is_done_once() {
 }
 
 #[test]
+fn a_message_that_is_sent_twice_is_one_run() {
+    let served = served();
+    let key = served.key("local", "chat");
+    let ask = |name: &str, body: Value| {
+        served.ask(&Asked::new("POST", "/v1/runs").key(&key).header("Idempotency-Key", name).json(&body))
+    };
+    let message = |more: Value| {
+        let mut body = json!({"message": "What is 6*7?"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    for (name, more, status) in [("begun", json!({}), 202), ("waited-for", json!({"wait": true}), 200)] {
+        let first = ask(name, message(more.clone())).is(status);
+        let again = ask(name, message(more)).is(status);
+        assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &first.body));
+    }
+    let streamed = ask("streamed", message(json!({"stream": true}))).refused(400, "bad_request");
+    let detail = streamed.json()["detail"].to_string();
+    assert!(detail.contains("Idempotency-Key"), "{detail}");
+    let runs = served.get("/v1/runs", &key).is(200).json();
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 2, "{runs}");
+}
+
+#[test]
 fn of_two_at_once_one_is_done() {
     let served = served();
     let key = served.key("local", "call");

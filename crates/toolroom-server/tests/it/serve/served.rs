@@ -37,6 +37,9 @@ impl Drop for Served {
     }
 }
 
+/// A line for each request would hide what matters.
+const QUIET: (&str, &str) = ("TOOLROOM_LOG_LEVEL", "warn");
+
 impl Served {
     pub(crate) fn new() -> Self {
         Self::configured("")
@@ -56,8 +59,8 @@ impl Served {
     }
 
     pub(crate) fn at(home: Home) -> Self {
-        // What it says on the way is shown where a test fails.
-        Self::telling(home, &[], Stdio::inherit())
+        // What worries it on the way is shown where a test fails.
+        Self::started(home, &[], Stdio::inherit(), &[QUIET])
     }
 
     /// With these words more, and with its log in a file.
@@ -116,7 +119,7 @@ impl Served {
         let again = loop {
             let listen = self.address.to_string();
             let mut command = self.home.with_few_files(&["serve", "--listen", &listen, "--json"]);
-            command.stderr(Stdio::inherit());
+            command.stderr(Stdio::inherit()).envs([QUIET]);
             match Running::start(command) {
                 Some(again) => break again,
                 None => assert!(began.elapsed() < LONG, "{} is taken", self.address),
