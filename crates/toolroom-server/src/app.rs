@@ -1,10 +1,9 @@
 //! The composition root: here, and nowhere else, kernel, store, host and tools are put together.
 
-use std::ops::Deref;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use toolroom::Toolroom;
 use toolroom::agent::Agents;
 use toolroom::catalog::{Catalog, LimitRule, RegisterError};
@@ -21,7 +20,6 @@ use toolroom_host::files::{Access, Projects};
 use toolroom_host::folders::Folders;
 use toolroom_host::machine::FileId;
 use toolroom_host::occupancy::Occupancy;
-use toolroom_host::presence::Presence;
 use toolroom_host::process::Supervisor;
 use toolroom_host::seal::KEY_FILE;
 use toolroom_host::shell::{Interpreter, Shells};
@@ -35,15 +33,12 @@ use toolroom_tools::builtin::{self, Surroundings};
 use crate::config::{
     Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, PolicyKeys, Sources, Trust,
 };
+use crate::database::{DATABASE, NOTICE, OccupiedStore, adopt, open_busy_store, open_store};
 use crate::examination::Examination;
 use crate::machine::Machine;
 use crate::metrics::Figures;
-use crate::missing_database::{emptied, is_emptied, is_lost, lost};
 use crate::models::keys_of_variables;
 use crate::vault::{Hides, Vault};
-
-/// The database inside the data folder.
-pub(crate) const DATABASE: &str = "toolroom.db";
 
 /// What was said at the terminal, inside the data folder.
 pub(crate) const CHAT_HISTORY: &str = "chat_history";
@@ -103,7 +98,10 @@ impl App {
         let files = sources.read()?;
         // What is wrong does not depend on trust, so it is told before anything is opened or made.
         let mut compiled = Compiled::of(&files.layers(Trust::Missing, flags))?;
-        let OccupiedStore { store, place } = open_store(&folders).await?;
+        let OccupiedStore { store, place } = match stay {
+            Stay::Long => open_busy_store(&folders).await?,
+            Stay::Short => open_store(&folders).await?,
+        };
         let trust = files.trust(&store).await?;
         if trust == Trust::Given {
             compiled = Compiled::of(&files.layers(trust, flags))?;
@@ -122,7 +120,7 @@ impl App {
             Stay::Short => lasting,
         });
         if stay == Stay::Long {
-            tokio::spawn(look_after(Arc::downgrade(&lasting)));
+            tokio::spawn(look_after(Arc::downgrade(&lasting), store.clone(), folders.clone()));
         }
         let doors = Doors {
             checkup: Some(Arc::clone(&checkup)),
@@ -197,58 +195,17 @@ impl App {
     }
 }
 
-/// Looks after what outlives calls, as long as somebody has it.
-async fn look_after(lasting: Weak<Lasting>) {
+/// Looks after what outlives calls, and what other processes left behind, as long as somebody has it.
+async fn look_after(lasting: Weak<Lasting>, store: Store, folders: Folders) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
         let Some(lasting) = lasting.upgrade() else { return };
         if let Err(error) = lasting.look_after().await {
             tracing::debug!(%error, "what outlives calls is looked after later");
         }
+        drop(lasting);
+        adopt(&store, &folders).await;
     }
-}
-
-/// A database, and our place in its folder: as long as this lives, nobody puts another one there.
-pub(crate) struct OccupiedStore {
-    store: Store,
-    place: Occupancy,
-}
-
-impl Deref for OccupiedStore {
-    type Target = Store;
-
-    fn deref(&self) -> &Store {
-        &self.store
-    }
-}
-
-/// The database of these folders, made if it is missing.
-pub(crate) async fn open_store(folders: &Folders) -> anyhow::Result<OccupiedStore> {
-    let folder = folders.data_folder()?;
-    // Only somebody alone there can tell: others may be making the database this very moment.
-    if is_emptied(folders) && !matches!(Occupancy::alone(folder), Ok(None)) && is_emptied(folders) {
-        bail!(emptied(folders));
-    }
-    if is_lost(folders) {
-        tracing::warn!("{}; a new one is begun", lost(folders));
-    }
-    let place = Occupancy::shared(folder).with_context(|| {
-        format!("cannot use `{}`; if a backup is being restored there, wait for it", folder.display())
-    })?;
-    let database = folders.private_file(DATABASE)?;
-    let store = Store::open(&database, presence()?, Arc::new(SystemClock)).await?;
-    Ok(OccupiedStore { store, place })
-}
-
-/// This process, as the store is told about it.
-pub(crate) fn presence() -> anyhow::Result<toolroom_store::Presence> {
-    let us =
-        Presence::of_this_process().context("cannot find out which process this is (is /proc mounted?)")?;
-    Ok(toolroom_store::Presence {
-        machine: us.machine,
-        process: us.process,
-        is_alive: Arc::new(Presence::is_alive),
-    })
 }
 
 fn hides(config: &Loaded) -> Hides {
@@ -275,7 +232,7 @@ fn command_terms(folders: &Folders, policy: &PolicyKeys) -> CommandTerms {
 
 /// The workspaces of all projects. Opens nothing.
 pub(crate) fn projects(folders: &Folders, config: &Config) -> anyhow::Result<Projects> {
-    let own = [DATABASE, FILE_NAME, KEY_FILE, CHAT_HISTORY].map(|name| folders.data.join(name));
+    let own = [DATABASE, NOTICE, FILE_NAME, KEY_FILE, CHAT_HISTORY].map(|name| folders.data.join(name));
     let beside = ["-wal", "-shm"].map(|end| folders.data.join(format!("{DATABASE}{end}")));
     let files = own.into_iter().chain(beside).chain([folders.config.join(FILE_NAME)]).collect();
     let home = environment::path_variable("HOME");

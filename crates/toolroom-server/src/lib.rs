@@ -8,6 +8,7 @@ pub mod app;
 mod backup;
 mod cli;
 pub mod config;
+mod database;
 mod documents;
 mod examination;
 mod http;

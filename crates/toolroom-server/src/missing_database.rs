@@ -4,7 +4,7 @@ use toolroom_host::folders::Folders;
 use toolroom_host::seal::KEY_FILE;
 use toolroom_host::text_file;
 
-use crate::app::DATABASE;
+use crate::database::DATABASE;
 
 /// Whether an empty database lies beside a master key. A key is made when there is something to seal for the database,
 /// so the database was not always empty.

@@ -25,7 +25,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = PathBuf::from(arguments.next().ok_or("which database?")?);
     let process = arguments.next().ok_or("as which process?")?;
-    let presence = Presence { machine: "here".to_owned(), process, is_alive: Arc::new(|_| Some(true)) };
+    let presence = Presence {
+        machine: "here".to_owned(),
+        process,
+        is_alive: Arc::new(|_| Some(true)),
+        notice: None,
+        inbox: None,
+    };
     let store = Store::open(&path, presence, Arc::new(SystemClock)).await?;
     let left_open = conversation();
     let begin = begin(&left_open, run(&left_open));

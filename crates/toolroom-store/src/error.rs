@@ -176,6 +176,9 @@ mod code {
     pub(super) const CORRUPT: i32 = 11;
     pub(super) const FULL: i32 = 13;
     pub(super) const CANTOPEN: i32 = 14;
+    pub(super) const TOOBIG: i32 = 18;
+    pub(super) const CONSTRAINT: i32 = 19;
+    pub(super) const MISMATCH: i32 = 20;
     pub(super) const NOTADB: i32 = 26;
     /// Extended: the file that processes share beside a database could not be made longer, for want of room.
     pub(super) const IOERR_SHMSIZE: i32 = 4874;
@@ -229,6 +232,22 @@ impl StoreError {
     /// with the file or its lock hits all of them.
     pub(crate) fn may_be_one_unit(&self) -> bool {
         matches!(self, Self::Database(source) if source.as_database_error().is_some())
+    }
+
+    /// Whether it is about what should be written, so that it would never be taken.
+    pub(crate) fn is_about_the_row(&self) -> bool {
+        let is_row = matches!(
+            self,
+            Self::AlreadyRecorded(_)
+                | Self::CalledBefore { .. }
+                | Self::Unwritable(_)
+                | Self::WrongStatus { .. }
+        );
+        let code = match self {
+            Self::Database(source) => sqlite_code(source).map(primary),
+            _ => None,
+        };
+        is_row || matches!(code, Some(code::TOOBIG | code::CONSTRAINT | code::MISMATCH))
     }
 
     /// Whether the connection is gone for good.

@@ -12,7 +12,7 @@ use toolroom::ledger::{Answerer, EXPIRED_RULE, Term};
 use crate::migrate::{MIGRATIONS, Schema};
 use crate::presence::Seen;
 use crate::statements::{Bound, Statement};
-use crate::{Presence, StoreError, statements};
+use crate::{Inbox, Notice, Presence, StoreError, statements};
 
 /// How often a process with open calls or runs says that it lives.
 pub(crate) const HEARTBEAT_EVERY: Duration = Duration::from_secs(10);
@@ -43,6 +43,16 @@ impl Instance {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Where others see that something changed.
+    pub(crate) fn notice(&self) -> Option<Arc<dyn Notice>> {
+        self.presence.notice.clone()
+    }
+
+    /// Where rows are safe before they are in the database.
+    pub(crate) fn inbox(&self) -> Option<Arc<dyn Inbox>> {
+        self.presence.inbox.clone()
     }
 
     /// A fresh id for a row that is nobody's call.

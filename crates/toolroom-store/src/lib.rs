@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod adoption;
 mod agent;
 mod artifact;
 mod background;
@@ -22,12 +23,14 @@ mod conversation;
 mod error;
 mod health;
 mod identity;
+mod inbox;
 mod instance;
 mod journal;
 mod known_keys;
 mod ledger;
 mod memory;
 mod migrate;
+mod notice;
 mod presence;
 mod prune;
 mod question;
@@ -45,6 +48,8 @@ pub use backup::{BackupFacts, inspect};
 pub use error::StoreError;
 pub use health::{InstanceSeen, StoreHealth};
 pub use identity::{ClaimedReply, KeptReply, KeyRecord, ProjectRecord, ReplyName, Retired, SignInKind};
+pub use inbox::Inbox;
+pub use notice::{Notice, Words};
 pub use presence::{Presence, Probe};
 pub use prune::PruneReport;
 pub use secret::{Resealed, Sealed, SealedPlace, SealedSecret};

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use toolroom::clock::Timestamp;
 
+use crate::{Inbox, Notice};
+
 /// A process of another machine that has been silent for this long is dead. Six missed heartbeats: a machine
 /// that swaps or sleeps for a moment keeps its calls.
 pub(crate) const SILENT_IS_DEAD: Duration = Duration::from_secs(60);
@@ -23,6 +25,10 @@ pub struct Presence {
     pub process: String,
     /// Whether the process of that description, on this machine, lives; `None` when that cannot be seen.
     pub is_alive: Arc<Probe>,
+    /// Where all of them see that something changed. Without it, everything is read for every call.
+    pub notice: Option<Arc<dyn Notice>>,
+    /// Where rows are safe before they are in the database. Without it, every call waits for the database.
+    pub inbox: Option<Arc<dyn Inbox>>,
 }
 
 impl fmt::Debug for Presence {
@@ -68,6 +74,8 @@ mod tests {
             machine: "here".to_owned(),
             process: "me".to_owned(),
             is_alive: Arc::new(|process| (process != "hidden").then_some(process == "alive")),
+            notice: None,
+            inbox: None,
         };
         let seen = Seen {
             id: "i".to_owned(),

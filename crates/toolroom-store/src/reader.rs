@@ -1,6 +1,7 @@
 //! A connection that only reads, opened when it is first needed.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use sqlx::Connection;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
@@ -9,12 +10,15 @@ use tokio::sync::Mutex;
 use crate::StoreError;
 use crate::connect::{Purpose, connect};
 use crate::statements::Bound;
+use crate::writer::Queue;
 
-/// One reader. Its readings wait for each other, never for the writer.
+/// One reader. Its readings wait for each other, and for what this process has promised; never for a lock.
 #[derive(Debug)]
 pub(crate) struct Reader {
     path: PathBuf,
     state: Mutex<State>,
+    /// What has to be written before something is read.
+    queue: Option<Arc<Queue>>,
 }
 
 #[derive(Debug)]
@@ -26,11 +30,17 @@ enum State {
 
 impl Reader {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, state: Mutex::new(State::Idle) }
+        Self { path, state: Mutex::new(State::Idle), queue: None }
+    }
+
+    /// One that sees everything this process has promised.
+    pub(crate) fn behind(queue: Arc<Queue>, path: PathBuf) -> Self {
+        Self { queue: Some(queue), ..Self::new(path) }
     }
 
     /// All rows of a query.
     pub(crate) async fn rows(&self, query: Bound) -> Result<Vec<SqliteRow>, StoreError> {
+        self.catch_up().await;
         let mut state = self.state.lock().await;
         if matches!(*state, State::Idle) {
             *state = State::Open(connect(&self.path, Purpose::Read).await?);
@@ -52,9 +62,16 @@ impl Reader {
 
     /// Refuses once the store is closed; for readings that need a connection of their own.
     pub(crate) async fn ensure_open(&self) -> Result<(), StoreError> {
+        self.catch_up().await;
         match *self.state.lock().await {
             State::Idle | State::Open(_) => Ok(()),
             State::Closed => Err(StoreError::Closed),
+        }
+    }
+
+    async fn catch_up(&self) {
+        if let Some(queue) = &self.queue {
+            queue.catch_up().await;
         }
     }
 

@@ -21,7 +21,10 @@ pub(crate) struct CallRow<'a> {
     pub(crate) instance: Option<&'a str>,
 }
 
-const COLUMNS: usize = 26;
+pub(crate) const COLUMNS: usize = 26;
+
+/// Which order that is: it stands before each line of the inbox, which may be read by another version.
+pub(crate) const FORMAT: &str = "1 ";
 
 impl Serialize for CallRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -63,16 +63,20 @@ impl Setting {
             }
             Self::Identity(change) => Ok(change.write(connection, now).await?),
         };
-        // Calls are not judged by which files are trusted, nor by agents: whoever makes a room or a run reads that, once.
-        let is_standing = match self {
-            Self::Trust { .. } | Self::Agent { .. } => false,
-            Self::Identity(change) => change.is_standing(),
-            Self::Switch { .. } | Self::ForgetAnswer { .. } | Self::Secret { .. } | Self::Reseal(_) => true,
-        };
-        if is_standing && changed.as_ref().is_ok_and(|rows| *rows > 0) {
+        if self.is_standing() && changed.as_ref().is_ok_and(|rows| *rows > 0) {
             statements::BUMP_REVISION.query().execute(connection).await?;
         }
         Ok(changed)
+    }
+
+    /// Whether calls are judged by it. They are not by which files are trusted, nor by agents: whoever makes a room or a
+    /// run reads that, once.
+    pub(crate) fn is_standing(&self) -> bool {
+        match self {
+            Self::Trust { .. } | Self::Agent { .. } => false,
+            Self::Identity(change) => change.is_standing(),
+            Self::Switch { .. } | Self::ForgetAnswer { .. } | Self::Secret { .. } | Self::Reseal(_) => true,
+        }
     }
 }
 

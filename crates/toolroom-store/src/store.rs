@@ -31,7 +31,7 @@ struct Shared {
     path: PathBuf,
     presence: Presence,
     clock: Arc<dyn Clock>,
-    queue: Queue,
+    queue: Arc<Queue>,
     reader: Reader,
     standing: StandingReader,
     known_keys: KnownKeys,
@@ -64,14 +64,16 @@ impl Store {
             drop(connection.close().await);
             return Err(error);
         }
+        let queue = Arc::new(Queue::start(connection, path.to_owned(), instance));
+        let standing = StandingReader::start(path.to_owned(), presence.notice.clone());
         Ok(Self {
             shared: Arc::new(Shared {
                 path: path.to_owned(),
                 presence,
                 clock,
-                queue: Queue::start(connection, path.to_owned(), instance),
-                reader: Reader::new(path.to_owned()),
-                standing: StandingReader::start(path.to_owned()),
+                reader: Reader::behind(Arc::clone(&queue), path.to_owned()),
+                queue,
+                standing,
                 known_keys: KnownKeys::default(),
             }),
         })
@@ -92,14 +94,15 @@ impl Store {
         // Nothing was written through it, so nothing can be lost.
         drop(connection.close().await);
         schema?.check_readable(path)?;
+        let standing = StandingReader::start(path.to_owned(), presence.notice.clone());
         Ok(Self {
             shared: Arc::new(Shared {
                 path: path.to_owned(),
                 presence,
                 clock,
-                queue: Queue::closed(),
+                queue: Arc::new(Queue::closed()),
                 reader: Reader::new(path.to_owned()),
-                standing: StandingReader::start(path.to_owned()),
+                standing,
                 known_keys: KnownKeys::default(),
             }),
         })

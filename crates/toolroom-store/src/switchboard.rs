@@ -2,21 +2,24 @@
 //!
 //! One task reads. Whoever asks while it reads waits for the next reading, and all of them share that one: the
 //! reply is never older than the request, and a crowd costs no more than one caller. A reading asks for one
-//! number; the rows are read again only when it has changed.
+//! number; the rows are read again only when it has changed. While the notice of the database stays the same, even that
+//! is not asked: what was read last is still so.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use sqlx::Row;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::yield_now;
+use tokio::time::Instant;
 use toolroom::BoxFuture;
 use toolroom::ledger::{LedgerError, Standing, StandingAnswer, SwitchState, Switchboard, Switches};
 use toolroom::policy::Answers;
 use toolroom::scope::ProjectId;
 
 use crate::identity::{Keys, ProjectRecord, read_keys, read_projects};
+use crate::notice::{Notice, TRUSTED_FOR, Words};
 use crate::question::read_answer;
 use crate::reader::Reader;
 use crate::row::{ReadError, named};
@@ -56,29 +59,40 @@ enum Request {
 pub(crate) struct StandingReader {
     requests: mpsc::UnboundedSender<Request>,
     reader: Arc<Reader>,
+    last: Arc<LastReading>,
 }
 
 impl StandingReader {
     /// Starts the task. It ends with the last handle to it.
-    pub(crate) fn start(path: PathBuf) -> Self {
+    pub(crate) fn start(path: PathBuf, notice: Option<Arc<dyn Notice>>) -> Self {
         let reader = Arc::new(Reader::new(path));
+        let last = Arc::new(LastReading { notice, state: RwLock::default() });
         let (requests, asked) = mpsc::unbounded_channel();
-        tokio::spawn(reply_to_all(asked, Arc::clone(&reader)));
-        Self { requests, reader }
+        tokio::spawn(reply_to_all(asked, Arc::clone(&reader), Arc::clone(&last)));
+        Self { requests, reader, last }
     }
 
     async fn standing(&self, project: &ProjectId) -> Reply<Standing> {
-        self.ask(|reply| Request::Standing { project: project.clone(), reply }).await
+        match self.last.find(|known| known.standings.get(project).cloned()) {
+            Some(standing) => Ok(standing),
+            None => self.ask(|reply| Request::Standing { project: project.clone(), reply }).await,
+        }
     }
 
     /// Every key, whether it still holds or not.
     pub(crate) async fn keys(&self) -> Reply<Keys> {
-        self.ask(|reply| Request::Keys { reply }).await
+        match self.last.find(|known| known.keys.clone()) {
+            Some(keys) => Ok(keys),
+            None => self.ask(|reply| Request::Keys { reply }).await,
+        }
     }
 
     /// Every project that has a row.
     pub(crate) async fn projects(&self) -> Reply<Vec<ProjectRecord>> {
-        self.ask(|reply| Request::Projects { reply }).await
+        match self.last.find(|known| known.projects.clone()) {
+            Some(projects) => Ok(projects),
+            None => self.ask(|reply| Request::Projects { reply }).await,
+        }
     }
 
     async fn ask<T>(&self, request: impl FnOnce(oneshot::Sender<Reply<T>>) -> Request) -> Reply<T> {
@@ -88,7 +102,55 @@ impl StandingReader {
     }
 
     pub(crate) async fn close(&self) {
+        self.last.close();
         self.reader.close().await;
+    }
+}
+
+/// What was read last, for as long as nobody gave notice of a change.
+#[derive(Debug)]
+struct LastReading {
+    notice: Option<Arc<dyn Notice>>,
+    state: RwLock<Reading>,
+}
+
+#[derive(Debug, Default)]
+enum Reading {
+    #[default]
+    None,
+    /// With the notice that stood there before it, and when that was.
+    Of {
+        known: Known,
+        notice: Words,
+        at: Instant,
+    },
+    Closed,
+}
+
+impl LastReading {
+    /// The notice as it is; asked for before a reading, so that whatever changes meanwhile is noticed after it.
+    fn notice(&self) -> Option<Words> {
+        self.notice.as_ref()?.read()
+    }
+
+    /// A part of what was read, if it is still so.
+    fn find<T>(&self, part: impl FnOnce(&Known) -> Option<T>) -> Option<T> {
+        let now = self.notice()?;
+        match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+            Reading::Of { known, notice, at } if *notice == now && at.elapsed() < TRUSTED_FOR => part(known),
+            Reading::Of { .. } | Reading::None | Reading::Closed => None,
+        }
+    }
+
+    fn keep(&self, reading: Reading) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if !matches!(*state, Reading::Closed) {
+            *state = reading;
+        }
+    }
+
+    fn close(&self) {
+        self.keep(Reading::Closed);
     }
 }
 
@@ -101,7 +163,11 @@ impl Switchboard for Store {
     }
 }
 
-async fn reply_to_all(mut asked: mpsc::UnboundedReceiver<Request>, reader: Arc<Reader>) {
+async fn reply_to_all(
+    mut asked: mpsc::UnboundedReceiver<Request>,
+    reader: Arc<Reader>,
+    last: Arc<LastReading>,
+) {
     let mut known = Known::default();
     let mut requests = Vec::new();
     while asked.recv_many(&mut requests, usize::MAX).await > 0 {
@@ -110,6 +176,7 @@ async fn reply_to_all(mut asked: mpsc::UnboundedReceiver<Request>, reader: Arc<R
         while let Ok(request) = asked.try_recv() {
             requests.push(request);
         }
+        let (notice, at) = (last.notice(), Instant::now());
         let refreshed = known.refresh(&reader).await;
         for request in requests.drain(..) {
             // Whoever no longer waits does not need it.
@@ -128,11 +195,15 @@ async fn reply_to_all(mut asked: mpsc::UnboundedReceiver<Request>, reader: Arc<R
                 })),
             }
         }
+        last.keep(match (refreshed, notice) {
+            (Ok(()), Some(notice)) => Reading::Of { known: known.clone(), notice, at },
+            (Ok(()), None) | (Err(_), _) => Reading::None,
+        });
     }
 }
 
 /// Everything as of one revision.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Known {
     revision: Option<i64>,
     standings: HashMap<ProjectId, Arc<Standing>>,

@@ -12,8 +12,8 @@ use toolroom_store::{Store, inspect};
 
 use super::error::BackupError;
 use super::manifest::{KeyNote, MANIFEST, Manifest};
-use crate::app::DATABASE;
 use crate::config::{FILE_NAME, MAX_FILE_BYTES};
+use crate::database::DATABASE;
 
 /// How often the database is copied because the key changed meanwhile.
 const COPIES: u32 = 3;

@@ -6,8 +6,8 @@ use toolroom_host::archive::Member;
 use toolroom_host::seal::KEY_FILE;
 use toolroom_store::BackupFacts;
 
-use crate::app::DATABASE;
 use crate::config::FILE_NAME;
+use crate::database::DATABASE;
 
 /// The member that holds it.
 pub(super) const MANIFEST: &str = "manifest.json";

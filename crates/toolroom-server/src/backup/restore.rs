@@ -19,8 +19,8 @@ use toolroom_store::{InstanceSeen, Store, StoreError};
 use super::error::BackupError;
 use super::manifest::Manifest;
 use super::verify::{Examined, KeyUsed, SealedSeen};
-use crate::app::{DATABASE, presence};
 use crate::config::FILE_NAME;
+use crate::database::{DATABASE, presence};
 
 /// What SQLite keeps beside a database that is open, or was left by a process that died.
 const WRITE_AHEAD_LOG: &str = "-wal";

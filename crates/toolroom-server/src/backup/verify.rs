@@ -14,8 +14,8 @@ use zeroize::Zeroizing;
 
 use super::error::BackupError;
 use super::manifest::{MANIFEST, MAX_BYTES, MEMBERS, Manifest, Rows};
-use crate::app::{DATABASE, presence};
 use crate::config::{FILE_NAME, MAX_FILE_BYTES};
+use crate::database::{DATABASE, presence};
 use crate::vault::place_purpose;
 
 /// Room for a key, however it is written.

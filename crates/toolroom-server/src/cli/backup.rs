@@ -19,8 +19,8 @@ use super::backup_report::{contents, tell, tell_restored};
 use super::exit::{Exit, Missing, Refused, Usage};
 use super::log::time;
 use super::output::{Output, visible};
-use crate::app::open_store;
 use crate::backup::{BackupError, KeyWish, Restoration, Unopened, Wishes, create, examine};
+use crate::database::open_store;
 
 /// How long a question waits for its answer.
 const PATIENCE: Duration = Duration::from_secs(300);

@@ -18,11 +18,12 @@ use toolroom_host::text_file;
 use super::exit::{Exit, Missing};
 use super::output::{DIM, Output, visible};
 use super::{Register, places};
-use crate::app::{DATABASE, catalog, open_store};
+use crate::app::catalog;
 use crate::config::{
     Compiled, Config, ConfigError, Layer, Loaded, Origin, Problem, ProjectFile, Setting, Sources, Trust,
     file_layer, is_key, lint,
 };
+use crate::database::{DATABASE, open_store};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -323,7 +323,7 @@ async fn open(settings: &[String], stay: Stay, output: Output, register: &Regist
     Ok(app)
 }
 
-/// What was acknowledged is written already, and told: an untidy end must not turn it into a failure.
+/// What was acknowledged is written or promised, and told: an untidy end must not turn it into a failure.
 async fn close(app: App) {
     if let Err(error) = app.close().await {
         tracing::warn!(%error, "the database could not be closed in order");

@@ -11,8 +11,8 @@ use toolroom_host::text_file;
 use super::config::trust;
 use super::exit::Exit;
 use super::output::{BOLD, DIM, Output, table, visible};
-use crate::app::DATABASE;
 use crate::config::{Sources, Trust, told};
+use crate::database::DATABASE;
 
 /// One place, as people and programs are told of it.
 struct Place {

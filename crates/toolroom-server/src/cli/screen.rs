@@ -36,10 +36,10 @@ pub(super) fn hide(stored: Vec<Secret>) {
 }
 
 /// A text as it may stand in a log.
-pub(super) fn logged(text: &str) -> String {
-    match hidden() {
-        Some(hidden) => hidden.log.redact_text(text).into_owned(),
-        None => Redactor::default().redact_text(text).into_owned(),
+pub(super) fn logged(text: &str) -> Cow<'_, str> {
+    match &*HIDDEN.read().unwrap_or_else(PoisonError::into_inner) {
+        Some(hidden) => hidden.log.redact_text(text),
+        None => Redactor::default().redact_text(text),
     }
 }
 
@@ -49,8 +49,8 @@ fn hidden() -> Option<Hidden> {
 
 /// A text as a person may see it.
 pub(super) fn shown(text: &str) -> Cow<'_, str> {
-    match hidden() {
-        Some(hidden) => Cow::Owned(hidden.screen.redact_text(text).into_owned()),
+    match &*HIDDEN.read().unwrap_or_else(PoisonError::into_inner) {
+        Some(hidden) => hidden.screen.redact_text(text),
         None => Cow::Borrowed(text),
     }
 }

@@ -16,8 +16,8 @@ use super::exit::{Exit, Missing, Usage};
 use super::log::time;
 use super::output::{BOLD, DIM, Output, YELLOW, table, visible};
 use super::question::{Reply, ask, is_yes};
-use crate::app::open_store;
 use crate::config::{Compiled, FILE_NAME, ProjectFile, Sources, Trust, what_trust_would_allow};
+use crate::database::open_store;
 
 const EXAMPLES: &str = "\
 Examples:

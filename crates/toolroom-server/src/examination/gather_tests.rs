@@ -5,7 +5,7 @@ use toolroom_host::occupancy::Occupancy;
 use toolroom_tools::builtin::doctor::Check;
 
 use super::*;
-use crate::app::{DATABASE, OccupiedStore, open_store};
+use crate::database::{DATABASE, OccupiedStore, open_store};
 
 struct Running {
     _home: tempfile::TempDir,

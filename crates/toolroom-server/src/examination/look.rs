@@ -13,7 +13,7 @@ use toolroom_store::{Store, StoreError};
 
 use super::facts::{Damage, OpenStore, StoreFacts, StoreState, StoreTrouble, Unwritable, Vanished};
 use super::gather::{Running, aside, told, within};
-use crate::app::{DATABASE, presence};
+use crate::database::{DATABASE, presence};
 use crate::missing_database::{emptied, is_emptied, is_lost, lost};
 
 /// A larger database is not read whole in passing.

@@ -12,12 +12,12 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use tokio_util::sync::CancellationToken;
 use toolroom::call::{CallReport, CallRequest, Outcome, ResumeError, ResumeRequest};
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal as _};
 use toolroom::tool::{ErrorKind, RaisedBy};
 
+use super::attended::Attended;
 use super::need::Need;
 use super::paging::Page;
 use super::problem::Problem;
@@ -26,7 +26,6 @@ use super::route::Route;
 use super::server::Server;
 use crate::documents::{CallDocument, Surface, whole_number};
 use crate::identity::{Caller, Permission};
-use crate::telemetry;
 
 /// What the journal says of calls that came in here.
 pub(super) const ENTRANCE: &str = "rest";
@@ -103,7 +102,7 @@ async fn create(
         .entrance(ENTRANCE)
         .cancellation(stop.clone());
     request.timeout = timeout;
-    let report = unless_given_up(stop.clone(), async move {
+    let report = Attended::new(stop.clone(), async move {
         let running = server.running.enter(id, caller.scope, stop);
         let report = server.app.room.call(request).await;
         drop(running);
@@ -111,15 +110,6 @@ async fn create(
         report
     });
     Ok(reply(&report.await?))
-}
-
-/// What comes of some work. Whoever goes away stops it; it then ends in order, on a task of its own.
-async fn unless_given_up<T: Send + 'static>(
-    stop: CancellationToken,
-    work: impl Future<Output = T> + Send + 'static,
-) -> Result<T, Problem> {
-    let _gone = stop.drop_guard();
-    tokio::spawn(telemetry::carried(work)).await.map_err(|error| Problem::failure(&error))
 }
 
 /// What a client says about its situation is bounded.
@@ -275,7 +265,7 @@ async fn resume(
     let stop = server.closing.child_token();
     let mut request = ResumeRequest::new(CallId::new(&id), caller.scope);
     request.cancellation = stop.clone();
-    unless_given_up(stop, async move { go_on(&server, request).await }).await?
+    Attended::new(stop, async move { go_on(&server, request).await }).await?
 }
 
 async fn go_on(server: &Server, mut request: ResumeRequest) -> Result<Response, Problem> {

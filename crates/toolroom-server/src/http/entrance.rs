@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::time::Instant;
 
+use super::door::{Asked, Door, Inside};
 use super::forwarded;
 use super::gate::ForeignPage;
 use super::held;
@@ -19,6 +19,7 @@ use super::need::Need;
 use super::pacing;
 use super::problem::Problem;
 use super::record::Sender;
+use super::repeat;
 use super::server::Server;
 use crate::identity::{Caller, Shown, Unidentified, WebOrigin};
 use crate::telemetry;
@@ -26,34 +27,29 @@ use crate::telemetry;
 /// The cookie of a browser that is signed in.
 pub(super) const COOKIE: &str = "toolroom_browser";
 
-/// The door of one route.
-#[derive(Clone)]
-pub(super) struct Door {
-    pub(super) server: Arc<Server>,
-    pub(super) need: Need,
-    /// What it is counted as.
-    pub(super) method: &'static str,
-    pub(super) path: &'static str,
-}
-
 /// Lets a request in to one route, or not, and counts it.
-pub(super) async fn enter(State(door): State<Door>, request: Request, next: Next) -> Response {
+pub(super) async fn enter(door: &Door, request: Request, inside: Inside) -> Response {
+    let Some(asked) = door.asked else { return inside.answer(request).await };
     let came = Instant::now();
-    let response = pass(&door, request, next).await;
-    let Door { server, method, path, .. } = door;
-    server.app.figures.request(method, path, response.status().as_u16(), came.elapsed());
+    let response = pass(&door.server, asked, request, inside).await;
+    let (status, path) = (response.status().as_u16(), door.path.unwrap_or_default());
+    door.server.app.figures.request(asked.method, path, status, came.elapsed());
     response
 }
 
-async fn pass(Door { server, need, .. }: &Door, request: Request, next: Next) -> Response {
-    let need = *need;
+async fn pass(
+    server: &Arc<Server>,
+    Asked { need, is_repeatable, .. }: Asked,
+    request: Request,
+    inside: Inside,
+) -> Response {
     let (mut parts, body) = request.into_parts();
     let page = parts.extensions.get::<ForeignPage>().and_then(|ForeignPage(page)| page.clone());
     let caller = match recognise(server, need, &parts, page.as_ref()).await {
         Ok(caller) => caller,
         Err(problem) => return problem.into_response(),
     };
-    let Some(caller) = caller else { return next.run(Request::from_parts(parts, body)).await };
+    let Some(caller) = caller else { return inside.answer(Request::from_parts(parts, body)).await };
     if let Some(request) = telemetry::current() {
         request.is_of(&caller);
     }
@@ -64,7 +60,12 @@ async fn pass(Door { server, need, .. }: &Door, request: Request, next: Next) ->
     let mut response = match admit(server, need, &parts, &caller).await {
         Ok(()) => {
             parts.extensions.insert(caller.clone());
-            held::by_key(server, caller, next.run(Request::from_parts(parts, body)).await)
+            let request = Request::from_parts(parts, body);
+            let response = match is_repeatable {
+                true => repeat::once(server, &caller, request, inside).await,
+                false => inside.answer(request).await,
+            };
+            held::by_key(server, caller, response)
         }
         Err(problem) => problem.into_response(),
     };

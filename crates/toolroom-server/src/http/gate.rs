@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::door::{Door, Inside};
+use super::entrance;
 use super::health;
 use super::problem::Problem;
 use super::record::Sender;
@@ -30,8 +31,9 @@ pub(super) struct Place {
 }
 
 /// Lets a request in, or not.
-pub(super) async fn pass(State(server): State<Arc<Server>>, mut request: Request, next: Next) -> Response {
-    let page = match page_of(&server, &request) {
+pub(super) async fn pass(door: &Door, mut request: Request, inside: Inside) -> Response {
+    let server = &door.server;
+    let page = match page_of(server, &request) {
         Ok(page) => page,
         Err(problem) => return allowing(None, problem.into_response()),
     };
@@ -46,7 +48,7 @@ pub(super) async fn pass(State(server): State<Arc<Server>>, mut request: Request
             let place = place.map(|place| Place { _permit: Arc::new(place) });
             place.clone().map(|place| request.extensions_mut().insert(place));
             request.extensions_mut().insert(ForeignPage(page.clone()));
-            let response = next.run(request).await;
+            let response = entrance::enter(door, request, inside).await;
             drop(place);
             response
         }

@@ -1,5 +1,5 @@
-//! The product over HTTP: one table of routes, one gate, one entrance that knows who
-//! comes in, a file for each thing there is.
+//! The product over HTTP: one table of routes, one kind of door before all of them,
+//! a file for each thing there is.
 //!
 //! [`routes::all`] is the table. The router, the OpenAPI document and the tests of who may do what are made of it, so a
 //! route that is not in it does not exist.
@@ -8,11 +8,13 @@ mod agents;
 mod agui;
 mod approvals;
 mod artifacts;
+mod attended;
 mod calls;
 mod chat_completions;
 mod conversations;
 mod docs;
 mod doctor;
+mod door;
 mod entrance;
 mod events;
 mod forwarded;

@@ -5,15 +5,15 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::extract::{ConnectInfo, Request};
 use axum::http::HeaderName;
-use axum::middleware::Next;
 use axum::response::Response;
 use tokio::time::Instant;
 use toolroom::clock::Timestamp;
 
-use super::server::{Server, method_name};
-use super::{forwarded, request_id};
+use super::door::{Door, Inside};
+use super::server::method_name;
+use super::{forwarded, gate, request_id};
 use crate::telemetry::{RequestEnd, RequestTrace, Tracer, Visit};
 
 /// Where a request comes from, as far as we believe it.
@@ -21,7 +21,8 @@ use crate::telemetry::{RequestEnd, RequestTrace, Tracer, Visit};
 pub(super) struct Sender(pub(super) IpAddr);
 
 /// Follows a request from its beginning to its reply.
-pub(super) async fn follow(State(server): State<Arc<Server>>, mut request: Request, next: Next) -> Response {
+pub(super) async fn follow(door: Door, mut request: Request, inside: Inside) -> Response {
+    let server = &door.server;
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let peer = peer.map(|ConnectInfo(peer)| peer.ip());
     let sender = peer.map(|peer| forwarded::sender(peer, request.headers(), &server.trusted_proxies));
@@ -38,7 +39,7 @@ pub(super) async fn follow(State(server): State<Arc<Server>>, mut request: Reque
     let entry = Entry {
         came: Instant::now(),
         method: method_name(request.method()),
-        route: request.extensions().get::<MatchedPath>().cloned(),
+        route: door.path,
         sender,
         status: None,
         traced: trace,
@@ -46,7 +47,7 @@ pub(super) async fn follow(State(server): State<Arc<Server>>, mut request: Reque
     Visit::new(&name, span)
         .during(async move {
             let mut entry = entry;
-            let mut response = next.run(request).await;
+            let mut response = gate::pass(&door, request, inside).await;
             entry.status = Some(response.status().as_u16());
             if let Some(told) = request_id::told(&name) {
                 response.headers_mut().insert(HeaderName::from_static(request_id::HEADER), told);
@@ -60,7 +61,7 @@ pub(super) async fn follow(State(server): State<Arc<Server>>, mut request: Reque
 struct Entry {
     came: Instant,
     method: &'static str,
-    route: Option<MatchedPath>,
+    route: Option<&'static str>,
     sender: Option<IpAddr>,
     status: Option<u16>,
     traced: Option<Traced>,
@@ -78,10 +79,12 @@ impl Drop for Entry {
         let Self { came, method, route, sender, status, traced } = self;
         let took = came.elapsed();
         if let Some(Traced { tracer, trace, started }) = traced {
-            let route = route.as_ref().map(|route| route.as_str().to_owned());
-            tracer.request(*trace, RequestEnd { method, route, started: *started, took, status: *status });
+            tracer.request(
+                *trace,
+                RequestEnd { method, route: *route, started: *started, took, status: *status },
+            );
         }
-        let route = route.as_ref().map_or("none", MatchedPath::as_str);
+        let route = route.unwrap_or("none");
         let from = sender.map(tracing::field::display);
         let ms = (took.as_secs_f64() * 1_000_000.0).round() / 1_000.0;
         match status {

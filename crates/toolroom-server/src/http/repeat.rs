@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -18,6 +17,7 @@ use sha2::{Digest, Sha256};
 use toolroom::ledger::Seal as _;
 use toolroom_store::{ClaimedReply, KeptReply, ReplyName};
 
+use super::door::Inside;
 use super::gate::Place;
 use super::problem::Problem;
 use super::reading::{JSON, whole};
@@ -47,22 +47,31 @@ const REPLY_BYTES: usize = 16 * 1024 * 1024;
 const SOON: Duration = Duration::from_secs(1);
 
 /// Answers a named request once.
-pub(super) async fn once(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
-    match named(&server, request, next).await {
-        Ok(response) => response,
-        Err(problem) => problem.into_response(),
+pub(super) async fn once(
+    server: &Arc<Server>,
+    caller: &Caller,
+    request: Request,
+    inside: Inside,
+) -> Response {
+    match request.headers().contains_key(HEADER) {
+        false => inside.answer(request).await,
+        true => named(server, caller, request, inside).await.unwrap_or_else(IntoResponse::into_response),
     }
 }
 
-async fn named(server: &Arc<Server>, request: Request, next: Next) -> Result<Response, Problem> {
-    let Some(name) = request.headers().get(HEADER) else { return Ok(next.run(request).await) };
+async fn named(
+    server: &Arc<Server>,
+    caller: &Caller,
+    request: Request,
+    inside: Inside,
+) -> Result<Response, Problem> {
+    let name = request.headers().get(HEADER);
     let is_name = |name: &&str| {
         (1..=NAME_CHARS).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic())
     };
-    let name = name.to_str().ok().filter(is_name).ok_or_else(|| {
+    let name = name.and_then(|name| name.to_str().ok()).filter(is_name).ok_or_else(|| {
         Problem::bad_request(format!("`Idempotency-Key` has 1 to {NAME_CHARS} visible characters"))
     })?;
-    let Some(caller) = request.extensions().get::<Caller>() else { return Ok(next.run(request).await) };
     let (project, caller) = (caller.scope.project.clone(), caller.name());
     let name = ReplyName { project, caller, name: name.to_owned() };
     let (parts, body) = request.into_parts();
@@ -92,7 +101,7 @@ async fn named(server: &Arc<Server>, request: Request, next: Next) -> Result<Res
     let request = Request::from_parts(parts, Body::from(body));
     let place = request.extensions().get::<Place>().cloned();
     let worked = tokio::spawn(telemetry::carried(async move {
-        let kept = keep(&server, name, next.run(request).await).await;
+        let kept = keep(&server, name, inside.answer(request).await).await;
         drop(place);
         kept
     }));

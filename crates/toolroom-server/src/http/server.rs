@@ -7,17 +7,16 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::Method;
-use axum::middleware::from_fn_with_state;
-use axum::routing::{MethodRouter, options};
+use axum::routing::{MethodRouter, any, options};
 use tokio_util::sync::CancellationToken;
 use toolroom::call::CallReport;
 use toolroom_host::listen::Listener;
 
-use super::entrance::Door;
+use super::door::Door;
 use super::pacing::Pacing;
 use super::problem::Problem;
 use super::running::Running;
-use super::{entrance, gate, listen, record, repeat, routes};
+use super::{gate, listen, routes};
 use crate::app::App;
 use crate::config::{AddressRange, ServedName, ServerKeys};
 use crate::identity::{Doorkeeper, HostName};
@@ -149,7 +148,7 @@ impl Server {
         Ok(())
     }
 
-    /// Writes what is queued. What was acknowledged is written already: an untidy end is no failure.
+    /// Writes what is queued. What was acknowledged is written or promised: an untidy end is no failure.
     pub(crate) async fn close(&self) {
         if let Err(error) = self.app.store.shutdown().await {
             tracing::warn!(%error, "the database could not be closed in order");
@@ -159,26 +158,17 @@ impl Server {
     fn router(self: &Arc<Self>) -> Router {
         let mut router = Router::new();
         for route in routes::all() {
-            let (server, method) = (Arc::clone(self), method_name(&route.method));
-            let door = Door { server, need: route.need, method, path: route.path };
-            let entrance = from_fn_with_state(door, entrance::enter);
-            let handler = match route.repeatable {
-                true => route.handler.layer(from_fn_with_state(Arc::clone(self), repeat::once)),
-                false => route.handler,
-            };
-            router = router.route(route.path, handler.layer(entrance));
+            let door = Door::of(self, &route);
+            router = router.route(route.path, route.handler.layer(door));
         }
         let paths: HashSet<&str> = routes::all().iter().map(|route| route.path).collect();
         for path in paths {
-            let asked: MethodRouter<Arc<Self>> = options(gate::preflight);
-            router = router.route(path, asked);
+            let refused = async || Problem::method_not_allowed();
+            let asked: MethodRouter<Arc<Self>> = options(gate::preflight).fallback(refused);
+            router = router.route(path, asked.layer(Door::beside(self, Some(path))));
         }
-        router
-            .fallback(async || Problem::not_found("there is nothing at this address; see `/docs`"))
-            .method_not_allowed_fallback(async || Problem::method_not_allowed())
-            .layer(from_fn_with_state(Arc::clone(self), gate::pass))
-            .layer(from_fn_with_state(Arc::clone(self), record::follow))
-            .with_state(Arc::clone(self))
+        let nowhere = any(async || Problem::not_found("there is nothing at this address; see `/docs`"));
+        router.fallback_service(nowhere.layer(Door::beside(self, None))).with_state(Arc::clone(self))
     }
 }
 

@@ -1,13 +1,16 @@
 //! A line of the log, for people or for programs. Whatever it is about, it stays one line.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use serde_json::Value;
 use toolroom::clock::Timestamp;
 use tracing::Level;
 use tracing::field::{Field, Visit as Fields};
 
+use super::Hide;
 use super::visit::Visit;
 
 /// Longest text of a field. What is longer is cut off.
@@ -25,10 +28,17 @@ pub(super) struct Record {
 }
 
 /// What is said: words, and fields beside them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Said {
     pub(super) message: String,
     pub(super) fields: Vec<(&'static str, Value)>,
+}
+
+impl Default for Said {
+    fn default() -> Self {
+        // A line about a request has five.
+        Self { message: String::new(), fields: Vec::with_capacity(6) }
+    }
 }
 
 impl Said {
@@ -82,56 +92,91 @@ impl std::fmt::Write for Bounded {
     }
 }
 
-impl Record {
-    /// Its fields, and those of the request, without secrets.
-    fn fields(&self, hide: fn(&str) -> String) -> Vec<(&'static str, Value)> {
-        let mut fields: Vec<(&'static str, Value)> = Vec::with_capacity(self.said.fields.len() + 3);
-        for (name, value) in &self.said.fields {
-            let value = match value {
-                Value::String(text) => hide(text).into(),
-                other => other.clone(),
-            };
-            fields.push((name, value));
-        }
-        if let Some(visit) = &self.visit {
-            fields.push(("request_id", hide(&visit.request_id).into()));
-            if let Some(caller) = visit.caller() {
-                fields.push(("project", hide(&caller.project).into()));
-                fields.extend(caller.key.as_deref().map(|key| ("key", key.into())));
-            }
-        }
-        fields
-    }
+/// A record without its secrets. Its fields are followed by those of the request.
+pub(super) struct Told<'a> {
+    pub(super) record: &'a Record,
+    pub(super) hide: Hide,
+}
 
-    /// As one JSON object.
-    pub(super) fn json(&self, hide: fn(&str) -> String) -> String {
-        let mut line = Map::new();
-        line.insert("time".to_owned(), time(self.at).into());
-        line.insert("level".to_owned(), self.level.as_str().to_ascii_lowercase().into());
-        line.insert("target".to_owned(), self.target.into());
-        line.insert("message".to_owned(), hide(&self.said.message).into());
-        for (name, value) in self.fields(hide) {
-            // What the line itself says is not said over.
-            line.entry(name).or_insert(value);
+/// What the line itself says and no field says over.
+const OWN: [&str; 4] = ["time", "level", "target", "message"];
+
+impl Told<'_> {
+    fn each<E>(&self, mut tell: impl FnMut(&'static str, Part<'_>) -> Result<(), E>) -> Result<(), E> {
+        let hide = self.hide;
+        for (name, value) in &self.record.said.fields {
+            tell(
+                name,
+                match value {
+                    Value::String(text) => Part::Text(hide(text)),
+                    other => Part::Other(other),
+                },
+            )?;
         }
-        Value::Object(line).to_string()
+        let Some(visit) = &self.record.visit else { return Ok(()) };
+        tell("request_id", Part::Text(hide(&visit.request_id)))?;
+        let Some(caller) = visit.caller() else { return Ok(()) };
+        tell("project", Part::Text(hide(&caller.project)))?;
+        match &caller.key {
+            Some(key) => tell("key", Part::Text(Cow::Borrowed(key))),
+            None => Ok(()),
+        }
     }
 
     /// As a person reads it.
-    pub(super) fn text(&self, hide: fn(&str) -> String) -> String {
-        let mut line = format!("{} {:5} ", time(self.at), self.level);
-        escape(&hide(&self.said.message), &mut line);
-        for (name, value) in self.fields(hide) {
-            line.push(' ');
-            line.push_str(name);
-            line.push('=');
-            match value {
-                Value::String(text) if is_plain(&text) => line.push_str(&text),
-                Value::String(text) => line.push_str(&format!("{text:?}")),
-                other => line.push_str(&other.to_string()),
-            }
-        }
+    pub(super) fn text(&self) -> String {
+        let Record { at, level, said, .. } = self.record;
+        let mut line = format!("{} {level:5} ", time(*at));
+        escape(&(self.hide)(&said.message), &mut line);
+        let told = self.each(|name, part| match part {
+            Part::Text(text) if is_plain(&text) => write!(line, " {name}={text}"),
+            Part::Text(text) => write!(line, " {name}={text:?}"),
+            Part::Other(value) => write!(line, " {name}={value}"),
+        });
+        // A text takes everything.
+        debug_assert!(told.is_ok());
         line
+    }
+}
+
+/// The value of a field.
+enum Part<'a> {
+    Text(Cow<'a, str>),
+    Other(&'a Value),
+}
+
+/// As one JSON object.
+impl Serialize for Told<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Record { at, level, target, said, .. } = self.record;
+        let mut line = serializer.serialize_map(None)?;
+        line.serialize_entry("time", &time(*at))?;
+        line.serialize_entry("level", level_name(*level))?;
+        line.serialize_entry("target", target)?;
+        line.serialize_entry("message", &(self.hide)(&said.message))?;
+        let mut names: Vec<&str> = OWN.to_vec();
+        self.each(|name, part| {
+            // Who came first is not said over.
+            if names.contains(&name) {
+                return Ok(());
+            }
+            names.push(name);
+            match part {
+                Part::Text(text) => line.serialize_entry(name, &text),
+                Part::Other(value) => line.serialize_entry(name, value),
+            }
+        })?;
+        line.end()
+    }
+}
+
+const fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::ERROR => "error",
+        Level::WARN => "warn",
+        Level::INFO => "info",
+        Level::DEBUG => "debug",
+        Level::TRACE => "trace",
     }
 }
 
@@ -175,31 +220,40 @@ mod tests {
         }
     }
 
+    fn text(record: &Record) -> String {
+        Told { record, hide: |text| Cow::Borrowed(text) }.text()
+    }
+
+    fn json(record: &Record) -> String {
+        serde_json::to_string(&Told { record, hide: |text| Cow::Borrowed(text) }).unwrap()
+    }
+
     #[test]
     fn a_line_says_when_what_and_in_which_request() {
         let told = record("it's \"odd\"", "a b");
         assert_eq!(
-            told.text(str::to_owned),
+            text(&told),
             "2023-11-14T22:13:20.000001Z WARN  it's \"odd\" error=\"a b\" status=503 message=other request_id=abc-1"
         );
         assert_eq!(
-            told.json(str::to_owned),
+            json(&told),
             r#"{"time":"2023-11-14T22:13:20.000001Z","level":"warn","target":"toolroom_server","message":"it's \"odd\"","error":"a b","status":503,"request_id":"abc-1"}"#
         );
     }
 
     #[test]
     fn secrets_are_hidden_in_every_part() {
-        let hide = |text: &str| text.replace("hunter2", "***");
-        let told = record("hunter2", "x hunter2");
-        assert!(!told.text(hide).contains("hunter2") && !told.json(hide).contains("hunter2"));
+        let record = record("hunter2", "x hunter2");
+        let told = Told { record: &record, hide: |text| text.replace("hunter2", "***").into() };
+        let json = serde_json::to_string(&told).unwrap();
+        assert!(!told.text().contains("hunter2") && !json.contains("hunter2"));
     }
 
     proptest! {
         #[test]
         fn whatever_is_said_is_one_line(message in any::<String>(), value in "\\PC*|[\\x00-\\x1f\u{202e}\u{2028}\\\\\"]*") {
             let told = record(&message, &value);
-            let (text, json) = (told.text(str::to_owned), told.json(str::to_owned));
+            let (text, json) = (text(&told), json(&told));
             prop_assert!(!text.chars().any(char::is_control), "{text:?}");
             prop_assert!(!json.contains(['\n', '\r', '\u{1b}']), "{json:?}");
             let read: Value = serde_json::from_str(&json).unwrap();

@@ -13,6 +13,7 @@ use super::line::{Record, Said};
 use super::visit;
 use super::writer::Writer;
 use crate::config::{LogFormat, LogKeys};
+use crate::telemetry::Hide;
 
 /// What our own crates are called. What libraries tell beyond warnings is about them and not about us.
 const OURS: &str = "toolroom";
@@ -32,7 +33,7 @@ impl Log {
     ///
     /// # Errors
     /// When no thread can be started for it.
-    pub(crate) fn start(keys: LogKeys, hide: fn(&str) -> String) -> io::Result<()> {
+    pub(crate) fn start(keys: LogKeys, hide: Hide) -> io::Result<()> {
         let writer = Writer::start(io::stderr(), hide, is_json(keys.format))?;
         let log = Self { writer: Arc::new(writer), level: Arc::new(AtomicU8::new(rank(keys.level.into()))) };
         if tracing::subscriber::set_global_default(log.clone()).is_ok() {

@@ -12,3 +12,6 @@ mod writer;
 pub(crate) use log::Log;
 pub(crate) use traces::{Collector, RequestEnd, RequestTrace, RunTrace, Tracer};
 pub(crate) use visit::{Visit, carried, current};
+
+/// What leaves out of a text what nobody may read there.
+pub(crate) type Hide = for<'t> fn(&'t str) -> std::borrow::Cow<'t, str>;

@@ -11,7 +11,8 @@ use std::time::Duration;
 use toolroom::clock::{Clock as _, SystemClock};
 use tracing::Level;
 
-use super::line::{Record, Said};
+use super::Hide;
+use super::line::{Record, Said, Told};
 
 /// Lines that may wait to be written.
 const WAITING: usize = 8_192;
@@ -48,11 +49,7 @@ enum Order {
 
 impl Writer {
     /// Starts the thread, which writes to `out` what `hide` leaves of each line.
-    pub(super) fn start(
-        out: impl io::Write + Send + 'static,
-        hide: fn(&str) -> String,
-        is_json: bool,
-    ) -> io::Result<Self> {
+    pub(super) fn start(out: impl io::Write + Send + 'static, hide: Hide, is_json: bool) -> io::Result<Self> {
         let (orders, todo) = sync_channel(WAITING);
         let shared = Arc::new(Shared { lost: AtomicU64::new(0), is_json: AtomicBool::new(is_json) });
         let known = Arc::clone(&shared);
@@ -92,23 +89,27 @@ impl Writer {
     }
 }
 
-fn work(todo: &Receiver<Order>, mut out: impl io::Write, hide: fn(&str) -> String, shared: &Shared) {
-    let mut lines = String::new();
-    let add = |record: &Record, lines: &mut String| {
-        let is_json = shared.is_json.load(Ordering::Relaxed);
-        lines.push_str(&if is_json { record.json(hide) } else { record.text(hide) });
-        lines.push('\n');
+fn work(todo: &Receiver<Order>, mut out: impl io::Write, hide: Hide, shared: &Shared) {
+    let mut lines = Vec::new();
+    let add = |record: &Record, lines: &mut Vec<u8>| {
+        let told = Told { record, hide };
+        match shared.is_json.load(Ordering::Relaxed) {
+            // Texts and numbers under names, and memory to write them to: nothing can fail.
+            true => drop(serde_json::to_writer(&mut *lines, &told)),
+            false => lines.extend_from_slice(told.text().as_bytes()),
+        }
+        lines.push(b'\n');
     };
     let mut is_broken = false;
-    let mut write = |lines: &mut String| {
+    let mut write = |lines: &mut Vec<u8>| {
         // What is left of a line that broke off, on a disk that was full, spoils no other one.
         if is_broken {
-            lines.insert(0, '\n');
+            lines.insert(0, b'\n');
         }
         // Nobody is left to be told that nothing can be told.
-        let written = put(&mut out, lines.as_bytes());
+        let written = put(&mut out, lines);
         if let Some(last) = written.checked_sub(1) {
-            is_broken = lines.as_bytes().get(last) != Some(&b'\n');
+            is_broken = lines.get(last) != Some(&b'\n');
         }
         lines.clear();
     };
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn a_reader_that_is_too_slow_costs_lines_and_no_time() {
         let ((go, wait), (told, lines)) = (channel(), channel());
-        let writer = Writer::start(Slow(wait, told), str::to_owned, true).unwrap();
+        let writer = Writer::start(Slow(wait, told), |text| text.into(), true).unwrap();
         // More than wait in the queue and in the piece that is being written.
         let all = 4 * WAITING;
         for number in 0..all {
@@ -230,7 +231,7 @@ mod tests {
     #[test]
     fn a_line_that_breaks_off_spoils_no_other_one() {
         let disk = Disk(Arc::new(Mutex::new((250, Vec::new()))));
-        let writer = Writer::start(disk.clone(), str::to_owned, true).unwrap();
+        let writer = Writer::start(disk.clone(), |text| text.into(), true).unwrap();
         let tell = |words: &str| (0..4).for_each(|number| writer.write(record(format!("{words} {number}"))));
         tell("before");
         writer.finish();

@@ -66,8 +66,13 @@ fn keep(home: &Home, secrets: &[(&str, &str)]) {
     let project = ProjectId::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let us =
-            Presence { machine: "m".to_owned(), process: "p".to_owned(), is_alive: Arc::new(|_| Some(true)) };
+        let us = Presence {
+            machine: "m".to_owned(),
+            process: "p".to_owned(),
+            is_alive: Arc::new(|_| Some(true)),
+            notice: None,
+            inbox: None,
+        };
         let store = Store::open(&database(home), us, Arc::new(SystemClock)).await.unwrap();
         for (name, value) in secrets {
             let purpose = toolroom_server::vault::purpose(&project, name);

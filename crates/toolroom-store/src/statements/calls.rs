@@ -38,7 +38,7 @@ macro_rules! on_conflict {
     };
 }
 
-macro_rules! upsert_calls {
+macro_rules! insert_calls {
     ($rows:literal) => {
         concat!(
             "INSERT INTO calls (",
@@ -51,9 +51,14 @@ macro_rules! upsert_calls {
              value ->> 24, value ->> 25 \
              FROM jsonb_each(",
             $rows,
-            ") WHERE true",
-            on_conflict!()
+            ") WHERE true"
         )
+    };
+}
+
+macro_rules! upsert_calls {
+    ($rows:literal) => {
+        concat!(insert_calls!($rows), on_conflict!())
     };
 }
 
@@ -178,6 +183,14 @@ registry! {
              value ->> 17, value ->> 18, value ->> 19, (value ->> 20)::bigint, (value ->> 21)::bigint, \
              (value ->> 22)::bigint, (value ->> 23)::bigint, value ->> 24, value ->> 25 \
              FROM jsonb_array_elements($1::text::jsonb) AS rows (value)",
+            on_conflict!()
+        ));
+
+    /// $1 rows of calls that were promised, and that their process could not write any more; some it may have written.
+    ADOPT_CALLS = sqlite_only(concat!(
+            insert_calls!("$1"),
+            " AND NOT EXISTS (SELECT 1 FROM calls WHERE calls.id = value ->> 0 \
+             AND calls.status NOT IN ('begun', 'unknown'))",
             on_conflict!()
         ));
 

@@ -1,17 +1,20 @@
 //! The one writer of this process.
 //!
-//! Work is queued in the order in which it is asked for. The writer takes everything that waits, writes it in
-//! one transaction, answers, and takes again: no timer, so a lone caller is not kept waiting, and a crowd
-//! shares one commit. How hard a commit is follows from what it holds ([`unit::Durability`]). If a transaction
-//! fails, its units run again, each undone on its own, so that only the one to blame fails.
+//! Work is queued in the order in which it is asked for, as far as it is about the same call. The writer takes everything
+//! that waits, writes it in one transaction, answers, and takes again: whoever waits is not kept waiting, and a crowd
+//! shares one commit. Only for rows that are promised already ([`intake`], [`promises`]) it waits a moment, so that they
+//! are many. How hard a commit is follows from what it holds ([`unit::Durability`]). If a transaction fails, its units run
+//! again, each undone on its own, so that only the one to blame fails.
 //!
 //! [`mod@unit`] says what can be asked; [`batch`] which units share a transaction; [`plan`] turns a batch and what
 //! the database said ([`look`]) into rows, and [`rates`] holds the limits meanwhile, [`runs`] who works on what; [`transaction`] talks to the
 //! database; [`task`] keeps it all going.
 
 mod batch;
+mod intake;
 mod look;
 mod plan;
+mod promises;
 mod queue;
 mod rates;
 mod runs;

@@ -2,19 +2,28 @@
 
 use std::future::Future;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use sqlx::sqlite::SqliteConnection;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
+use super::intake::take_in;
+use super::promises::Promises;
 use super::task::Writer;
-use super::unit::{Answer, Unit, Work};
+use super::unit::{Answer, Haste, Unit, Work};
 use crate::StoreError;
 use crate::instance::Instance;
+
+/// How long a reader waits for what was promised before.
+const CATCH_UP: Duration = Duration::from_secs(1);
 
 /// What waits in the queue.
 #[derive(Debug)]
 pub(super) enum Entry {
     Unit(Unit),
+    /// Says when everything before it is written.
+    Tell(oneshot::Sender<()>),
     /// Ends the writer once everything before it is written.
     Stop(oneshot::Sender<Result<(), StoreError>>),
 }
@@ -23,38 +32,86 @@ pub(super) enum Entry {
 #[derive(Debug)]
 pub(crate) struct Queue {
     entries: mpsc::UnboundedSender<Entry>,
+    /// What is promised, and by whom; nothing is without an inbox.
+    intake: Option<(mpsc::UnboundedSender<Entry>, Arc<Promises>)>,
+    /// Somebody waits.
+    hurry: Arc<Notify>,
 }
 
 impl Queue {
     /// Starts the writer.
     pub(crate) fn start(connection: SqliteConnection, path: PathBuf, instance: Instance) -> Self {
         let (entries, queued) = mpsc::unbounded_channel();
-        tokio::spawn(Writer::new(connection, path, instance).run(queued));
-        Self { entries }
+        let promises = instance.inbox().map(|inbox| Arc::new(Promises::new(inbox)));
+        let hurry = Arc::new(Notify::new());
+        let writer = Writer::new(connection, path, instance, promises.clone(), Arc::clone(&hurry));
+        tokio::spawn(writer.run(queued));
+        let intake = promises.map(|promises| {
+            let (ends, ended) = mpsc::unbounded_channel();
+            tokio::spawn(take_in(ended, Arc::clone(&promises), entries.clone(), Arc::clone(&hurry)));
+            (ends, promises)
+        });
+        Self { entries, intake, hurry }
     }
 
     /// No writer: whatever is queued is refused.
     pub(crate) fn closed() -> Self {
-        Self { entries: mpsc::unbounded_channel().0 }
+        Self { entries: mpsc::unbounded_channel().0, intake: None, hurry: Arc::default() }
     }
 
     /// Queues work now; the future brings the answer. Dropping it gives up the answer, not the work.
     pub(crate) fn submit(&self, work: Work) -> impl Future<Output = Answer> + Send + use<> {
         let (answer, answered) = oneshot::channel();
-        // If the writer has ended, the entry is dropped and with it `answer`: that is the answer.
-        let queued = work.check().map(|()| self.entries.send(Entry::Unit(Unit { work, answer })));
+        let queued = work.check().map(|()| self.send(work, answer));
         async move {
-            drop(queued?);
+            queued?;
             answered.await.map_err(|_| StoreError::Closed)?
+        }
+    }
+
+    fn send(&self, work: Work, answer: oneshot::Sender<Answer>) {
+        let haste = match work.must_be_awaited() {
+            true => Haste::Now,
+            false => Haste::Soon,
+        };
+        let ends = self.intake.as_ref().filter(|_| work.promisable().is_some());
+        let entry = Entry::Unit(Unit { work, haste, answer: Some(answer) });
+        // If nobody is there any more, the entry is dropped and with it `answer`: that is the answer.
+        match ends {
+            Some((ends, _)) => drop(ends.send(entry)),
+            None => {
+                drop(self.entries.send(entry));
+                if haste == Haste::Now {
+                    self.hurry.notify_one();
+                }
+            }
+        }
+    }
+
+    /// Waits until everything that is promised so far is written.
+    pub(crate) async fn catch_up(&self) {
+        let Some((_, promises)) = self.intake.as_ref().filter(|(_, promises)| promises.are_open()) else {
+            return;
+        };
+        let (told, done) = oneshot::channel();
+        if self.entries.send(Entry::Tell(told)).is_ok() {
+            self.hurry.notify_one();
+            // A writer that has ended has written everything before.
+            if tokio::time::timeout(CATCH_UP, done).await.is_err() {
+                promises.are_stuck();
+            }
         }
     }
 
     /// Writes what is queued and ends the writer.
     pub(crate) async fn stop(&self) -> Result<(), StoreError> {
         let (stopped, result) = oneshot::channel();
-        if self.entries.send(Entry::Stop(stopped)).is_err() {
+        // Behind all ends of calls, as long as somebody takes them in.
+        let ends = self.intake.as_ref().map(|(ends, _)| ends).filter(|ends| !ends.is_closed());
+        if ends.unwrap_or(&self.entries).send(Entry::Stop(stopped)).is_err() {
             return Ok(());
         }
+        self.hurry.notify_one();
         result.await.unwrap_or(Ok(()))
     }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::yield_now;
 use tokio::time::Instant;
 use toolroom::clock::Timestamp;
@@ -13,13 +15,21 @@ use toolroom::conversation::{RunId, StepError};
 use toolroom::ledger::CallId;
 
 use super::batch::Batch;
+use super::promises::Promises;
 use super::queue::Entry;
 use super::transaction::{Frame, Us, Written, run};
-use super::unit::{Answer, Durability, Outcome, Refusal, Unit, Work};
+use super::unit::{Answer, Durability, Haste, Outcome, Refusal, Unit, Work};
 use crate::connect::{Purpose, connect};
 use crate::conversation::Hold;
 use crate::instance::{EXPIRE_EVERY, HEARTBEAT_EVERY, Instance};
+use crate::notice::tell;
 use crate::{StoreError, statements};
+
+/// How long promised rows gather before they are written together.
+const GATHER: Duration = Duration::from_millis(5);
+
+/// When promised rows that the database did not take are tried again.
+const TRY_AGAIN: Duration = Duration::from_secs(1);
 
 /// How often a locked database is asked for again. Each time SQLite has already waited its own ten seconds.
 const LOCK_TRIES: u32 = 3;
@@ -41,11 +51,25 @@ pub(super) struct Writer {
     runs: HashSet<RunId>,
     /// Programs of ours in the background: for them, too.
     programs: HashSet<u64>,
+    /// What is promised.
+    promises: Option<Arc<Promises>>,
+    /// Somebody waits.
+    hurry: Arc<Notify>,
+    /// Promised, and not taken by the database.
+    owed: Vec<Unit>,
+    /// When that is tried again.
+    pay_at: Instant,
 }
 
 impl Writer {
     /// `connection` commits as [`Durability::Process`].
-    pub(super) fn new(connection: SqliteConnection, path: PathBuf, instance: Instance) -> Self {
+    pub(super) fn new(
+        connection: SqliteConnection,
+        path: PathBuf,
+        instance: Instance,
+        promises: Option<Arc<Promises>>,
+        hurry: Arc<Notify>,
+    ) -> Self {
         Self {
             connection: Some(connection),
             path,
@@ -55,6 +79,10 @@ impl Writer {
             open: HashSet::new(),
             runs: HashSet::new(),
             programs: HashSet::new(),
+            promises,
+            hurry,
+            owed: Vec::new(),
+            pay_at: Instant::now(),
         }
     }
 
@@ -72,6 +100,10 @@ impl Writer {
                         self.write(Batch::default()).await;
                         continue;
                     }
+                    () = tokio::time::sleep_until(self.pay_at), if !self.owed.is_empty() => {
+                        self.pay().await;
+                        continue;
+                    }
                     () = tokio::time::sleep_until(expire_at) => {
                         self.expire_overdue().await;
                         expire_at = Instant::now() + EXPIRE_EVERY;
@@ -82,12 +114,13 @@ impl Writer {
             if next.is_none() {
                 break;
             }
-            // Whoever is about to write as well does so first: one commit costs as much as that of all of them.
-            yield_now().await;
+            self.gather(next.as_ref()).await;
             let mut batch = Batch::default();
+            let mut told = Vec::new();
             while let Some(entry) = next.take() {
                 match entry {
                     Entry::Unit(unit) => waiting = batch.admit(unit),
+                    Entry::Tell(tell) => told.push(tell),
                     Entry::Stop(stopped) => stop = Some(stopped),
                 }
                 if waiting.is_none() && stop.is_none() {
@@ -98,11 +131,48 @@ impl Writer {
             if !batch.is_empty() {
                 self.write(batch).await;
             }
+            // Whoever wants to read waits for that, too; whoever comes all the time does not put it off.
+            if !self.owed.is_empty() && (!told.is_empty() || self.pay_at <= Instant::now()) {
+                self.pay().await;
+            }
+            for tell in told {
+                // Whoever no longer waits does not need to know.
+                let _gone = tell.send(());
+            }
         }
+        self.pay().await;
         let ended = self.end().await;
         if let Some(stop) = stop {
             // Whoever stopped us and left does not need to know.
             drop(stop.send(ended));
+        }
+    }
+
+    /// Lets others come, too: one commit costs as much as that of all of them.
+    async fn gather(&self, first: Option<&Entry>) {
+        let nobody_waits = matches!(first, Some(Entry::Unit(unit)) if unit.haste != Haste::Now);
+        if nobody_waits && self.promises.is_some() {
+            // If somebody has hurried before, it is only a shorter wait.
+            drop(tokio::time::timeout(GATHER, self.hurry.notified()).await);
+        }
+        // Whoever is about to write as well does so first.
+        yield_now().await;
+    }
+
+    /// Writes what was promised and could not be written.
+    async fn pay(&mut self) {
+        let mut batch = Batch::default();
+        let owed = std::mem::take(&mut self.owed);
+        self.owed.extend(owed.into_iter().filter_map(|unit| batch.admit(unit)));
+        if !batch.is_empty() {
+            self.write(batch).await;
+        }
+        self.pay_at = Instant::now() + TRY_AGAIN;
+    }
+
+    fn tell_whether_behind(&self) {
+        if let Some(promises) = &self.promises {
+            promises.fall_behind(!self.owed.is_empty());
         }
     }
 
@@ -121,7 +191,25 @@ impl Writer {
         let durability = batch.durability();
         let units = batch.into_units();
         let answers = self.answers(&units, durability).await;
+        if let Some(notice) = self.instance.notice()
+            && units.iter().any(|unit| unit.work.changes_standing())
+        {
+            tell(notice.as_ref()).await;
+        }
+        let mut kept = Vec::new();
         for (unit, answer) in units.into_iter().zip(answers) {
+            if let Haste::Promised(promise) = unit.haste {
+                match &answer {
+                    Err(Refusal::Store(StoreError::AlreadyRecorded(_))) => {}
+                    Err(Refusal::Store(error)) if !error.is_about_the_row() => {
+                        self.owed.push(unit);
+                        continue;
+                    }
+                    Err(error) => tracing::error!(%error, "a row that was promised can never be written"),
+                    Ok(_) => {}
+                }
+                kept.push(promise);
+            }
             if let (Work::Begin(begin), Ok(_)) = (&unit.work, &answer) {
                 self.open.insert(begin.record.id.clone());
             }
@@ -132,8 +220,12 @@ impl Writer {
             self.note_run(&unit.work, &answer);
             self.note_program(&unit.work, &answer);
             // Whoever no longer waits does not need it.
-            drop(unit.answer.send(answer));
+            drop(unit.answer.map(|waiting| waiting.send(answer)));
         }
+        if let Some(promises) = &self.promises {
+            promises.keep(kept.into_iter());
+        }
+        self.tell_whether_behind();
     }
 
     /// Keeps track of the runs we work on.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use sqlx::Row;
-use tokio::sync::oneshot;
 use toolroom::clock::{Clock, Timestamp};
 use toolroom::conversation::{AgentId, Content, ConversationId, Entry, Run, RunId, RunState, RunStep};
 use toolroom::ledger::{
@@ -20,7 +19,7 @@ use toolroom::tool::Effect;
 
 use super::batch::Batch;
 use super::task::Writer;
-use super::unit::{Durability, Unit, Work};
+use super::unit::{Durability, Haste, Unit, Work};
 use crate::Presence;
 use crate::connect::{Purpose, connect};
 use crate::conversation::{Hold, RunChange};
@@ -147,7 +146,7 @@ fn delete(conversation: &str) -> Work {
 }
 
 fn unit(work: Work) -> Unit {
-    Unit { work, answer: oneshot::channel().0 }
+    Unit { work, haste: Haste::Now, answer: None }
 }
 
 /// The works that share the first transaction, by their place.
@@ -237,9 +236,14 @@ async fn the_connection_commits_as_hard_as_the_batch_asks() {
     let mut connection = connect(&path, Purpose::Write).await.unwrap();
     migrate(&mut connection, &path, MIGRATIONS).await.unwrap();
     let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(Timestamp::from_micros(1)));
-    let presence =
-        Presence { machine: "here".to_owned(), process: "me".to_owned(), is_alive: Arc::new(|_| Some(true)) };
-    let mut writer = Writer::new(connection, path, Instance::new(presence, clock));
+    let presence = Presence {
+        machine: "here".to_owned(),
+        process: "me".to_owned(),
+        is_alive: Arc::new(|_| Some(true)),
+        notice: None,
+        inbox: None,
+    };
+    let mut writer = Writer::new(connection, path, Instance::new(presence, clock), None, Arc::default());
     // There and back again: a setting that is prepared once and reused would not take effect twice.
     for round in 0..3 {
         for (effect, synchronous) in [(Effect::Pure, 1), (Effect::Destructive, 2)] {

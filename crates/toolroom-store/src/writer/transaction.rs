@@ -1,7 +1,9 @@
 //! One transaction: look, decide, write, commit, in as few trips to the connection's thread as it takes.
 
 use std::collections::HashSet;
+use std::future::poll_fn;
 
+use sqlx::Executor as _;
 use sqlx::sqlite::SqliteConnection;
 use toolroom::clock::Timestamp;
 use toolroom::conversation::RunId;
@@ -10,6 +12,7 @@ use super::look::{Questions, Replies};
 use super::plan::Plan;
 use super::unit::{Answer, Outcome, Refusal, Unit};
 use crate::instance::Instance;
+use crate::statements::Bound;
 use crate::{artifact, conversation, prune, statements};
 
 /// What encloses the units.
@@ -99,8 +102,11 @@ async fn write(
         return Ok(Vec::new());
     }
     if frame == Frame::Transaction && !plan.has_single_statements() {
+        if !is_open && plan.is_calls_alone() {
+            let bound = plan.calls_alone(statements::UPSERT_CALLS)?;
+            return execute_alone(connection, bound).await.map(|()| Vec::new());
+        }
         let bound = match is_open {
-            false if plan.is_calls_alone() => plan.calls_alone(statements::UPSERT_CALLS)?,
             false => plan.bind(statements::OPEN_WRITE_COMMIT)?,
             true => plan.bind(statements::COMMIT_WRITES)?,
         };
@@ -120,6 +126,19 @@ async fn write(
     };
     end.query().execute(connection).await?;
     Ok(outcomes)
+}
+
+/// Executes one statement that is a transaction of its own.
+///
+/// Its first word is its last one: committed, or not. Whoever waits for the silence after it, as `execute` does, changes
+/// threads twice more.
+async fn execute_alone(connection: &mut SqliteConnection, bound: Bound) -> Result<(), sqlx::Error> {
+    let mut words = connection.fetch_many(bound);
+    match poll_fn(|context| words.as_mut().poll_next(context)).await {
+        Some(Ok(_)) => Ok(()),
+        Some(Err(error)) => Err(error),
+        None => Err(sqlx::Error::WorkerCrashed),
+    }
 }
 
 async fn write_singly(

@@ -10,12 +10,14 @@ use toolroom::ledger::{
 };
 use toolroom::memory::{Memory, Promotion};
 
+use super::promises::Promise;
 use crate::StoreError;
 use crate::background::ProgramChange;
 use crate::conversation::{Hold, RunChange};
 use crate::known_keys::KeyNames;
 use crate::memory::MemoryChange;
 use crate::prune::{Chunk, PruneReport};
+use crate::row::CallRow;
 use crate::setting::Setting;
 
 /// What is to be written.
@@ -93,7 +95,20 @@ pub(crate) type Answer = Result<Outcome, Refusal>;
 #[derive(Debug)]
 pub(crate) struct Unit {
     pub(crate) work: Work,
-    pub(crate) answer: oneshot::Sender<Answer>,
+    pub(crate) haste: Haste,
+    /// None once it is answered.
+    pub(crate) answer: Option<oneshot::Sender<Answer>>,
+}
+
+/// Whether somebody waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Haste {
+    /// Somebody waits for the answer.
+    Now,
+    /// Nobody does: what comes after it says all there is to say.
+    Soon,
+    /// Nobody does: its row was promised.
+    Promised(Promise),
 }
 
 /// How hard a commit has to be.
@@ -130,6 +145,44 @@ impl Work {
             Self::Run(_) | Self::Hold(_) | Self::Program(_) | Self::Prune(_) => false,
         };
         if must_sync { Durability::Power } else { Durability::Process }
+    }
+
+    /// Whether somebody has to wait until it is written. Nobody has to for a call that begins without a limit and changes
+    /// nothing: its end says it all.
+    pub(crate) fn must_be_awaited(&self) -> bool {
+        match self {
+            Self::Begin(begin) => {
+                self.durability() != Durability::Process
+                    || !begin.rates.is_empty()
+                    || begin.record.run.is_some()
+            }
+            _ => true,
+        }
+    }
+
+    /// The row of a call that is over and changed nothing, if that is all.
+    pub(crate) fn promisable(&self) -> Option<CallRow<'_>> {
+        let Self::Close(close) = self else { return None };
+        let is_all = close.artifact.is_none() && close.record.run.is_none();
+        let can_be = is_all && self.durability() == Durability::Process;
+        can_be.then_some(CallRow { record: &close.record, instance: None })
+    }
+
+    /// Whether it may change what calls go by: switches, standing answers, projects, keys and secrets.
+    pub(crate) fn changes_standing(&self) -> bool {
+        match self {
+            Self::Decide(decision) => decision.standing.is_some(),
+            Self::Set(setting) => setting.is_standing(),
+            Self::Begin(_)
+            | Self::Park(..)
+            | Self::Edit(..)
+            | Self::Close(_)
+            | Self::Run(_)
+            | Self::Hold(_)
+            | Self::Memory(_)
+            | Self::Program(_)
+            | Self::Prune(_) => false,
+        }
     }
 
     /// The calls whose rows it changes; first the one whose row it makes or ends.

@@ -143,6 +143,8 @@ async fn a_look_makes_changes_and_answers_nothing() {
             machine: "here".to_owned(),
             process: "a reader".to_owned(),
             is_alive: Arc::new(|_| Some(false)),
+            notice: None,
+            inbox: None,
         };
         Store::open_to_look(&place.path(), presence, place.clock.clone()).await
     };

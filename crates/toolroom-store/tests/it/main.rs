@@ -25,6 +25,7 @@ mod opening;
 mod place;
 mod postgres;
 mod programs;
+mod promises;
 mod pruning;
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;

@@ -13,8 +13,13 @@ use toolroom_store::{Presence, Store, StoreError};
 use crate::place::{Place, begin};
 
 async fn open(path: &Path) -> Result<Store, StoreError> {
-    let presence =
-        Presence { machine: "here".to_owned(), process: "me".to_owned(), is_alive: Arc::new(|_| Some(true)) };
+    let presence = Presence {
+        machine: "here".to_owned(),
+        process: "me".to_owned(),
+        is_alive: Arc::new(|_| Some(true)),
+        notice: None,
+        inbox: None,
+    };
     Store::open(path, presence, Arc::new(SystemClock)).await
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Executor as _};
 use toolroom::ledger::{
     Answer, Answerer, Approvals, BeginCall, BeginError, CallFilter, CallStatus, DecideError, Journal, Ledger,
     QuestionState, RateKey, RateLimit, SwitchState, Switchboard,
@@ -98,7 +98,12 @@ async fn a_lock_held_by_somebody_else_is_waited_for() {
 
 #[tokio::test]
 async fn a_switch_is_seen_by_the_next_call_of_another_store() {
-    let place = Place::new();
+    for place in [Place::new(), Place::without_notice()] {
+        switch_is_seen(&place).await;
+    }
+}
+
+async fn switch_is_seen(place: &Place) {
     let (here, there) = (place.open().await, place.open().await);
     let project = ProjectId::new("p");
     for state in [Some(SwitchState::Off), Some(SwitchState::On), None, Some(SwitchState::Off)] {
@@ -117,7 +122,30 @@ async fn a_switch_is_seen_by_the_next_call_of_another_store() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crowd_never_sees_a_switch_older_than_its_question() {
-    let place = Place::new();
+    for place in [Place::new(), Place::without_notice()] {
+        crowd_sees_the_switch(&place).await;
+    }
+}
+
+/// The process that changed something died before it could tell.
+#[tokio::test]
+async fn what_nobody_told_of_is_seen_soon() {
+    let (place, project) = (Place::new(), ProjectId::default());
+    let store = place.open().await;
+    store.set_tool_toggle(&project, "t", Some(SwitchState::On)).await.unwrap();
+    assert_eq!(store.standing(&project).await.unwrap().switches.tool("t"), Some(SwitchState::On));
+    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    let silently = "UPDATE switches SET state = 'off'; UPDATE revisions SET value = value + 1";
+    connection.execute(silently).await.unwrap();
+    let seen = async {
+        while store.standing(&project).await.unwrap().switches.tool("t") == Some(SwitchState::On) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), seen).await.unwrap();
+}
+
+async fn crowd_sees_the_switch(place: &Place) {
     let (here, there) = (place.open().await, place.open().await);
     let project = ProjectId::default();
     for round in 0..20 {

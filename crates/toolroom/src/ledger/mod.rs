@@ -90,10 +90,10 @@ pub struct ParkCall {
     pub approval: Approval,
 }
 
-/// Writes. The state change is queued when the method is called, in the order of the calls; the future
-/// resolves once it is committed. Dropping the future gives up the answer, not the write.
+/// Writes. The state change is queued when the method is called, behind all that are about the same call; the
+/// future resolves once it is kept. Dropping the future gives up the answer, not the write.
 ///
-/// How hard a commit has to be follows from the record's effect class ([`crate::tool::Effect::writes`]):
+/// How hard it has to be kept follows from the record's effect class ([`crate::tool::Effect::writes`]):
 /// pure and read calls survive the death of the process, all others the loss of power.
 pub trait Ledger: Send + Sync {
     /// Writes the *begun* row, holds its rate limits and consumes its grant.

@@ -12,6 +12,7 @@ use super::otlp;
 use super::settings::Collector;
 use super::span::Span;
 use crate::metrics::Figures;
+use crate::telemetry::Hide;
 
 /// Spans that are sent together.
 const TOGETHER: usize = 512;
@@ -29,7 +30,7 @@ pub(super) struct Exporter {
     collector: Collector,
     client: Client,
     figures: Arc<Figures>,
-    hide: fn(&str) -> String,
+    hide: Hide,
     /// It did not work the last time, which has been told.
     is_down: bool,
 }
@@ -46,7 +47,7 @@ enum ExportError {
 }
 
 impl Exporter {
-    pub(super) fn new(collector: Collector, figures: Arc<Figures>, hide: fn(&str) -> String) -> Self {
+    pub(super) fn new(collector: Collector, figures: Arc<Figures>, hide: Hide) -> Self {
         let limits = Limits {
             wire_bytes: REPLY_BYTES,
             decoded_bytes: REPLY_BYTES,

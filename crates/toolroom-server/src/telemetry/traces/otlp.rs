@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use toolroom::clock::Timestamp;
 
 use super::span::{Attribute, Kind, Span};
+use crate::telemetry::Hide;
 
 /// Longest text of an attribute, in characters.
 const TEXT_CHARS: usize = 256;
@@ -12,7 +13,7 @@ const TEXT_CHARS: usize = 256;
 const ERROR: u8 = 2;
 
 /// A request to a collector. `hide` is the last look at every text.
-pub(super) fn body(service: &str, spans: &[Span], hide: fn(&str) -> String) -> Value {
+pub(super) fn body(service: &str, spans: &[Span], hide: Hide) -> Value {
     let version = env!("CARGO_PKG_VERSION");
     let resource = [
         attribute("service.name", &service.to_owned().into(), hide),
@@ -25,7 +26,7 @@ pub(super) fn body(service: &str, spans: &[Span], hide: fn(&str) -> String) -> V
     }]})
 }
 
-fn span(span: &Span, hide: fn(&str) -> String) -> Value {
+fn span(span: &Span, hide: Hide) -> Value {
     let mut told = Map::new();
     let mut tell = |name: &str, value: Value| told.insert(name.to_owned(), value);
     tell("traceId", span.context.trace.to_string().into());
@@ -49,7 +50,7 @@ fn span(span: &Span, hide: fn(&str) -> String) -> Value {
     Value::Object(told)
 }
 
-fn attribute(name: &str, value: &Attribute, hide: fn(&str) -> String) -> Value {
+fn attribute(name: &str, value: &Attribute, hide: Hide) -> Value {
     let value = match value {
         Attribute::Text(words) => json!({"stringValue": text(words, hide)}),
         Attribute::Whole(number) => json!({"intValue": number.to_string()}),
@@ -57,7 +58,7 @@ fn attribute(name: &str, value: &Attribute, hide: fn(&str) -> String) -> Value {
     json!({"key": name, "value": value})
 }
 
-fn text(words: &str, hide: fn(&str) -> String) -> String {
+fn text(words: &str, hide: Hide) -> String {
     hide(words).chars().take(TEXT_CHARS).collect()
 }
 

@@ -22,7 +22,7 @@ async fn a_collector_that_nobody_opened_gets_nothing() {
         headers: vec![("authorization".to_owned(), Secret::new("key", "for nobody"))],
         service: "toolroom".to_owned(),
     };
-    let (tracer, task) = Tracer::start(collector, Arc::clone(&figures), str::to_owned);
+    let (tracer, task) = Tracer::start(collector, Arc::clone(&figures), |text| text.into());
     let started = toolroom::clock::Timestamp::from_micros(1);
     let end = RequestEnd {
         method: "GET",

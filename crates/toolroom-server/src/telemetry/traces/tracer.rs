@@ -16,6 +16,7 @@ use super::export::Exporter;
 use super::settings::Collector;
 use super::span::{Attribute, Kind, Span};
 use crate::metrics::Figures;
+use crate::telemetry::Hide;
 
 /// Spans that may wait to be sent.
 const WAITING: usize = 8_192;
@@ -34,10 +35,11 @@ pub(crate) struct Tracer {
 }
 
 /// How a request ended.
+#[derive(Clone, Copy)]
 pub(crate) struct RequestEnd {
     pub(crate) method: &'static str,
     /// The pattern of its route.
-    pub(crate) route: Option<String>,
+    pub(crate) route: Option<&'static str>,
     pub(crate) started: Timestamp,
     pub(crate) took: Duration,
     /// What was replied; nothing to somebody who is gone.
@@ -63,7 +65,7 @@ impl Tracer {
     pub(crate) fn start(
         collector: Collector,
         figures: Arc<Figures>,
-        hide: fn(&str) -> String,
+        hide: Hide,
     ) -> (Arc<Self>, JoinHandle<()>) {
         let (spans, taken) = mpsc::channel(WAITING);
         let ending = CancellationToken::new();
@@ -93,7 +95,7 @@ impl Tracer {
         let method = if method == "other" { OTHER_METHOD } else { method };
         let mut attributes: Vec<(&'static str, Attribute)> =
             vec![("http.request.method", method.into()), ("url.scheme", "http".into())];
-        let name = match &route {
+        let name = match route {
             Some(route) => format!("{method} {route}"),
             None => method.to_owned(),
         };

@@ -11,6 +11,7 @@ mod log;
 mod machine;
 mod matrix;
 mod pacing;
+mod promised;
 mod reloaded;
 mod repeated;
 mod resources;

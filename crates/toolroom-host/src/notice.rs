@@ -1,0 +1,104 @@
+//! A few bytes in a file that every process of a folder sees at once.
+//!
+//! Whoever changes something that others go by puts up another notice; whoever finds the one they know need not look
+//! any further. Reading it costs one call of the kernel, and never a disk.
+
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// What a notice says: nothing but that it is another one.
+pub type Words = [u8; 16];
+
+/// A place for notices.
+#[expect(clippy::disallowed_types, reason = "this is the door: a file that processes of one folder share")]
+#[derive(Debug)]
+pub struct Notice {
+    file: std::fs::File,
+}
+
+impl Notice {
+    /// The place at `path`, made if there is none.
+    ///
+    /// # Errors
+    /// When there is none and none can be made.
+    #[expect(
+        clippy::disallowed_types,
+        reason = "this is the door: a file that processes of one folder share"
+    )]
+    pub fn at(path: &Path) -> io::Result<Self> {
+        // Bits of a flag word, the same ones whatever the sign of the type.
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+        let file = std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags(flags)
+            .open(path)?;
+        let place = Self { file };
+        if place.read().is_none() {
+            place.change()?;
+        }
+        Ok(place)
+    }
+
+    /// What stands there; `None` when that cannot be seen.
+    #[must_use]
+    pub fn read(&self) -> Option<Words> {
+        let mut words = Words::default();
+        self.file.read_exact_at(&mut words, 0).ok()?;
+        Some(words)
+    }
+
+    /// Puts up another one. Random, so that two who do so at the same time do not put up the same.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn change(&self) -> io::Result<()> {
+        let mut words = Words::default();
+        getrandom::fill(&mut words).map_err(io::Error::other)?;
+        self.file.write_all_at(&words, 0)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests look at files")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_looks_sees_that_something_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notice");
+        let (here, there) = (Notice::at(&path).unwrap(), Notice::at(&path).unwrap());
+        let first = here.read();
+        assert!(first.is_some());
+        assert_eq!(there.read(), first, "the second one leaves it as it is");
+        there.change().unwrap();
+        assert_ne!(here.read(), first);
+        assert_eq!(here.read(), there.read());
+    }
+
+    #[test]
+    fn what_is_cut_off_says_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notice");
+        let notice = Notice::at(&path).unwrap();
+        std::fs::write(&path, "short").unwrap();
+        assert_eq!(notice.read(), None);
+        assert!(Notice::at(&path).unwrap().read().is_some(), "the next one mends it");
+    }
+
+    #[test]
+    fn a_link_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notice");
+        std::os::unix::fs::symlink(folder.path().join("elsewhere"), &path).unwrap();
+        Notice::at(&path).unwrap_err();
+        assert!(!folder.path().join("elsewhere").exists());
+    }
+}

@@ -1,0 +1,95 @@
+//! A call that was answered is in the journal, whatever happens to the server the moment after.
+
+use std::collections::HashSet;
+use std::io::Read as _;
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+use super::served::Served;
+use super::wire::{Asked, Wire};
+use crate::scale::scaled;
+
+/// However much is wanted: every round takes two processes.
+const MOST_ROUNDS: u32 = 20;
+
+const CROWD: usize = 6;
+const EACH: usize = 40;
+
+#[test]
+fn a_killed_server_loses_no_call_that_it_answered() {
+    let mut served = Served::configured("[server]\nkey_rate = 1000000\nip_rate = 1000000\n");
+    let key = served.key("local", "call,read");
+    let mut answered = HashSet::new();
+    for round in 0..scaled(3).min(MOST_ROUNDS) {
+        let mut crowd: Vec<Wire> = (0..CROWD).map(|_| served.wire()).collect();
+        for wire in &mut crowd {
+            let body = json!({"tool": "calculator", "arguments": {"expression": "6*7"}});
+            let asked = Asked::new("POST", "/v1/calls").key(&key).json(&body);
+            (0..EACH).for_each(|_| wire.send(&asked));
+        }
+        // Some of them in each round are in the middle of their calls when it ends.
+        let mut heard: Vec<Vec<u8>> =
+            crowd.iter().map(|wire| hear(wire.socket(), round as usize * 7 + 1)).collect();
+        served.dies();
+        for (wire, heard) in crowd.iter().zip(&mut heard) {
+            let mut socket = wire.socket();
+            // What was sent before is still read; then the connection is gone.
+            let _gone = socket.read_to_end(heard);
+            answered.extend(calls_of(heard));
+        }
+        if round % 2 == 0 {
+            let kept: HashSet<String> = journaled(&served);
+            assert!(answered.is_subset(&kept), "{:?}", answered.difference(&kept));
+        }
+        served.starts_again();
+        let kept: HashSet<String> = journaled(&served);
+        assert!(answered.is_subset(&kept), "{:?}", answered.difference(&kept));
+    }
+    assert!(answered.len() >= CROWD, "{}", answered.len());
+    served.ends();
+    let inbox = std::fs::read_dir(served.home.path().join("inbox")).map(Iterator::count);
+    assert!(matches!(inbox, Ok(0)), "nothing is left behind by who ends in order: {inbox:?}");
+}
+
+/// Another process sees what was answered before it was started.
+#[test]
+fn who_looks_after_the_answer_sees_the_call() {
+    let served = Served::new();
+    let key = served.key("local", "call");
+    for _ in 0..5 {
+        let reply = served.call(&key, "calculator", &json!({"expression": "1+1"})).is(200).json();
+        let id = reply["call_id"].as_str().unwrap();
+        let shown: Value = served.home.run(&["log", id, "--json"]).ended(0).json();
+        assert_eq!(shown["id"], *id);
+    }
+}
+
+/// Reads until so many replies have come.
+fn hear(mut socket: &TcpStream, replies: usize) -> Vec<u8> {
+    let mut heard = Vec::new();
+    let mut piece = [0; 512];
+    while calls_of(&heard).count() < replies {
+        let length = socket.read(&mut piece).unwrap();
+        assert!(length > 0, "{}", String::from_utf8_lossy(&heard));
+        heard.extend_from_slice(&piece[..length]);
+    }
+    heard
+}
+
+/// The calls of all replies that came whole.
+fn calls_of(heard: &[u8]) -> impl Iterator<Item = String> + use<> {
+    let text = String::from_utf8_lossy(heard).into_owned();
+    let bodies: Vec<String> = text
+        .split("HTTP/1.1 200 OK")
+        .filter_map(|reply| reply.split_once("\r\n\r\n"))
+        .filter_map(|(_, body)| serde_json::from_str::<Value>(body).ok())
+        .map(|reply| reply["call_id"].as_str().unwrap().to_owned())
+        .collect();
+    bodies.into_iter()
+}
+
+fn journaled(served: &Served) -> HashSet<String> {
+    let rows = served.home.journal();
+    rows.iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+}
