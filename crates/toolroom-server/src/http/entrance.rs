@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::forwarded;
 use super::gate::ForeignPage;
 use super::held;
+use super::mcp::Challenge;
 use super::need::Need;
 use super::pacing;
 use super::problem::Problem;
@@ -39,7 +40,9 @@ pub(super) struct Door {
 /// Lets a request in to one route, or not, and counts it.
 pub(super) async fn enter(State(door): State<Door>, request: Request, next: Next) -> Response {
     let came = Instant::now();
-    let response = pass(&door, request, next).await;
+    let challenge = Challenge::of(door.path, request.headers());
+    let mut response = pass(&door, request, next).await;
+    challenge.add(&mut response);
     let Door { server, method, path, .. } = door;
     server.app.figures.request(method, path, response.status().as_u16(), came.elapsed());
     response

@@ -1,0 +1,406 @@
+//! MCP over streamable HTTP, both eras at one address.
+//!
+//! An answer is a document, unless something is told before it: then it is the last event of a stream. In the later era
+//! whoever closes the stream cancels; in the earlier one a notification does.
+
+mod metadata;
+mod said;
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, Request as HttpRequest, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use toolroom::BoxFuture;
+use toolroom::call::{CallReport, CallRequest, ResumeError, ResumeRequest};
+
+use super::events::Stream;
+use super::need::Need;
+use super::problem::Problem;
+use super::reading::{JSON, is_json, whole};
+use super::route::{ANYTHING, EVENTS, Route};
+use super::server::Server;
+use crate::identity::{Caller, Permission};
+use crate::mcp::{
+    Asker, Calls, Client, Id, Kinds, Message, Peer, Refusal, Request, Session, Voice, Watch, error_text,
+    notification_text, result_text,
+};
+use crate::telemetry;
+use said::{NAME_HEADERS, Said, said};
+
+pub(super) use metadata::Challenge;
+
+/// Where clients ask.
+pub(super) const PATH: &str = "/mcp";
+
+/// By which a client of the earlier era is known.
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+pub(super) fn routes() -> Vec<Route> {
+    let call = Need::Permission(Permission::Call);
+    let session = |route: Route| route.header("Mcp-Session-Id", ANYTHING, "Who it was before 2026-07-28.");
+    let mut post = session(Route::post(PATH, call, "Takes a message of MCP.", post))
+        .body::<RpcMessage>()
+        .reply::<Map<String, Value>>(200, "The answer.")
+        .stream::<Map<String, Value>>(200, "What is told meanwhile, and then the answer.")
+        .reply_of(202, "", "It was taken, and wants no answer.")
+        .reply::<Map<String, Value>>(400, "The message is none.")
+        .reply::<Map<String, Value>>(404, "There is no such method, or the session is over.");
+    for name in NAME_HEADERS {
+        post = post.header(name, ANYTHING, "What the body says, too, since 2026-07-28.");
+    }
+    let mut routes = vec![
+        post,
+        session(Route::get(PATH, call, "Tells what changes, to clients of before 2026-07-28.", listen))
+            .stream::<Map<String, Value>>(200, "What changes.")
+            .refuse(400, "It does not say which session it belongs to.")
+            .refuse(404, "The session is over."),
+        session(Route::delete(PATH, call, "Ends a session.", end))
+            .reply_of(204, "", "It is over.")
+            .refuse(400, "It does not say which session.")
+            .refuse(404, "It was over already."),
+    ];
+    routes.extend(metadata::routes());
+    routes
+}
+
+/// A message of JSON-RPC.
+#[derive(Deserialize, Serialize, JsonSchema)]
+struct RpcMessage {
+    /// `2.0`.
+    jsonrpc: String,
+    /// What the answer is to be known by; a message without one wants none.
+    id: Option<Value>,
+    /// What is wanted.
+    method: Option<String>,
+    /// What it is wanted with.
+    params: Option<Map<String, Value>>,
+}
+
+impl Calls for Server {
+    fn call(&self, request: CallRequest) -> BoxFuture<'_, CallReport> {
+        Box::pin(async move {
+            let running = request.id.clone().map(|id| {
+                self.running.enter(id, request.scope.clone(), request.cancellation.clone())
+            });
+            let report = self.app.room.call(request).await;
+            drop(running);
+            self.trace_call(&report);
+            report
+        })
+    }
+
+    fn resume(&self, request: ResumeRequest) -> BoxFuture<'_, Result<CallReport, ResumeError>> {
+        Box::pin(async move {
+            let (call, stop) = (request.call.clone(), request.cancellation.clone());
+            let running = self.running.enter(call, request.scope.clone(), stop);
+            let resumed = self.app.room.resume(request).await;
+            drop(running);
+            resumed.inspect(|report| self.trace_call(report))
+        })
+    }
+}
+
+async fn post(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    request: HttpRequest,
+) -> Result<Response, Problem> {
+    let (parts, body) = request.into_parts();
+    let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    if !kind.is_some_and(is_json) {
+        let detail = "a message has to be JSON; send it with `Content-Type: application/json`";
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
+    }
+    let bytes = whole(body).await?;
+    let message = match Message::read(&bytes) {
+        Ok(message) => message,
+        Err((id, refusal)) => return Ok(refused(StatusCode::BAD_REQUEST, id.as_ref(), &refusal)),
+    };
+    let peer = Arc::new(Peer {
+        name: caller.name().into(),
+        may_read: caller.may(Permission::Read),
+        scope: caller.scope,
+    });
+    let visit = Visit { server, peer, headers: parts.headers };
+    Ok(match message {
+        Message::Request(request) => visit.request(request).await,
+        Message::Notification { method, params } => visit.notification(&method, &params),
+        Message::Response { id, outcome } => match visit.session() {
+            Ok(session) => {
+                session.answer(&id, outcome);
+                StatusCode::ACCEPTED.into_response()
+            }
+            Err(gone) => gone.into_response(),
+        },
+    })
+}
+
+/// One message, and who sent it.
+struct Visit {
+    server: Arc<Server>,
+    peer: Arc<Peer>,
+    headers: HeaderMap,
+}
+
+/// Nobody is known by what a message says it is from.
+enum Gone {
+    Unnamed,
+    Over,
+}
+
+impl Gone {
+    const fn status(&self) -> StatusCode {
+        match self {
+            Self::Unnamed => StatusCode::BAD_REQUEST,
+            Self::Over => StatusCode::NOT_FOUND,
+        }
+    }
+
+    const fn text(&self) -> &'static str {
+        match self {
+            Self::Unnamed => "say who you are with `initialize` first, then send `Mcp-Session-Id`",
+            Self::Over => "this session is over; begin another one with `initialize`",
+        }
+    }
+}
+
+impl IntoResponse for Gone {
+    fn into_response(self) -> Response {
+        refused(self.status(), None, &Refusal::new(Refusal::INVALID_REQUEST, self.text()))
+    }
+}
+
+impl From<Gone> for Problem {
+    fn from(gone: Gone) -> Self {
+        match gone {
+            Gone::Unnamed => Self::bad_request(gone.text()),
+            Gone::Over => Self::not_found(gone.text()),
+        }
+    }
+}
+
+/// The client of the earlier era that a message is from.
+fn session(server: &Server, owner: &str, headers: &HeaderMap) -> Result<Arc<Session>, Gone> {
+    let id = headers.get(SESSION).and_then(|id| id.to_str().ok()).ok_or(Gone::Unnamed)?;
+    server.mcp.sessions.find(owner, id).ok_or(Gone::Over)
+}
+
+impl Visit {
+    fn session(&self) -> Result<Arc<Session>, Gone> {
+        session(&self.server, &self.peer.name, &self.headers)
+    }
+
+    fn notification(&self, method: &str, params: &Map<String, Value>) -> Response {
+        // Who has no session has nothing to say that would matter.
+        if !self.headers.contains_key(SESSION) {
+            return StatusCode::ACCEPTED.into_response();
+        }
+        let session = match self.session() {
+            Ok(session) => session,
+            Err(gone) => return gone.into_response(),
+        };
+        if method == "notifications/cancelled"
+            && let Some(id) = params.get("requestId").and_then(|id| Id::deserialize(id).ok())
+        {
+            session.stop(&id);
+        }
+        StatusCode::ACCEPTED.into_response()
+    }
+
+    async fn request(self, request: Request) -> Response {
+        let client = match said(&self.headers, &request) {
+            Ok(Said::Modern(client)) => client,
+            Ok(Said::Hello) => return self.welcome(&request),
+            Ok(Said::InSession) => match self.session() {
+                Ok(session) => session.client(),
+                Err(gone) => {
+                    let refusal = Refusal::new(Refusal::INVALID_REQUEST, gone.text());
+                    return refused(gone.status(), Some(&request.id), &refusal);
+                }
+            },
+            Err(refusal) => return refused(StatusCode::BAD_REQUEST, Some(&request.id), &refusal),
+        };
+        self.work(client, request).await
+    }
+
+    /// Remembers a client that introduces itself.
+    fn welcome(&self, request: &Request) -> Response {
+        let Self { server, peer, .. } = self;
+        let session = server.mcp.sessions.open(server.app.room.clock(), &peer.name, &request.params);
+        let mut response = document(StatusCode::OK, result_text(&request.id, &crate::mcp::Desk::welcome(&session)));
+        if let Ok(id) = HeaderValue::from_str(&session.id) {
+            response.headers_mut().insert(SESSION, id);
+        }
+        response
+    }
+
+    async fn work(self, client: Client, request: Request) -> Response {
+        let Self { server, peer, headers } = self;
+        let is_modern = client.era.is_modern();
+        let stop = match request.method.as_str() {
+            "subscriptions/listen" => server.ending.child_token(),
+            _ => server.closing.child_token(),
+        };
+        // Whoever leaves without a word has cancelled, in the later era.
+        let left = is_modern.then(|| stop.clone().drop_guard());
+        let (voice, heard) = match accepts(&headers, EVENTS) {
+            true => {
+                let (voice, heard) = Voice::open();
+                (voice, Some(heard))
+            }
+            false => (Voice::silent(), None),
+        };
+        let id = request.id.clone();
+        let task = tokio::spawn(telemetry::carried(async move {
+            let session = client.session.clone();
+            let _working = session.as_ref().map(|session| session.begin(&request.id, &stop));
+            let asker = Asker { peer, client, voice };
+            server.mcp.answer(&*server, &asker, request, &stop).await
+        }));
+        let answering = Answering { id, is_modern, task, left };
+        match heard {
+            Some(heard) => answering.told(heard).await,
+            None => answering.silent().await,
+        }
+    }
+}
+
+/// An answer that is on its way.
+struct Answering {
+    id: Id,
+    is_modern: bool,
+    task: JoinHandle<Result<String, Refusal>>,
+    /// Cancels when nobody waits any more.
+    left: Option<DropGuard>,
+}
+
+impl Answering {
+    async fn silent(mut self) -> Response {
+        let answer = (&mut self.task).await;
+        self.document(answer)
+    }
+
+    /// A document, or a stream where something is told first.
+    async fn told(mut self, mut heard: mpsc::Receiver<String>) -> Response {
+        let first = tokio::select! {
+            biased;
+            first = heard.recv() => first,
+            answer = &mut self.task => return self.document(answer),
+        };
+        let Some(first) = first else { return self.silent().await };
+        let (stream, response) = Stream::open();
+        tokio::spawn(telemetry::carried(async move {
+            let mut next = Some(first);
+            while let Some(text) = next {
+                if stream.send_text(frame(&text)).await.is_err() {
+                    return;
+                }
+                next = match stream.meanwhile(heard.recv()).await {
+                    Ok(next) => next,
+                    Err(_) => return,
+                };
+            }
+            if let Ok(answer) = stream.meanwhile(&mut self.task).await {
+                let text = match answer {
+                    Ok(Ok(result)) => result_text(&self.id, &result),
+                    Ok(Err(refusal)) => error_text(Some(&self.id), &refusal),
+                    Err(error) => error_text(Some(&self.id), &Refusal::failure(&error)),
+                };
+                drop(stream.send_text(frame(&text)).await);
+            }
+        }));
+        response
+    }
+
+    fn document(self, answer: Result<Result<String, Refusal>, tokio::task::JoinError>) -> Response {
+        let Self { id, is_modern, left, .. } = self;
+        // It is done: nothing is left to cancel.
+        let _over: Option<CancellationToken> = left.map(DropGuard::disarm);
+        match answer {
+            Ok(Ok(result)) => document(StatusCode::OK, result_text(&id, &result)),
+            Ok(Err(refusal)) => {
+                let status = match refusal.code {
+                    Refusal::NO_METHOD if is_modern => StatusCode::NOT_FOUND,
+                    Refusal::CAPABILITY => StatusCode::BAD_REQUEST,
+                    _ => StatusCode::OK,
+                };
+                refused(status, Some(&id), &refusal)
+            }
+            Err(error) => refused(StatusCode::INTERNAL_SERVER_ERROR, Some(&id), &Refusal::failure(&error)),
+        }
+    }
+}
+
+/// Tells a client of the earlier era what changes.
+async fn listen(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let session = session(&server, &caller.name(), &headers)?;
+    let peer = Arc::new(Peer {
+        name: caller.name().into(),
+        may_read: caller.may(Permission::Read),
+        scope: caller.scope,
+    });
+    let (stream, response) = Stream::open();
+    let asker = Asker { peer, client: session.client(), voice: Voice::silent() };
+    tokio::spawn(telemetry::carried(async move {
+        let only = session.listens();
+        let mut watch = Watch::begin(&server.mcp, &asker, Kinds::ALL).await;
+        let follow = async {
+            while let Ok(kind) = stream.meanwhile(watch.next()).await {
+                let text = notification_text(kind.method(), &json!({}));
+                if stream.send_text(frame(&text)).await.is_err() {
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            () = follow => {}
+            () = only.cancelled() => {}
+            () = session.over.cancelled() => {}
+            () = server.ending.cancelled() => {}
+        }
+    }));
+    Ok(response)
+}
+
+async fn end(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let session = session(&server, &caller.name(), &headers)?;
+    server.mcp.sessions.close(&caller.name(), &session.id);
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Whether a client takes this kind of reply. One that does not say takes any.
+fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    let mut said = headers.get_all(header::ACCEPT).iter().filter_map(|accept| accept.to_str().ok()).peekable();
+    said.peek().is_none()
+        || said.flat_map(|accept| accept.split(',')).any(|accept| {
+            let accept = accept.split(';').next().unwrap_or_default().trim();
+            accept.eq_ignore_ascii_case(kind) || accept == "*/*"
+        })
+}
+
+fn frame(text: &str) -> String {
+    format!("event: message\ndata: {text}\n\n")
+}
+
+fn document(status: StatusCode, text: String) -> Response {
+    (status, [(header::CONTENT_TYPE, JSON)], text).into_response()
+}
+
+fn refused(status: StatusCode, id: Option<&Id>, refusal: &Refusal) -> Response {
+    document(status, error_text(id, refusal))
+}
