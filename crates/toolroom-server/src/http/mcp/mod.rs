@@ -297,6 +297,8 @@ impl Answering {
         let Some(first) = first else { return self.silent().await };
         let (stream, response) = Stream::open();
         tokio::spawn(telemetry::carried(async move {
+            // All of it lives as long as the stream: who leaves that has left.
+            let mut answering = self;
             let mut next = Some(first);
             while let Some(text) = next {
                 if stream.send_text(frame(&text)).await.is_err() {
@@ -307,11 +309,11 @@ impl Answering {
                     Err(_) => return,
                 };
             }
-            if let Ok(answer) = stream.meanwhile(&mut self.task).await {
+            if let Ok(answer) = stream.meanwhile(&mut answering.task).await {
                 let text = match answer {
-                    Ok(Ok(result)) => result_text(&self.id, &result),
-                    Ok(Err(refusal)) => error_text(Some(&self.id), &refusal),
-                    Err(error) => error_text(Some(&self.id), &Refusal::failure(&error)),
+                    Ok(Ok(result)) => result_text(&answering.id, &result),
+                    Ok(Err(refusal)) => error_text(Some(&answering.id), &refusal),
+                    Err(error) => error_text(Some(&answering.id), &Refusal::failure(&error)),
                 };
                 drop(stream.send_text(frame(&text)).await);
             }
