@@ -262,7 +262,7 @@ async fn dispatch(
         Some(Command::Sandbox(args)) => return sandbox::run(args, output).await,
         Some(Command::Policy(args)) => return policy::run(settings, args, output, register).await,
         Some(Command::Serve(args)) => return serve::run(settings, args, output, register).await,
-        Some(Command::Mcp(args)) => return mcp::run(&args, *output),
+        Some(Command::Mcp(args)) => return mcp::run(settings, &args, *output, register).await,
         Some(Command::Service(args)) => return service::run(&args, output),
         Some(Command::Select(args)) => return select::run(settings, args, output, register).await,
         Some(command) => command,

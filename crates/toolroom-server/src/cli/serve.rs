@@ -23,7 +23,7 @@ use crate::app::{App, Stay};
 use crate::config::{LogFormat, LogKeys};
 use crate::http::{Server, ServerSettings};
 use crate::identity::{holds, projects};
-use crate::mcp::fixtures::Fixtures;
+use crate::mcp::fixtures::{Fixtures, with_fixtures};
 use crate::models::keys_of_variables;
 use crate::telemetry::{Collector, Log, Tracer};
 
@@ -80,10 +80,7 @@ pub(super) async fn run(
         tracing::warn!("this process may not have more files open than before: {error}");
     }
     let fixtures = args.fixtures.then(Arc::<Fixtures>::default);
-    let register = match &fixtures {
-        Some(fixtures) => with_fixtures(register, fixtures),
-        None => Arc::clone(register),
-    };
+    let register = with_fixtures(register, fixtures.as_ref());
     let app = super::open(settings, Stay::Long, *output, &register).await?;
     Log::change(args.log_keys(app.config.config.log));
     let keys = app.config.config.server.clone();
@@ -154,15 +151,6 @@ pub(super) async fn run(
         tracer.finish(task).await;
     }
     Ok(Exit::Done)
-}
-
-/// An embedder's own tools, and those of the suites.
-fn with_fixtures(register: &Register, fixtures: &Arc<Fixtures>) -> Register {
-    let (register, fixtures) = (Arc::clone(register), Arc::clone(fixtures));
-    Arc::new(move |catalog| {
-        register(catalog)?;
-        fixtures.register(catalog)
-    })
 }
 
 /// What ends the server, and what makes it read its configuration again.

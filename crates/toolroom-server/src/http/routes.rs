@@ -2,8 +2,8 @@
 
 use super::route::Route;
 use super::{
-    agents, agui, approvals, artifacts, calls, chat_completions, conversations, doctor, health, keys,
-    mcp, memories, openapi, policy, projects, runs, sign_in, switches, tools, vendors,
+    agents, agui, approvals, artifacts, calls, chat_completions, conversations, doctor, health, keys, mcp,
+    memories, openapi, policy, projects, runs, sign_in, switches, tools, vendors,
 };
 
 /// The table.

@@ -145,7 +145,9 @@ impl Desk {
             // Somebody was faster: then theirs counts.
             Ok(_) | Err(AnswerError::Decide(DecideError::NotWaiting(_))) => Ok(Some(Taken::Yes)),
             Err(AnswerError::Decide(DecideError::Ledger(error))) => Err(Refusal::failure(&error)),
-            Err(error @ (AnswerError::Sealed(_) | AnswerError::Unreadable(_))) => Err(Refusal::failure(&error)),
+            Err(error @ (AnswerError::Sealed(_) | AnswerError::Unreadable(_))) => {
+                Err(Refusal::failure(&error))
+            }
             Err(error) => Ok(Some(Taken::No(format!("{:#}", anyhow::Error::from(error))))),
         }
     }

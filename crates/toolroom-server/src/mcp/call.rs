@@ -47,13 +47,15 @@ impl Desk {
         };
         let project = &asker.peer.scope.project;
         let entry = names::find(self.app.room.catalog(), project, &name);
-        let entry = entry.ok_or_else(|| Refusal::invalid(format!("unknown tool `{name}`; see `tools/list`")))?;
+        let entry =
+            entry.ok_or_else(|| Refusal::invalid(format!("unknown tool `{name}`; see `tools/list`")))?;
         let arguments = content::object(params.remove("arguments"));
         let arguments = arguments.ok_or_else(|| Refusal::invalid("`arguments` has to be an object"))?;
         let brought = Brought::take(asker, &mut params)?;
         let token = params.get("_meta").and_then(|meta| meta.get("progressToken")).cloned();
         let signs = Signs::of(&asker.voice, &name, token, asker.client.level);
-        let progress = signs.map(|signs| Arc::new(move |sign: Progress| signs.pass_on(&sign)) as ProgressSink);
+        let progress =
+            signs.map(|signs| Arc::new(move |sign: Progress| signs.pass_on(&sign)) as ProgressSink);
         let wish = Wish { calls, asker, entry: &entry, stop, progress };
         let state = match &brought.state {
             Some(text) => {

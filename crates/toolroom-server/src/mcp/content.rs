@@ -9,8 +9,13 @@ use super::resources;
 use super::version::Era;
 
 /// Kinds of content that a result can hold as they are.
-const KINDS: [(&str, &str); 5] =
-    [("text", "text"), ("image", "data"), ("audio", "data"), ("resource", "resource"), ("resource_link", "uri")];
+const KINDS: [(&str, &str); 5] = [
+    ("text", "text"),
+    ("image", "data"),
+    ("audio", "data"),
+    ("resource", "resource"),
+    ("resource_link", "uri"),
+];
 
 /// The first versions have no links to resources.
 const WITHOUT_LINKS: [&str; 2] = ["2024-11-05", "2025-03-26"];
@@ -153,7 +158,10 @@ mod tests {
             let object = told(&done(json!({"a": 1})), era, Promise::None);
             assert_eq!(object["structuredContent"], json!({"a": 1}));
             assert_eq!(object["content"], json!([{"type": "text", "text": "{\"a\":1}"}]));
-            assert_eq!(told(&done(json!("hi")), era, Promise::None), json!({"content": [{"type": "text", "text": "hi"}]}));
+            assert_eq!(
+                told(&done(json!("hi")), era, Promise::None),
+                json!({"content": [{"type": "text", "text": "hi"}]})
+            );
         }
         assert_eq!(told(&done(json!([1])), Era::Modern, Promise::Schema)["structuredContent"], json!([1]));
         assert!(told(&done(json!([1])), old, Promise::Schema).get("structuredContent").is_none());

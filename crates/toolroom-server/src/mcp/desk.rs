@@ -136,7 +136,8 @@ impl Desk {
             ("ping", Some(_)) => Ok("{}".to_owned()),
             ("logging/setLevel", Some(session)) => {
                 let level = params.get("level").and_then(Value::as_str).and_then(Level::of);
-                session.set_level(level.ok_or_else(|| Refusal::invalid("`level` is none of the known ones"))?);
+                session
+                    .set_level(level.ok_or_else(|| Refusal::invalid("`level` is none of the known ones"))?);
                 Ok("{}".to_owned())
             }
             ("resources/subscribe", Some(_)) => self.subscribe(asker, &params).await,

@@ -29,7 +29,9 @@ impl Brought {
         let answers = match params.remove("inputResponses") {
             None => Map::new(),
             Some(Value::Object(answers)) if answers.values().all(Value::is_object) => answers,
-            Some(_) => return Err(Refusal::invalid("`inputResponses` has to hold an object for each question")),
+            Some(_) => {
+                return Err(Refusal::invalid("`inputResponses` has to hold an object for each question"));
+            }
         };
         let state = match params.remove("requestState") {
             None => None,

@@ -53,7 +53,8 @@ impl Listings {
         }
         let all = ToolChoice::default();
         let offer = catalog.offer(project, &standing.switches, &Map::new(), Audience::Full, &all);
-        let list = |era| Value::Array(offer.tools.iter().map(|entry| described(entry, era)).collect()).to_string();
+        let list =
+            |era| Value::Array(offer.tools.iter().map(|entry| described(entry, era)).collect()).to_string();
         let modern = list(Era::Modern);
         let legacy = list(Era::Legacy(super::version::Version::agreed("")));
         let listed = Arc::new(Listed { seen, modern, legacy });
@@ -86,6 +87,9 @@ fn described(entry: &Entry, era: Era) -> Value {
     let spec = entry.spec();
     let mut input = spec.parameters.as_ref().clone();
     without_headers(&mut input);
+    if !spec.is_foreign() {
+        portable(&mut input);
+    }
     let effect = spec.effective_effect();
     let able = spec.effective_capabilities();
     let mut tool = json!({
@@ -108,6 +112,25 @@ fn described(entry: &Entry, era: Era) -> Value {
     tool
 }
 
+/// An argument of ours that may be left out may also be nothing. Not every client can write that down, and nobody has to
+/// know.
+fn portable(schema: &mut Value) {
+    let required = schema.get("required").cloned().unwrap_or_default();
+    let is_required =
+        |name: &str| required.as_array().is_some_and(|names| names.iter().any(|known| known == name));
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (name, property) in properties.into_iter().flatten() {
+        let Some(kind) = property.get_mut("type").filter(|_| !is_required(name)) else { continue };
+        if let Some([only]) = kind
+            .as_array()
+            .map(|kinds| kinds.iter().filter(|kind| *kind != "null").cloned().collect::<Vec<_>>())
+            .as_deref()
+        {
+            *kind = only.clone();
+        }
+    }
+}
+
 fn without_headers(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -116,5 +139,38 @@ fn without_headers(schema: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(without_headers),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_left_out_is_told_without_its_nothing() {
+        let mut schema = json!({"properties": {
+            "a": {"type": ["string", "null"], "minLength": 1},
+            "b": {"type": ["string", "null"]},
+            "c": {"type": ["string", "integer", "null"]},
+            "d": {"type": "string"},
+            "e": {},
+        }, "required": ["b"]});
+        portable(&mut schema);
+        let kinds = json!(["string", ["string", "null"], ["string", "integer", "null"], "string", null]);
+        let told: Vec<&Value> = schema["properties"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|field| field.get("type").unwrap_or(&Value::Null))
+            .collect();
+        assert_eq!(json!(told), kinds);
+    }
+
+    #[test]
+    fn headers_are_not_promised() {
+        let mut schema =
+            json!({"properties": {"a": {"type": "string", "x-mcp-header": "A"}}, "x-mcp-header": 1});
+        without_headers(&mut schema);
+        assert_eq!(schema, json!({"properties": {"a": {"type": "string"}}}));
     }
 }

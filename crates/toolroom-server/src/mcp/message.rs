@@ -27,9 +27,15 @@ pub(crate) struct Request {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Message {
     Request(Request),
-    Notification { method: String, params: Map<String, Value> },
+    Notification {
+        method: String,
+        params: Map<String, Value>,
+    },
     /// The answer to a request of ours: its result, or an error.
-    Response { id: Id, outcome: Result<Value, Value> },
+    Response {
+        id: Id,
+        outcome: Result<Value, Value>,
+    },
 }
 
 #[derive(Deserialize)]
@@ -83,7 +89,9 @@ impl Message {
             return match (id, result, error) {
                 (Some(id), Some(result), None) => Ok(Self::Response { id, outcome: Ok(result) }),
                 (Some(id), None, Some(error)) => Ok(Self::Response { id, outcome: Err(error) }),
-                (id, ..) => Err(invalid(id, "a message has a `method`, or an `id` and a `result` or an `error`")),
+                (id, ..) => {
+                    Err(invalid(id, "a message has a `method`, or an `id` and a `result` or an `error`"))
+                }
             };
         };
         let params = match params {

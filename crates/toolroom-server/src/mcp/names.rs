@@ -26,8 +26,9 @@ pub(super) fn name_of(id: &ToolId) -> String {
         Source::Builtin => id.bare().to_owned(),
         _ => id.as_str().replace(':', "__"),
     };
-    let is_plain =
-        text.len() <= MAX_CHARS && text.chars().all(is_allowed) && read(&text).as_deref() == Some(id.as_str());
+    let is_plain = text.len() <= MAX_CHARS
+        && text.chars().all(is_allowed)
+        && read(&text).as_deref() == Some(id.as_str());
     if is_plain { text } else { hashed(id, &text) }
 }
 

@@ -37,7 +37,11 @@ impl Desk {
     }
 
     /// What an agent is told about itself, and what it is asked.
-    pub(super) async fn prompt(&self, asker: &Asker, mut params: Map<String, Value>) -> Result<String, Refusal> {
+    pub(super) async fn prompt(
+        &self,
+        asker: &Asker,
+        mut params: Map<String, Value>,
+    ) -> Result<String, Refusal> {
         let name = params.get("name").and_then(Value::as_str).map(str::to_owned);
         let name = name.ok_or_else(|| Refusal::invalid("`name` says which prompt"))?;
         let brought = Brought::take(asker, &mut params)?;
@@ -58,11 +62,7 @@ impl Desk {
             text.extend(["\n\n", message]);
         }
         let message = json!({"role": "user", "content": {"type": "text", "text": text}});
-        reply(
-            asker.client.era,
-            Reuse::Never,
-            &json!({"description": about(agent), "messages": [message]}),
-        )
+        reply(asker.client.era, Reuse::Never, &json!({"description": about(agent), "messages": [message]}))
     }
 
     async fn fixture_prompt(
@@ -87,9 +87,8 @@ impl Desk {
             Wanted::Capability(capability) => Err(Refusal::needs(capability)),
             Wanted::Answers { asks, state } => {
                 let now = self.app.room.clock().now();
-                let seal = |state| {
-                    state::seal(&*self.app.vault, &asker.peer.name, about, now, Carried::Own(state))
-                };
+                let seal =
+                    |state| state::seal(&*self.app.vault, &asker.peer.name, about, now, Carried::Own(state));
                 Ok(input_required(&asks, state.map(seal).transpose()?))
             }
         }

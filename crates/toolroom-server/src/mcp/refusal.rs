@@ -70,6 +70,9 @@ impl Refusal {
         let causes = std::iter::successors(Some(cause), |error| error.source());
         let text = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
         tracing::error!("a request of MCP failed: {text}");
-        Self::new(Self::INTERNAL, "this did not work, and it is not your fault; the log of the server says why")
+        Self::new(
+            Self::INTERNAL,
+            "this did not work, and it is not your fault; the log of the server says why",
+        )
     }
 }

@@ -47,13 +47,21 @@ impl Desk {
     }
 
     /// One resource.
-    pub(super) async fn read_resource(&self, asker: &Asker, params: &Map<String, Value>) -> Result<String, Refusal> {
+    pub(super) async fn read_resource(
+        &self,
+        asker: &Asker,
+        params: &Map<String, Value>,
+    ) -> Result<String, Refusal> {
         let contents = self.resource(asker, params).await?;
         reply(asker.client.era, Reuse::AWhile, &json!({"contents": [contents]}))
     }
 
     /// Whoever wants to hear of changes is told that they will; results never change.
-    pub(super) async fn subscribe(&self, asker: &Asker, params: &Map<String, Value>) -> Result<String, Refusal> {
+    pub(super) async fn subscribe(
+        &self,
+        asker: &Asker,
+        params: &Map<String, Value>,
+    ) -> Result<String, Refusal> {
         self.resource(asker, params).await?;
         Ok("{}".to_owned())
     }
@@ -78,7 +86,9 @@ impl Desk {
 fn contents(uri: &str, artifact: &Artifact) -> Value {
     match std::str::from_utf8(&artifact.bytes) {
         Ok(text) => json!({"uri": uri, "mimeType": artifact.media_type, "text": text}),
-        Err(_) => json!({"uri": uri, "mimeType": artifact.media_type, "blob": STANDARD.encode(&artifact.bytes)}),
+        Err(_) => {
+            json!({"uri": uri, "mimeType": artifact.media_type, "blob": STANDARD.encode(&artifact.bytes)})
+        }
     }
 }
 

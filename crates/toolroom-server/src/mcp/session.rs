@@ -14,6 +14,7 @@ use toolroom::clock::Clock;
 use super::message::{Id, request_text};
 use super::peer::Client;
 use super::progress::Level;
+use super::running::Running;
 use super::version::{Era, Version};
 use super::voice::Voice;
 
@@ -23,7 +24,7 @@ const MOST: usize = 4_096;
 /// Whoever is silent for so long is forgotten.
 const SILENCE: Duration = Duration::from_hours(4);
 
-/// Requests of one client that can be stopped, and questions to it that are open.
+/// Questions to one client that are open.
 const MOST_OPEN: usize = 4_096;
 
 /// A client that introduced itself.
@@ -39,25 +40,13 @@ pub(crate) struct Session {
     /// Questions to the client that are open.
     asked: Mutex<HashMap<String, oneshot::Sender<Result<Value, Value>>>>,
     /// Its requests that are being worked on.
-    running: Mutex<HashMap<Id, CancellationToken>>,
+    pub(crate) running: Running,
     next: AtomicU64,
     seen: Mutex<Instant>,
     /// Ends whoever listens, when somebody else does.
     listening: Mutex<CancellationToken>,
     /// Ends with it.
     pub(crate) over: CancellationToken,
-}
-
-/// A request that is being worked on, until this is dropped.
-pub(crate) struct Working<'a> {
-    session: &'a Session,
-    id: Id,
-}
-
-impl Drop for Working<'_> {
-    fn drop(&mut self) {
-        lock(&self.session.running).remove(&self.id);
-    }
 }
 
 impl Session {
@@ -72,7 +61,7 @@ impl Session {
             capabilities: Arc::new(capabilities),
             level: Mutex::default(),
             asked: Mutex::default(),
-            running: Mutex::default(),
+            running: Running::default(),
             next: AtomicU64::new(1),
             seen: Mutex::new(Instant::now()),
             listening: Mutex::default(),
@@ -99,22 +88,6 @@ impl Session {
         *lock(&self.level) = Some(level);
     }
 
-    /// Remembers that a request is worked on, so that it can be stopped.
-    pub(crate) fn begin(&self, id: &Id, stop: &CancellationToken) -> Working<'_> {
-        let mut running = lock(&self.running);
-        if running.len() < MOST_OPEN {
-            running.insert(id.clone(), stop.clone());
-        }
-        Working { session: self, id: id.clone() }
-    }
-
-    /// Stops a request of the client.
-    pub(crate) fn stop(&self, id: &Id) {
-        if let Some(stop) = lock(&self.running).get(id) {
-            stop.cancel();
-        }
-    }
-
     /// Somebody listens for the client, and nobody else does any more.
     pub(crate) fn listens(&self) -> CancellationToken {
         let (only, mut listening) = (CancellationToken::new(), lock(&self.listening));
@@ -124,7 +97,12 @@ impl Session {
     }
 
     /// Asks the client something, and waits for the answer. Nothing, if it cannot be asked, or is no longer there.
-    pub(super) async fn ask(&self, voice: &Voice, method: &str, params: &Value) -> Option<Result<Value, Value>> {
+    pub(super) async fn ask(
+        &self,
+        voice: &Voice,
+        method: &str,
+        params: &Value,
+    ) -> Option<Result<Value, Value>> {
         let id = format!("toolroom-{}", self.next.fetch_add(1, Ordering::Relaxed));
         let (answer, answered) = oneshot::channel();
         {
@@ -171,7 +149,12 @@ pub(crate) struct Sessions(Mutex<HashMap<String, Arc<Session>>>);
 
 impl Sessions {
     /// Remembers a client.
-    pub(crate) fn open(&self, clock: &dyn Clock, owner: &Arc<str>, params: &Map<String, Value>) -> Arc<Session> {
+    pub(crate) fn open(
+        &self,
+        clock: &dyn Clock,
+        owner: &Arc<str>,
+        params: &Map<String, Value>,
+    ) -> Arc<Session> {
         let id = format!("mcp_{}", clock.random_id().simple());
         let session = Arc::new(Session::new(id, Arc::clone(owner), params));
         let mut sessions = lock(&self.0);
@@ -237,12 +220,11 @@ mod tests {
         assert!(sessions.close("key:1", &id) && sessions.find("key:1", &id).is_none());
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn when_too_many_come_the_most_silent_are_forgotten() {
+    #[test]
+    fn when_too_many_come_the_most_silent_are_forgotten() {
         let sessions = Sessions::default();
         let first = sessions.open(&SystemClock, &"a".into(), &Map::new());
         for _ in 0..MOST {
-            tokio::time::advance(Duration::from_millis(1)).await;
             sessions.open(&SystemClock, &"a".into(), &Map::new());
         }
         assert!(first.over.is_cancelled());

@@ -1,10 +1,12 @@
 //! `toolroom mcp`: this toolroom for clients of the Model Context Protocol.
 
 mod config;
+mod serve;
 mod snippet;
 
 use clap::{Args, Subcommand};
 
+use super::Register;
 use super::exit::Exit;
 use super::output::Output;
 
@@ -24,10 +26,18 @@ pub(super) struct McpArgs {
 enum Action {
     /// Print what connects a client to this toolroom
     Config(config::ConfigArgs),
+    /// Serve the client that started this, over standard input and output
+    Serve(serve::ServeArgs),
 }
 
-pub(super) fn run(args: &McpArgs, output: Output) -> anyhow::Result<Exit> {
+pub(super) async fn run(
+    settings: &[String],
+    args: &McpArgs,
+    output: Output,
+    register: &Register,
+) -> anyhow::Result<Exit> {
     match &args.action {
         Action::Config(args) => config::run(args, output),
+        Action::Serve(args) => serve::run(settings, args, output, register).await,
     }
 }

@@ -51,7 +51,9 @@ impl Client {
         match self {
             Self::ClaudeCode => ("run in a terminal", "sh"),
             Self::ClaudeDesktop => match reach {
-                Reach::Stdio { .. } => ("claude_desktop_config.json (Settings, Developer, Edit Config)", "json"),
+                Reach::Stdio { .. } => {
+                    ("claude_desktop_config.json (Settings, Developer, Edit Config)", "json")
+                }
                 Reach::Http { .. } => {
                     ("claude_desktop_config.json (Settings, Developer, Edit Config; needs Node.js)", "json")
                 }
@@ -67,7 +69,8 @@ impl Client {
     pub(super) fn snippet(self, reach: &Reach) -> String {
         match (self, reach) {
             (Self::ClaudeCode, Reach::Stdio { program, home }) => {
-                let home = home.iter().map(|home| format!("--env {} ", word(&format!("TOOLROOM_HOME={home}"))));
+                let home =
+                    home.iter().map(|home| format!("--env {} ", word(&format!("TOOLROOM_HOME={home}"))));
                 let home: String = home.collect();
                 format!("claude mcp add {NAME} {home}-- {} mcp serve", word(program))
             }
@@ -138,10 +141,7 @@ fn codex(reach: &Reach) -> String {
         Reach::Stdio { program, home } => {
             let home = home.iter().map(|home| format!("env = {{ TOOLROOM_HOME = {} }}\n", text(home)));
             let home: String = home.collect();
-            format!(
-                "[mcp_servers.{NAME}]\ncommand = {}\nargs = [\"mcp\", \"serve\"]\n{home}",
-                text(program)
-            )
+            format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = [\"mcp\", \"serve\"]\n{home}", text(program))
         }
         Reach::Http { url } => format!(
             "[mcp_servers.{NAME}]\nurl = {}\nhttp_headers = {{ Authorization = \"Bearer {KEY}\" }}\n",

@@ -64,7 +64,8 @@ impl Challenge {
 
     pub(in crate::http) fn add(self, response: &mut Response) {
         let Self(Some(base)) = self else { return };
-        let text = format!("Bearer realm=\"toolroom\", resource_metadata=\"{base}{METADATA}\", scope=\"call read\"");
+        let text =
+            format!("Bearer realm=\"toolroom\", resource_metadata=\"{base}{METADATA}\", scope=\"call read\"");
         if let (StatusCode::UNAUTHORIZED, Ok(value)) = (response.status(), HeaderValue::from_str(&text)) {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
         }

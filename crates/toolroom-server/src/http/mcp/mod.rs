@@ -86,9 +86,10 @@ struct RpcMessage {
 impl Calls for Server {
     fn call(&self, request: CallRequest) -> BoxFuture<'_, CallReport> {
         Box::pin(async move {
-            let running = request.id.clone().map(|id| {
-                self.running.enter(id, request.scope.clone(), request.cancellation.clone())
-            });
+            let running = request
+                .id
+                .clone()
+                .map(|id| self.running.enter(id, request.scope.clone(), request.cancellation.clone()));
             let report = self.app.room.call(request).await;
             drop(running);
             self.trace_call(&report);
@@ -209,7 +210,7 @@ impl Visit {
         if method == "notifications/cancelled"
             && let Some(id) = params.get("requestId").and_then(|id| Id::deserialize(id).ok())
         {
-            session.stop(&id);
+            session.running.stop(&id);
         }
         StatusCode::ACCEPTED.into_response()
     }
@@ -234,7 +235,8 @@ impl Visit {
     fn welcome(&self, request: &Request) -> Response {
         let Self { server, peer, .. } = self;
         let session = server.mcp.sessions.open(server.app.room.clock(), &peer.name, &request.params);
-        let mut response = document(StatusCode::OK, result_text(&request.id, &crate::mcp::Desk::welcome(&session)));
+        let mut response =
+            document(StatusCode::OK, result_text(&request.id, &crate::mcp::Desk::welcome(&session)));
         if let Ok(id) = HeaderValue::from_str(&session.id) {
             response.headers_mut().insert(SESSION, id);
         }
@@ -260,7 +262,7 @@ impl Visit {
         let id = request.id.clone();
         let task = tokio::spawn(telemetry::carried(async move {
             let session = client.session.clone();
-            let _working = session.as_ref().map(|session| session.begin(&request.id, &stop));
+            let _working = session.as_ref().map(|session| session.running.begin(&request.id, &stop));
             let asker = Asker { peer, client, voice };
             server.mcp.answer(&*server, &asker, request, &stop).await
         }));
@@ -387,7 +389,8 @@ async fn end(
 
 /// Whether a client takes this kind of reply. One that does not say takes any.
 fn accepts(headers: &HeaderMap, kind: &str) -> bool {
-    let mut said = headers.get_all(header::ACCEPT).iter().filter_map(|accept| accept.to_str().ok()).peekable();
+    let mut said =
+        headers.get_all(header::ACCEPT).iter().filter_map(|accept| accept.to_str().ok()).peekable();
     said.peek().is_none()
         || said.flat_map(|accept| accept.split(',')).any(|accept| {
             let accept = accept.split(';').next().unwrap_or_default().trim();

@@ -4,14 +4,13 @@
 //! not say something else.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use axum::http::HeaderMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use crate::mcp::{Client, Era, Level, MODERN, Refusal, Request, Version};
+use crate::mcp::{Client, MODERN, Refusal, Request, Version};
 
 const VERSION: &str = "mcp-protocol-version";
 const METHOD: &str = "mcp-method";
@@ -19,10 +18,6 @@ const NAME: &str = "mcp-name";
 
 /// The headers that repeat the body.
 pub(super) const NAME_HEADERS: [&str; 3] = ["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"];
-
-const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-const META_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// How a value is written that no header can hold as it is.
 const ENCODED: (&str, &str) = ("=?base64?", "?=");
@@ -41,7 +36,7 @@ pub(super) enum Said {
 /// What a request is, by its headers and its body.
 pub(super) fn said(headers: &HeaderMap, request: &Request) -> Result<Said, Refusal> {
     let version = text(headers, VERSION);
-    let in_body = request.params.get("_meta").and_then(|meta| meta.get(META_VERSION));
+    let in_body = Client::version(&request.params);
     match version.as_deref() {
         Some(version) if Version::known(version).is_none() => modern(headers, version, request),
         Some(_) if in_body.is_some_and(|version| version == MODERN) => {
@@ -56,9 +51,8 @@ pub(super) fn said(headers: &HeaderMap, request: &Request) -> Result<Said, Refus
 }
 
 fn modern(headers: &HeaderMap, version: &str, request: &Request) -> Result<Said, Refusal> {
-    let client = client(request)?;
-    let meta = request.params.get("_meta").and_then(|meta| meta.get(META_VERSION));
-    if meta.and_then(Value::as_str) != Some(version) {
+    let (client, in_body) = Client::described(&request.params)?;
+    if in_body != version {
         return Err(Refusal::headers("`MCP-Protocol-Version` and the body name different versions"));
     }
     if version != MODERN {
@@ -72,26 +66,6 @@ fn modern(headers: &HeaderMap, version: &str, request: &Request) -> Result<Said,
     };
     repeats(headers, NAME, "Mcp-Name", request.params.get(named).and_then(Value::as_str))?;
     Ok(Said::Modern(client))
-}
-
-/// What a client of the later era says of itself in each request.
-fn client(request: &Request) -> Result<Client, Refusal> {
-    let missing = |key: &str| Refusal::invalid(format!("`_meta` has to say `{key}`"));
-    let meta = request.params.get("_meta").and_then(Value::as_object);
-    let meta = meta.ok_or_else(|| missing(META_VERSION))?;
-    if !meta.get(META_VERSION).is_some_and(Value::is_string) {
-        return Err(missing(META_VERSION));
-    }
-    let capabilities = meta.get(META_CAPABILITIES).and_then(Value::as_object);
-    let capabilities = capabilities.cloned().ok_or_else(|| missing(META_CAPABILITIES))?;
-    let level = match meta.get(META_LEVEL) {
-        None => None,
-        Some(level) => {
-            let known = level.as_str().and_then(Level::of);
-            Some(known.ok_or_else(|| Refusal::invalid("`logLevel` is none of the known ones"))?)
-        }
-    };
-    Ok(Client { era: Era::Modern, capabilities: Arc::new(capabilities), level, session: None })
 }
 
 /// Whether a header repeats what the body says.
@@ -126,15 +100,18 @@ mod tests {
     use crate::mcp::Id;
 
     fn told(headers: &[(&'static str, &str)], method: &str, params: Value) -> Result<Said, Refusal> {
-        let headers = headers.iter().map(|(name, value)| {
-            (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap())
-        });
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap()));
         let Value::Object(params) = params else { panic!("no object") };
         said(&headers.collect(), &Request { id: Id::Number(1.into()), method: method.to_owned(), params })
     }
 
     fn meta(version: &str) -> Value {
-        json!({META_VERSION: version, META_CAPABILITIES: {}})
+        json!({
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        })
     }
 
     #[test]
@@ -159,8 +136,12 @@ mod tests {
 
     #[test]
     fn a_version_of_the_future_is_refused_and_those_of_the_past_have_sessions() {
-        let refusal = told(&[(VERSION, "2031-01-01")], "ping", json!({"_meta": meta("2031-01-01")})).unwrap_err();
-        assert_eq!((refusal.code, &refusal.data.unwrap()["requested"]), (Refusal::VERSION, &json!("2031-01-01")));
+        let refusal =
+            told(&[(VERSION, "2031-01-01")], "ping", json!({"_meta": meta("2031-01-01")})).unwrap_err();
+        assert_eq!(
+            (refusal.code, &refusal.data.unwrap()["requested"]),
+            (Refusal::VERSION, &json!("2031-01-01"))
+        );
         assert!(matches!(told(&[], "initialize", json!({})), Ok(Said::Hello)));
         assert!(matches!(told(&[(VERSION, "2025-06-18")], "tools/list", json!({})), Ok(Said::InSession)));
         let refusal = told(&[(VERSION, MODERN)], "initialize", json!({})).unwrap_err();

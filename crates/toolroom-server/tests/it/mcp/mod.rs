@@ -1,0 +1,8 @@
+//! MCP: official suites and clients, and hostile ones, against the real server.
+
+mod approvals;
+mod messages;
+mod place;
+mod stdio;
+mod suites;
+mod talks;
