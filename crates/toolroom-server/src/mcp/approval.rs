@@ -33,10 +33,13 @@ const MOST: usize = 1_024;
 
 /// Calls that wait, by caller and tool.
 #[derive(Debug, Default)]
-pub(super) struct Parked(Mutex<HashMap<(Arc<str>, Arc<str>), Vec<CallId>>>);
+pub(super) struct Parked(Mutex<ParkedCalls>);
+
+/// Whose they are, and of which tool.
+type ParkedCalls = HashMap<(Arc<str>, Arc<str>), Vec<CallId>>;
 
 impl Parked {
-    fn with<T>(&self, look: impl FnOnce(&mut HashMap<(Arc<str>, Arc<str>), Vec<CallId>>) -> T) -> T {
+    fn with<T>(&self, look: impl FnOnce(&mut ParkedCalls) -> T) -> T {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -209,7 +212,7 @@ impl Desk {
             }},
             "required": [FIELD],
         });
-        Ok(Ask::form(KEY, &message, schema))
+        Ok(Ask::form(KEY, &message, &schema))
     }
 
     fn asked_again(&self, wish: &Wish<'_>, call: &CallId, ask: Ask) -> Result<String, Refusal> {

@@ -52,7 +52,7 @@ pub(super) struct Ask {
 
 impl Ask {
     /// A form for the user.
-    pub(super) fn form(key: &'static str, message: &str, schema: Value) -> Self {
+    pub(super) fn form(key: &'static str, message: &str, schema: &Value) -> Self {
         let params = json!({"message": message, "requestedSchema": schema});
         Self { key, method: "elicitation/create", params }
     }

@@ -13,7 +13,7 @@ pub(crate) struct Refusal {
     pub(crate) code: i32,
     pub(crate) message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) data: Option<Value>,
+    pub(crate) data: Option<Box<Value>>,
 }
 
 impl Refusal {
@@ -36,7 +36,7 @@ impl Refusal {
     }
 
     pub(crate) fn with(mut self, data: Value) -> Self {
-        self.data = Some(data);
+        self.data = Some(Box::new(data));
         self
     }
 

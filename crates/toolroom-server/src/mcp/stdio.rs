@@ -143,7 +143,7 @@ impl Line {
         match Message::read(line) {
             Ok(Message::Request(request)) => self.request(request, session).await,
             Ok(Message::Notification { method, params }) => {
-                self.notification(&method, &params, session.as_ref())
+                self.notification(&method, &params, session.as_ref());
             }
             Ok(Message::Response { id, outcome }) => {
                 if let Some(session) = session {

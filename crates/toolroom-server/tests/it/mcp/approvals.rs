@@ -18,12 +18,12 @@ fn can_ask() -> Value {
 }
 
 /// Asks for a note with a client that can ask its user.
-fn asks(served: &Served, key: &str, arguments: &Value, brought: Value) -> Reply {
+fn asks(served: &Served, key: &str, arguments: &Value, brought: &Value) -> Reply {
     let mut params = json!({"name": NOTE, "arguments": arguments});
     for (name, value) in brought.as_object().unwrap() {
         params[name] = value.clone();
     }
-    served.ask(&modern_with(key, "tools/call", params, can_ask()))
+    served.ask(&modern_with(key, "tools/call", params, &can_ask()))
 }
 
 fn says(answer: &str, state: &str) -> Value {
@@ -43,16 +43,16 @@ fn a_yes_runs_the_call_once_and_no_second_time() {
     let served = Served::new();
     let key = served.key("local", "call");
     let arguments = note(&served, "mine");
-    let asked = result(&asks(&served, &key, &arguments, json!({})));
+    let asked = result(&asks(&served, &key, &arguments, &json!({})));
     let form = &asked["inputRequests"]["approval"];
     assert_eq!(form["method"], "elicitation/create");
     assert!(form["params"]["message"].as_str().unwrap().contains("app:publish_note"), "{form}");
     let state = state(&asked);
     assert_eq!(served.written(), "");
-    let done = result(&asks(&served, &key, &arguments, says("once", &state)));
+    let done = result(&asks(&served, &key, &arguments, &says("once", &state)));
     assert!(done["isError"].is_null() && done["resultType"] == "complete", "{done}");
     assert_eq!(served.written().lines().count(), 1);
-    let again = result(&asks(&served, &key, &arguments, says("once", &state)));
+    let again = result(&asks(&served, &key, &arguments, &says("once", &state)));
     assert!(again["isError"] == true && text(&again).contains("has run already"), "{again}");
     assert_eq!(served.written().lines().count(), 1);
 }
@@ -62,11 +62,11 @@ fn a_no_is_a_no_and_what_is_unclear_is_asked_again() {
     let served = Served::new();
     let key = served.key("local", "call");
     let arguments = note(&served, "mine");
-    let first = state(&result(&asks(&served, &key, &arguments, json!({}))));
-    let unclear = result(&asks(&served, &key, &arguments, says("perhaps", &first)));
+    let first = state(&result(&asks(&served, &key, &arguments, &json!({}))));
+    let unclear = result(&asks(&served, &key, &arguments, &says("perhaps", &first)));
     let message = unclear["inputRequests"]["approval"]["params"]["message"].as_str().unwrap().to_owned();
     assert!(message.contains("This was not taken"), "{message}");
-    let denied = result(&asks(&served, &key, &arguments, says("no", &state(&unclear))));
+    let denied = result(&asks(&served, &key, &arguments, &says("no", &state(&unclear))));
     assert!(denied["isError"] == true && text(&denied).starts_with("denied"), "{denied}");
     assert_eq!(served.written(), "");
 }
@@ -76,17 +76,17 @@ fn an_answer_is_for_its_caller_its_call_and_as_it_was_given() {
     let served = Served::new();
     let (key, other) = (served.key("local", "call"), served.key("local", "call"));
     let arguments = note(&served, "mine");
-    let state = state(&result(&asks(&served, &key, &arguments, json!({}))));
+    let state = state(&result(&asks(&served, &key, &arguments, &json!({}))));
     let refused = |reply: &Reply| {
         let answer = reply.json();
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
     };
-    refused(&asks(&served, &other, &arguments, says("once", &state)));
-    refused(&asks(&served, &key, &note(&served, "another"), says("once", &state)));
-    refused(&asks(&served, &key, &arguments, says("once", &format!("{state}AAAA"))));
-    refused(&asks(&served, &key, &arguments, says("once", &state[..state.len() - 4])));
+    refused(&asks(&served, &other, &arguments, &says("once", &state)));
+    refused(&asks(&served, &key, &note(&served, "another"), &says("once", &state)));
+    refused(&asks(&served, &key, &arguments, &says("once", &format!("{state}AAAA"))));
+    refused(&asks(&served, &key, &arguments, &says("once", &state[..state.len() - 4])));
     let calculator = json!({"name": "calculator", "arguments": {"expression": "1"}, "requestState": state});
-    refused(&served.ask(&modern_with(&key, "tools/call", calculator, can_ask())));
+    refused(&served.ask(&modern_with(&key, "tools/call", calculator, &can_ask())));
     assert_eq!(served.written(), "");
 }
 
@@ -113,7 +113,7 @@ fn whoever_cannot_be_asked_is_told_who_can_and_makes_the_call_again() {
 fn a_client_of_the_earlier_era_is_asked_while_it_waits() {
     let served = Served::new();
     let key = served.key("local", "call");
-    let session = hello(&served, &key, can_ask());
+    let session = hello(&served, &key, &can_ask());
     let params = json!({"name": NOTE, "arguments": note(&served, "mine")});
     let call = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": params});
     let mut stream = Stream::open(served.wire(), &legacy(&key, &session, &call));

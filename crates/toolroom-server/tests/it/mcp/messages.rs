@@ -36,7 +36,7 @@ fn a_page_of_somebody_else_is_refused() {
 fn a_session_belongs_to_its_key_and_ends_when_it_is_ended() {
     let served = Served::new();
     let (key, other) = (served.key("local", "call"), served.key("local", "call"));
-    let session = hello(&served, &key, json!({}));
+    let session = hello(&served, &key, &json!({}));
     let ping = json!({"jsonrpc": "2.0", "id": 7, "method": "ping"});
     served.ask(&legacy(&key, &session, &ping)).is(200);
     served.ask(&legacy(&other, &session, &ping)).is(404);
@@ -110,7 +110,7 @@ fn whoever_closes_the_stream_cancels() {
 fn a_notification_cancels_in_the_earlier_era_and_leaving_does_not() {
     let served = Served::new();
     let key = served.key("local", "call");
-    let session = hello(&served, &key, json!({}));
+    let session = hello(&served, &key, &json!({}));
     let params =
         json!({"name": "app__countdown", "arguments": {"seconds": 60}, "_meta": {"progressToken": 3}});
     let call = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": params});

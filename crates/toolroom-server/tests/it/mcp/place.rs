@@ -45,11 +45,11 @@ pub(super) fn served() -> Served {
 
 /// A request that stands for itself.
 pub(super) fn modern(key: &str, method: &str, params: Value) -> Asked {
-    modern_with(key, method, params, json!({}))
+    modern_with(key, method, params, &json!({}))
 }
 
 /// The same, from a client that can do this.
-pub(super) fn modern_with(key: &str, method: &str, mut params: Value, capabilities: Value) -> Asked {
+pub(super) fn modern_with(key: &str, method: &str, mut params: Value, capabilities: &Value) -> Asked {
     let name = params.get("name").or(params.get("uri")).and_then(Value::as_str).map(str::to_owned);
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
@@ -78,7 +78,7 @@ pub(super) fn legacy(key: &str, session: &str, message: &Value) -> Asked {
 }
 
 /// Begins a session.
-pub(super) fn hello(served: &Served, key: &str, capabilities: Value) -> String {
+pub(super) fn hello(served: &Served, key: &str, capabilities: &Value) -> String {
     let client = json!({"name": "test", "version": "1"});
     let params = json!({"protocolVersion": LEGACY, "capabilities": capabilities, "clientInfo": client});
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});

@@ -64,7 +64,7 @@ fn line(message: &Value) -> String {
     format!("{message}\n")
 }
 
-fn call(id: u32, name: &str, arguments: Value) -> Value {
+fn call(id: u32, name: &str, arguments: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
 }
 
@@ -73,7 +73,7 @@ fn many_calls_at_once_are_each_answered_once() {
     let mut started = Started::new();
     started.hello();
     let calls: String =
-        (1..=200).map(|id| line(&call(id, "echo", json!({"text": format!("n{id}")})))).collect();
+        (1..=200).map(|id| line(&call(id, "echo", &json!({"text": format!("n{id}")})))).collect();
     started.say(&calls);
     let mut seen = std::collections::BTreeSet::new();
     for _ in 1..=200 {
@@ -99,17 +99,17 @@ fn both_eras_are_spoken_on_one_line_and_what_is_no_message_harms_nobody() {
         &json!({"jsonrpc": "2.0", "id": 2, "method": "server/discover", "params": {"_meta": meta}}),
     ));
     assert_eq!(started.hear()["result"]["supportedVersions"], json!([MODERN]));
-    let mut modern = call(3, "echo", json!({"text": "x"}));
+    let mut modern = call(3, "echo", &json!({"text": "x"}));
     modern["params"]["_meta"] = meta;
     started.say(&line(&modern));
     assert_eq!(started.hear()["result"]["resultType"], "complete");
     started.hello();
-    started.say(&line(&call(4, "echo", json!({"text": "x"}))));
+    started.say(&line(&call(4, "echo", &json!({"text": "x"}))));
     assert_eq!(started.hear()["result"], json!({"content": [{"type": "text", "text": "x"}]}));
     let long = "x".repeat(5 << 20);
     started.say(&format!("{long}\n"));
     assert_eq!(started.hear()["error"]["code"], -32600);
-    started.say(&line(&call(5, "echo", json!({"text": "y"}))));
+    started.say(&line(&call(5, "echo", &json!({"text": "y"}))));
     assert_eq!(started.hear()["id"], 5);
 }
 
@@ -117,7 +117,7 @@ fn both_eras_are_spoken_on_one_line_and_what_is_no_message_harms_nobody() {
 fn a_call_that_is_cancelled_is_not_answered() {
     let mut started = Started::new();
     started.hello();
-    started.say(&line(&call(1, "app__countdown", json!({"seconds": 60}))));
+    started.say(&line(&call(1, "app__countdown", &json!({"seconds": 60}))));
     until(|| started.home.journal().iter().any(|row| row["status"] == "begun"));
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
     started.say(&line(&cancel));
@@ -129,7 +129,7 @@ fn a_call_that_is_cancelled_is_not_answered() {
 fn what_was_asked_for_is_told_to_whoever_says_nothing_more() {
     let mut started = Started::new();
     started.hello();
-    started.say(&line(&call(1, "app__countdown", json!({"seconds": 1}))));
+    started.say(&line(&call(1, "app__countdown", &json!({"seconds": 1}))));
     let rest = started.ends();
     let answer: Value = serde_json::from_str(&rest).unwrap_or_else(|error| panic!("{error}: {rest:?}"));
     assert_eq!(answer["result"]["content"][0]["text"], "lift-off");
