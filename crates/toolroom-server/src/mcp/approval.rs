@@ -5,8 +5,10 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tokio::time::timeout;
 use toolroom::approval::{AnswerError, AnswerRequest, Asked};
 use toolroom::call::{Pending, ResumeError, ResumeRequest};
 use toolroom::ledger::{Answer, Answerer, CallId, DecideError, QuestionState};
@@ -24,6 +26,9 @@ const KEY: &str = "approval";
 
 /// The field of the form.
 const FIELD: &str = "answer";
+
+/// How long a client may take to answer while it waits for the call itself.
+const PATIENCE: Duration = Duration::from_mins(10);
 
 /// How often somebody is asked again whose answer cannot be taken.
 const TRIES: u32 = 3;
@@ -79,10 +84,12 @@ impl Desk {
             let Some(session) = &client.session else {
                 return self.asked_again(wish, call, ask);
             };
-            let reply = session.ask(&wish.asker.voice, ask.method, &ask.params).await;
+            let reply = session.ask(&wish.asker.voice, ask.method, &ask.params);
+            let reply = wish.stop.run_until_cancelled(timeout(PATIENCE, reply)).await;
             let said = match reply {
-                Some(Ok(reply)) => read(&reply),
-                Some(Err(_)) | None => Said::Nothing,
+                Some(Ok(Some(Ok(reply)))) => read(&reply),
+                // It cannot be asked, has left, or its user has.
+                Some(Ok(Some(Err(_)) | None) | Err(_)) | None => Said::Nothing,
             };
             match self.take(wish, call, said).await? {
                 Some(Taken::Yes) => return self.go_on(wish, call.clone()).await,

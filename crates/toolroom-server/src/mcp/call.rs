@@ -10,7 +10,7 @@ use toolroom::ledger::{ArtifactId, Artifacts as _, CallId};
 
 use super::content::{self, Promise};
 use super::desk::{Calls, Desk};
-use super::dialogue::{Brought, Dialogue, Wanted};
+use super::dialogue::{Brought, Dialogue, HeldDialogue, Wanted};
 use super::listing::promise;
 use super::names;
 use super::peer::Asker;
@@ -18,13 +18,14 @@ use super::progress::Signs;
 use super::refusal::Refusal;
 use super::reply::{Reuse, finish};
 use super::state::{self, Carried};
+use super::tasks::Made;
 
 /// What the journal says of calls that came in here.
 const ENTRANCE: &str = "mcp";
 
 /// A call that somebody asks for.
 pub(super) struct Wish<'a> {
-    pub(super) calls: &'a dyn Calls,
+    pub(super) calls: &'a Arc<dyn Calls>,
     pub(super) asker: &'a Asker,
     /// The tool.
     pub(super) entry: &'a Entry,
@@ -37,7 +38,7 @@ impl Desk {
     /// Calls a tool, or goes on with a call that was parked.
     pub(super) async fn call(
         &self,
-        calls: &dyn Calls,
+        calls: &Arc<dyn Calls>,
         asker: &Asker,
         mut params: Map<String, Value>,
         stop: &CancellationToken,
@@ -47,8 +48,7 @@ impl Desk {
         };
         let project = &asker.peer.scope.project;
         let entry = names::find(self.app.room.catalog(), project, &name);
-        let entry =
-            entry.ok_or_else(|| Refusal::invalid(format!("unknown tool `{name}`; see `tools/list`")))?;
+        let entry = entry.ok_or_else(|| unknown(&name))?;
         let arguments = content::object(params.remove("arguments"));
         let arguments = arguments.ok_or_else(|| Refusal::invalid("`arguments` has to be an object"))?;
         let brought = Brought::take(asker, &mut params)?;
@@ -68,6 +68,7 @@ impl Desk {
         match state {
             Some(Carried::Parked(call)) => self.answered(&wish, &call, &arguments, &brought.answers).await,
             Some(Carried::Own(own)) => self.make(&wish, arguments, brought.answers, Some(own)).await,
+            Some(Carried::Task(_)) => Err(Refusal::invalid("`requestState` names a task; see `tasks/get`")),
             None => match self.parked_before(&wish, &arguments).await? {
                 Some(call) => self.go_on(&wish, call).await,
                 None => self.make(&wish, arguments, brought.answers, None).await,
@@ -91,15 +92,22 @@ impl Desk {
             .entrance(ENTRANCE)
             .cancellation(wish.stop.clone());
         request.progress.clone_from(&wish.progress);
-        let Some(fixtures) = self.fixtures() else {
+        let fixtures = self.fixtures();
+        let dialogue = fixtures.map(|_| Arc::new(Dialogue::new(wish.asker.clone(), answers, own)));
+        let held = fixtures.zip(dialogue.as_ref()).map(|(fixtures, dialogue)| {
+            HeldDialogue::new(Arc::clone(&fixtures.dialogues), id, Arc::clone(dialogue))
+        });
+        let report = if wish.asker.client.takes_tasks() {
+            match self.make_or_go_on(wish, request, held).await? {
+                Made::Report(report) => *report,
+                Made::Task(text) => return Ok(text),
+            }
+        } else {
             let report = wish.calls.call(request).await;
-            return self.told(wish, &report).await;
+            drop(held);
+            report
         };
-        let dialogue = Arc::new(Dialogue::new(wish.asker.clone(), answers, own));
-        let held = fixtures.dialogues.hold(id, Arc::clone(&dialogue));
-        let report = wish.calls.call(request).await;
-        drop(held);
-        match dialogue.wanted() {
+        match dialogue.and_then(|dialogue| dialogue.wanted()) {
             // In the earlier era nothing can be asked for afterwards.
             Some(Wanted::Capability(_) | Wanted::Answers { .. }) if !wish.asker.is_modern() => {
                 self.told(wish, &report).await
@@ -135,4 +143,9 @@ impl Desk {
         let found = found.map_err(|error| Refusal::failure(&error))?;
         Ok(found.and_then(|artifact| serde_json::from_slice(&artifact.bytes).ok()))
     }
+}
+
+fn unknown(name: &str) -> Refusal {
+    let name: String = name.chars().take(128).collect();
+    Refusal::invalid(format!("unknown tool `{name}`; see `tools/list`"))
 }

@@ -1,14 +1,15 @@
 //! Whether what a client was told of is still so.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
 use super::desk::Desk;
+use super::listing::Listed;
 use super::message::{Id, notification_text};
 use super::peer::Asker;
 use super::refusal::Refusal;
-use super::version::Era;
 
 /// Between two looks at the tools, which cost next to nothing.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -67,7 +68,7 @@ pub(crate) struct Watch<'a> {
     desk: &'a Desk,
     asker: &'a Asker,
     kinds: Kinds,
-    tools: Option<String>,
+    tools: Option<Arc<Listed>>,
     prompts: Option<Vec<Value>>,
     looks: u32,
 }
@@ -75,38 +76,32 @@ pub(crate) struct Watch<'a> {
 impl<'a> Watch<'a> {
     /// From how it is now.
     pub(crate) async fn begin(desk: &'a Desk, asker: &'a Asker, kinds: Kinds) -> Self {
-        let mut watch = Self { desk, asker, kinds, tools: None, prompts: None, looks: 0 };
-        if kinds.tools {
-            watch.tools = watch.tools().await;
-        }
-        if kinds.prompts {
-            watch.prompts = desk.prompts(asker).await.ok();
-        }
-        watch
+        let tools = if kinds.tools { desk.tools(asker).await.ok() } else { None };
+        let prompts = if kinds.prompts { desk.prompts(asker).await.ok() } else { None };
+        Self { desk, asker, kinds, tools, prompts, looks: 0 }
     }
 
-    async fn tools(&self) -> Option<String> {
-        let listed = self.desk.tools(self.asker).await.ok()?;
-        Some(listed.text(Era::Modern).to_owned())
-    }
-
-    /// Waits until something is no longer as it was.
+    /// Waits until something is no longer as it was. What cannot be told now is looked at later.
     pub(crate) async fn next(&mut self) -> Kind {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
             self.looks = self.looks.wrapping_add(1);
-            if self.kinds.tools {
-                let listed = self.desk.tools(self.asker).await.ok();
-                let text = listed.as_deref().map(|listed| listed.text(Era::Modern));
-                if text.is_some() && text != self.tools.as_deref() {
-                    self.tools = text.map(str::to_owned);
+            if self.kinds.tools
+                && let Ok(listed) = self.desk.tools(self.asker).await
+            {
+                let is_same = self.tools.as_ref().is_some_and(|known| known.is_same(&listed));
+                self.tools = Some(listed);
+                if !is_same {
                     return Kind::Tools;
                 }
             }
-            if self.kinds.prompts && self.looks.is_multiple_of(PROMPTS_EVERY) {
-                let prompts = self.desk.prompts(self.asker).await.ok();
-                if prompts.is_some() && prompts != self.prompts {
-                    self.prompts = prompts;
+            if self.kinds.prompts
+                && self.looks.is_multiple_of(PROMPTS_EVERY)
+                && let Ok(prompts) = self.desk.prompts(self.asker).await
+            {
+                let is_same = self.prompts.as_ref() == Some(&prompts);
+                self.prompts = Some(prompts);
+                if !is_same {
                     return Kind::Prompts;
                 }
             }

@@ -1,11 +1,14 @@
 //! The desk: where requests of clients are answered, whichever way they came.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use toolroom::BoxFuture;
 use toolroom::call::{CallReport, CallRequest, ResumeError, ResumeRequest};
+use toolroom::ledger::CallId;
+use toolroom::scope::Scope;
 
 use super::approval::Parked;
 use super::fixtures::Fixtures;
@@ -16,6 +19,7 @@ use super::progress::Level;
 use super::refusal::Refusal;
 use super::reply::{Reuse, finish, reply, server_info};
 use super::session::{Session, Sessions};
+use super::tasks::EXTENSION;
 use super::version::MODERN;
 use crate::app::App;
 
@@ -28,17 +32,54 @@ pub(crate) trait Calls: Send + Sync {
     /// Makes a call.
     fn call(&self, request: CallRequest) -> BoxFuture<'_, CallReport>;
 
+    /// Stops one that runs here. Says whether there is one.
+    fn stop(&self, scope: &Scope, call: &CallId) -> bool;
+
+    /// Is cancelled when everything is about to end.
+    fn closing(&self) -> CancellationToken;
+
     /// Goes on with one that was parked.
     fn resume(&self, request: ResumeRequest) -> BoxFuture<'_, Result<CallReport, ResumeError>>;
 }
 
-impl Calls for App {
+/// The calls of one client that started us.
+pub(crate) struct OwnCalls {
+    pub(crate) app: Arc<App>,
+    /// Those that run, to be stopped by their name.
+    pub(crate) running: Mutex<HashMap<CallId, CancellationToken>>,
+    pub(crate) closing: CancellationToken,
+}
+
+impl OwnCalls {
+    fn lock(&self) -> MutexGuard<'_, HashMap<CallId, CancellationToken>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Calls for OwnCalls {
     fn call(&self, request: CallRequest) -> BoxFuture<'_, CallReport> {
-        Box::pin(self.room.call(request))
+        Box::pin(async move {
+            let id = request.id.clone();
+            if let Some(id) = &id {
+                self.lock().insert(id.clone(), request.cancellation.clone());
+            }
+            let report = self.app.room.call(request).await;
+            id.map(|id| self.lock().remove(&id));
+            report
+        })
+    }
+
+    fn stop(&self, _scope: &Scope, call: &CallId) -> bool {
+        let running = self.lock();
+        running.get(call).inspect(|stop| stop.cancel()).is_some()
+    }
+
+    fn closing(&self) -> CancellationToken {
+        self.closing.child_token()
     }
 
     fn resume(&self, request: ResumeRequest) -> BoxFuture<'_, Result<CallReport, ResumeError>> {
-        Box::pin(self.room.resume(request))
+        Box::pin(self.app.room.resume(request))
     }
 }
 
@@ -95,7 +136,7 @@ impl Desk {
     /// When it is none that can be answered.
     pub(crate) async fn answer(
         &self,
-        calls: &dyn Calls,
+        calls: &Arc<dyn Calls>,
         asker: &Asker,
         request: Request,
         stop: &CancellationToken,
@@ -132,6 +173,9 @@ impl Desk {
                 });
                 reply(era, Reuse::AWhile, &about)
             }
+            ("tasks/get", None) => self.task(asker, &params).await,
+            ("tasks/cancel", None) => self.cancel_task(&**calls, asker, &params).await,
+            ("tasks/update", None) => self.update_task(asker, &params).await,
             ("subscriptions/listen", None) => self.listen(asker, &id, &params, stop.cancelled()).await,
             ("ping", Some(_)) => Ok("{}".to_owned()),
             ("logging/setLevel", Some(session)) => {
@@ -163,9 +207,12 @@ fn capabilities(is_legacy: bool) -> Value {
         "resources": {},
         "completions": {},
     });
-    if let (true, Some(fields)) = (is_legacy, capabilities.as_object_mut()) {
+    let Some(fields) = capabilities.as_object_mut() else { return capabilities };
+    if is_legacy {
         fields.insert("logging".to_owned(), json!({}));
         fields.insert("resources".to_owned(), json!({"subscribe": true}));
+    } else {
+        fields.insert("extensions".to_owned(), json!({EXTENSION: {}}));
     }
     capabilities
 }

@@ -4,7 +4,7 @@
 //! again with what it was asked for.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 use toolroom::ledger::CallId;
@@ -149,25 +149,31 @@ impl Dialogue {
 #[derive(Default)]
 pub(super) struct Dialogues(Mutex<HashMap<CallId, Arc<Dialogue>>>);
 
+impl Dialogues {
+    pub(super) fn of(&self, call: &CallId) -> Option<Arc<Dialogue>> {
+        self.lock().get(call).cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<CallId, Arc<Dialogue>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// A conversation that can be found until this is dropped.
-pub(super) struct Held<'a> {
-    dialogues: &'a Dialogues,
+pub(super) struct HeldDialogue {
+    dialogues: Arc<Dialogues>,
     call: CallId,
 }
 
-impl Dialogues {
-    pub(super) fn hold(&self, call: CallId, dialogue: Arc<Dialogue>) -> Held<'_> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(call.clone(), dialogue);
-        Held { dialogues: self, call }
-    }
-
-    pub(super) fn of(&self, call: &CallId) -> Option<Arc<Dialogue>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(call).cloned()
+impl HeldDialogue {
+    pub(super) fn new(dialogues: Arc<Dialogues>, call: CallId, dialogue: Arc<Dialogue>) -> Self {
+        dialogues.lock().insert(call.clone(), dialogue);
+        Self { dialogues, call }
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for HeldDialogue {
     fn drop(&mut self) {
-        self.dialogues.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.call);
+        self.dialogues.lock().remove(&self.call);
     }
 }

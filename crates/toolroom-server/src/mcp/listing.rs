@@ -31,6 +31,11 @@ pub(super) struct Listed {
 }
 
 impl Listed {
+    /// Whether both say the same.
+    pub(super) fn is_same(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+        Arc::ptr_eq(self, other) || self.modern == other.modern
+    }
+
     /// The text of a list of tools.
     pub(super) fn text(&self, era: Era) -> &str {
         if era.is_modern() { &self.modern } else { &self.legacy }

@@ -11,6 +11,8 @@ mod content;
 mod desk;
 mod dialogue;
 pub(crate) mod fixtures;
+#[cfg(test)]
+mod fuzz;
 mod listing;
 mod message;
 mod names;
@@ -24,6 +26,7 @@ mod running;
 mod session;
 mod state;
 pub(crate) mod stdio;
+mod tasks;
 mod version;
 mod voice;
 

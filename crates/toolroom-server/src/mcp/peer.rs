@@ -8,6 +8,7 @@ use toolroom::scope::Scope;
 use super::progress::Level;
 use super::refusal::Refusal;
 use super::session::Session;
+use super::tasks::EXTENSION;
 use super::version::Era;
 use super::voice::Voice;
 
@@ -71,6 +72,13 @@ impl Client {
 
     pub(crate) fn can(&self, capability: &str) -> bool {
         self.capabilities.get(capability).is_some_and(Value::is_object)
+    }
+
+    /// Whether it takes a task for the answer to a call.
+    pub(crate) fn takes_tasks(&self) -> bool {
+        let extensions = self.capabilities.get("extensions");
+        self.era.is_modern()
+            && extensions.and_then(|extensions| extensions.get(EXTENSION)).is_some_and(Value::is_object)
     }
 
     /// Whether its user can be shown a form. A client that names no kind of question means this one.

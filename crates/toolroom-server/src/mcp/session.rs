@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
@@ -21,8 +20,8 @@ use super::voice::Voice;
 /// How many are remembered; then those who were silent longest are forgotten, and introduce themselves anew.
 const MOST: usize = 4_096;
 
-/// Whoever is silent for so long is forgotten.
-const SILENCE: Duration = Duration::from_hours(4);
+/// How many of one owner are: nobody takes the place of others.
+const MOST_OF_ONE: usize = 512;
 
 /// Questions to one client that are open.
 const MOST_OPEN: usize = 4_096;
@@ -158,8 +157,11 @@ impl Sessions {
         let id = format!("mcp_{}", clock.random_id().simple());
         let session = Arc::new(Session::new(id, Arc::clone(owner), params));
         let mut sessions = lock(&self.0);
-        if sessions.len() >= MOST {
-            forget(&mut sessions);
+        let own = sessions.values().filter(|known| known.owner == *owner).count();
+        if own >= MOST_OF_ONE {
+            forget(&mut sessions, |known| known.owner == *owner);
+        } else if sessions.len() >= MOST {
+            forget(&mut sessions, |_| true);
         }
         sessions.insert(session.id.clone(), Arc::clone(&session));
         session
@@ -185,16 +187,15 @@ impl Sessions {
     }
 }
 
-/// Forgets those who have been silent for long, and the most silent ones whatever they did.
-fn forget(sessions: &mut HashMap<String, Arc<Session>>) {
+/// Forgets some of these, those who have been silent for longest.
+fn forget(sessions: &mut HashMap<String, Arc<Session>>, is_meant: impl Fn(&Session) -> bool) {
+    let meant = sessions.iter().filter(|(_, session)| is_meant(session));
     let mut seen: Vec<(Instant, String)> =
-        sessions.iter().map(|(id, session)| (*lock(&session.seen), id.clone())).collect();
+        meant.map(|(id, session)| (*lock(&session.seen), id.clone())).collect();
     seen.sort();
-    let now = Instant::now();
-    for (place, (seen, id)) in seen.into_iter().enumerate() {
-        if (place < MOST / 16 || now.duration_since(seen) > SILENCE)
-            && let Some(session) = sessions.remove(&id)
-        {
+    let some = seen.len().div_ceil(16);
+    for (_, id) in seen.into_iter().take(some) {
+        if let Some(session) = sessions.remove(&id) {
             session.over.cancel();
         }
     }
@@ -221,13 +222,18 @@ mod tests {
     }
 
     #[test]
-    fn when_too_many_come_the_most_silent_are_forgotten() {
+    fn when_too_many_come_the_most_silent_of_the_same_owner_are_forgotten() {
         let sessions = Sessions::default();
+        let other = sessions.open(&SystemClock, &"b".into(), &Map::new());
         let first = sessions.open(&SystemClock, &"a".into(), &Map::new());
-        for _ in 0..MOST {
+        for _ in 0..MOST_OF_ONE {
             sessions.open(&SystemClock, &"a".into(), &Map::new());
         }
-        assert!(first.over.is_cancelled());
+        assert!(first.over.is_cancelled() && !other.over.is_cancelled());
+        for owner in 0..2 * MOST {
+            sessions.open(&SystemClock, &format!("{owner}").into(), &Map::new());
+        }
+        assert!(other.over.is_cancelled());
         assert!(lock(&sessions.0).len() <= MOST);
     }
 

@@ -14,8 +14,11 @@ use super::refusal::Refusal;
 /// What the seal is for.
 const PURPOSE: &str = "mcp request state";
 
-/// How long it can be brought back where nothing else says.
+/// How long it can be brought back.
 const LASTS: Duration = Duration::from_mins(30);
+
+/// How long a task can be asked for.
+pub(super) const TASK_LASTS: Duration = Duration::from_hours(24);
 
 /// The largest one that is looked at.
 const MOST_CHARS: usize = 64 * 1024;
@@ -26,6 +29,8 @@ const MOST_CHARS: usize = 64 * 1024;
 pub(super) enum Carried {
     /// A call that waits for its caller.
     Parked(CallId),
+    /// A call that goes on.
+    Task(CallId),
     /// Whatever a tool or a prompt of the fixtures has to know.
     Own(Value),
 }
@@ -47,7 +52,11 @@ pub(super) fn seal(
     now: Timestamp,
     carried: Carried,
 ) -> Result<String, Refusal> {
-    let until = now.after(LASTS).as_micros();
+    let lasts = match carried {
+        Carried::Task(_) => TASK_LASTS,
+        Carried::Parked(_) | Carried::Own(_) => LASTS,
+    };
+    let until = now.after(lasts).as_micros();
     let sealed = Sealed { caller: caller.to_owned(), about: about.to_owned(), until, carried };
     let plain = serde_json::to_vec(&sealed).map_err(|error| Refusal::failure(&error))?;
     let bytes = seal.seal(PURPOSE, &plain).map_err(|error| Refusal::failure(&error))?;
@@ -62,7 +71,7 @@ pub(super) fn open(
     now: Timestamp,
     text: &str,
 ) -> Result<Carried, Refusal> {
-    let wrong = || Refusal::invalid("`requestState` is not what was given for this; make the request anew");
+    let wrong = || Refusal::invalid("this is not what was given for this; make the request anew");
     if text.len() > MOST_CHARS {
         return Err(wrong());
     }
@@ -73,7 +82,7 @@ pub(super) fn open(
         return Err(wrong());
     }
     if now.as_micros() >= sealed.until {
-        return Err(Refusal::invalid("`requestState` came too late; make the request anew"));
+        return Err(Refusal::invalid("this came too late; make the request anew"));
     }
     Ok(sealed.carried)
 }

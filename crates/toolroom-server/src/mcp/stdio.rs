@@ -2,7 +2,7 @@
 //!
 //! One thread does it all: every message that has come is read at once, and answers that are ready are written together.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::Deserialize as _;
@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 use toolroom_host::standard_streams::{StandardInput, StandardOutput};
 
 use super::changes::{Kinds, Watch};
-use super::desk::Desk;
+use super::desk::{Calls, Desk, OwnCalls};
 use super::message::{Id, Message, Request, error_text, notification_text, result_text};
 use super::peer::{Asker, Client, Peer};
 use super::refusal::Refusal;
@@ -21,7 +21,6 @@ use super::running::Running;
 use super::session::Session;
 use super::version::MODERN;
 use super::voice::Voice;
-use crate::app::App;
 
 /// The longest message.
 const LINE_BYTES: usize = 4 * 1024 * 1024;
@@ -43,14 +42,16 @@ pub(crate) async fn serve(desk: Desk, peer: Peer, ending: CancellationToken) -> 
     let (mut input, output) = (StandardInput::open()?, StandardOutput::open()?);
     let (said, heard) = mpsc::channel(AHEAD);
     let writing = tokio::spawn(write(output, heard));
+    let closing = CancellationToken::new();
+    let calls = OwnCalls { app: Arc::clone(&desk.app), running: Mutex::default(), closing: closing.clone() };
     let line = Line {
-        app: Arc::clone(&desk.app),
+        calls: Arc::new(calls),
         desk: Arc::new(desk),
         peer: Arc::new(peer),
         running: Arc::default(),
         tasks: TaskTracker::new(),
         ending: ending.child_token(),
-        closing: CancellationToken::new(),
+        closing,
         said,
     };
     let read = line.read(&mut input).await;
@@ -88,7 +89,7 @@ async fn write(mut output: StandardOutput, mut heard: mpsc::Receiver<String>) ->
 
 /// The line to one client.
 struct Line {
-    app: Arc<App>,
+    calls: Arc<dyn Calls>,
     desk: Arc<Desk>,
     peer: Arc<Peer>,
     running: Arc<Running>,
@@ -228,13 +229,14 @@ impl Line {
             "subscriptions/listen" => self.ending.child_token(),
             _ => self.closing.child_token(),
         };
-        let (app, desk, running) = (Arc::clone(&self.app), Arc::clone(&self.desk), Arc::clone(&self.running));
+        let (calls, desk, running) =
+            (Arc::clone(&self.calls), Arc::clone(&self.desk), Arc::clone(&self.running));
         let (said, ending) = (self.said.clone(), self.ending.clone());
         let asker = Asker { peer: Arc::clone(&self.peer), client, voice: Voice::of(said.clone()) };
         self.tasks.spawn(async move {
             let id = request.id.clone();
             let working = running.begin(&id, &stop);
-            let answer = desk.answer(&*app, &asker, request, &stop).await;
+            let answer = desk.answer(&calls, &asker, request, &stop).await;
             drop(working);
             // Whoever cancelled does not wait for an answer.
             if stop.is_cancelled() && !ending.is_cancelled() {

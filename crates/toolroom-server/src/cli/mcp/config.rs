@@ -17,7 +17,7 @@ const PATH: &str = "/mcp";
 pub(super) struct ConfigArgs {
     /// The client
     client: Client,
-    /// Reach a server that runs already, such as http://127.0.0.1:8484, with a key
+    /// Reach a server that runs already, such as http://127.0.0.1:7300, with a key
     #[arg(long, value_name = "URL")]
     http: Option<String>,
 }
@@ -63,7 +63,7 @@ pub(super) fn run(args: &ConfigArgs, output: Output) -> anyhow::Result<Exit> {
 
 /// The whole address: whoever names the server alone means its `/mcp`.
 fn address(text: &str) -> Result<String, Usage> {
-    let wrong = || Usage(format!("`{text}` is no address of a server; write it as http://127.0.0.1:8484"));
+    let wrong = || Usage(format!("`{text}` is no address of a server; write it as http://127.0.0.1:7300"));
     let mut url = Url::parse(text).map_err(|_| wrong())?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(wrong());

@@ -19,6 +19,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolroom::BoxFuture;
 use toolroom::call::{CallReport, CallRequest, ResumeError, ResumeRequest};
+use toolroom::ledger::CallId;
+use toolroom::scope::Scope;
 
 use super::events::Stream;
 use super::need::Need;
@@ -38,6 +40,9 @@ pub(super) use metadata::Challenge;
 
 /// Where clients ask.
 pub(super) const PATH: &str = "/mcp";
+
+/// What opens a stream that lasts.
+const LISTEN: &str = "subscriptions/listen";
 
 /// By which a client of the earlier era is known.
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -59,12 +64,10 @@ pub(super) fn routes() -> Vec<Route> {
         post,
         session(Route::get(PATH, call, "Tells what changes, to clients of before 2026-07-28.", listen))
             .stream::<Map<String, Value>>(200, "What changes.")
-            .refuse(400, "It does not say which session it belongs to.")
-            .refuse(404, "The session is over."),
+            .refuse(404, "There is no such session."),
         session(Route::delete(PATH, call, "Ends a session.", end))
             .reply_of(204, "", "It is over.")
-            .refuse(400, "It does not say which session.")
-            .refuse(404, "It was over already."),
+            .refuse(404, "There is no such session."),
     ];
     routes.extend(metadata::routes());
     routes
@@ -72,8 +75,10 @@ pub(super) fn routes() -> Vec<Route> {
 
 /// A message of JSON-RPC.
 #[derive(Deserialize, Serialize, JsonSchema)]
+#[schemars(example = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}))]
 struct RpcMessage {
     /// `2.0`.
+    #[schemars(extend("enum" = ["2.0"]))]
     jsonrpc: String,
     /// What the answer is to be known by; a message without one wants none.
     id: Option<Value>,
@@ -95,6 +100,14 @@ impl Calls for Server {
             self.trace_call(&report);
             report
         })
+    }
+
+    fn stop(&self, scope: &Scope, call: &CallId) -> bool {
+        self.running.stop(scope, call)
+    }
+
+    fn closing(&self) -> CancellationToken {
+        self.closing.child_token()
     }
 
     fn resume(&self, request: ResumeRequest) -> BoxFuture<'_, Result<CallReport, ResumeError>> {
@@ -180,10 +193,7 @@ impl IntoResponse for Gone {
 
 impl From<Gone> for Problem {
     fn from(gone: Gone) -> Self {
-        match gone {
-            Gone::Unnamed => Self::bad_request(gone.text()),
-            Gone::Over => Self::not_found(gone.text()),
-        }
+        Self::not_found(gone.text())
     }
 }
 
@@ -247,12 +257,12 @@ impl Visit {
         let Self { server, peer, headers } = self;
         let is_modern = client.era.is_modern();
         let stop = match request.method.as_str() {
-            "subscriptions/listen" => server.ending.child_token(),
+            LISTEN => server.ending.child_token(),
             _ => server.closing.child_token(),
         };
         // Whoever leaves without a word has cancelled, in the later era.
         let left = is_modern.then(|| stop.clone().drop_guard());
-        let (voice, heard) = match accepts(&headers, EVENTS) {
+        let (voice, heard) = match may_hear(&client, &request) && accepts(&headers, EVENTS) {
             true => {
                 let (voice, heard) = Voice::open();
                 (voice, Some(heard))
@@ -264,7 +274,8 @@ impl Visit {
             let session = client.session.clone();
             let _working = session.as_ref().map(|session| session.running.begin(&request.id, &stop));
             let asker = Asker { peer, client, voice };
-            server.mcp.answer(&*server, &asker, request, &stop).await
+            let calls = Arc::clone(&server) as Arc<dyn Calls>;
+            server.mcp.answer(&calls, &asker, request, &stop).await
         }));
         let answering = Answering { id, is_modern, task, left };
         match heard {
@@ -385,6 +396,12 @@ async fn end(
     let session = session(&server, &caller.name(), &headers)?;
     server.mcp.sessions.close(&caller.name(), &session.id);
     Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Whether something may be told before the answer.
+fn may_hear(client: &Client, request: &Request) -> bool {
+    let wants_signs = || request.params.get("_meta").is_some_and(|meta| meta.get("progressToken").is_some());
+    !client.era.is_modern() || client.level.is_some() || request.method == LISTEN || wants_signs()
 }
 
 /// Whether a client takes this kind of reply. One that does not say takes any.

@@ -62,6 +62,7 @@ fn modern(headers: &HeaderMap, version: &str, request: &Request) -> Result<Said,
     let named = match request.method.as_str() {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
+        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
         _ => return Ok(Said::Modern(client)),
     };
     repeats(headers, NAME, "Mcp-Name", request.params.get(named).and_then(Value::as_str))?;

@@ -2,7 +2,8 @@
 
 mod approvals;
 mod messages;
-mod place;
+pub(crate) mod place;
 mod stdio;
 mod suites;
 mod talks;
+mod tasks;

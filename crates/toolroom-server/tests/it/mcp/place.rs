@@ -78,7 +78,7 @@ pub(super) fn legacy(key: &str, session: &str, message: &Value) -> Asked {
 }
 
 /// Begins a session.
-pub(super) fn hello(served: &Served, key: &str, capabilities: &Value) -> String {
+pub(crate) fn hello(served: &Served, key: &str, capabilities: &Value) -> String {
     let client = json!({"name": "test", "version": "1"});
     let params = json!({"protocolVersion": LEGACY, "capabilities": capabilities, "clientInfo": client});
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
