@@ -3,6 +3,8 @@
 //! An answer is a document, unless something is told before it: then it is the last event of a stream. In the later era
 //! whoever closes the stream cancels; in the earlier one a notification does.
 
+mod answering;
+mod calls;
 mod metadata;
 mod said;
 
@@ -14,26 +16,20 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
-use tokio_util::sync::{CancellationToken, DropGuard};
-use toolroom::BoxFuture;
-use toolroom::call::{CallReport, CallRequest, ResumeError, ResumeRequest};
-use toolroom::ledger::CallId;
-use toolroom::scope::Scope;
 
 use super::events::Stream;
 use super::need::Need;
 use super::problem::Problem;
-use super::reading::{JSON, is_json, whole};
+use super::reading::{is_json, whole};
 use super::route::{ANYTHING, EVENTS, Route};
 use super::server::Server;
 use crate::identity::{Caller, Permission};
 use crate::mcp::{
-    Asker, Calls, Client, Id, Kinds, Message, Peer, Refusal, Request, Session, Voice, Watch, error_text,
+    Asker, Calls, Client, Id, Kinds, Message, Peer, Refusal, Request, Session, Voice, Watch,
     notification_text, result_text,
 };
 use crate::telemetry;
+use answering::{Answering, document, frame, refused};
 use said::{NAME_HEADERS, Said, said};
 
 pub(super) use metadata::Challenge;
@@ -86,39 +82,6 @@ struct RpcMessage {
     method: Option<String>,
     /// What it is wanted with.
     params: Option<Map<String, Value>>,
-}
-
-impl Calls for Server {
-    fn call(&self, request: CallRequest) -> BoxFuture<'_, CallReport> {
-        Box::pin(async move {
-            let running = request
-                .id
-                .clone()
-                .map(|id| self.running.enter(id, request.scope.clone(), request.cancellation.clone()));
-            let report = self.app.room.call(request).await;
-            drop(running);
-            self.trace_call(&report);
-            report
-        })
-    }
-
-    fn stop(&self, scope: &Scope, call: &CallId) -> bool {
-        self.running.stop(scope, call)
-    }
-
-    fn closing(&self) -> CancellationToken {
-        self.closing.child_token()
-    }
-
-    fn resume(&self, request: ResumeRequest) -> BoxFuture<'_, Result<CallReport, ResumeError>> {
-        Box::pin(async move {
-            let (call, stop) = (request.call.clone(), request.cancellation.clone());
-            let running = self.running.enter(call, request.scope.clone(), stop);
-            let resumed = self.app.room.resume(request).await;
-            drop(running);
-            resumed.inspect(|report| self.trace_call(report))
-        })
-    }
 }
 
 async fn post(
@@ -285,74 +248,6 @@ impl Visit {
     }
 }
 
-/// An answer that is on its way.
-struct Answering {
-    id: Id,
-    is_modern: bool,
-    task: JoinHandle<Result<String, Refusal>>,
-    /// Cancels when nobody waits any more.
-    left: Option<DropGuard>,
-}
-
-impl Answering {
-    async fn silent(mut self) -> Response {
-        let answer = (&mut self.task).await;
-        self.document(answer)
-    }
-
-    /// A document, or a stream where something is told first.
-    async fn told(mut self, mut heard: mpsc::Receiver<String>) -> Response {
-        let first = tokio::select! {
-            biased;
-            first = heard.recv() => first,
-            answer = &mut self.task => return self.document(answer),
-        };
-        let Some(first) = first else { return self.silent().await };
-        let (stream, response) = Stream::open();
-        tokio::spawn(telemetry::carried(async move {
-            // All of it lives as long as the stream: who leaves that has left.
-            let mut answering = self;
-            let mut next = Some(first);
-            while let Some(text) = next {
-                if stream.send_text(frame(&text)).await.is_err() {
-                    return;
-                }
-                next = match stream.meanwhile(heard.recv()).await {
-                    Ok(next) => next,
-                    Err(_) => return,
-                };
-            }
-            if let Ok(answer) = stream.meanwhile(&mut answering.task).await {
-                let text = match answer {
-                    Ok(Ok(result)) => result_text(&answering.id, &result),
-                    Ok(Err(refusal)) => error_text(Some(&answering.id), &refusal),
-                    Err(error) => error_text(Some(&answering.id), &Refusal::failure(&error)),
-                };
-                drop(stream.send_text(frame(&text)).await);
-            }
-        }));
-        response
-    }
-
-    fn document(self, answer: Result<Result<String, Refusal>, tokio::task::JoinError>) -> Response {
-        let Self { id, is_modern, left, .. } = self;
-        // It is done: nothing is left to cancel.
-        let _over: Option<CancellationToken> = left.map(DropGuard::disarm);
-        match answer {
-            Ok(Ok(result)) => document(StatusCode::OK, result_text(&id, &result)),
-            Ok(Err(refusal)) => {
-                let status = match refusal.code {
-                    Refusal::NO_METHOD if is_modern => StatusCode::NOT_FOUND,
-                    Refusal::CAPABILITY => StatusCode::BAD_REQUEST,
-                    _ => StatusCode::OK,
-                };
-                refused(status, Some(&id), &refusal)
-            }
-            Err(error) => refused(StatusCode::INTERNAL_SERVER_ERROR, Some(&id), &Refusal::failure(&error)),
-        }
-    }
-}
-
 /// Tells a client of the earlier era what changes.
 async fn listen(
     State(server): State<Arc<Server>>,
@@ -413,16 +308,4 @@ fn accepts(headers: &HeaderMap, kind: &str) -> bool {
             let accept = accept.split(';').next().unwrap_or_default().trim();
             accept.eq_ignore_ascii_case(kind) || accept == "*/*"
         })
-}
-
-fn frame(text: &str) -> String {
-    format!("event: message\ndata: {text}\n\n")
-}
-
-fn document(status: StatusCode, text: String) -> Response {
-    (status, [(header::CONTENT_TYPE, JSON)], text).into_response()
-}
-
-fn refused(status: StatusCode, id: Option<&Id>, refusal: &Refusal) -> Response {
-    document(status, error_text(id, refusal))
 }
