@@ -33,8 +33,11 @@ const PATIENCE: Duration = Duration::from_mins(10);
 /// How often somebody is asked again whose answer cannot be taken.
 const TRIES: u32 = 3;
 
-/// Calls that are remembered for whoever asks for the same again.
+/// Callers and tools whose calls are remembered for whoever asks for the same again.
 const MOST: usize = 1_024;
+
+/// And so many of one caller and one tool, the newest.
+const MOST_ALIKE: usize = 16;
 
 /// Calls that wait, by caller and tool.
 #[derive(Debug, Default)]
@@ -251,8 +254,9 @@ impl Desk {
                 parked.clear();
             }
             let calls = parked.entry(key).or_default();
-            if !calls.contains(call) && calls.len() < MOST {
-                calls.push(call.clone());
+            if !calls.contains(call) {
+                calls.truncate(MOST_ALIKE - 1);
+                calls.insert(0, call.clone());
             }
         });
     }
