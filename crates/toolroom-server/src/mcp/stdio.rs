@@ -34,6 +34,9 @@ const AHEAD: usize = 1_024;
 /// How long calls go on when nobody says anything more.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long the last answers may take to be written.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 /// Serves until the client says nothing more, or `ending` is cancelled.
 ///
 /// # Errors
@@ -65,11 +68,12 @@ pub(crate) async fn serve(desk: Desk, peer: Peer, ending: CancellationToken) -> 
         tracing::warn!("calls were stopped: the client has left");
     }
     drop(said);
-    match writing.await {
+    // What is stopped and does not end is left behind.
+    match tokio::time::timeout(LAST_WORDS, writing).await {
         // Whoever left does not read any more.
-        Ok(Ok(())) | Err(_) => read,
-        Ok(Err(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => read,
-        Ok(Err(error)) => Err(error),
+        Ok(Ok(Ok(())) | Err(_)) | Err(_) => read,
+        Ok(Ok(Err(error))) if error.kind() == std::io::ErrorKind::BrokenPipe => read,
+        Ok(Ok(Err(error))) => Err(error),
     }
 }
 

@@ -20,6 +20,15 @@ pub(super) struct Answering {
     pub(super) left: Option<DropGuard>,
 }
 
+/// How the work on a request ended.
+type Answer = Result<Result<String, Refusal>, JoinError>;
+
+/// What a client is told next.
+enum Next {
+    Said(String),
+    Answer(Answer),
+}
+
 impl Answering {
     pub(super) async fn silent(mut self) -> Response {
         let answer = (&mut self.task).await;
@@ -28,39 +37,43 @@ impl Answering {
 
     /// A document, or a stream where something is told first.
     pub(super) async fn told(mut self, mut heard: mpsc::Receiver<String>) -> Response {
-        let first = tokio::select! {
-            biased;
-            first = heard.recv() => first,
-            answer = &mut self.task => return self.document(answer),
+        let first = match self.next(&mut heard).await {
+            Next::Said(text) => text,
+            Next::Answer(answer) => return self.document(answer),
         };
-        let Some(first) = first else { return self.silent().await };
         let (stream, response) = Stream::open();
         tokio::spawn(telemetry::carried(async move {
             // All of it lives as long as the stream: who leaves that has left.
             let mut answering = self;
-            let mut next = Some(first);
-            while let Some(text) = next {
-                if stream.send_text(frame(&text)).await.is_err() {
-                    return;
-                }
-                next = match stream.meanwhile(heard.recv()).await {
-                    Ok(next) => next,
-                    Err(_) => return,
+            let mut text = first;
+            while stream.send_text(frame(&text)).await.is_ok() {
+                let Ok(next) = stream.meanwhile(answering.next(&mut heard)).await else { return };
+                text = match next {
+                    Next::Said(text) => text,
+                    Next::Answer(answer) => {
+                        let last = match answer {
+                            Ok(Ok(result)) => result_text(&answering.id, &result),
+                            Ok(Err(refusal)) => error_text(Some(&answering.id), &refusal),
+                            Err(error) => error_text(Some(&answering.id), &Refusal::failure(&error)),
+                        };
+                        return drop(stream.send_text(frame(&last)).await);
+                    }
                 };
-            }
-            if let Ok(answer) = stream.meanwhile(&mut answering.task).await {
-                let text = match answer {
-                    Ok(Ok(result)) => result_text(&answering.id, &result),
-                    Ok(Err(refusal)) => error_text(Some(&answering.id), &refusal),
-                    Err(error) => error_text(Some(&answering.id), &Refusal::failure(&error)),
-                };
-                drop(stream.send_text(frame(&text)).await);
             }
         }));
         response
     }
 
-    fn document(self, answer: Result<Result<String, Refusal>, JoinError>) -> Response {
+    /// What is said next. The answer comes last, whoever could still say something.
+    async fn next(&mut self, heard: &mut mpsc::Receiver<String>) -> Next {
+        tokio::select! {
+            biased;
+            Some(text) = heard.recv() => Next::Said(text),
+            answer = &mut self.task => Next::Answer(answer),
+        }
+    }
+
+    fn document(self, answer: Answer) -> Response {
         let Self { id, is_modern, left, .. } = self;
         // It is done: nothing is left to cancel.
         let _over: Option<CancellationToken> = left.map(DropGuard::disarm);
