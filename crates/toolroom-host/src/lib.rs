@@ -33,6 +33,7 @@ pub mod service_manager;
 pub mod shell;
 pub mod ssh;
 mod staged;
+pub mod standard_streams;
 pub mod terminal;
 pub mod text_file;
 pub mod work_folder;

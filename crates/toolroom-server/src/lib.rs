@@ -1,6 +1,6 @@
 //! The `toolroom` command line, and the only place where the parts are joined ([`app`]).
 //!
-//! MCP and the dashboard are planned rooms of this crate; they will talk to [`app::App`], never to each other.
+//! The dashboard is a planned room of this crate; it will talk to [`app::App`] alone.
 
 pub mod agents;
 mod agui;
@@ -14,6 +14,7 @@ mod examination;
 mod http;
 mod identity;
 mod machine;
+mod mcp;
 mod metrics;
 mod missing_database;
 pub mod models;

@@ -19,6 +19,7 @@ mod init;
 mod judged;
 mod keys;
 mod log;
+mod mcp;
 mod memory;
 mod models;
 mod output;
@@ -156,6 +157,8 @@ enum Command {
     Keys(keys::KeysArgs),
     /// See, make and change projects, which share a server and see nothing of each other
     Projects(projects::ProjectsArgs),
+    /// Give these tools to clients of the Model Context Protocol
+    Mcp(mcp::McpArgs),
     /// Serve tools and agents over HTTP
     Serve(serve::ServeArgs),
     /// Let systemd run the server for you
@@ -259,6 +262,7 @@ async fn dispatch(
         Some(Command::Sandbox(args)) => return sandbox::run(args, output).await,
         Some(Command::Policy(args)) => return policy::run(settings, args, output, register).await,
         Some(Command::Serve(args)) => return serve::run(settings, args, output, register).await,
+        Some(Command::Mcp(args)) => return mcp::run(settings, &args, *output, register).await,
         Some(Command::Service(args)) => return service::run(&args, output),
         Some(Command::Select(args)) => return select::run(settings, args, output, register).await,
         Some(command) => command,
@@ -286,6 +290,7 @@ async fn dispatch(
         Command::Completions(_)
         | Command::Config(_)
         | Command::Init(_)
+        | Command::Mcp(_)
         | Command::Trust(_)
         | Command::Backup(_)
         | Command::Doctor(_)

@@ -23,6 +23,7 @@ use crate::app::{App, Stay};
 use crate::config::{LogFormat, LogKeys};
 use crate::http::{Server, ServerSettings};
 use crate::identity::{holds, projects};
+use crate::mcp::fixtures::{Fixtures, with_fixtures};
 use crate::models::keys_of_variables;
 use crate::telemetry::{Collector, Log, Tracer};
 
@@ -43,6 +44,9 @@ pub(super) struct ServeArgs {
     /// How lines of the log are written; `log.format` of the configuration when left out
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<LogFormat>,
+    /// Also what the official suites of MCP look for
+    #[arg(long, hide = true)]
+    fixtures: bool,
 }
 
 impl ServeArgs {
@@ -75,7 +79,9 @@ pub(super) async fn run(
     if let Err(error) = allow_open_files(OPEN_FILES) {
         tracing::warn!("this process may not have more files open than before: {error}");
     }
-    let app = super::open(settings, Stay::Long, *output, register).await?;
+    let fixtures = args.fixtures.then(Arc::<Fixtures>::default);
+    let register = with_fixtures(register, fixtures.as_ref());
+    let app = super::open(settings, Stay::Long, *output, &register).await?;
     Log::change(args.log_keys(app.config.config.log));
     let keys = app.config.config.server.clone();
     let wanted = args.listen.unwrap_or(keys.listen.0);
@@ -102,7 +108,7 @@ pub(super) async fn run(
     let figures = Arc::clone(&app.figures);
     let tracing = collector.map(|collector| Tracer::start(collector, figures, screen::logged));
     let tracer = tracing.as_ref().map(|(tracer, _)| Arc::clone(tracer));
-    let server = Server::new(app, &ServerSettings { address, keys, tracer }, ending.clone());
+    let server = Server::new(app, &ServerSettings { address, keys, tracer, fixtures }, ending.clone());
     let app = Arc::clone(server.app());
     tokio::spawn(ending.clone().run_until_cancelled_owned(async move {
         loop {

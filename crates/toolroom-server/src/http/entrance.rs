@@ -15,6 +15,7 @@ use super::door::{Asked, Door, Inside};
 use super::forwarded;
 use super::gate::ForeignPage;
 use super::held;
+use super::mcp::Challenge;
 use super::need::Need;
 use super::pacing;
 use super::problem::Problem;
@@ -31,9 +32,11 @@ pub(super) const COOKIE: &str = "toolroom_browser";
 pub(super) async fn enter(door: &Door, request: Request, inside: Inside) -> Response {
     let Some(asked) = door.asked else { return inside.answer(request).await };
     let came = Instant::now();
-    let response = pass(&door.server, asked, request, inside).await;
-    let (status, path) = (response.status().as_u16(), door.path.unwrap_or_default());
-    door.server.app.figures.request(asked.method, path, status, came.elapsed());
+    let path = door.path.unwrap_or_default();
+    let challenge = Challenge::of(path, request.headers());
+    let mut response = pass(&door.server, asked, request, inside).await;
+    challenge.add(&mut response);
+    door.server.app.figures.request(asked.method, path, response.status().as_u16(), came.elapsed());
     response
 }
 

@@ -117,7 +117,8 @@ pub(super) async fn preflight(
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, DELETE"),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "authorization, content-type, idempotency-key, last-event-id, traceparent, x-api-key, x-request-id",
+            "authorization, content-type, idempotency-key, last-event-id, mcp-method, mcp-name, mcp-protocol-version, \
+             mcp-session-id, traceparent, x-api-key, x-request-id",
         ),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
@@ -132,7 +133,7 @@ fn allowing(page: Option<&WebOrigin>, mut response: Response) -> Response {
     if let Ok(value) = HeaderValue::from_str(&page.to_string()) {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, value);
         headers.append(header::VARY, HeaderValue::from_static("Origin"));
-        let seen = "idempotent-replayed, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-request-id";
+        let seen = "idempotent-replayed, mcp-session-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-request-id";
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(seen));
     }
     response

@@ -23,6 +23,7 @@ mod health;
 mod held;
 mod keys;
 mod listen;
+mod mcp;
 mod memories;
 mod need;
 mod openapi;

@@ -2,7 +2,7 @@
 
 use super::route::Route;
 use super::{
-    agents, agui, approvals, artifacts, calls, chat_completions, conversations, doctor, health, keys,
+    agents, agui, approvals, artifacts, calls, chat_completions, conversations, doctor, health, keys, mcp,
     memories, openapi, policy, projects, runs, sign_in, switches, tools, vendors,
 };
 
@@ -28,6 +28,7 @@ pub(super) fn all() -> Vec<Route> {
         conversations::routes,
         agui::routes,
         chat_completions::routes,
+        mcp::routes,
     ];
     rooms.iter().flat_map(|routes| routes()).collect()
 }

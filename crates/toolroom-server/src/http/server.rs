@@ -20,6 +20,8 @@ use super::{gate, listen, routes};
 use crate::app::App;
 use crate::config::{AddressRange, ServedName, ServerKeys};
 use crate::identity::{Doorkeeper, HostName};
+use crate::mcp::Desk;
+use crate::mcp::fixtures::Fixtures;
 use crate::runs::Runs;
 use crate::telemetry::{self, Tracer};
 
@@ -37,12 +39,16 @@ pub(crate) struct ServerSettings {
     pub(crate) keys: ServerKeys,
     /// Who takes traces, if somebody does.
     pub(crate) tracer: Option<Arc<Tracer>>,
+    /// What the official suites of MCP look for.
+    pub(crate) fixtures: Option<Arc<Fixtures>>,
 }
 
 /// A toolroom that is reached over HTTP.
 pub(crate) struct Server {
     pub(super) app: Arc<App>,
     pub(super) runs: Arc<Runs>,
+    /// Where clients of MCP are answered.
+    pub(super) mcp: Desk,
     pub(crate) doorkeeper: Doorkeeper,
     names: HashSet<HostName>,
     loopback: bool,
@@ -68,6 +74,7 @@ impl Server {
         let app = Arc::new(app);
         let runs = Runs::new(Arc::clone(&app), settings.tracer.clone());
         Arc::new(Self {
+            mcp: Desk::new(Arc::clone(&app), settings.fixtures.clone()),
             app,
             runs,
             doorkeeper,

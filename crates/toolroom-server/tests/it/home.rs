@@ -124,7 +124,7 @@ pub(crate) fn binary() -> PathBuf {
 }
 
 /// Cargo builds a package's examples together with its tests.
-fn example(name: &str) -> PathBuf {
+pub(crate) fn example(name: &str) -> PathBuf {
     let path = binary().parent().unwrap().join("examples").join(name);
     assert!(path.exists(), "{} is missing: run the tests of the whole package", path.display());
     path

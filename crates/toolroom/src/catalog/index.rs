@@ -26,6 +26,8 @@ struct Index {
     /// Bare names, to the ids that have them.
     bare: HashMap<String, Vec<String>>,
     features: BTreeMap<&'static str, Feature>,
+    /// How often something has changed.
+    generation: u64,
 }
 
 /// No tool answers to that name, or several do.
@@ -162,6 +164,12 @@ impl Catalog {
         index.tools.keys().filter_map(|id| index.visible(project, id)).collect()
     }
 
+    /// Grows whenever tools come or go: whoever has seen one need not look again until there is another.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.read().generation
+    }
+
     /// Every declared feature, by name.
     #[must_use]
     pub fn features(&self) -> Vec<Feature> {
@@ -180,7 +188,11 @@ impl Catalog {
     }
 
     fn write<T>(&self, change: impl FnOnce(&mut Index) -> T) -> T {
-        change(&mut self.index.write().unwrap_or_else(PoisonError::into_inner))
+        let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        let generation = index.generation;
+        let changed = change(&mut index);
+        index.generation = generation + 1;
+        changed
     }
 }
 

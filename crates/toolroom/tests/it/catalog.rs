@@ -149,6 +149,18 @@ fn tools_of_one_source_can_be_taken_out() {
 }
 
 #[test]
+fn whoever_has_seen_a_generation_knows_when_to_look_again() {
+    let catalog = catalog(vec![tool("mcp:a:x", |_| {})]);
+    let mut seen = catalog.generation();
+    let mut has_changed = || std::mem::replace(&mut seen, catalog.generation()) < catalog.generation();
+    assert!(catalog.find(&local(), "x").is_ok() && !has_changed());
+    catalog.replace(None, "mcp:a", vec![tool("mcp:a:y", |_| {})]).unwrap();
+    assert!(has_changed());
+    catalog.unregister(None, "mcp:a");
+    assert!(has_changed() && !has_changed());
+}
+
+#[test]
 fn a_foreign_pattern_that_cannot_be_checked_is_shown_not_refused() {
     let pattern = json!({"type": "object", "properties": {"x": {"type": "string", "pattern": "(?=a)a"}}});
     let catalog = catalog(vec![tool("mcp:s:t", |spec| spec.parameters = pattern.into())]);

@@ -7,8 +7,10 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::served::{SCOPES, Served};
+use super::stream::Stream;
 use super::wire::Asked;
 use crate::home::Home;
+use crate::mcp::place::hello;
 use crate::scale::scaled;
 use crate::scripted_model::ScriptedModel;
 
@@ -66,6 +68,10 @@ impl Furnished {
             served.send("POST", "/v1/runs", &key, &json!({"message": "Hello", "wait": true})).is(200).json()
         };
         let (run, other) = (run(), run());
+        let session = || hello(&served, &key, &json!({}));
+        let (listening, spare) = (session(), session());
+        let listen = Asked::new("GET", "/mcp").key(&key).header("Mcp-Session-Id", &listening);
+        drop(Stream::open(served.wire(), &listen));
         let variables = vec![
             ("TOOLROOM_ARTIFACT", text(&long, "artifact")),
             ("TOOLROOM_CALL", text(&long, "call_id")),
@@ -74,6 +80,8 @@ impl Furnished {
             ("TOOLROOM_ORIGIN", served.origin()),
             ("TOOLROOM_PARKED", parked),
             ("TOOLROOM_RUN", text(&run, "id")),
+            ("TOOLROOM_SESSION", listening),
+            ("TOOLROOM_SPARE_SESSION", spare),
             ("TOOLROOM_SPARE_CONVERSATION", text(&other, "conversation")),
             ("TOOLROOM_SPARE_KEY", text(&served.make_key("local", "read"), "id")),
             ("TOOLROOM_KEY", key),

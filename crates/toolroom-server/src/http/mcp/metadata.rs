@@ -1,0 +1,73 @@
+//! What a client without a key is told about how to get in (RFC 9728).
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::PATH;
+use crate::http::need::Need;
+use crate::http::reading::Document;
+use crate::http::route::Route;
+
+/// Where it is written.
+const METADATA: &str = "/.well-known/oauth-protected-resource/mcp";
+
+pub(super) fn routes() -> Vec<Route> {
+    let route = |path| {
+        Route::get(path, Need::Nothing, "Says how the tools are protected (RFC 9728).", show)
+            .reply::<Metadata>(200, "How.")
+    };
+    vec![route("/.well-known/oauth-protected-resource"), route(METADATA)]
+}
+
+/// How something is protected.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Metadata {
+    /// What is protected.
+    resource: String,
+    /// What people call it.
+    resource_name: &'static str,
+    /// How a key is shown. The owner makes keys; nobody hands them out.
+    bearer_methods_supported: [&'static str; 1],
+    /// What a key has to be allowed.
+    scopes_supported: [&'static str; 2],
+    /// Where more is written.
+    resource_documentation: String,
+}
+
+async fn show(headers: HeaderMap) -> Document<Metadata> {
+    let base = base(&headers);
+    Document(Metadata {
+        resource: format!("{base}{PATH}"),
+        resource_name: "Toolroom",
+        bearer_methods_supported: ["header"],
+        scopes_supported: ["call", "read"],
+        resource_documentation: format!("{base}/docs"),
+    })
+}
+
+/// How the client reached us. The gate has looked at the name; what a proxy says counts for this one reply alone.
+fn base(headers: &HeaderMap) -> String {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let scheme = if text("x-forwarded-proto") == Some("https") { "https" } else { "http" };
+    format!("{scheme}://{}", text("host").unwrap_or_default())
+}
+
+/// What somebody who is not let in to the tools is told beside that.
+pub(in crate::http) struct Challenge(Option<String>);
+
+impl Challenge {
+    pub(in crate::http) fn of(path: &str, headers: &HeaderMap) -> Self {
+        Self((path == PATH).then(|| base(headers)))
+    }
+
+    pub(in crate::http) fn add(self, response: &mut Response) {
+        let Self(Some(base)) = self else { return };
+        let text =
+            format!("Bearer realm=\"toolroom\", resource_metadata=\"{base}{METADATA}\", scope=\"call read\"");
+        if let (StatusCode::UNAUTHORIZED, Ok(value)) = (response.status(), HeaderValue::from_str(&text)) {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
+        }
+    }
+}

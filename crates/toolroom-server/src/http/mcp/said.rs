@@ -1,0 +1,151 @@
+//! In which era a request is made, and what its client says of itself.
+//!
+//! In the later era the headers repeat what is in the body, so that whoever stands in between can go by them. They must
+//! not say something else.
+
+use std::borrow::Cow;
+
+use axum::http::HeaderMap;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use crate::mcp::{Client, MODERN, Refusal, Request, Version};
+
+const VERSION: &str = "mcp-protocol-version";
+const METHOD: &str = "mcp-method";
+const NAME: &str = "mcp-name";
+
+/// The headers that repeat the body.
+pub(super) const NAME_HEADERS: [&str; 3] = ["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"];
+
+/// How a value is written that no header can hold as it is.
+const ENCODED: (&str, &str) = ("=?base64?", "?=");
+
+/// What a request is.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// One that stands for itself.
+    Modern(Client),
+    /// The beginning of a session.
+    Hello,
+    /// One of a session.
+    InSession,
+}
+
+/// What a request is, by its headers and its body.
+pub(super) fn said(headers: &HeaderMap, request: &Request) -> Result<Said, Refusal> {
+    let version = text(headers, VERSION);
+    let in_body = Client::version(&request.params);
+    match version.as_deref() {
+        Some(version) if Version::known(version).is_none() => modern(headers, version, request),
+        Some(_) if in_body.is_some_and(|version| version == MODERN) => {
+            Err(Refusal::headers("`MCP-Protocol-Version` and the body name different versions"))
+        }
+        None if in_body.is_some() => Err(Refusal::headers("`MCP-Protocol-Version` is missing")),
+        Some(_) | None => Ok(match request.method.as_str() {
+            "initialize" => Said::Hello,
+            _ => Said::InSession,
+        }),
+    }
+}
+
+fn modern(headers: &HeaderMap, version: &str, request: &Request) -> Result<Said, Refusal> {
+    let (client, in_body) = Client::described(&request.params)?;
+    if in_body != version {
+        return Err(Refusal::headers("`MCP-Protocol-Version` and the body name different versions"));
+    }
+    if version != MODERN {
+        return Err(Refusal::version(version));
+    }
+    repeats(headers, METHOD, "Mcp-Method", Some(&request.method))?;
+    let named = match request.method.as_str() {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" => "uri",
+        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
+        _ => return Ok(Said::Modern(client)),
+    };
+    repeats(headers, NAME, "Mcp-Name", request.params.get(named).and_then(Value::as_str))?;
+    Ok(Said::Modern(client))
+}
+
+/// Whether a header repeats what the body says.
+fn repeats(headers: &HeaderMap, name: &str, shown: &str, body: Option<&str>) -> Result<(), Refusal> {
+    // What is missing in the body is refused for that.
+    let Some(body) = body else { return Ok(()) };
+    match text(headers, name) {
+        Some(said) if said == body => Ok(()),
+        Some(_) => Err(Refusal::headers(format!("`{shown}` and the body do not say the same"))),
+        None => Err(Refusal::headers(format!("`{shown}` is missing"))),
+    }
+}
+
+/// What a header says.
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<Cow<'a, str>> {
+    let bytes = headers.get(name)?.as_bytes();
+    let text = std::str::from_utf8(bytes).ok()?.trim();
+    let (before, behind) = ENCODED;
+    let encoded = text.strip_prefix(before).and_then(|rest| rest.strip_suffix(behind));
+    match encoded {
+        Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok().map(Cow::Owned),
+        None => Some(Cow::Borrowed(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderName, HeaderValue};
+    use serde_json::json;
+
+    use super::*;
+    use crate::mcp::Id;
+
+    fn told(headers: &[(&'static str, &str)], method: &str, params: Value) -> Result<Said, Refusal> {
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap()));
+        let Value::Object(params) = params else { panic!("no object") };
+        said(&headers.collect(), &Request { id: Id::Number(1.into()), method: method.to_owned(), params })
+    }
+
+    fn meta(version: &str) -> Value {
+        json!({
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        })
+    }
+
+    #[test]
+    fn a_request_that_stands_for_itself_says_everything_twice() {
+        let call = json!({"name": "größe", "_meta": meta(MODERN)});
+        let encoded = format!("=?base64?{}?=", STANDARD.encode("größe"));
+        let headers = [(VERSION, MODERN), (METHOD, "tools/call"), (NAME, encoded.as_str())];
+        assert!(matches!(told(&headers, "tools/call", call.clone()), Ok(Said::Modern(_))));
+        for headers in [
+            vec![(VERSION, MODERN), (METHOD, "tools/call")],
+            vec![(VERSION, MODERN), (NAME, encoded.as_str())],
+            vec![(VERSION, MODERN), (METHOD, "tools/list"), (NAME, encoded.as_str())],
+            vec![(VERSION, MODERN), (METHOD, "tools/call"), (NAME, "other")],
+            vec![(VERSION, MODERN), (METHOD, "tools/call"), (NAME, "=?base64?%?=")],
+            vec![(METHOD, "tools/call"), (NAME, encoded.as_str())],
+            vec![(VERSION, "2025-11-25"), (METHOD, "tools/call"), (NAME, encoded.as_str())],
+        ] {
+            let refusal = told(&headers, "tools/call", call.clone()).unwrap_err();
+            assert_eq!(refusal.code, Refusal::HEADERS, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn a_version_of_the_future_is_refused_and_those_of_the_past_have_sessions() {
+        let refusal =
+            told(&[(VERSION, "2031-01-01")], "ping", json!({"_meta": meta("2031-01-01")})).unwrap_err();
+        assert_eq!(
+            (refusal.code, &refusal.data.unwrap()["requested"]),
+            (Refusal::VERSION, &json!("2031-01-01"))
+        );
+        assert!(matches!(told(&[], "initialize", json!({})), Ok(Said::Hello)));
+        assert!(matches!(told(&[(VERSION, "2025-06-18")], "tools/list", json!({})), Ok(Said::InSession)));
+        let refusal = told(&[(VERSION, MODERN)], "initialize", json!({})).unwrap_err();
+        assert_eq!(refusal.code, Refusal::INVALID_PARAMS);
+    }
+}

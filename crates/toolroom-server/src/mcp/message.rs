@@ -1,0 +1,193 @@
+//! Messages of JSON-RPC, as they come and as they are written.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Number, Value};
+
+use super::refusal::Refusal;
+
+/// What a request is known by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Id {
+    Number(Number),
+    Text(String),
+}
+
+/// Something that wants an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Request {
+    pub(crate) id: Id,
+    pub(crate) method: String,
+    pub(crate) params: Map<String, Value>,
+}
+
+/// What a client sends.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Message {
+    Request(Request),
+    Notification {
+        method: String,
+        params: Map<String, Value>,
+    },
+    /// The answer to a request of ours: its result, or an error.
+    Response {
+        id: Id,
+        outcome: Result<Value, Value>,
+    },
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default)]
+    jsonrpc: Option<Cow<'a, str>>,
+    /// There, though it may be nothing.
+    #[serde(default, deserialize_with = "present")]
+    id: Option<Value>,
+    #[serde(default)]
+    method: Option<String>,
+    #[serde(default)]
+    params: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
+    result: Option<Value>,
+    #[serde(default)]
+    error: Option<Value>,
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl Message {
+    /// Reads one message.
+    ///
+    /// # Errors
+    /// What is wrong with it, and the id of the request it was meant to be, as far as that can be told.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, (Option<Id>, Refusal)> {
+        let invalid = |id, text: &str| (id, Refusal::new(Refusal::INVALID_REQUEST, text));
+        let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+        if first == Some(&b'[') {
+            return Err(invalid(None, "several messages at once are not taken; send them one by one"));
+        }
+        let envelope = match serde_json::from_slice::<Envelope<'_>>(bytes) {
+            Ok(envelope) => envelope,
+            Err(error) if error.is_data() => {
+                return Err(invalid(None, "this is no message of JSON-RPC"));
+            }
+            Err(error) => {
+                return Err((None, Refusal::new(Refusal::PARSE, format!("this is no JSON: {error}"))));
+            }
+        };
+        let Envelope { jsonrpc, id, method, params, result, error } = envelope;
+        let id = id.map(serde_json::from_value::<Id>).transpose();
+        let id = id.map_err(|_| invalid(None, "`id` has to be a text or a number"))?;
+        if jsonrpc.as_deref() != Some("2.0") {
+            return Err(invalid(id, "`jsonrpc` has to be \"2.0\""));
+        }
+        let Some(method) = method else {
+            return match (id, result, error) {
+                (Some(id), Some(result), None) => Ok(Self::Response { id, outcome: Ok(result) }),
+                (Some(id), None, Some(error)) => Ok(Self::Response { id, outcome: Err(error) }),
+                (id, ..) => {
+                    Err(invalid(id, "a message has a `method`, or an `id` and a `result` or an `error`"))
+                }
+            };
+        };
+        let params = match params {
+            None => Map::new(),
+            Some(Value::Object(params)) => params,
+            Some(_) => return Err((id, Refusal::invalid("`params` has to be an object"))),
+        };
+        Ok(match id {
+            Some(id) => Self::Request(Request { id, method, params }),
+            None => Self::Notification { method, params },
+        })
+    }
+}
+
+/// The answer to a request: `result` is the text of an object.
+pub(crate) fn result_text(id: &Id, result: &str) -> String {
+    let mut text = String::with_capacity(result.len() + 64);
+    text.push_str(r#"{"jsonrpc":"2.0","id":"#);
+    push_id(&mut text, id);
+    text.extend([r#","result":"#, result, "}"]);
+    text
+}
+
+/// The answer to a request that is refused.
+pub(crate) fn error_text(id: Option<&Id>, refusal: &Refusal) -> String {
+    let mut text = String::from(r#"{"jsonrpc":"2.0","id":"#);
+    match id {
+        Some(id) => push_id(&mut text, id),
+        None => text.push_str("null"),
+    }
+    text.push_str(r#","error":"#);
+    text.push_str(&serde_json::to_string(refusal).unwrap_or_default());
+    text.push('}');
+    text
+}
+
+/// Something that is told and wants no answer.
+pub(crate) fn notification_text(method: &str, params: &Value) -> String {
+    serde_json::json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
+}
+
+/// A request of ours.
+pub(super) fn request_text(id: &str, method: &str, params: &Value) -> String {
+    serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
+}
+
+fn push_id(text: &mut String, id: &Id) {
+    match id {
+        Id::Number(number) => text.push_str(&number.to_string()),
+        Id::Text(name) => text.push_str(&serde_json::to_string(name).unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(value: &Value) -> Result<Message, (Option<Id>, Refusal)> {
+        Message::read(value.to_string().as_bytes())
+    }
+
+    #[test]
+    fn requests_notifications_and_answers_are_told_apart() {
+        let request = read(&json!({"jsonrpc": "2.0", "id": "a", "method": "ping"})).unwrap();
+        assert!(matches!(request, Message::Request(request) if request.id == Id::Text("a".to_owned())));
+        let told = read(&json!({"jsonrpc": "2.0", "method": "x", "params": {"a": 1}})).unwrap();
+        assert!(matches!(told, Message::Notification { method, .. } if method == "x"));
+        let answer = read(&json!({"jsonrpc": "2.0", "id": 3, "result": null})).unwrap();
+        assert_eq!(answer, Message::Response { id: Id::Number(3.into()), outcome: Ok(Value::Null) });
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused_and_names_its_request() {
+        for (text, code, id) in [
+            ("{", Refusal::PARSE, None),
+            ("[]", Refusal::INVALID_REQUEST, None),
+            ("3", Refusal::INVALID_REQUEST, None),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#, Refusal::INVALID_REQUEST, None),
+            (r#"{"jsonrpc":"2.0","id":{},"method":"x"}"#, Refusal::INVALID_REQUEST, None),
+            (r#"{"jsonrpc":"1.0","id":1,"method":"x"}"#, Refusal::INVALID_REQUEST, Some(1)),
+            (r#"{"jsonrpc":"2.0","id":1}"#, Refusal::INVALID_REQUEST, Some(1)),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"x","params":[]}"#, Refusal::INVALID_PARAMS, Some(1)),
+        ] {
+            let (named, refusal) = Message::read(text.as_bytes()).unwrap_err();
+            assert_eq!((refusal.code, named), (code, id.map(|id: i32| Id::Number(id.into()))), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_answer_carries_the_id_as_it_came() {
+        let id = Id::Text("a\"b".to_owned());
+        let read: Value = serde_json::from_str(&result_text(&id, "{}")).unwrap();
+        assert_eq!(read, json!({"jsonrpc": "2.0", "id": "a\"b", "result": {}}));
+        let read: Value = serde_json::from_str(&error_text(None, &Refusal::new(-1, "no"))).unwrap();
+        assert_eq!(read, json!({"jsonrpc": "2.0", "id": null, "error": {"code": -1, "message": "no"}}));
+    }
+}

@@ -1,0 +1,141 @@
+//! The names under which tools are offered to clients, and the way back to their ids.
+//!
+//! Names have 1 to 128 of `A-Z a-z 0-9 _ . -`. A tool of the house goes by its bare name, every other one by its whole id
+//! with `__` for the colons. A name depends on its id alone, and no two ids share one: where an id cannot be read back
+//! from its name, the name ends in a hash, and no plain name ends like that.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use toolroom::catalog::{Catalog, Entry};
+use toolroom::scope::ProjectId;
+use toolroom::tool::{Source, ToolId};
+
+/// The longest name.
+const MAX_CHARS: usize = 128;
+
+/// What stands before a hash.
+const MARK: &str = "--";
+
+/// Digits of a hash.
+const HASH_DIGITS: usize = 16;
+
+/// The name of a tool.
+pub(super) fn name_of(id: &ToolId) -> String {
+    let text = match id.source() {
+        Source::Builtin => id.bare().to_owned(),
+        _ => id.as_str().replace(':', "__"),
+    };
+    let is_plain = text.len() <= MAX_CHARS
+        && text.chars().all(is_allowed)
+        && read(&text).as_deref() == Some(id.as_str());
+    if is_plain { text } else { hashed(id, &text) }
+}
+
+fn hashed(id: &ToolId, text: &str) -> String {
+    let safe = text.chars().map(|c| if is_allowed(c) { c } else { '_' });
+    let mut name: String = safe.take(MAX_CHARS - MARK.len() - HASH_DIGITS).collect();
+    name.push_str(MARK);
+    name.extend(hex::encode(Sha256::digest(id.as_str())).chars().take(HASH_DIGITS));
+    name
+}
+
+fn is_allowed(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
+
+/// The id that a plain name stands for.
+fn read(name: &str) -> Option<String> {
+    if ends_in_hash(name) {
+        return None;
+    }
+    let Some((source, rest)) = name.split_once("__") else { return Some(format!("builtin:{name}")) };
+    match (source, rest.split_once("__")) {
+        ("mcp", Some((server, tool))) => Some(format!("mcp:{server}:{tool}")),
+        ("mcp" | "", _) => None,
+        (source, _) => Some(format!("{source}:{rest}")),
+    }
+}
+
+fn ends_in_hash(name: &str) -> bool {
+    let digits = name.rsplit_once(MARK).map_or("", |(_, digits)| digits);
+    digits.len() == HASH_DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// The tool of that name.
+pub(super) fn find(catalog: &Catalog, project: &ProjectId, name: &str) -> Option<Arc<Entry>> {
+    if ends_in_hash(name) {
+        return catalog.list(project).into_iter().find(|entry| name_of(&entry.spec().id) == name);
+    }
+    let id = read(name)?;
+    let entry = catalog.find(project, &id).ok()?;
+    let found = &entry.spec().id;
+    (found.as_str() == id && name_of(found) == name).then_some(entry)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::scale::cases;
+
+    fn name(id: &str) -> String {
+        name_of(&ToolId::parse(id).unwrap())
+    }
+
+    #[test]
+    fn names_are_as_documented() {
+        for (id, wanted) in [
+            ("builtin:calculator", "calculator"),
+            ("builtin:fs-read", "fs-read"),
+            ("app:echo.twice", "app__echo.twice"),
+            ("mcp:git-hub:create_issue", "mcp__git-hub__create_issue"),
+            ("mcp:a:b__c", "mcp__a__b__c"),
+        ] {
+            assert_eq!(name(id), wanted);
+        }
+        for id in [
+            "builtin:a__b",
+            "builtin:a/b",
+            "mcp:a__b:c",
+            "mcp:a:two words",
+            "app:größe",
+            "a_:_b",
+            "builtin:x--0123456789abcdef",
+        ] {
+            assert!(ends_in_hash(&name(id)), "{id}");
+        }
+        assert_eq!(name(&format!("builtin:{}", "x".repeat(200))).len(), MAX_CHARS);
+    }
+
+    fn id() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[ab_.-]{1,4}:[ab_./-]{1,5}",
+            "mcp:[ab_]{1,4}:[ab_:. ]{1,5}",
+            "builtin:[ab_-]{1,5}",
+            "[a-z]{100,120}:[a-z]{5,40}",
+            "[a-z]{1,3}:\\PC{1,4}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(cases(512))]
+
+        #[test]
+        fn any_ids_get_distinct_names_of_allowed_characters(ids in proptest::collection::vec(id(), 1..30)) {
+            let mut seen: HashMap<String, String> = HashMap::new();
+            for id in ids {
+                let Ok(parsed) = ToolId::parse(&id) else { continue };
+                let name = name_of(&parsed);
+                prop_assert!((1..=MAX_CHARS).contains(&name.len()) && name.chars().all(is_allowed), "{}", name);
+                prop_assert!(ends_in_hash(&name) || read(&name).as_deref() == Some(id.as_str()));
+                if let Some(other) = seen.insert(name, id.clone()) {
+                    prop_assert_eq!(other, id);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Signs of life of a call, as its client is told them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::{Value, json};
+use toolroom::call::Progress;
+
+use super::message::notification_text;
+use super::voice::Voice;
+
+/// How much there is of something that is done.
+const WHOLE: f64 = 100.0;
+
+/// The least step between two signs that do not say how far the tool is.
+const STEP: f64 = 0.01;
+
+/// How much a message matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}
+
+impl Level {
+    /// The level of that name.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "debug" => Self::Debug,
+            "info" => Self::Info,
+            "notice" => Self::Notice,
+            "warning" => Self::Warning,
+            "error" => Self::Error,
+            "critical" => Self::Critical,
+            "alert" => Self::Alert,
+            "emergency" => Self::Emergency,
+            _ => return None,
+        })
+    }
+}
+
+/// Tells a client how one of its calls comes along.
+pub(super) struct Signs {
+    voice: Voice,
+    tool: String,
+    /// What the client calls its call, if it wants to hear how far it is.
+    token: Option<Value>,
+    /// Whether it wants to read what the tool says.
+    reads: bool,
+    /// What was said last, as bits: it has to grow.
+    last: AtomicU64,
+}
+
+impl Signs {
+    /// Nothing, where nobody wants to hear anything.
+    pub(super) fn of(voice: &Voice, tool: &str, token: Option<Value>, level: Option<Level>) -> Option<Self> {
+        let reads = level.is_some_and(|level| level <= Level::Info);
+        let wanted = !voice.is_silent() && (token.is_some() || reads);
+        wanted.then(|| Self {
+            voice: voice.clone(),
+            tool: tool.to_owned(),
+            token,
+            reads,
+            last: AtomicU64::new((-STEP).to_bits()),
+        })
+    }
+
+    /// Passes one on.
+    pub(super) fn pass_on(&self, Progress { message, fraction }: &Progress) {
+        if let Some(token) = &self.token {
+            let last = f64::from_bits(self.last.load(Ordering::Relaxed));
+            let now = fraction.map_or(last + STEP, |fraction| fraction * WHOLE);
+            if now > last {
+                self.last.store(now.to_bits(), Ordering::Relaxed);
+                let mut params = json!({"progressToken": token, "progress": now, "message": message});
+                if let (Some(_), Some(fields)) = (fraction, params.as_object_mut()) {
+                    fields.insert("total".to_owned(), json!(WHOLE));
+                }
+                self.voice.mention(notification_text("notifications/progress", &params));
+            }
+        }
+        if self.reads && !message.is_empty() {
+            let params = json!({"level": "info", "logger": self.tool, "data": message});
+            self.voice.mention(notification_text("notifications/message", &params));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_call_only_grows() {
+        let (voice, mut heard) = Voice::open();
+        let signs = Signs::of(&voice, "t", Some(json!("a")), None).unwrap();
+        for fraction in [Some(0.0), None, Some(0.5), Some(0.2), Some(1.0)] {
+            signs.pass_on(&Progress { message: "m".to_owned(), fraction });
+        }
+        let mut told = Vec::new();
+        while let Ok(text) = heard.try_recv() {
+            let read: Value = serde_json::from_str(&text).unwrap();
+            told.push(read["params"]["progress"].as_f64().unwrap());
+        }
+        assert_eq!(told, [0.0, 0.01, 50.0, 100.0]);
+    }
+
+    #[test]
+    fn whoever_wants_nothing_is_told_nothing() {
+        let (voice, _heard) = Voice::open();
+        assert!(Signs::of(&voice, "t", None, None).is_none());
+        assert!(Signs::of(&voice, "t", None, Some(Level::Warning)).is_none());
+        assert!(Signs::of(&Voice::silent(), "t", Some(json!(1)), Some(Level::Debug)).is_none());
+        assert!(Signs::of(&voice, "t", None, Level::of("debug")).is_some());
+    }
+}

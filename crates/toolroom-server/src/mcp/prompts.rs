@@ -1,0 +1,119 @@
+//! Agents, which clients can take on as prompts.
+
+use serde_json::{Map, Value, json};
+
+use super::desk::Desk;
+use super::dialogue::{Brought, Dialogue, Wanted, input_required};
+use super::peer::Asker;
+use super::refusal::Refusal;
+use super::reply::{Reuse, reply};
+use super::state::{self, Carried};
+use crate::agents::{self, Known};
+
+/// What a prompt may be told.
+const MESSAGE: &str = "message";
+
+impl Desk {
+    /// The agents that say who they are, by id.
+    pub(super) async fn prompts(&self, asker: &Asker) -> Result<Vec<Value>, Refusal> {
+        let mut prompts = self.fixtures().map(|fixtures| fixtures.prompts()).unwrap_or_default();
+        prompts.extend(self.agents(asker).await?.iter().map(listed));
+        Ok(prompts)
+    }
+
+    pub(super) async fn list_prompts(&self, asker: &Asker) -> Result<String, Refusal> {
+        let prompts = self.prompts(asker).await?;
+        reply(asker.client.era, Reuse::AWhile, &json!({"prompts": prompts}))
+    }
+
+    async fn agents(&self, asker: &Asker) -> Result<Vec<Known>, Refusal> {
+        if !asker.peer.may_read {
+            return Ok(Vec::new());
+        }
+        let known = agents::records(&self.app, &asker.peer.scope).await;
+        let mut known = known.map_err(|error| Refusal::failure(&error))?;
+        known.retain(|agent| !agent.record.prompt.trim().is_empty());
+        Ok(known)
+    }
+
+    /// What an agent is told about itself, and what it is asked.
+    pub(super) async fn prompt(
+        &self,
+        asker: &Asker,
+        mut params: Map<String, Value>,
+    ) -> Result<String, Refusal> {
+        let name = params.get("name").and_then(Value::as_str).map(str::to_owned);
+        let name = name.ok_or_else(|| Refusal::invalid("`name` says which prompt"))?;
+        let brought = Brought::take(asker, &mut params)?;
+        let given = match params.remove("arguments") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(given)) if given.values().all(Value::is_string) => given,
+            Some(_) => return Err(Refusal::invalid("the arguments of a prompt are texts")),
+        };
+        if let Some(reply) = self.fixture_prompt(asker, &name, &given, brought).await? {
+            return Ok(reply);
+        }
+        let known = self.agents(asker).await?;
+        let Some(agent) = known.iter().find(|known| known.record.id.as_str() == name) else {
+            return Err(Refusal::invalid(format!("there is no prompt `{name}`; see `prompts/list`")));
+        };
+        let mut text = agent.record.prompt.trim().to_owned();
+        if let Some(message) = given.get(MESSAGE).and_then(Value::as_str) {
+            text.extend(["\n\n", message]);
+        }
+        let message = json!({"role": "user", "content": {"type": "text", "text": text}});
+        reply(asker.client.era, Reuse::Never, &json!({"description": about(agent), "messages": [message]}))
+    }
+
+    async fn fixture_prompt(
+        &self,
+        asker: &Asker,
+        name: &str,
+        given: &Map<String, Value>,
+        brought: Brought,
+    ) -> Result<Option<String>, Refusal> {
+        let Some(fixtures) = self.fixtures() else { return Ok(None) };
+        let dialogue = Dialogue::new(asker.clone(), brought.answers, None);
+        let made = fixtures.prompt(name, given, &dialogue).await;
+        if let Some(wanted) = dialogue.wanted() {
+            return self.asks_for(asker, name, wanted).map(Some);
+        }
+        made.map(|made| reply(asker.client.era, Reuse::Never, &made)).transpose()
+    }
+
+    /// What a client of the later era is asked for before the rest.
+    pub(super) fn asks_for(&self, asker: &Asker, about: &str, wanted: Wanted) -> Result<String, Refusal> {
+        match wanted {
+            Wanted::Capability(capability) => Err(Refusal::needs(capability)),
+            Wanted::Answers { asks, state } => {
+                let now = self.app.room.clock().now();
+                let seal =
+                    |state| state::seal(&*self.app.vault, &asker.peer.name, about, now, Carried::Own(state));
+                Ok(input_required(&asks, state.map(seal).transpose()?))
+            }
+        }
+    }
+
+    /// What could stand for an argument: nothing is known of any.
+    pub(super) fn complete(asker: &Asker, params: &Map<String, Value>) -> Result<String, Refusal> {
+        let is_there = |name: &str| params.get(name).is_some_and(Value::is_object);
+        if !is_there("ref") || !is_there("argument") {
+            return Err(Refusal::invalid("`ref` and `argument` say what is to be completed"));
+        }
+        let nothing = json!({"completion": {"values": [], "total": 0, "hasMore": false}});
+        reply(asker.client.era, Reuse::Never, &nothing)
+    }
+}
+
+fn about(agent: &Known) -> String {
+    format!("Answer as the agent {}", agent.record.name)
+}
+
+fn listed(agent: &Known) -> Value {
+    json!({
+        "name": agent.record.id,
+        "title": agent.record.name,
+        "description": about(agent),
+        "arguments": [{"name": MESSAGE, "description": "What the agent is asked", "required": false}],
+    })
+}

@@ -1,0 +1,46 @@
+//! What is said to a client while its request is being worked on.
+
+use tokio::sync::mpsc;
+
+/// Messages on their way to somebody who reads slowly.
+const AHEAD: usize = 64;
+
+/// Where messages are put. What is told nobody is not kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Voice(Option<mpsc::Sender<String>>);
+
+impl Voice {
+    /// A voice, and where it is heard.
+    pub(crate) fn open() -> (Self, mpsc::Receiver<String>) {
+        let (said, heard) = mpsc::channel(AHEAD);
+        (Self(Some(said)), heard)
+    }
+
+    /// Nobody listens.
+    pub(crate) const fn silent() -> Self {
+        Self(None)
+    }
+
+    pub(crate) const fn of(said: mpsc::Sender<String>) -> Self {
+        Self(Some(said))
+    }
+
+    pub(crate) const fn is_silent(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Tells something that may be missed: whoever cannot follow hears less.
+    pub(crate) fn mention(&self, message: String) {
+        if let Some(said) = &self.0 {
+            drop(said.try_send(message));
+        }
+    }
+
+    /// Tells something that has to arrive. Says whether somebody hears it.
+    pub(crate) async fn tell(&self, message: String) -> bool {
+        match &self.0 {
+            Some(said) => said.send(message).await.is_ok(),
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Calls that wait for whoever made them: the client asks its user, and the answer counts once.
+
+use serde_json::{Value, json};
+
+use super::place::{hello, legacy, modern, modern_with, result, text};
+use crate::serve::Served;
+use crate::serve::stream::Stream;
+use crate::serve::wire::Reply;
+
+const NOTE: &str = "app__publish_note";
+
+fn note(served: &Served, text: &str) -> Value {
+    json!({"path": served.notes(), "text": text})
+}
+
+fn can_ask() -> Value {
+    json!({"elicitation": {}})
+}
+
+/// Asks for a note with a client that can ask its user.
+fn asks(served: &Served, key: &str, arguments: &Value, brought: &Value) -> Reply {
+    let mut params = json!({"name": NOTE, "arguments": arguments});
+    for (name, value) in brought.as_object().unwrap() {
+        params[name] = value.clone();
+    }
+    served.ask(&modern_with(key, "tools/call", params, &can_ask()))
+}
+
+fn says(answer: &str, state: &str) -> Value {
+    json!({
+        "inputResponses": {"approval": {"action": "accept", "content": {"answer": answer}}},
+        "requestState": state,
+    })
+}
+
+fn state(result: &Value) -> String {
+    assert_eq!(result["resultType"], "input_required", "{result}");
+    result["requestState"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_yes_runs_the_call_once_and_no_second_time() {
+    let served = Served::new();
+    let key = served.key("local", "call");
+    let arguments = note(&served, "mine");
+    let asked = result(&asks(&served, &key, &arguments, &json!({})));
+    let form = &asked["inputRequests"]["approval"];
+    assert_eq!(form["method"], "elicitation/create");
+    assert!(form["params"]["message"].as_str().unwrap().contains("app:publish_note"), "{form}");
+    let state = state(&asked);
+    assert_eq!(served.written(), "");
+    let done = result(&asks(&served, &key, &arguments, &says("once", &state)));
+    assert!(done["isError"].is_null() && done["resultType"] == "complete", "{done}");
+    assert_eq!(served.written().lines().count(), 1);
+    let again = result(&asks(&served, &key, &arguments, &says("once", &state)));
+    assert!(again["isError"] == true && text(&again).contains("has run already"), "{again}");
+    assert_eq!(served.written().lines().count(), 1);
+}
+
+#[test]
+fn a_no_is_a_no_and_what_is_unclear_is_asked_again() {
+    let served = Served::new();
+    let key = served.key("local", "call");
+    let arguments = note(&served, "mine");
+    let first = state(&result(&asks(&served, &key, &arguments, &json!({}))));
+    let unclear = result(&asks(&served, &key, &arguments, &says("perhaps", &first)));
+    let message = unclear["inputRequests"]["approval"]["params"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("This was not taken"), "{message}");
+    let denied = result(&asks(&served, &key, &arguments, &says("no", &state(&unclear))));
+    assert!(denied["isError"] == true && text(&denied).starts_with("denied"), "{denied}");
+    assert_eq!(served.written(), "");
+}
+
+#[test]
+fn an_answer_is_for_its_caller_its_call_and_as_it_was_given() {
+    let served = Served::new();
+    let (key, other) = (served.key("local", "call"), served.key("local", "call"));
+    let arguments = note(&served, "mine");
+    let state = state(&result(&asks(&served, &key, &arguments, &json!({}))));
+    let refused = |reply: &Reply| {
+        let answer = reply.json();
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    };
+    refused(&asks(&served, &other, &arguments, &says("once", &state)));
+    refused(&asks(&served, &key, &note(&served, "another"), &says("once", &state)));
+    refused(&asks(&served, &key, &arguments, &says("once", &format!("{state}AAAA"))));
+    refused(&asks(&served, &key, &arguments, &says("once", &state[..state.len() - 4])));
+    let calculator = json!({"name": "calculator", "arguments": {"expression": "1"}, "requestState": state});
+    refused(&served.ask(&modern_with(&key, "tools/call", calculator, &can_ask())));
+    assert_eq!(served.written(), "");
+}
+
+#[test]
+fn whoever_cannot_be_asked_is_told_who_can_and_makes_the_call_again() {
+    let served = Served::new();
+    let (key, operator) = (served.key("local", "call"), served.key("local", "approve"));
+    let params = json!({"name": NOTE, "arguments": note(&served, "mine")});
+    let ask = || result(&served.ask(&modern(&key, "tools/call", params.clone())));
+    let waits = ask();
+    assert!(waits["isError"] == true && text(&waits).contains("toolroom approvals approve"), "{waits}");
+    // Asking once more asks nobody a second time.
+    assert_eq!(text(&ask()), text(&waits));
+    let open = served.get("/v1/approvals", &operator).is(200).json();
+    let [question] = open["approvals"].as_array().unwrap().as_slice() else { panic!("{open}") };
+    let call = question["call_id"].as_str().unwrap();
+    served.send("POST", &format!("/v1/approvals/{call}"), &operator, &json!({"answer": "once"})).is(200);
+    let done = ask();
+    assert!(done["isError"].is_null(), "{done}");
+    assert_eq!(served.written().lines().count(), 1);
+}
+
+#[test]
+fn a_client_of_the_earlier_era_is_asked_while_it_waits() {
+    let served = Served::new();
+    let key = served.key("local", "call");
+    let session = hello(&served, &key, &can_ask());
+    let params = json!({"name": NOTE, "arguments": note(&served, "mine")});
+    let call = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": params});
+    let mut stream = Stream::open(served.wire(), &legacy(&key, &session, &call));
+    let question = stream.next().unwrap().event;
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+    let answer = json!({"action": "accept", "content": {"answer": "once"}});
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": answer});
+    // Nobody else can answer in their place.
+    let other = served.key("local", "call");
+    served.ask(&legacy(&other, &session, &answer)).is(404);
+    served.ask(&legacy(&key, &session, &answer)).is(202);
+    let done = stream.next().unwrap().event;
+    assert!(done["id"] == "a" && done["result"]["isError"].is_null(), "{done}");
+    assert_eq!(served.written().lines().count(), 1);
+    assert!(stream.next().is_none());
+}

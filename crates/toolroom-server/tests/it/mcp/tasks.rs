@@ -1,0 +1,60 @@
+//! Calls that take long, for clients that take tasks.
+
+use serde_json::{Value, json};
+
+use super::place::{modern, modern_with, result};
+use crate::afoot::until;
+use crate::serve::Served;
+use crate::serve::wire::{Asked, Reply};
+
+fn takes_tasks() -> Value {
+    json!({"extensions": {"io.modelcontextprotocol/tasks": {}}})
+}
+
+fn counts(served: &Served, key: &str, seconds: u32) -> Value {
+    let params = json!({"name": "app__countdown", "arguments": {"seconds": seconds}});
+    result(&served.ask(&modern_with(key, "tools/call", params, &takes_tasks())))
+}
+
+fn about(key: &str, method: &str, task: &str) -> Asked {
+    modern_with(key, method, json!({"taskId": task}), &takes_tasks()).header("Mcp-Name", task)
+}
+
+fn named(task: &Value) -> String {
+    assert_eq!((&task["resultType"], &task["status"]), (&json!("task"), &json!("working")), "{task}");
+    task["taskId"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_long_call_goes_on_as_a_task_and_tells_what_came_of_it() {
+    let served = Served::new();
+    let key = served.key("local", "call");
+    assert_eq!(counts(&served, &key, 0)["resultType"], "complete");
+    let task = named(&counts(&served, &key, 2));
+    let get = || result(&served.ask(&about(&key, "tasks/get", &task)));
+    until(|| get()["status"] == "completed");
+    let done = get();
+    assert_eq!(done["result"]["content"][0]["text"], "lift-off", "{done}");
+    assert_eq!(done["taskId"], *task);
+}
+
+#[test]
+fn a_task_is_stopped_by_whoever_made_it_and_is_nobody_elses() {
+    let served = Served::new();
+    let (key, other) = (served.key("local", "call,read"), served.key("local", "call,read"));
+    let task = named(&counts(&served, &key, 60));
+    let refused = |reply: &Reply, code: i32| {
+        let answer = reply.json();
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+    };
+    for method in ["tasks/get", "tasks/cancel", "tasks/update"] {
+        refused(&served.ask(&about(&other, method, &task)), -32602);
+        refused(&served.ask(&about(&key, method, "nothing-like-that")), -32602);
+        let cannot = modern(&key, method, json!({"taskId": task})).header("Mcp-Name", &task);
+        refused(&served.ask(&cannot).is(400), -32021);
+    }
+    assert_eq!(served.home.journal()[0]["status"], "begun");
+    result(&served.ask(&about(&key, "tasks/cancel", &task)));
+    until(|| served.home.journal()[0]["status"] == "cancelled");
+    assert_eq!(result(&served.ask(&about(&key, "tasks/get", &task)))["status"], "cancelled");
+}
