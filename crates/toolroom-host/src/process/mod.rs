@@ -44,6 +44,7 @@ mod wire;
 pub use end::{Cause, Ended, Limit, Status, Usage};
 pub use error::ProcessError;
 pub use helper::{SUBCOMMAND, helper_main};
+pub use line::Input;
 pub(crate) use line::Line;
 pub use order::{Limits, Order};
 pub use output::{Kept, Stream};
