@@ -109,14 +109,6 @@ pub enum McpError {
         /// Why, the last time.
         last: String,
     },
-    /// It failed a moment ago, and has to wait before the next try.
-    #[error("the server failed a moment ago and is tried again in {} ms: {last}", .wait.as_millis())]
-    Waiting {
-        /// How long still.
-        wait: Duration,
-        /// Why, the last time.
-        last: String,
-    },
 }
 
 impl McpError {

@@ -53,10 +53,10 @@ impl EventStream {
         let task = tokio::spawn(read(response.body, Arc::clone(&desk), tell, replies));
         let reading = task.abort_handle();
         let Ok(Ok(endpoint)) = timeout(READY, endpoint).await else {
-                reading.abort();
-                return Err(desk.closed().unwrap_or_else(|| {
-                    McpError::Nonsense("the stream does not say where messages go".to_owned())
-                }));
+            reading.abort();
+            return Err(desk.closed().unwrap_or_else(|| {
+                McpError::Nonsense("the stream does not say where messages go".to_owned())
+            }));
         };
         let post = same_origin(&address.url, &endpoint).inspect_err(|_| reading.abort())?;
         let line = Arc::new(Line { address, desk, post });
