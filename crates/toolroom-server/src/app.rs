@@ -31,11 +31,13 @@ use toolroom_tools::builtin::doctor::Checkup;
 use toolroom_tools::builtin::shell::{CommandTerms, Lasting};
 use toolroom_tools::builtin::web::Web;
 use toolroom_tools::builtin::{self, Surroundings};
+use toolroom_tools::mcp::{self, Gateway, Grounds};
 
 use crate::config::{
     Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, PolicyKeys, Sources, Trust,
 };
 use crate::examination::Examination;
+use crate::gateway::Safekeeping;
 use crate::machine::Machine;
 use crate::metrics::Figures;
 use crate::missing_database::{emptied, is_emptied, is_lost, lost};
@@ -83,6 +85,8 @@ pub struct App {
     pub(crate) figures: Arc<Figures>,
     /// The tools that reach into this machine.
     pub(crate) machine: Machine,
+    /// Other servers, and their tools.
+    pub(crate) gateway: Arc<Gateway>,
     /// Who can examine it.
     pub(crate) checkup: Arc<dyn Checkup>,
     /// As long as the store is open, nobody puts another database in its place.
@@ -100,13 +104,13 @@ impl App {
     ) -> anyhow::Result<Self> {
         let folders = Folders::from_environment()?;
         let sources = Sources::find(&folders);
-        let files = sources.read()?;
+        let read = sources.read()?;
         // What is wrong does not depend on trust, so it is told before anything is opened or made.
-        let mut compiled = Compiled::of(&files.layers(Trust::Missing, flags))?;
+        let mut compiled = Compiled::of(&read.layers(Trust::Missing, flags))?;
         let OccupiedStore { store, place } = open_store(&folders).await?;
-        let trust = files.trust(&store).await?;
+        let trust = read.trust(&store).await?;
         if trust == Trust::Given {
-            compiled = Compiled::of(&files.layers(trust, flags))?;
+            compiled = Compiled::of(&read.layers(trust, flags))?;
         }
         let Compiled { loaded: config, policy, limits, openings } = compiled;
         let vault = Arc::new(Vault::new(folders.clone(), store.clone(), hides(&config)));
@@ -121,12 +125,10 @@ impl App {
                 .with_conversations(Arc::clone(&storage) as _),
             Stay::Short => lasting,
         });
-        if stay == Stay::Long {
-            tokio::spawn(look_after(Arc::downgrade(&lasting)));
-        }
+        let files = Arc::new(projects(&folders, &config.config)?);
         let doors = Doors {
             checkup: Some(Arc::clone(&checkup)),
-            files: Some(Arc::new(projects(&folders, &config.config)?)),
+            files: Some(Arc::clone(&files)),
             memories: Some(Arc::clone(&storage) as _),
             spending: Some(Arc::clone(&storage) as _),
             lasting: Some(Arc::clone(&lasting)),
@@ -136,6 +138,11 @@ impl App {
         };
         let (catalog, machine) = full_catalog(Arc::clone(&storage), limits, doors, register)?;
         let machine = Machine::new(machine, store.clone());
+        let gateway = Arc::new(gateway(&folders, &files, &store, &vault, &catalog));
+        gateway.settle().await?;
+        if stay == Stay::Long {
+            tokio::spawn(look_after(Arc::downgrade(&lasting), Arc::downgrade(&gateway)));
+        }
         let figures = Figures::new();
         let room = Toolroom::builder(storage)
             .catalog(catalog)
@@ -156,6 +163,7 @@ impl App {
             lasting,
             figures,
             machine,
+            gateway,
             checkup,
             _place: place,
         })
@@ -190,6 +198,7 @@ impl App {
     /// Writes what is queued and lets go of the database and the network.
     pub async fn close(self) -> anyhow::Result<()> {
         self.lasting.close_ways_out();
+        self.gateway.close().await;
         if let Err(error) = self.lasting.look_after().await {
             tracing::warn!(%error, "how programs in the background have ended is not kept");
         }
@@ -198,12 +207,15 @@ impl App {
 }
 
 /// Looks after what outlives calls, as long as somebody has it.
-async fn look_after(lasting: Weak<Lasting>) {
+async fn look_after(lasting: Weak<Lasting>, gateway: Weak<Gateway>) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
-        let Some(lasting) = lasting.upgrade() else { return };
+        let (Some(lasting), Some(gateway)) = (lasting.upgrade(), gateway.upgrade()) else { return };
         if let Err(error) = lasting.look_after().await {
             tracing::debug!(%error, "what outlives calls is looked after later");
+        }
+        if let Err(error) = gateway.look_after().await {
+            tracing::debug!(%error, "other servers are looked after later");
         }
     }
 }
@@ -271,6 +283,30 @@ fn command_terms(folders: &Folders, policy: &PolicyKeys) -> CommandTerms {
         hidden: vec![folders.config.clone(), folders.data.clone()],
         home: Some(folders.data.join(COMMANDS_HOME)),
     }
+}
+
+/// Other servers, whose programs run where commands do. Starts nothing.
+fn gateway(
+    folders: &Folders,
+    files: &Projects,
+    store: &Store,
+    vault: &Arc<Vault>,
+    catalog: &Arc<Catalog>,
+) -> Gateway {
+    let grounds = Grounds {
+        workspace: files.workspace(LOCAL_PROJECT).path().to_owned(),
+        hidden: vec![folders.config.clone(), folders.data.clone()],
+        home: folders.data.join(COMMANDS_HOME),
+    };
+    let around = mcp::Surroundings {
+        kept: Arc::new(store.clone()),
+        safe: Arc::new(Safekeeping(Arc::clone(vault))),
+        supervisor: Supervisor::new(environment::own_program()),
+        grounds,
+        clock: Arc::new(SystemClock),
+        catalog: Arc::downgrade(catalog),
+    };
+    Gateway::new(ProjectId::default(), around)
 }
 
 /// The workspaces of all projects. Opens nothing.

@@ -10,6 +10,7 @@ mod cli;
 pub mod config;
 mod documents;
 mod examination;
+mod gateway;
 mod http;
 mod identity;
 mod machine;

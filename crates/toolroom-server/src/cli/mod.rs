@@ -19,6 +19,7 @@ mod init;
 mod judged;
 mod keys;
 mod log;
+mod mcp;
 mod memory;
 mod models;
 mod output;
@@ -138,6 +139,8 @@ enum Command {
     Agents(agents::AgentsArgs),
     /// Keep secrets that tools use and nobody sees
     Secrets(secrets::SecretsArgs),
+    /// Use the tools of other MCP servers
+    Mcp(mcp::McpArgs),
     /// See which models can be asked, and try one
     Models(models::ModelsArgs),
     /// See what is configured, and check it
@@ -260,6 +263,7 @@ async fn dispatch(
         Some(Command::Policy(args)) => return policy::run(settings, args, output, register).await,
         Some(Command::Serve(args)) => return serve::run(settings, args, output, register).await,
         Some(Command::Service(args)) => return service::run(&args, output),
+        Some(Command::Mcp(args)) => return Box::pin(mcp::run(settings, args, *output, register)).await,
         Some(Command::Select(args)) => return select::run(settings, args, output, register).await,
         Some(command) => command,
     };
@@ -286,6 +290,7 @@ async fn dispatch(
         Command::Completions(_)
         | Command::Config(_)
         | Command::Init(_)
+        | Command::Mcp(_)
         | Command::Trust(_)
         | Command::Backup(_)
         | Command::Doctor(_)

@@ -5,27 +5,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tokio::task::AbortHandle;
 use toolroom_host::process::{Order, Supervisor};
 
 use super::definition::{Definition, Unusable};
 use super::desk::{Attendant, Desk, ProgressSink};
 use super::door::Door;
-use super::era::{Era, STATELESS, WITH_SESSIONS};
-use super::error::{McpError, UNSUPPORTED_VERSION};
+use super::era::Era;
+use super::error::McpError;
 use super::event_stream::EventStream;
 use super::http::{Address, StreamableHttp};
-use super::message::{note, shortened};
+use super::message::shortened;
 use super::param_header::encoded;
 use super::stdio::Stdio;
 use super::wire::{Ask, Wire};
 use toolroom::redact::Secret;
 use toolroom_host::net::Http;
-
-/// How long a server of unknown age may be silent before it counts as an older one.
-const PROBE: Duration = Duration::from_secs(10);
-
-/// How long the first words may take: programs have to start first.
-const HANDSHAKE: Duration = Duration::from_secs(60);
 
 /// How long a page of a list may take.
 const LISTING: Duration = Duration::from_secs(30);
@@ -54,11 +49,13 @@ pub struct Remote {
 
 /// A connection to a server. Dropping it ends it, and the program if there is one.
 pub struct Client {
-    wire: Wire,
-    desk: Arc<Desk>,
-    era: Era,
-    version: String,
-    about: Value,
+    pub(super) wire: Arc<Wire>,
+    /// Hears what the server says unasked.
+    pub(super) listening: Option<AbortHandle>,
+    pub(super) desk: Arc<Desk>,
+    pub(super) era: Era,
+    pub(super) version: String,
+    pub(super) about: Value,
 }
 
 /// The tools of a server.
@@ -80,7 +77,7 @@ impl Client {
     ) -> Result<Self, McpError> {
         let desk = Desk::new(attendant);
         let stdio = Stdio::start(supervisor, order, Arc::clone(&desk)).await?;
-        Self::open(Wire::Stdio(stdio), desk, known).await
+        Self::agree(Wire::Stdio(stdio), desk, known).await
     }
 
     /// Talks to a server over streamable HTTP.
@@ -91,83 +88,14 @@ impl Client {
     ) -> Result<Self, McpError> {
         let desk = Desk::new(attendant);
         let wire = Wire::Http(StreamableHttp::new(address(remote), Arc::clone(&desk)));
-        Self::open(wire, desk, known).await
+        Self::agree(wire, desk, known).await
     }
 
     /// Talks to a server over the older transport, a stream that stays open.
     pub async fn listen(remote: Remote, attendant: Arc<dyn Attendant>) -> Result<Self, McpError> {
         let desk = Desk::new(attendant);
         let wire = Wire::EventStream(EventStream::open(address(remote), Arc::clone(&desk)).await?);
-        Self::open(wire, desk, Some(Era::Session)).await
-    }
-
-    async fn open(wire: Wire, desk: Arc<Desk>, known: Option<Era>) -> Result<Self, McpError> {
-        let (about, version) = (Value::Null, STATELESS.to_owned());
-        let mut client = Self { wire, desk, era: Era::Stateless, version, about };
-        if known != Some(Era::Session) {
-            match client.discover().await {
-                Ok(true) => return Ok(client),
-                Ok(false) => {}
-                Err(error) if error.may_be_older() => {
-                    tracing::debug!(%error, "the server may be an older one");
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        client.initialize().await?;
-        Ok(client)
-    }
-
-    /// Asks in the words of the newer era; says whether the server understands them.
-    async fn discover(&mut self) -> Result<bool, McpError> {
-        self.speak(Some(STATELESS), true);
-        let ask = || Ask { may_cancel: false, ..Ask::new("server/discover", Map::new(), PROBE) };
-        let about = match self.ask(ask()).await {
-            Err(McpError::Refused { code: UNSUPPORTED_VERSION, data, .. }) => {
-                let supported = data.as_ref().and_then(|data| data.get("supported"));
-                if !versions(supported).any(|version| version == STATELESS) {
-                    return Ok(false);
-                }
-                self.ask(ask()).await?
-            }
-            answer => answer?,
-        };
-        let supported = about.get("supportedVersions");
-        if !versions(supported).any(|version| version == STATELESS) {
-            return Ok(false);
-        }
-        self.about = about;
-        Ok(true)
-    }
-
-    /// The handshake of the older era.
-    async fn initialize(&mut self) -> Result<(), McpError> {
-        self.era = Era::Session;
-        self.speak(None, false);
-        let params = json!({
-            "protocolVersion": WITH_SESSIONS[0],
-            "capabilities": self.desk.attendant().capabilities(),
-            "clientInfo": own_name(),
-        });
-        let params = params.as_object().cloned().unwrap_or_default();
-        let ask = Ask { may_cancel: false, ..Ask::new("initialize", params, HANDSHAKE) };
-        let about = self.wire.ask(&ask).await?;
-        let version = about.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
-        if !WITH_SESSIONS.contains(&version) {
-            return Err(McpError::Version { offered: format!("`{}`", shortened(version, SHOWN_CHARS)) });
-        }
-        version.clone_into(&mut self.version);
-        // Before that there was no such header.
-        let is_told = version >= "2025-06-18";
-        self.speak(is_told.then(|| version.to_owned()).as_deref(), false);
-        self.about = about;
-        self.wire.tell(note("notifications/initialized", &Value::Null)).await
-    }
-
-    fn speak(&self, version: Option<&str>, is_stateless: bool) {
-        if let Wire::Http(http) = &self.wire {
-            http.speak(version, is_stateless);
-        }
+        Self::agree(wire, desk, Some(Era::Session)).await
     }
 
     /// The era the server is of.
@@ -206,7 +134,7 @@ impl Client {
 
     /// Ends the connection in order. Dropping it does so, too, without a word.
     pub async fn close(self) {
-        if let Wire::Http(http) = &self.wire {
+        if let Wire::Http(http) = &*self.wire {
             http.close().await;
         }
     }
@@ -314,27 +242,22 @@ impl Client {
     }
 
     /// Asks with everything that belongs to a request of the era.
-    async fn ask(&self, mut ask: Ask) -> Result<Value, McpError> {
+    pub(super) async fn ask(&self, mut ask: Ask) -> Result<Value, McpError> {
         if self.era == Era::Stateless {
-            let meta = json!({
-                "io.modelcontextprotocol/protocolVersion": STATELESS,
-                "io.modelcontextprotocol/clientInfo": own_name(),
-                "io.modelcontextprotocol/clientCapabilities": self.desk.attendant().capabilities(),
-            });
-            ask.params.insert("_meta".to_owned(), meta);
+            ask.params.insert("_meta".to_owned(), self.meta());
         }
         self.wire.ask(&ask).await
     }
 }
 
+impl Drop for Client {
+    fn drop(&mut self) {
+        if let Some(listening) = &self.listening {
+            listening.abort();
+        }
+    }
+}
+
 fn address(Remote { http, url, headers, door }: Remote) -> Address {
     Address { http, url, headers, door }
-}
-
-fn own_name() -> Value {
-    json!({"name": "toolroom", "title": "Toolroom", "version": env!("CARGO_PKG_VERSION")})
-}
-
-fn versions(list: Option<&Value>) -> impl Iterator<Item = &str> {
-    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }

@@ -15,11 +15,11 @@ use super::message::{MAX_MESSAGE_BYTES, cancelled, request, shortened, too_large
 use super::wire::Ask;
 
 /// How often a stream that ended early is taken up again for one answer.
-const MAX_RESUMED: u32 = 20;
+pub(super) const MAX_RESUMED: u32 = 20;
 
 /// How long to wait before that if the server does not say, and at most.
-const RESUME_AFTER: Duration = Duration::from_secs(1);
-const RESUME_AT_MOST: Duration = Duration::from_secs(30);
+pub(super) const RESUME_AFTER: Duration = Duration::from_secs(1);
+pub(super) const RESUME_AT_MOST: Duration = Duration::from_secs(30);
 
 /// How often one request is sent again with other credentials.
 const MAX_CHALLENGES: u32 = 3;
@@ -31,7 +31,7 @@ const MAX_STATUS_BYTES: u64 = 64 * 1024;
 const MAX_STATUS_CHARS: usize = 200;
 
 /// Where a server is, and how it is talked to. One of these is one session.
-pub(super) struct StreamableHttp(Arc<Line>);
+pub(super) struct StreamableHttp(pub(super) Arc<Line>);
 
 /// Where a server is found, and what goes with every request to it.
 pub(super) struct Address {
@@ -41,9 +41,10 @@ pub(super) struct Address {
     pub(super) door: Arc<dyn Door>,
 }
 
-struct Line {
+/// The way to a server, shared by all who use it.
+pub(super) struct Line {
     address: Address,
-    desk: Arc<Desk>,
+    pub(super) desk: Arc<Desk>,
     spoken: Mutex<Spoken>,
 }
 
@@ -102,6 +103,19 @@ impl StreamableHttp {
 }
 
 impl Line {
+    /// Opens a stream of what comes, or takes one up again.
+    pub(super) async fn listen(&self, from: Option<&str>) -> Result<Response, McpError> {
+        let mut request = Request::get(self.address.url.clone());
+        if let Some(id) = from {
+            request = request.header("last-event-id", id)?;
+        }
+        let response = self.address.http.send(self.request(request, None, &[])?).await?;
+        match kind(&response) {
+            Kind::Events if response.status.is_success() => Ok(response),
+            _ => Err(status_of(response).await),
+        }
+    }
+
     fn spoken(&self) -> MutexGuard<'_, Spoken> {
         self.spoken.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -138,12 +152,7 @@ impl Line {
             };
             resumed += 1;
             tokio::time::sleep(place.wait.unwrap_or(RESUME_AFTER).min(RESUME_AT_MOST)).await;
-            let request = Request::get(self.address.url.clone()).header("last-event-id", &id)?;
-            let request = self.request(request, None, &[])?;
-            let response = self.address.http.send(request).await?;
-            if !response.status.is_success() {
-                return self.refused(ticket, response).await;
-            }
+            let response = self.listen(Some(&id)).await?;
             let next = self.read(ticket, response).await?;
             place = Place { id: next.id.or(place.id), wait: next.wait.or(place.wait) };
         }
@@ -168,7 +177,7 @@ impl Line {
     }
 
     /// Gives a message to the desk, and sends what it says to that.
-    async fn take(&self, asked: i64, bytes: &[u8]) -> Result<(), McpError> {
+    pub(super) async fn take(&self, asked: i64, bytes: &[u8]) -> Result<(), McpError> {
         for reply in self.desk.take_for(asked, bytes)? {
             self.tell(reply).await?;
         }
