@@ -44,6 +44,7 @@ mod internet;
 mod lasting;
 mod limits;
 mod log;
+mod mcp_client;
 mod memory;
 mod models;
 mod openai;

@@ -31,6 +31,9 @@ const WITHIN: Duration = Duration::from_secs(60);
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
+/// How much longer than its call a request may wait.
+const AFTER_DEADLINE: Duration = Duration::from_secs(5);
+
 /// A server that nobody has asked for so long is ended; the next call starts it again.
 const IDLE: Duration = Duration::from_secs(15 * 60);
 
@@ -123,7 +126,8 @@ impl Berth {
                 return Err(self.not_accepted(&tool.name, open.hashes.contains_key(&tool.name)));
             }
             let left = context.deadline().map(|at| at.saturating_duration_since(Instant::now()));
-            let patience = left.unwrap_or_else(|| self.timeout());
+            // The end of the call is the kernel's business; this only bounds what has no end.
+            let patience = left.unwrap_or_else(|| self.timeout()).saturating_add(AFTER_DEADLINE);
             let told = Arc::clone(&context);
             let progress = Arc::new(move |message: String, fraction| told.progress(message, fraction));
             let result = open.client().call(tool, &arguments, patience, Some(progress)).await;

@@ -35,12 +35,6 @@ pub trait Door: Send + Sync {
     }
 }
 
-/// No credentials but the headers that an operator has set.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct OpenDoor;
-
-impl Door for OpenDoor {}
-
 impl Challenge {
     /// What a response asks for, if it is about who asks.
     pub(super) fn of(response: &Response) -> Option<Self> {

@@ -11,13 +11,13 @@ use toolroom::BoxFuture;
 use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, Reached, ServerRecord};
 use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
-use toolroom_host::net::{self, Limits, Opening, Proxy, Reach, Url};
+use toolroom_host::net::{self, Http, Limits, Opening, Proxy, Reach, Url};
 use toolroom_host::process::{Found, Order, Supervisor, Variables, folder_of_file, package_folders};
 use toolroom_host::sandbox::{Confinement, Demand, Named, Network, Profile, Sandbox, make_home};
 
 use super::client::{Client, Remote};
 use super::desk::Attendant;
-use super::door::{Door, OpenDoor};
+use super::door::Door;
 use super::era::Era;
 use super::error::McpError;
 use super::message::MAX_MESSAGE_BYTES;
@@ -41,10 +41,12 @@ pub trait Safe: Send + Sync {
     fn without_secrets<'a>(&'a self, project: &'a ProjectId, text: String) -> BoxFuture<'a, String>;
 
     /// Credentials for a server over HTTP beside its headers.
-    fn door(&self, project: &ProjectId, server: &ServerRecord) -> Arc<dyn Door> {
-        let _ = (project, server);
-        Arc::new(OpenDoor)
-    }
+    fn door<'a>(
+        &'a self,
+        project: &'a ProjectId,
+        server: &'a ServerRecord,
+        http: Arc<dyn Http>,
+    ) -> BoxFuture<'a, Arc<dyn Door>>;
 }
 
 /// Where servers run.
@@ -108,12 +110,10 @@ impl Launcher {
         server: &ServerRecord,
         address: &AddressEntry,
     ) -> Result<Remote, McpError> {
-        Ok(Remote {
-            http: Arc::new(net::Client::new(reach(&address.url))),
-            url: address.url.clone(),
-            headers: self.values(project, &address.headers).await?,
-            door: self.safe.door(project, server),
-        })
+        let http: Arc<dyn Http> = Arc::new(net::Client::new(reach(&address.url)));
+        let headers = self.values(project, &address.headers).await?;
+        let door = self.safe.door(project, server, Arc::clone(&http)).await;
+        Ok(Remote { http, url: address.url.clone(), headers, door })
     }
 
     async fn values(
@@ -227,7 +227,8 @@ fn look(command: &str, arguments: &[String], folder: &Path) -> Option<(Found, Ve
 }
 
 /// How far a server's connections go: the public internet, and the one place its entry names.
-fn reach(url: &str) -> Reach {
+#[must_use]
+pub fn reach(url: &str) -> Reach {
     let limits = Limits {
         wire_bytes: MAX_STREAM_BYTES,
         decoded_bytes: MAX_STREAM_BYTES,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use toolroom_host::process::{Cause, Ended, Order, ProcessError, Running, Status, Stream, Supervisor};
@@ -182,6 +182,10 @@ impl Lines {
                     // A server that asks and does not read the answers goes without them.
                     drop(out.as_ref().map(|out| out.try_send(reply)));
                 }
+            }
+            // Whoever waits for this one would wait in vain.
+            Err(error) if line.starts_with(b"{") && memmem::find(line, b"\"jsonrpc\"").is_some() => {
+                self.desk.close(&McpError::Closed { why: error.to_string() });
             }
             // Many print what they do between their messages.
             Err(error) => tracing::debug!(%error, "a line of a server is no message"),

@@ -9,14 +9,20 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use serde_json::{Map, Value, json};
+use toolroom::BoxFuture;
 use toolroom_host::environment::variable;
 use toolroom_host::net::{Client as HttpClient, Limits, Opening, Reach};
-use toolroom_tools::mcp::{Attendant, Client, Definition, Era, OpenDoor, Remote};
+use toolroom_host::net::{Http, Request};
+use toolroom_tools::mcp::oauth::{Consent, Grant, Grants, Known, OAuthDoor};
+use toolroom_tools::mcp::{Attendant, Client, Definition, Era, McpError, Remote};
 
 use super::super::exit::Exit;
 
 /// How long a call may take.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Where the runner says that we are described.
+const METADATA: &str = "https://conformance-test.local/client-metadata.json";
 
 #[derive(Args)]
 pub(super) struct ConformanceArgs {
@@ -39,14 +45,47 @@ impl Attendant for Yes {
     }
 }
 
+/// A person who says yes to everything, as fast as a program.
+struct Browser(Arc<HttpClient>);
+
+impl Consent for Browser {
+    fn redirect_uri(&self) -> String {
+        "http://localhost:3000/callback".to_owned()
+    }
+
+    fn ask<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<String, McpError>> {
+        Box::pin(async move {
+            let response = self.0.send(Request::get(url)).await?;
+            let lost = || McpError::Unauthorized { why: "nobody comes back".to_owned() };
+            response.header("location").map(str::to_owned).ok_or_else(lost)
+        })
+    }
+}
+
+/// Nothing is kept.
+struct Forgotten;
+
+impl Grants for Forgotten {
+    fn keep<'a>(&'a self, _: &'a Grant) -> BoxFuture<'a, Result<(), McpError>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
 pub(super) async fn run(args: &ConformanceArgs) -> anyhow::Result<Exit> {
     let version = variable("MCP_CONFORMANCE_PROTOCOL_VERSION").unwrap_or_default();
     let wanted = variable("MCP_CONFORMANCE_CONTEXT").unwrap_or_else(|| "{}".to_owned());
     let wanted: Value = serde_json::from_str(&wanted).context("the runner's context is no JSON")?;
     let here: Vec<Opening> = ["localhost", "127.0.0.1"].iter().filter_map(|host| host.parse().ok()).collect();
     let limits = Limits { idle: PATIENCE, total: None, ..Limits::default() };
-    let http = Arc::new(HttpClient::new(Reach::public().open(here).limits(limits)));
-    let remote = Remote { http, url: args.url.clone(), headers: Vec::new(), door: Arc::new(OpenDoor) };
+    let reach = Reach::public().open(here).limits(limits);
+    let browser = Browser(Arc::new(HttpClient::new(reach.clone().max_redirects(0))));
+    let http: Arc<dyn Http> = Arc::new(HttpClient::new(reach));
+    let text = |name: &str| wanted.get(name).and_then(Value::as_str).map(str::to_owned);
+    let client = text("client_id").map(|id| (id, text("client_secret")));
+    let us = Known { client, metadata_url: Some(METADATA.to_owned()) };
+    let (url, browser) = (args.url.clone(), Some(Arc::new(browser) as _));
+    let door = OAuthDoor::new(Arc::clone(&http), url.clone(), us, None, Arc::new(Forgotten), browser);
+    let remote = Remote { http, url, headers: Vec::new(), door: Arc::new(door) };
     let client = Client::connect(remote, Era::of(&version), Arc::new(Yes)).await?;
     let listing = client.tools().await?;
     for tool in &listing.tools {

@@ -1,10 +1,12 @@
 //! `toolroom mcp`: servers of the Model Context Protocol and their tools.
 
 mod add;
+mod callback;
 mod conformance_client;
 mod diff;
 mod document;
 mod list;
+mod login;
 mod logs;
 mod remove;
 mod review;
@@ -53,6 +55,8 @@ enum Action {
     Disable(Named),
     /// Connect to a server and list its tools
     Test(Named),
+    /// Sign in at a server over HTTP
+    Login(login::LoginArgs),
     /// See what a server printed as errors
     Logs(Named),
     /// See what has changed about foreign tools, and accept it
@@ -94,6 +98,7 @@ async fn act(app: &App, action: Action, output: Output) -> anyhow::Result<Exit> 
         Action::Enable(Named { name }) => switch::run(app, &name, true, output).await,
         Action::Disable(Named { name }) => switch::run(app, &name, false, output).await,
         Action::Test(Named { name }) => test::run(app, &name, output).await,
+        Action::Login(args) => login::run(app, args, output).await,
         Action::Logs(Named { name }) => logs::run(app, &name, output).await,
         Action::Review(args) => review::run(app, args, output).await,
         Action::ConformanceClient(_) => Ok(Exit::Usage),
