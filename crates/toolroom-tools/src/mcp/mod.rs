@@ -19,6 +19,7 @@ mod event_stream;
 mod gateway;
 mod handshake;
 mod http;
+pub mod import;
 mod launcher;
 mod listening;
 pub mod lock;

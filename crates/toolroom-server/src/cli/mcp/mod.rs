@@ -5,6 +5,8 @@ mod callback;
 mod conformance_client;
 mod diff;
 mod document;
+mod import;
+mod import_plan;
 mod list;
 mod login;
 mod logs;
@@ -44,6 +46,8 @@ enum Action {
     List,
     /// Add a server: a program on this machine, or an address
     Add(Box<add::AddArgs>),
+    /// Take over servers that other programs know: shown first, and nothing is started
+    Import(import::ImportArgs),
     /// Show all about one
     Show(Named),
     /// Remove a server and what was accepted of its tools
@@ -93,6 +97,7 @@ async fn act(app: &App, action: Action, output: Output) -> anyhow::Result<Exit> 
     match action {
         Action::List => list::run(app, output).await,
         Action::Add(args) => add::run(app, *args, output).await,
+        Action::Import(args) => import::run(app, args, output).await,
         Action::Show(Named { name }) => show::run(app, &name, output).await,
         Action::Remove(Named { name }) => remove::run(app, &name, output).await,
         Action::Enable(Named { name }) => switch::run(app, &name, true, output).await,
