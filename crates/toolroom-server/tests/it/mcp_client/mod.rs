@@ -4,6 +4,7 @@
 mod conformance;
 mod entries;
 mod hostile;
+mod imported;
 mod real_servers;
 
 use std::net::TcpListener;
