@@ -66,7 +66,7 @@ struct State {
 
 /// A connection, and what was listed over it.
 pub(super) struct Open {
-    started: Started,
+    started: Arc<Started>,
     pub(super) listing: Listing,
     /// What is offered now: a hash for each tool.
     hashes: HashMap<String, String>,
@@ -120,6 +120,7 @@ impl Berth {
     ) -> Result<ToolOutput, ToolError> {
         let mut is_second = false;
         let context = Arc::new(context);
+        self.check_on().await?;
         loop {
             let open = self.open().await.map_err(|error| failed(self.name(), error))?;
             if open.hashes.get(&tool.name).map(String::as_str) != Some(hash) {
@@ -140,6 +141,22 @@ impl Berth {
                     self.state.lock().await.open = None;
                 }
                 Err(error) => return Err(failed(self.name(), error)),
+            }
+        }
+    }
+
+    /// Whether the server is still on: it may have been switched off, or removed, in another process.
+    async fn check_on(&self) -> Result<(), ToolError> {
+        let Harbour { project, kept, .. } = &*self.harbour;
+        let servers = kept.servers(project).await.map_err(|error| {
+            let unknown = format!("whether the server `{}` may be used cannot be told", self.name());
+            ToolError::new(ErrorKind::PermissionDenied, unknown).caused_by(error)
+        })?;
+        match servers.iter().any(|server| server.name == self.name() && server.is_enabled) {
+            true => Ok(()),
+            false => {
+                let off = format!("the server `{}` is switched off", self.name());
+                Err(ToolError::new(ErrorKind::PermissionDenied, off))
             }
         }
     }
@@ -165,7 +182,10 @@ impl Berth {
                     open.touch();
                     return Ok(Arc::clone(state.open.insert(open)));
                 }
-                // What is at work on the old connection keeps it; the list is made over a new one.
+                match self.listed(Arc::clone(&open.started)).await {
+                    Ok(open) => return Ok(Arc::clone(state.open.insert(Arc::new(open)))),
+                    Err(error) => self.note_failure(&mut state, &error, String::new()).await,
+                }
             } else {
                 let log = open.client().errors().unwrap_or_default();
                 let error = McpError::Ended { how: "it ended by itself".to_owned() };
@@ -199,6 +219,11 @@ impl Berth {
         let Harbour { project, launcher, .. } = &*self.harbour;
         let bell = Arc::clone(&self.bell) as _;
         let started = launcher.start(project, &self.record, era, bell).await?;
+        self.listed(Arc::new(started)).await
+    }
+
+    /// Lists the tools of a server that runs, and keeps what they are.
+    async fn listed(&self, started: Arc<Started>) -> Result<Open, McpError> {
         self.bell.0.store(false, Ordering::Relaxed);
         let listing = self.usable(started.client.tools().await?);
         self.keep(&started.client, &listing).await?;
@@ -315,8 +340,9 @@ impl Berth {
     /// Ends the connection in order.
     pub(super) async fn close(&self) {
         let open = self.state.lock().await.open.take();
-        if let Some(open) = open.and_then(Arc::into_inner) {
-            open.started.client.close().await;
+        let started = open.and_then(Arc::into_inner).and_then(|open| Arc::into_inner(open.started));
+        if let Some(started) = started {
+            started.client.close().await;
         }
     }
 }

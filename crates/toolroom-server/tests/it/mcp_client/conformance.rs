@@ -5,7 +5,7 @@ use std::process::Command;
 use super::{folder, found, node};
 
 fn passes(version: &str) {
-    let runner = found(folder().join("node_modules/@modelcontextprotocol/conformance/dist/index.js"));
+    let runner = found(&folder().join("node_modules/@modelcontextprotocol/conformance/dist/index.js"));
     let ours = format!("{} mcp conformance-client", crate::home::binary().display());
     let out = tempfile::TempDir::new().unwrap();
     let mut command = Command::new(node());

@@ -8,7 +8,7 @@ use super::{folder, found, home, python};
 fn an_entry_is_kept_shown_switched_and_removed() {
     let home = home();
     assert!(home.run(&["mcp"]).ended(0).err.contains("no server yet"));
-    let script = found(folder().join("hostile.py"));
+    let script = found(&folder().join("hostile.py"));
     let words =
         ["mcp", "add", "calm", "--no-start", "--env", "MODE=a b", "--json", "--", &python(), &script, "x y"];
     let added = home.run(&words).ended(0).json();

@@ -12,7 +12,7 @@ use crate::home::{Home, Ran};
 /// A toolroom with a hostile server of this kind.
 fn with(mode: &str) -> (Home, Ran) {
     let home = home();
-    let script = found(folder().join("hostile.py"));
+    let script = found(&folder().join("hostile.py"));
     let added = home.run(&["mcp", "add", "evil", "--timeout", "20", "--", &python(), &script, mode]);
     (home, added)
 }
@@ -159,7 +159,7 @@ fn a_server_that_does_not_start_says_so_and_is_given_up() {
 fn what_a_server_prints_is_kept_without_secrets() {
     let home = home();
     home.run_with_stdin(&["secrets", "set", "HOSTILE"], "correct-horse-battery").ended(0);
-    let script = found(folder().join("hostile.py"));
+    let script = found(&folder().join("hostile.py"));
     let refused = [
         "mcp",
         "add",

@@ -5,6 +5,7 @@ mod conformance;
 mod entries;
 mod hostile;
 mod imported;
+mod lasting;
 mod real_servers;
 
 use std::net::TcpListener;
@@ -19,7 +20,7 @@ fn folder() -> PathBuf {
 }
 
 #[track_caller]
-fn found(path: PathBuf) -> String {
+fn found(path: &Path) -> String {
     assert!(path.exists(), "{} is missing: run `make setup`", path.display());
     path.to_str().unwrap().to_owned()
 }
@@ -30,11 +31,11 @@ fn node() -> String {
         "aarch64" => "arm64",
         _ => "x64",
     };
-    found(folder().join(format!("node_modules/node-linux-{kind}/bin/node")))
+    found(&folder().join(format!("node_modules/node-linux-{kind}/bin/node")))
 }
 
 fn python() -> String {
-    found(folder().join("venv/bin/python"))
+    found(&folder().join("venv/bin/python"))
 }
 
 /// A toolroom whose programs can work in its workspace.

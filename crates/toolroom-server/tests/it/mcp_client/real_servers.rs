@@ -44,8 +44,8 @@ fn is_the_reference_server(home: &Home) {
 #[test]
 fn the_reference_server_works_as_a_program_in_its_sandbox() {
     let home = home();
-    let packages = found(folder().join("node_modules"));
-    let server = found(folder().join("node_modules/@modelcontextprotocol/server-everything/dist/index.js"));
+    let packages = found(&folder().join("node_modules"));
+    let server = found(&folder().join("node_modules/@modelcontextprotocol/server-everything/dist/index.js"));
     home.run(&["mcp", "add", "every", "--read", &packages, "--", &node(), &server, "stdio"]).ended(0);
     is_the_reference_server(&home);
     // Its sandbox shows it nothing of ours.
@@ -55,7 +55,7 @@ fn the_reference_server_works_as_a_program_in_its_sandbox() {
 
 #[test]
 fn the_reference_server_works_over_http_and_over_the_older_stream() {
-    let server = found(folder().join("node_modules/@modelcontextprotocol/server-everything/dist/index.js"));
+    let server = found(&folder().join("node_modules/@modelcontextprotocol/server-everything/dist/index.js"));
     for (kind, path, flags) in [("streamableHttp", "mcp", &[][..]), ("sse", "sse", &["--sse"][..])] {
         let home = home();
         let running = Listening::start(&node(), &[&server, kind], false);
@@ -75,7 +75,7 @@ fn is_the_fast_server(home: &Home) {
 
 #[test]
 fn a_server_made_with_fastmcp_works_both_ways() {
-    let server = found(folder().join("fast_server.py"));
+    let server = found(&folder().join("fast_server.py"));
     let program = home();
     program.run(&["mcp", "add", "fast", "--", &python(), &server, "stdio"]).ended(0);
     is_the_fast_server(&program);

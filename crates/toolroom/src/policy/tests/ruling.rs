@@ -33,7 +33,7 @@ fn deny_is_before_ask_is_before_allow_and_order_settles_the_rest() {
 
 #[test]
 fn a_foreign_tool_is_allowed_by_its_id_and_forbidden_by_any_name() {
-    let foreign = |id: &str| Scene::of(ToolSpec::new(id, "").unwrap().effect(Effect::Read));
+    let foreign = |id: &str| Scene::of(ToolSpec::new(id, "").unwrap().effect(Effect::Pure));
     let with = |id: &str, effect: &str, tool: &str| {
         foreign(id).rule(json!({"id": "x", "effect": effect, "tool": tool})).verdict().rule.to_string()
     };
