@@ -119,7 +119,7 @@ pub(super) fn failed(server: &str, error: McpError) -> ToolError {
 mod tests {
     use super::*;
 
-    fn of(result: Value) -> Result<Value, String> {
+    fn of(result: &Value) -> Result<Value, String> {
         let result = outcome(result.as_object().unwrap().clone());
         result.map(|output| output.value).map_err(|error| error.for_model().to_owned())
     }
@@ -127,31 +127,31 @@ mod tests {
     #[test]
     fn results_keep_what_they_are() {
         let text = |text: &str| json!({"type": "text", "text": text});
-        assert_eq!(of(json!({"content": [text("a")]})), Ok(json!("a")));
-        assert_eq!(of(json!({"content": [text("a"), text("b")]})), Ok(json!([text("a"), text("b")])));
-        assert_eq!(of(json!({"content": [text("{}")], "structuredContent": {"x": 1}})), Ok(json!({"x": 1})));
-        assert_eq!(of(json!({"content": []})), Ok(json!("")));
-        assert_eq!(of(json!({})), Ok(json!("")));
+        assert_eq!(of(&json!({"content": [text("a")]})), Ok(json!("a")));
+        assert_eq!(of(&json!({"content": [text("a"), text("b")]})), Ok(json!([text("a"), text("b")])));
+        assert_eq!(of(&json!({"content": [text("{}")], "structuredContent": {"x": 1}})), Ok(json!({"x": 1})));
+        assert_eq!(of(&json!({"content": []})), Ok(json!("")));
+        assert_eq!(of(&json!({})), Ok(json!("")));
         let image = json!({"type": "image", "mimeType": "image/png", "data": "aGVsbG8=", "_meta": {"x": 1}});
         let kept = json!({"type": "image", "mime_type": "image/png", "bytes": 5, "data": "aGVsbG8="});
-        assert_eq!(of(json!({"content": [image.clone()]})), Ok(json!([kept])));
-        let both = of(json!({"content": [image], "structuredContent": [1]})).unwrap();
+        assert_eq!(of(&json!({"content": [image.clone()]})), Ok(json!([kept])));
+        let both = of(&json!({"content": [image], "structuredContent": [1]})).unwrap();
         assert_eq!(both, json!({"structured": [1], "content": [kept]}));
         let resource = json!({"type": "resource", "resource": {"uri": "x://y", "text": "t"}});
         let kept = json!({"type": "resource", "uri": "x://y", "mime_type": null, "text": "t"});
-        assert_eq!(of(json!({"content": [resource]})), Ok(json!([kept])));
+        assert_eq!(of(&json!({"content": [resource]})), Ok(json!([kept])));
         assert_eq!(
-            of(json!({"content": [3, {"type": "novel"}]})),
+            of(&json!({"content": [3, {"type": "novel"}]})),
             Ok(json!([{"type": "unknown"}, {"type": "unknown"}]))
         );
     }
 
     #[test]
     fn what_says_it_is_an_error_is_one() {
-        let told = of(json!({"content": [{"type": "text", "text": "no such city"}], "isError": true}));
+        let told = of(&json!({"content": [{"type": "text", "text": "no such city"}], "isError": true}));
         assert_eq!(told, Err("no such city".to_owned()));
-        assert!(of(json!({"isError": true})).unwrap_err().contains("does not say why"));
-        let long = of(json!({"content": [{"type": "text", "text": "x".repeat(10_000)}], "isError": true}));
+        assert!(of(&json!({"isError": true})).unwrap_err().contains("does not say why"));
+        let long = of(&json!({"content": [{"type": "text", "text": "x".repeat(10_000)}], "isError": true}));
         assert_eq!(long.unwrap_err().len(), MAX_ERROR_CHARS);
     }
 }
