@@ -95,6 +95,13 @@ pub fn secret_variables() -> Vec<(String, String)> {
     texts.filter(|(name, value)| is_secret(name, value, exists)).collect()
 }
 
+/// Whether a variable of that name and value holds a secret, by the same rule.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "this is the door: whether a value is a path")]
+pub fn is_secret_variable(name: &str, value: &str) -> bool {
+    is_secret(name, value, |value| Path::new(value).symlink_metadata().is_ok())
+}
+
 /// Our own variables, with their values, text or not. [`crate::seal::KEY_VARIABLE`] may be among them: not to be shown
 /// unseen.
 #[must_use]

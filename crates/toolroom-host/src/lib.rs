@@ -31,6 +31,7 @@ mod scale;
 pub mod seal;
 pub mod service_manager;
 pub mod shell;
+pub mod sse;
 pub mod ssh;
 mod staged;
 pub mod standard_streams;

@@ -20,7 +20,7 @@ use toolroom::model::{
     Block, Message, ModelCallId, ModelError, ModelErrorKind, ModelRequest, Offered, Role, SystemPrompt,
     ToolUse,
 };
-use toolroom_models::sse::Reader;
+use toolroom_host::sse::Reader;
 use toolroom_models::vendor::WireKind;
 use toolroom_models::wire::{Quirks, Terms};
 

@@ -17,7 +17,6 @@ pub mod openai_responses;
 mod refusal;
 pub mod retry;
 pub mod schema;
-pub mod sse;
 mod turns;
 pub mod vendor;
 pub mod wire;

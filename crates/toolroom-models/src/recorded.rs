@@ -8,8 +8,8 @@ use toolroom::model::{
     Answer, Block, Message, ModelError, ModelEvent, ModelRequest, Role, SystemPrompt, ToolUse,
 };
 
-use crate::sse::{Event, Reader};
 use crate::wire::{Terms, Wire};
+use toolroom_host::sse::{Event, Reader};
 
 /// The terms of a vendor of this name.
 pub(crate) fn terms(owner: &str, model: &str) -> Terms {

@@ -29,7 +29,7 @@ pub trait Decoder: Send {
     /// Takes the next event in. The same events give the same answer, however their bytes were cut on the way.
     fn event(
         &mut self,
-        event: &crate::sse::Event,
+        event: &toolroom_host::sse::Event,
         told: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), ModelError>;
 

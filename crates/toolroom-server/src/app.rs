@@ -29,12 +29,14 @@ use toolroom_tools::builtin::doctor::Checkup;
 use toolroom_tools::builtin::shell::{CommandTerms, Lasting};
 use toolroom_tools::builtin::web::Web;
 use toolroom_tools::builtin::{self, Surroundings};
+use toolroom_tools::mcp::Gateway;
 
 use crate::config::{
     Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, PolicyKeys, Sources, Trust,
 };
 use crate::database::{DATABASE, NOTICE, OccupiedStore, adopt, open_busy_store, open_store};
 use crate::examination::Examination;
+use crate::gateway::gateway;
 use crate::machine::Machine;
 use crate::metrics::Figures;
 use crate::models::keys_of_variables;
@@ -44,7 +46,7 @@ use crate::vault::{Hides, Vault};
 pub(crate) const CHAT_HISTORY: &str = "chat_history";
 
 /// The home of commands inside the data folder, which is not that of the user.
-const COMMANDS_HOME: &str = "home";
+pub(crate) const COMMANDS_HOME: &str = "home";
 
 /// How often somebody looks whether a conversation was deleted by another process, and its programs have to end.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -78,6 +80,8 @@ pub struct App {
     pub(crate) figures: Arc<Figures>,
     /// The tools that reach into this machine.
     pub(crate) machine: Machine,
+    /// Other servers, and their tools.
+    pub(crate) gateway: Arc<Gateway>,
     /// Who can examine it.
     pub(crate) checkup: Arc<dyn Checkup>,
     /// As long as the store is open, nobody puts another database in its place.
@@ -95,16 +99,16 @@ impl App {
     ) -> anyhow::Result<Self> {
         let folders = Folders::from_environment()?;
         let sources = Sources::find(&folders);
-        let files = sources.read()?;
+        let read = sources.read()?;
         // What is wrong does not depend on trust, so it is told before anything is opened or made.
-        let mut compiled = Compiled::of(&files.layers(Trust::Missing, flags))?;
+        let mut compiled = Compiled::of(&read.layers(Trust::Missing, flags))?;
         let OccupiedStore { store, place } = match stay {
             Stay::Long => open_busy_store(&folders).await?,
             Stay::Short => open_store(&folders).await?,
         };
-        let trust = files.trust(&store).await?;
+        let trust = read.trust(&store).await?;
         if trust == Trust::Given {
-            compiled = Compiled::of(&files.layers(trust, flags))?;
+            compiled = Compiled::of(&read.layers(trust, flags))?;
         }
         let Compiled { loaded: config, policy, limits, openings } = compiled;
         let vault = Arc::new(Vault::new(folders.clone(), store.clone(), hides(&config)));
@@ -119,12 +123,10 @@ impl App {
                 .with_conversations(Arc::clone(&storage) as _),
             Stay::Short => lasting,
         });
-        if stay == Stay::Long {
-            tokio::spawn(look_after(Arc::downgrade(&lasting), store.clone(), folders.clone()));
-        }
+        let files = Arc::new(projects(&folders, &config.config)?);
         let doors = Doors {
             checkup: Some(Arc::clone(&checkup)),
-            files: Some(Arc::new(projects(&folders, &config.config)?)),
+            files: Some(Arc::clone(&files)),
             memories: Some(Arc::clone(&storage) as _),
             spending: Some(Arc::clone(&storage) as _),
             lasting: Some(Arc::clone(&lasting)),
@@ -134,6 +136,12 @@ impl App {
         };
         let (catalog, machine) = full_catalog(Arc::clone(&storage), limits, doors, register)?;
         let machine = Machine::new(machine, store.clone());
+        let gateway = Arc::new(gateway(&folders, &files, &store, &vault, &catalog));
+        gateway.settle().await?;
+        if stay == Stay::Long {
+            let keepers = (Arc::downgrade(&lasting), Arc::downgrade(&gateway));
+            tokio::spawn(look_after(keepers.0, keepers.1, store.clone(), folders.clone()));
+        }
         let figures = Figures::new();
         let room = Toolroom::builder(storage)
             .catalog(catalog)
@@ -154,6 +162,7 @@ impl App {
             lasting,
             figures,
             machine,
+            gateway,
             checkup,
             _place: place,
         })
@@ -188,6 +197,7 @@ impl App {
     /// Writes what is queued and lets go of the database and the network.
     pub async fn close(self) -> anyhow::Result<()> {
         self.lasting.close_ways_out();
+        self.gateway.close().await;
         if let Err(error) = self.lasting.look_after().await {
             tracing::warn!(%error, "how programs in the background have ended is not kept");
         }
@@ -196,14 +206,17 @@ impl App {
 }
 
 /// Looks after what outlives calls, and what other processes left behind, as long as somebody has it.
-async fn look_after(lasting: Weak<Lasting>, store: Store, folders: Folders) {
+async fn look_after(lasting: Weak<Lasting>, gateway: Weak<Gateway>, store: Store, folders: Folders) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
-        let Some(lasting) = lasting.upgrade() else { return };
+        let (Some(lasting), Some(gateway)) = (lasting.upgrade(), gateway.upgrade()) else { return };
         if let Err(error) = lasting.look_after().await {
             tracing::debug!(%error, "what outlives calls is looked after later");
         }
-        drop(lasting);
+        if let Err(error) = gateway.look_after().await {
+            tracing::debug!(%error, "other servers are looked after later");
+        }
+        drop((lasting, gateway));
         adopt(&store, &folders).await;
     }
 }

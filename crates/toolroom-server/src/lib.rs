@@ -11,6 +11,7 @@ pub mod config;
 mod database;
 mod documents;
 mod examination;
+mod gateway;
 mod http;
 mod identity;
 mod machine;

@@ -4,7 +4,8 @@
 //! [`Store`] implements [`Ledger`](toolroom::ledger::Ledger), [`Journal`](toolroom::ledger::Journal),
 //! [`Artifacts`](toolroom::ledger::Artifacts), [`Approvals`](toolroom::ledger::Approvals),
 //! [`Switchboard`](toolroom::ledger::Switchboard), [`Conversations`](toolroom::conversation::Conversations),
-//! [`Memories`](toolroom::memory::Memories), [`Agents`](toolroom::agent::Agents) and
+//! [`Memories`](toolroom::memory::Memories), [`Agents`](toolroom::agent::Agents),
+//! [`ForeignServers`](toolroom::foreign::ForeignServers) and
 //! [`BackgroundPrograms`](toolroom::background::BackgroundPrograms). Several
 //! processes share one database file. It opens nothing but databases: folders are made, and processes looked
 //! at, by whoever calls [`Store::open`]. PostgreSQL has its migrations and statements here, checked against a
@@ -21,6 +22,7 @@ mod backup;
 mod connect;
 mod conversation;
 mod error;
+mod foreign;
 mod health;
 mod identity;
 mod inbox;

@@ -34,6 +34,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 3, text: include_str!("../migrations/sqlite/0003_conversations.sql") },
     Migration { version: 4, text: include_str!("../migrations/sqlite/0004_background.sql") },
     Migration { version: 5, text: include_str!("../migrations/sqlite/0005_identity.sql") },
+    Migration { version: 6, text: include_str!("../migrations/sqlite/0006_foreign.sql") },
 ];
 
 fn newest(migrations: &[Migration]) -> i64 {

@@ -6,6 +6,7 @@ use toolroom::conversation::AgentId;
 use toolroom::ledger::{AnswerId, SwitchState};
 use toolroom::scope::ProjectId;
 
+use crate::foreign::ServerChange;
 use crate::identity::IdentityChange;
 use crate::secret::{self, Resealed};
 use crate::statements::Bound;
@@ -27,6 +28,8 @@ pub(crate) enum Setting {
     Trust { path: String, sha256: Option<String> },
     /// An agent and what it becomes; `None` removes it.
     Agent { project: ProjectId, id: AgentId, record: Option<String> },
+    /// A server that brings tools, and what becomes of it.
+    Server { project: ProjectId, name: String, change: ServerChange },
     /// Who may come in.
     Identity(IdentityChange),
 }
@@ -61,6 +64,9 @@ impl Setting {
             Self::Agent { project, id, record } => {
                 run(connection, agent(project, id, record.as_deref(), now)).await?
             }
+            Self::Server { project, name, change } => {
+                Ok(change.write(connection, project, name, now).await?)
+            }
             Self::Identity(change) => Ok(change.write(connection, now).await?),
         };
         if self.is_standing() && changed.as_ref().is_ok_and(|rows| *rows > 0) {
@@ -69,11 +75,11 @@ impl Setting {
         Ok(changed)
     }
 
-    /// Whether calls are judged by it. They are not by which files are trusted, nor by agents: whoever makes a room or a
-    /// run reads that, once.
+    /// Whether calls are judged by it. They are not by which files are trusted, nor by agents or servers: whoever makes a
+    /// room or a run reads that.
     pub(crate) fn is_standing(&self) -> bool {
         match self {
-            Self::Trust { .. } | Self::Agent { .. } => false,
+            Self::Trust { .. } | Self::Agent { .. } | Self::Server { .. } => false,
             Self::Identity(change) => change.is_standing(),
             Self::Switch { .. } | Self::ForgetAnswer { .. } | Self::Secret { .. } | Self::Reseal(_) => true,
         }

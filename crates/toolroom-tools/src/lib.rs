@@ -1,10 +1,11 @@
-//! Every kind of tool. Today the built-in ones; tools made in the dashboard, of MCP servers, of extensions and
-//! of clients are planned rooms.
+//! Every kind of tool. Today the built-in ones and those of MCP servers; tools made in the dashboard, of
+//! extensions and of clients are planned rooms.
 //!
 //! A tool here knows the kernel and the doors of `toolroom-host`; it never writes SQL and never opens a raw
 //! socket, file or process.
 
 pub mod builtin;
+pub mod mcp;
 pub mod readable;
 pub mod shell;
 

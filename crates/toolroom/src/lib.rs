@@ -37,7 +37,7 @@
 //! The rooms: [`tool`] what a tool is; [`catalog`] which tools exist and who sees them; [`call`] the path of a
 //! call, a file per station; [`policy`] verdicts; [`approval`] questions to people; [`schema`] checks of
 //! arguments; [`model`] what is said to models; [`agent`] the loop that answers messages; [`conversation`] what was said in
-//! it; [`memory`] what is remembered of users; [`background`] what is kept of programs that nobody waits for; [`selector`] which tools fit a message; [`expression`] the one
+//! it; [`memory`] what is remembered of users; [`background`] what is kept of programs that nobody waits for; [`foreign`] what is kept of servers that bring tools; [`selector`] which tools fit a message; [`expression`] the one
 //! evaluator of formulas and conditions; [`ledger`] what is kept; [`redact`] secrets taken out of it; [`testing`] a
 //! bench for your own tools.
 
@@ -52,6 +52,7 @@ pub mod catalog;
 pub mod clock;
 pub mod conversation;
 pub mod expression;
+pub mod foreign;
 pub mod ledger;
 pub mod memory;
 pub mod model;

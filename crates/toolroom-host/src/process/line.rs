@@ -10,12 +10,23 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg,
 };
-use tokio::io::Interest;
+use tokio::io::{AsyncWriteExt, Interest};
 
 use super::helper::Lifeline;
 
 /// Our end. At its end when the program and all who have it from it have closed theirs.
 pub(crate) type Line = tokio::net::UnixStream;
+
+/// The standard input of a running program. Dropping it ends that input.
+#[derive(Debug)]
+pub struct Input(pub(super) Line);
+
+impl Input {
+    /// Writes all of it. Whoever gives this up has written a part, and nothing sensible can follow it.
+    pub async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes).await
+    }
+}
 
 /// A descriptor travels beside a byte.
 const ENVELOPE: [u8; 1] = [b'l'];

@@ -21,6 +21,7 @@ mod end;
 mod error;
 mod family;
 mod forwarder;
+mod found;
 mod git_settings;
 mod helper;
 mod inside;
@@ -43,7 +44,9 @@ mod wire;
 
 pub use end::{Cause, Ended, Limit, Status, Usage};
 pub use error::ProcessError;
+pub use found::{Found, folder_of_file, package_folders};
 pub use helper::{SUBCOMMAND, helper_main};
+pub use line::Input;
 pub(crate) use line::Line;
 pub use order::{Limits, Order};
 pub use output::{Kept, Stream};

@@ -14,7 +14,7 @@ use super::end::Ended;
 use super::error::ProcessError;
 use super::helper::SUBCOMMAND;
 use super::keeper::{Greeting, Keeper, Lifeline, Observer, Patience};
-use super::line::{self, Line};
+use super::line::{self, Input, Line};
 use super::order::Order;
 use super::output::Stream;
 use super::running::{Output, Running};
@@ -51,6 +51,18 @@ impl Supervisor {
     pub(crate) async fn start_on_line(&self, order: Order) -> Result<(Running, Line), ProcessError> {
         let (ours, theirs) = line::pair().map_err(|source| self.unusable(source))?;
         Ok((self.start_with(order, Some(theirs), Box::new(|_, _| ())).await?, ours))
+    }
+
+    /// Starts a program that is talked with for as long as it runs: what is written to the [`Input`] it reads from its
+    /// standard input, in place of [`Order::input`], and everything it prints is shown to `observer`, which must not
+    /// block.
+    pub async fn start_talking(
+        &self,
+        order: Order,
+        observer: impl FnMut(Stream, &[u8]) + Send + 'static,
+    ) -> Result<(Running, Input), ProcessError> {
+        let (ours, theirs) = line::pair().map_err(|source| self.unusable(source))?;
+        Ok((self.start_with(order, Some(theirs), Box::new(observer)).await?, Input(ours)))
     }
 
     async fn start_with(

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use crate::environment::path_variable;
 
@@ -172,6 +173,20 @@ impl Variables {
         }
         self.values.insert(name, value);
         Ok(self)
+    }
+
+    /// The same for a program that finds others first in this folder: that of its own interpreter. The folder comes from
+    /// whoever may choose the program.
+    #[must_use]
+    pub fn with_programs_of(mut self, folder: &Path) -> Self {
+        let mut path = folder.as_os_str().to_owned();
+        path.push(":");
+        path.push(PATH);
+        // A colon would name a second folder.
+        if !folder.as_os_str().as_encoded_bytes().contains(&b':') {
+            self.values.insert("PATH".to_owned(), path);
+        }
+        self
     }
 
     /// All of them.

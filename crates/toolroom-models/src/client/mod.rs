@@ -22,9 +22,9 @@ use toolroom_host::net::{Body, Bytes, Http, Limits, Opening, Reach, Response, St
 pub use self::endpoint::Endpoint;
 use self::failure::{Stage, no_web_page, redirected, unreachable};
 use self::retry_after::retry_after;
-use crate::sse::{Event, Reader};
 use crate::vendor::ModelName;
 use crate::wire::{Decoder, Terms};
+use toolroom_host::sse::{Event, Reader};
 
 /// The most that is taken of one answer. A hundred thousand tokens, each in an event of its own, are half of it.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;

@@ -11,8 +11,8 @@ use toolroom::model::{
 
 use crate::field::{count_at, text_at};
 use crate::refusal::{self, broke_off, not_understood};
-use crate::sse::Event;
 use crate::wire::Decoder;
+use toolroom_host::sse::Event;
 
 /// One answer on its way.
 pub(super) struct Stream {

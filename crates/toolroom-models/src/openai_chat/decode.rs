@@ -11,8 +11,8 @@ use toolroom::model::{Answer, Block, ModelError, ModelEvent, Opaque, StopReason,
 use super::calls::Calls;
 use crate::field::said;
 use crate::refusal::{self, broke_off, not_understood};
-use crate::sse::Event;
 use crate::wire::Decoder;
+use toolroom_host::sse::Event;
 
 /// Told while an answer arrives.
 type Told<'a> = &'a mut dyn FnMut(ModelEvent);

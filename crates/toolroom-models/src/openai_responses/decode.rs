@@ -8,8 +8,8 @@ use toolroom::model::{Answer, ModelError, ModelErrorKind, ModelEvent, StopReason
 use super::item::Item;
 use crate::field::said;
 use crate::refusal::{self, broke_off, not_understood};
-use crate::sse::Event;
 use crate::wire::Decoder;
+use toolroom_host::sse::Event;
 
 /// More items in one answer are no answer.
 const MAX_ITEMS: usize = 1_024;

@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 use toolroom::model::{
     Block, Message, Model, ModelCallId, ModelEvent, ModelRequest, Offered, Role, SystemPrompt, ToolUse,
 };
+use toolroom_host::sse::{Event, Reader};
 use toolroom_models::offline::Offline;
-use toolroom_models::sse::{Event, Reader};
 use toolroom_models::vendor::WireKind;
 use toolroom_models::wire::{Quirks, Terms};
 

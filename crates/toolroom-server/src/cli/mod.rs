@@ -157,7 +157,7 @@ enum Command {
     Keys(keys::KeysArgs),
     /// See, make and change projects, which share a server and see nothing of each other
     Projects(projects::ProjectsArgs),
-    /// Give these tools to clients of the Model Context Protocol
+    /// Give these tools to clients of MCP, and use those of other servers
     Mcp(mcp::McpArgs),
     /// Serve tools and agents over HTTP
     Serve(serve::ServeArgs),
@@ -262,8 +262,8 @@ async fn dispatch(
         Some(Command::Sandbox(args)) => return sandbox::run(args, output).await,
         Some(Command::Policy(args)) => return policy::run(settings, args, output, register).await,
         Some(Command::Serve(args)) => return serve::run(settings, args, output, register).await,
-        Some(Command::Mcp(args)) => return mcp::run(settings, &args, *output, register).await,
         Some(Command::Service(args)) => return service::run(&args, output),
+        Some(Command::Mcp(args)) => return Box::pin(mcp::run(settings, args, *output, register)).await,
         Some(Command::Select(args)) => return select::run(settings, args, output, register).await,
         Some(command) => command,
     };

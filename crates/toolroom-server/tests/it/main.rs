@@ -45,6 +45,7 @@ mod lasting;
 mod limits;
 mod log;
 mod mcp;
+mod mcp_client;
 mod memory;
 mod models;
 mod openai;

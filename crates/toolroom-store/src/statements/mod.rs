@@ -9,6 +9,7 @@ mod approvals;
 mod calls;
 mod checks;
 mod conversations;
+mod foreign;
 mod identity;
 mod memories;
 mod programs;
@@ -28,6 +29,10 @@ pub(crate) use checks::{
 pub(crate) use conversations::{
     CONVERSATION, CONVERSATIONS, ENTRIES, OPEN_RUNS, PAST_REQUESTS, RUN, RUN_EVENTS, RUNS,
     RUNS_OF_CONVERSATION, SPENT_BY_USER, SPENT_IN_CONVERSATION, SPENT_IN_PROJECT,
+};
+pub(crate) use foreign::{
+    CONDITION, DEFINITIONS, DELETE_DEFINITIONS, DELETE_SERVER, INSERT_DEFINITION, SERVERS, SET_CONDITION,
+    SET_SERVER,
 };
 pub(crate) use identity::{
     ALL_KEYS, CLAIM_REPLY, DELETE_KEYS, DELETE_OLD_REPLIES, DELETE_OLD_SIGN_INS, DELETE_PROJECT,
@@ -135,6 +140,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         memories::ALL,
         programs::ALL,
         settings::ALL,
+        foreign::ALL,
         identity::ALL,
         checks::ALL,
         upkeep::ALL,

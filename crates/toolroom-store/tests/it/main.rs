@@ -17,6 +17,7 @@ mod clients;
 mod conformance;
 mod crash;
 mod expiry;
+mod foreign;
 mod health;
 mod instances;
 mod memories;

@@ -141,6 +141,10 @@ impl Catalog {
         let aliased = index.aliases.get(name).and_then(|entries| visible_to(project, entries));
         let mut found: Vec<Arc<Entry>> = ids.iter().filter_map(|id| index.visible(project, id)).collect();
         found.extend(aliased.filter(|alias| !found.iter().any(|entry| Arc::ptr_eq(entry, alias))));
+        // Nor may a stranger take away what the house calls something by.
+        if found.iter().any(|entry| !entry.spec().is_foreign()) {
+            found.retain(|entry| !entry.spec().is_foreign());
+        }
         match (found.pop(), found.is_empty()) {
             (Some(only), true) => Ok(only),
             (Some(last), false) => {

@@ -56,7 +56,9 @@ impl Catalog {
     ) -> Offer {
         let mut tools = self.list(project);
         tools.retain(|entry| {
-            let known = audience == Audience::Full || ON_DEVICE_TOOLS.contains(&entry.spec().id.bare());
+            let spec = entry.spec();
+            let is_small = ON_DEVICE_TOOLS.contains(&spec.id.bare()) && !spec.is_foreign();
+            let known = audience == Audience::Full || is_small;
             known
                 && choice.includes(entry.spec())
                 && self.check_enabled(entry.spec(), switches, context).is_ok()

@@ -128,7 +128,10 @@ impl Rule {
 
     /// Whether it is about the tool of this call.
     pub(super) fn is_about(&self, case: &Case<'_>) -> bool {
-        self.pattern.fits(&case.names)
+        match self.text.effect {
+            Ruling::Allow => self.pattern.fits_trustworthy(&case.names),
+            Ruling::Ask | Ruling::Deny => self.pattern.fits(&case.names),
+        }
     }
 
     pub(super) fn fit(&self, case: &Case<'_>) -> Result<Fit, ExpressionError> {

@@ -11,7 +11,8 @@ const MAX_PATTERN_BYTES: usize = 256;
 /// A tool's id, bare name or family, or a pattern of such names: `*` is any run of characters, `?` is any one.
 /// Everything else stands for itself; upper and lower case differ.
 ///
-/// A bare name fits every tool that bears it, whoever brought the tool; an id with its source fits one tool only.
+/// A bare name fits every tool that bears it, whoever brought the tool; an id with its source fits one tool only. Where a
+/// rule allows something, foreign tools are fitted by their ids alone: their names are chosen by strangers.
 ///
 /// ```
 /// use toolroom::policy::ToolPattern;
@@ -85,6 +86,11 @@ impl ToolPattern {
             || names.family.is_some_and(|family| self.fits_name(family))
     }
 
+    /// The same where strangers would profit: a name they chose themselves does not count.
+    pub(super) fn fits_trustworthy(&self, names: &ToolNames<'_>) -> bool {
+        if names.is_foreign { self.fits_name(names.id) } else { self.fits(names) }
+    }
+
     fn fits_name(&self, name: &str) -> bool {
         if self.is_exact() {
             return name == &*self.head;
@@ -99,12 +105,13 @@ pub(super) struct ToolNames<'a> {
     id: &'a str,
     bare: &'a str,
     family: Option<&'a str>,
+    is_foreign: bool,
 }
 
 impl<'a> ToolNames<'a> {
     pub(super) fn of(spec: &'a ToolSpec) -> Self {
         let family = spec.family.as_ref().map(|family| family.name.as_str());
-        Self { id: spec.id.as_str(), bare: spec.id.bare(), family }
+        Self { id: spec.id.as_str(), bare: spec.id.bare(), family, is_foreign: spec.is_foreign() }
     }
 }
 

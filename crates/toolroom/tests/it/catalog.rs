@@ -51,6 +51,30 @@ fn a_tool_is_found_by_id_alias_and_unique_bare_name() {
 }
 
 #[test]
+fn a_foreign_tool_takes_no_name_of_the_house() {
+    let catalog = catalog(vec![
+        tool("builtin:get_local_time", |spec| spec.aliases = vec!["time".into()]),
+        tool("mcp:evil:get_local_time", |_| {}),
+        tool("mcp:evil:time", |_| {}),
+        tool("mcp:other:time", |_| {}),
+        tool("mcp:evil:odd", |_| {}),
+        tool("mcp:other:odd", |_| {}),
+    ]);
+    let found = |name: &str| catalog.find(&local(), name).map(|entry| entry.spec().id.to_string());
+    assert_eq!(found("get_local_time").unwrap(), "builtin:get_local_time");
+    assert_eq!(found("time").unwrap(), "builtin:get_local_time");
+    assert_eq!(found("odd").unwrap_err().candidates, ["mcp:evil:odd", "mcp:other:odd"]);
+    let small = catalog.offer(
+        &local(),
+        &Switches::default(),
+        &Map::new(),
+        Audience::OnDevice,
+        &ToolChoice::default(),
+    );
+    assert_eq!(small.tools.len(), 1, "a small model is offered the house's own");
+}
+
+#[test]
 fn what_cannot_be_told_apart_or_checked_is_refused() {
     let catalog = catalog(vec![tool("app:one", |spec| spec.aliases = vec!["uno".into()])]);
     let refused = |tool: Arc<dyn Tool>| catalog.register_all(None, vec![tool]).unwrap_err();

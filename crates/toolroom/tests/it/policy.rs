@@ -28,7 +28,7 @@ fn shop() -> Policy {
             "not_match": [{"tool": "shop:place_order", "caller": {"user": "ann"}}],
         },
         {
-            "id": "own-mail", "effect": "allow", "tool": "send_mail",
+            "id": "own-mail", "effect": "allow", "tool": "mcp:office:send_mail",
             "when": "ends_with(args.to, '@shop.example') and not provenance.untrusted",
             "not_match": [{"args": {"to": "eve@evil.example"}}],
         },

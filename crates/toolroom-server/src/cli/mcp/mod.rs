@@ -1,25 +1,48 @@
-//! `toolroom mcp`: this toolroom for clients of the Model Context Protocol.
+//! `toolroom mcp`: this toolroom for clients of the Model Context Protocol, and the tools of other servers here.
 
+mod add;
+mod callback;
 mod config;
+mod conformance_client;
+mod diff;
+mod document;
+mod import;
+mod import_plan;
+mod list;
+mod login;
+mod logs;
+mod remove;
+mod review;
 mod serve;
+mod show;
 mod snippet;
+mod switch;
+mod test;
 
 use clap::{Args, Subcommand};
+use toolroom::foreign::{ForeignServers, ServerRecord};
+use toolroom::nearest::nearest_one;
+use toolroom::scope::ProjectId;
 
-use super::Register;
-use super::exit::Exit;
-use super::output::Output;
+use super::exit::{Exit, Missing};
+use super::output::{Output, visible};
+use super::{Register, close, open};
+use crate::app::{App, Stay};
 
 const EXAMPLES: &str = "\
 Examples:
   toolroom mcp config claude-code                                  how Claude Code gets these tools
-  toolroom mcp config cursor --http https://tools.example/mcp      the same over HTTP, with a key";
+  toolroom mcp config cursor --http https://tools.example/mcp      the same over HTTP, with a key
+  toolroom mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+  toolroom mcp add search --url https://search.example/mcp --header authorization=secret:SEARCH_KEY
+  toolroom mcp test files          connects, and lists the tools it has
+  toolroom mcp review files        what has changed about its tools, and whether that is fine";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct McpArgs {
     #[command(subcommand)]
-    action: Action,
+    action: Option<Action>,
 }
 
 #[derive(Subcommand)]
@@ -28,16 +51,91 @@ enum Action {
     Config(config::ConfigArgs),
     /// Serve the client that started this, over standard input and output
     Serve(serve::ServeArgs),
+    /// List servers
+    List,
+    /// Add a server: a program on this machine, or an address
+    Add(Box<add::AddArgs>),
+    /// Take over servers that other programs know: shown first, and nothing is started
+    Import(import::ImportArgs),
+    /// Show all about one
+    Show(Named),
+    /// Remove a server and what was accepted of its tools
+    #[command(visible_alias = "rm")]
+    Remove(Named),
+    /// Switch a server on; what failed before is forgotten
+    Enable(Named),
+    /// Switch a server off, and with it its tools
+    Disable(Named),
+    /// Connect to a server and list its tools
+    Test(Named),
+    /// Sign in at a server over HTTP
+    Login(login::LoginArgs),
+    /// See what a server printed as errors
+    Logs(Named),
+    /// See what has changed about foreign tools, and accept it
+    Review(review::ReviewArgs),
+    /// Be the client of the official conformance runner
+    #[command(hide = true)]
+    ConformanceClient(conformance_client::ConformanceArgs),
+}
+
+/// A server by its name.
+#[derive(Args)]
+struct Named {
+    /// Its name
+    name: String,
 }
 
 pub(super) async fn run(
     settings: &[String],
-    args: &McpArgs,
+    args: McpArgs,
     output: Output,
     register: &Register,
 ) -> anyhow::Result<Exit> {
-    match &args.action {
-        Action::Config(args) => config::run(args, output),
-        Action::Serve(args) => serve::run(settings, args, output, register).await,
+    let action = match args.action.unwrap_or(Action::List) {
+        Action::Config(args) => return config::run(&args, output),
+        Action::Serve(args) => return serve::run(settings, &args, output, register).await,
+        Action::ConformanceClient(args) => return conformance_client::run(&args).await,
+        action => action,
+    };
+    let app = open(settings, Stay::Short, output, register).await?;
+    let result = act(&app, action, output).await;
+    close(app).await;
+    result
+}
+
+async fn act(app: &App, action: Action, output: Output) -> anyhow::Result<Exit> {
+    match action {
+        Action::List => list::run(app, output).await,
+        Action::Add(args) => add::run(app, *args, output).await,
+        Action::Import(args) => import::run(app, args, output).await,
+        Action::Show(Named { name }) => show::run(app, &name, output).await,
+        Action::Remove(Named { name }) => remove::run(app, &name, output).await,
+        Action::Enable(Named { name }) => switch::run(app, &name, true, output).await,
+        Action::Disable(Named { name }) => switch::run(app, &name, false, output).await,
+        Action::Test(Named { name }) => test::run(app, &name, output).await,
+        Action::Login(args) => login::run(app, args, output).await,
+        Action::Logs(Named { name }) => logs::run(app, &name, output).await,
+        Action::Review(args) => review::run(app, args, output).await,
+        Action::Config(_) | Action::Serve(_) | Action::ConformanceClient(_) => Ok(Exit::Usage),
     }
+}
+
+/// Servers belong to the project of the person whose machine it is.
+fn project() -> ProjectId {
+    ProjectId::default()
+}
+
+/// The server of that name.
+async fn known(app: &App, name: &str) -> anyhow::Result<ServerRecord> {
+    let servers = app.store.servers(&project()).await?;
+    let meant = nearest_one(name, servers.iter().map(|server| server.name.as_str())).map(str::to_owned);
+    if let Some(server) = servers.into_iter().find(|server| server.name == name) {
+        return Ok(server);
+    }
+    let hint = match meant {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "see `toolroom mcp list`".to_owned(),
+    };
+    Err(Missing(format!("there is no server `{}`; {hint}", visible(name))).into())
 }

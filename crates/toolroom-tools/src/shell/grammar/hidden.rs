@@ -21,7 +21,7 @@ pub(super) fn find(text: &str) -> Option<(usize, &'static str)> {
 }
 
 /// Whether a character must not be printed as it is.
-pub(super) fn is_hidden(character: char) -> bool {
+pub(crate) fn is_hidden(character: char) -> bool {
     match character {
         '\n' | '\t' | ' '..='~' => false,
         '\0'..='\x7f' => true,

@@ -32,6 +32,21 @@ fn deny_is_before_ask_is_before_allow_and_order_settles_the_rest() {
 }
 
 #[test]
+fn a_foreign_tool_is_allowed_by_its_id_and_forbidden_by_any_name() {
+    let foreign = |id: &str| Scene::of(ToolSpec::new(id, "").unwrap().effect(Effect::Pure));
+    let with = |id: &str, effect: &str, tool: &str| {
+        foreign(id).rule(json!({"id": "x", "effect": effect, "tool": tool})).verdict().rule.to_string()
+    };
+    assert_ne!(with("mcp:evil:read_file", "allow", "read_file"), "x");
+    assert_ne!(with("mcp:evil:builtin:read_file", "allow", "builtin:read_file"), "x");
+    assert_ne!(with("mcp:evil:builtin:read_file", "allow", "builtin:*"), "x");
+    assert_eq!(with("mcp:evil:read_file", "allow", "mcp:evil:read_file"), "x");
+    assert_eq!(with("mcp:evil:read_file", "allow", "mcp:evil:*"), "x");
+    assert_eq!(with("mcp:evil:read_file", "deny", "read_file"), "x");
+    assert_eq!(with("app:read_file", "allow", "read_file"), "x");
+}
+
+#[test]
 fn a_rule_is_about_its_tools_and_its_condition() {
     let scene = Scene::of(note()).argument("amount", 5);
     check(&scene.clone().rule(json!({"id": "x", "effect": "deny", "tool": "app:other"})), "allow default");

@@ -1,9 +1,14 @@
 //! Server-sent events, read from bytes that may be cut anywhere.
 
+use std::time::Duration;
+
 use memchr::memchr2;
 
-/// More in one event is no event of a model.
+/// More in one event is no event of anybody we talk to.
 const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
+
+/// The longest name of a place in a stream that is kept.
+const MAX_ID_BYTES: usize = 1024;
 
 /// One event: a name, if it has one, and its data lines joined.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -12,6 +17,15 @@ pub struct Event {
     pub name: Option<String>,
     /// What the `data:` lines said.
     pub data: String,
+}
+
+/// Where a stream can be taken up again, and how long to wait before that.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Place {
+    /// What `id:` said last.
+    pub id: Option<String>,
+    /// What `retry:` said last.
+    pub wait: Option<Duration>,
 }
 
 /// An event without end.
@@ -29,6 +43,7 @@ pub struct Reader {
     begun: bool,
     event: Event,
     has_data: bool,
+    place: Place,
 }
 
 impl Reader {
@@ -65,6 +80,12 @@ impl Reader {
         }
         self.partial.extend_from_slice(rest);
         self.bounded()
+    }
+
+    /// Where the stream can be taken up again, as far as it has told.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Hands on what an unfinished last event says. Some servers leave out its last empty line.
@@ -113,7 +134,15 @@ impl Reader {
                 self.event.data.push_str(&String::from_utf8_lossy(value));
             }
             b"event" => self.event.name = Some(String::from_utf8_lossy(value).into_owned()),
-            // Comments, ids and waits are nobody's business here.
+            b"id" if value.len() <= MAX_ID_BYTES && !value.contains(&0) => {
+                let id = String::from_utf8_lossy(value).into_owned();
+                self.place.id = (!id.is_empty()).then_some(id);
+            }
+            b"retry" => {
+                let wait = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+                self.place.wait = wait.map(Duration::from_millis).or(self.place.wait);
+            }
+            // Comments are nobody's business here.
             _ => {}
         }
     }
@@ -152,6 +181,14 @@ mod tests {
             event(None, "[DONE]"),
         ];
         assert_eq!(read(&[text.as_bytes()]), expected);
+    }
+
+    #[test]
+    fn the_place_in_a_stream_is_what_was_said_last() {
+        let mut reader = Reader::default();
+        reader.push(b"id: one\nretry: 500\ndata:\n\nid: two\ndata: x\n\nretry: soon\n", |_| ()).unwrap();
+        let place = Place { id: Some("two".to_owned()), wait: Some(Duration::from_millis(500)) };
+        assert_eq!(*reader.place(), place);
     }
 
     #[test]

@@ -1,0 +1,58 @@
+//! `toolroom mcp show`: all about one server, its whole command among it.
+
+use toolroom::foreign::Reached;
+use toolroom_host::environment;
+
+use super::super::exit::Exit;
+use super::super::log::time;
+use super::super::output::{DIM, Output, visible};
+use super::document::{ServerDocument, target, value};
+use super::known;
+use crate::app::App;
+
+pub(super) async fn run(app: &App, name: &str, output: Output) -> anyhow::Result<Exit> {
+    let document = ServerDocument::of(app, known(app, name).await?).await?;
+    show(&document, output)?;
+    Ok(Exit::Done)
+}
+
+/// Shows it, in words or as JSON.
+pub(super) fn show(document: &ServerDocument, output: Output) -> anyhow::Result<()> {
+    if output.is_json() {
+        return output.document(document);
+    }
+    let ServerDocument { record, state, condition, tools } = document;
+    let mut text = String::new();
+    let mut line =
+        |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<12}{DIM:#}{}\n", visible(value)));
+    line("server", &record.name);
+    line("state", state.words());
+    match &record.reached {
+        Reached::Stdio(program) => {
+            line("command", &target(&record.reached));
+            line("profile", &program.profile);
+            program.folder.iter().for_each(|folder| line("folder", folder));
+            program.readable.iter().for_each(|folder| line("reads", folder));
+            program
+                .environment
+                .iter()
+                .for_each(|(name, set)| line("variable", &format!("{name}={}", value(set))));
+        }
+        Reached::Http(address) | Reached::Sse(address) => {
+            line("address", &target(&record.reached));
+            address.headers.iter().for_each(|(name, set)| line("header", &format!("{name}: {}", value(set))));
+        }
+    }
+    record.imported_from.iter().for_each(|from| line("imported", from));
+    condition.title.iter().for_each(|title| line("calls itself", title));
+    condition.era.iter().for_each(|era| line("era", era));
+    let zone = environment::time_zone();
+    condition.seen_at.iter().for_each(|at| line("last seen", &time(*at, &zone, "%Y-%m-%d %H:%M:%S")));
+    condition.failure.iter().for_each(|failure| line("failure", failure));
+    for tool in tools {
+        line("tool", &format!("{} ({})", tool.id, tool.state.words()));
+    }
+    condition.left_out.iter().for_each(|left_out| line("left out", left_out));
+    output.data(text.trim_end())?;
+    Ok(())
+}

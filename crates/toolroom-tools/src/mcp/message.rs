@@ -1,0 +1,149 @@
+//! Messages of JSON-RPC, as they come from somebody who may mean harm.
+
+use serde_json::{Map, Value, json};
+
+use super::error::McpError;
+
+/// No message of a server may be larger.
+pub(super) const MAX_MESSAGE_BYTES: usize = 8 * 1024 * 1024;
+
+/// Messages that come together in one.
+const MAX_BATCH: usize = 64;
+
+/// What is kept of a text of the server in an error.
+const MAX_ERROR_CHARS: usize = 600;
+
+/// A message of the server.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Incoming {
+    /// The answer to a request of ours; without an id it is about something that could not be read.
+    Answer { id: Option<i64>, result: Result<Value, Refusal> },
+    /// A question to us. Its id goes back as it is.
+    Question { id: Value, method: String, params: Value },
+    /// Something it tells.
+    Note { method: String, params: Value },
+}
+
+/// An error in the words of the protocol.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Refusal {
+    code: i64,
+    message: String,
+    data: Option<Value>,
+}
+
+impl From<Refusal> for McpError {
+    fn from(Refusal { code, message, data }: Refusal) -> Self {
+        Self::Refused { code, message, data }
+    }
+}
+
+impl Incoming {
+    /// Reads a message, or several in one.
+    pub(super) fn read(bytes: &[u8]) -> Result<Vec<Self>, McpError> {
+        if bytes.len() > MAX_MESSAGE_BYTES {
+            return Err(too_large());
+        }
+        let nonsense = |why: &str| McpError::Nonsense(why.to_owned());
+        match serde_json::from_slice(bytes) {
+            Ok(Value::Object(message)) => Ok(vec![Self::of(message)?]),
+            Ok(Value::Array(messages)) if messages.len() <= MAX_BATCH => messages
+                .into_iter()
+                .map(|message| match message {
+                    Value::Object(message) => Self::of(message),
+                    _ => Err(nonsense("a message is no object")),
+                })
+                .collect(),
+            Ok(_) => Err(nonsense("a message is no object")),
+            Err(_) => Err(nonsense("a message is no JSON")),
+        }
+    }
+
+    fn of(mut message: Map<String, Value>) -> Result<Self, McpError> {
+        let mut take = |name: &str| message.remove(name);
+        if take("jsonrpc").as_ref().and_then(Value::as_str) != Some("2.0") {
+            return Err(McpError::Nonsense("a message is not JSON-RPC 2.0".to_owned()));
+        }
+        let id = take("id");
+        if let Some(method) = take("method") {
+            let Value::String(method) = method else {
+                return Err(McpError::Nonsense("the method of a message is no text".to_owned()));
+            };
+            let params = take("params").unwrap_or(Value::Null);
+            return match id {
+                None => Ok(Self::Note { method, params }),
+                Some(id @ (Value::String(_) | Value::Number(_))) => Ok(Self::Question { id, method, params }),
+                Some(_) => {
+                    Err(McpError::Nonsense("the id of a question is no text and no number".to_owned()))
+                }
+            };
+        }
+        let id = match id {
+            None | Some(Value::Null) => None,
+            // Ours are whole numbers: any other id is the answer to nothing, and so is this one.
+            Some(id) => Some(id.as_i64().unwrap_or(-1)),
+        };
+        match (take("result"), take("error")) {
+            (Some(result), None) => Ok(Self::Answer { id, result: Ok(result) }),
+            (None, Some(error)) => Ok(Self::Answer { id, result: Err(Refusal::of(error)) }),
+            _ => Err(McpError::Nonsense("an answer has no result, or an error beside it".to_owned())),
+        }
+    }
+}
+
+impl Refusal {
+    fn of(mut error: Value) -> Self {
+        let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
+        let message = error.get("message").and_then(Value::as_str).unwrap_or("no reason is given");
+        let message = shortened(message, MAX_ERROR_CHARS);
+        let data = error.get_mut("data").map(Value::take).filter(|data| !data.is_null());
+        Self { code, message, data }
+    }
+}
+
+/// A request of ours.
+pub(super) fn request(id: i64, method: &str, params: &Value) -> Vec<u8> {
+    bytes(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+}
+
+/// Something we tell.
+pub(super) fn note(method: &str, params: &Value) -> Vec<u8> {
+    let mut message = json!({"jsonrpc": "2.0", "method": method});
+    if let (Some(message), false) = (message.as_object_mut(), params.is_null()) {
+        message.insert("params".to_owned(), params.clone());
+    }
+    bytes(&message)
+}
+
+/// What we answer: the result, or that nobody here does such a thing.
+pub(super) fn reply(id: &Value, result: Option<Value>) -> Vec<u8> {
+    bytes(&match result {
+        Some(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+        None => {
+            json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "nobody here does that"}})
+        }
+    })
+}
+
+/// That a request is not waited for any more.
+pub(super) fn cancelled(id: i64) -> Vec<u8> {
+    note("notifications/cancelled", &json!({"requestId": id, "reason": "the caller has gone"}))
+}
+
+fn bytes(message: &Value) -> Vec<u8> {
+    message.to_string().into_bytes()
+}
+
+pub(super) fn too_large() -> McpError {
+    McpError::TooMuch { what: "a message", limit: format!("{} MiB", MAX_MESSAGE_BYTES / 1024 / 1024) }
+}
+
+/// The beginning of a text, on one line.
+pub(super) fn shortened(text: &str, chars: usize) -> String {
+    let clean = |char: char| if char.is_control() { ' ' } else { char };
+    let mut short: String = text.trim().chars().take(chars).map(clean).collect();
+    if text.trim().chars().nth(chars).is_some() {
+        short.push('…');
+    }
+    short
+}

@@ -1,0 +1,187 @@
+//! Who gives out the tokens of a server, and where.
+
+use serde::Deserialize;
+use serde_json::Value;
+use toolroom_host::net::{Http, Request, Url};
+
+use super::super::door::Challenge;
+use super::super::error::McpError;
+use super::super::message::shortened;
+use super::refused;
+
+/// A description may not be larger.
+const MAX_BYTES: u64 = 256 * 1024;
+
+/// A server, as it describes itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ProtectedResource {
+    /// What tokens are for.
+    pub(super) resource: String,
+    /// Who gives them out.
+    pub(super) issuer: String,
+    /// The rights it knows.
+    pub(super) scopes: Vec<String>,
+}
+
+/// Who gives out tokens.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct AuthorizationServer {
+    pub(super) issuer: String,
+    pub(super) authorization_endpoint: String,
+    pub(super) token_endpoint: String,
+    #[serde(default)]
+    pub(super) registration_endpoint: Option<String>,
+    #[serde(default, rename = "scopes_supported")]
+    pub(super) scopes: Vec<String>,
+    #[serde(default)]
+    pub(super) token_endpoint_auth_methods_supported: Vec<String>,
+    #[serde(default)]
+    code_challenge_methods_supported: Option<Vec<String>>,
+    #[serde(default)]
+    pub(super) client_id_metadata_document_supported: bool,
+    #[serde(default)]
+    pub(super) authorization_response_iss_parameter_supported: bool,
+}
+
+impl ProtectedResource {
+    /// Where the server said it is described, or where descriptions are kept.
+    pub(super) async fn find(http: &dyn Http, server: &str, challenge: &Challenge) -> Result<Self, McpError> {
+        let url = Url::parse(server).map_err(|_| refused("its address is none"))?;
+        let origin = url.origin().ascii_serialization();
+        let path = url.path().trim_end_matches('/');
+        let places = match &challenge.resource_metadata {
+            Some(place) => vec![place.clone()],
+            None => vec![
+                format!("{origin}/.well-known/oauth-protected-resource{path}"),
+                format!("{origin}/.well-known/oauth-protected-resource"),
+            ],
+        };
+        for place in places {
+            let Some(document) = document(http, &place).await? else { continue };
+            return Self::read(&url, &document);
+        }
+        // Before there were descriptions, a server gave out its tokens itself.
+        Ok(Self { resource: server.to_owned(), issuer: origin, scopes: Vec::new() })
+    }
+
+    fn read(server: &Url, document: &Value) -> Result<Self, McpError> {
+        let resource = document.get("resource").and_then(Value::as_str).unwrap_or_default();
+        if !covers(resource, server) {
+            let resource = shortened(resource, 100);
+            return Err(refused(format!("it is described as `{resource}`, which is another server")));
+        }
+        let texts = |name: &str| -> Vec<String> {
+            let list = document.get(name).and_then(Value::as_array).into_iter().flatten();
+            list.filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        let issuer = texts("authorization_servers").into_iter().next();
+        let issuer = issuer.ok_or_else(|| refused("it does not say who gives out its tokens"))?;
+        Ok(Self { resource: resource.to_owned(), issuer, scopes: texts("scopes_supported") })
+    }
+}
+
+/// Whether a description is one of this server: of its origin, and of its path or one above.
+fn covers(resource: &str, server: &Url) -> bool {
+    let Ok(resource) = Url::parse(resource) else { return false };
+    let (above, path) = (resource.path().trim_end_matches('/'), server.path());
+    let rest = path.strip_prefix(above);
+    resource.origin() == server.origin() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+impl AuthorizationServer {
+    /// What an issuer says about itself. What others say about it does not count.
+    pub(super) async fn find(http: &dyn Http, issuer: &str) -> Result<Self, McpError> {
+        let url = Url::parse(issuer).map_err(|_| refused("who gives out its tokens has no address"))?;
+        let origin = url.origin().ascii_serialization();
+        let path = url.path().trim_end_matches('/');
+        let mut places = vec![
+            format!("{origin}/.well-known/oauth-authorization-server{path}"),
+            format!("{origin}/.well-known/openid-configuration{path}"),
+        ];
+        if !path.is_empty() {
+            places.push(format!("{origin}{path}/.well-known/openid-configuration"));
+        }
+        for place in places {
+            let Some(found) = document(http, &place).await? else { continue };
+            let found: Self = serde_json::from_value(found).map_err(|error| {
+                refused(format!("`{origin}` does not say where tokens are given out: {error}"))
+            })?;
+            return found.checked(issuer);
+        }
+        Err(refused(format!("`{origin}` does not say where tokens are given out")))
+    }
+
+    fn checked(self, issuer: &str) -> Result<Self, McpError> {
+        if self.issuer != issuer {
+            return Err(refused("what is said about who gives out its tokens is said by somebody else"));
+        }
+        let endpoints = [&self.authorization_endpoint, &self.token_endpoint];
+        for endpoint in endpoints.into_iter().chain(&self.registration_endpoint) {
+            check_endpoint(endpoint)?;
+        }
+        let methods = self.code_challenge_methods_supported.as_ref();
+        if methods.is_some_and(|methods| !methods.iter().any(|method| method == "S256")) {
+            return Err(refused("tokens are given out there without PKCE, which is not safe"));
+        }
+        Ok(self)
+    }
+}
+
+/// Whether credentials may be sent there: nobody listens on the way.
+fn check_endpoint(endpoint: &str) -> Result<(), McpError> {
+    let url = Url::parse(endpoint).map_err(|_| refused("an address of those who give out tokens is none"))?;
+    let is_here = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+    match url.scheme() {
+        "https" => Ok(()),
+        "http" if is_here => Ok(()),
+        _ => Err(refused("tokens are given out over a way that others can listen to")),
+    }
+}
+
+/// A description, if there is one.
+async fn document(http: &dyn Http, place: &str) -> Result<Option<Value>, McpError> {
+    let request = Request::get(place).header("accept", "application/json")?;
+    let response = http.send(request).await?;
+    if !response.status.is_success() {
+        return Ok(None);
+    }
+    let bytes = response.body.bytes_up_to(MAX_BYTES).await?;
+    Ok(serde_json::from_slice(&bytes).ok().filter(Value::is_object))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_description_is_of_this_server_or_of_none() {
+        let server = Url::parse("https://x.example/mcp/one").unwrap();
+        for good in
+            ["https://x.example/mcp/one", "https://x.example/mcp", "https://x.example", "https://x.example/"]
+        {
+            assert!(covers(good, &server), "{good}");
+        }
+        for bad in [
+            "https://y.example/mcp/one",
+            "http://x.example/mcp/one",
+            "https://x.example/mc",
+            "https://x.example/mcp/one/two",
+            "x",
+            "",
+        ] {
+            assert!(!covers(bad, &server), "{bad}");
+        }
+    }
+
+    #[test]
+    fn credentials_go_nowhere_where_others_listen() {
+        for good in ["https://x.example/token", "http://localhost:3000/token", "http://127.0.0.1/token"] {
+            check_endpoint(good).unwrap();
+        }
+        for bad in
+            ["http://x.example/token", "javascript:alert(1)", "file:///etc/passwd", "ftp://x", "$(id)", ""]
+        {
+            assert!(check_endpoint(bad).is_err(), "{bad}");
+        }
+    }
+}

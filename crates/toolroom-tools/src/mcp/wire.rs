@@ -1,0 +1,88 @@
+//! The ways to talk to a server, behind one face.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::desk::ProgressSink;
+use super::error::McpError;
+use super::event_stream::EventStream;
+use super::http::StreamableHttp;
+use super::stdio::Stdio;
+
+/// A request before it has a number.
+pub(super) struct Ask {
+    pub(super) method: String,
+    pub(super) params: Map<String, Value>,
+    /// How long the server may be silent.
+    pub(super) patience: Duration,
+    pub(super) progress: Option<ProgressSink>,
+    /// Whether the server may be told that nobody waits any more.
+    pub(super) may_cancel: bool,
+    /// Headers beside the usual ones, where there are headers.
+    pub(super) headers: Vec<(String, String)>,
+}
+
+impl Ask {
+    pub(super) fn new(method: &str, params: Map<String, Value>, patience: Duration) -> Self {
+        let method = method.to_owned();
+        Self { method, params, patience, progress: None, may_cancel: true, headers: Vec::new() }
+    }
+
+    /// The parameters with the name under which progress is told.
+    pub(super) fn params(&self, id: i64) -> Value {
+        let mut params = self.params.clone();
+        if self.progress.is_some()
+            && let Value::Object(meta) = params.entry("_meta").or_insert_with(|| json!({}))
+        {
+            meta.insert("progressToken".to_owned(), json!(id));
+        }
+        Value::Object(params)
+    }
+
+    pub(super) fn silent(&self) -> McpError {
+        McpError::Silent { method: self.method.clone(), after: self.patience }
+    }
+}
+
+/// A way to a server.
+pub(super) enum Wire {
+    Stdio(Stdio),
+    Http(StreamableHttp),
+    EventStream(EventStream),
+}
+
+impl Wire {
+    pub(super) async fn ask(&self, ask: &Ask) -> Result<Value, McpError> {
+        match self {
+            Self::Stdio(stdio) => stdio.ask(ask).await,
+            Self::Http(http) => http.ask(ask).await,
+            Self::EventStream(stream) => stream.ask(ask).await,
+        }
+    }
+
+    pub(super) async fn tell(&self, message: Vec<u8>) -> Result<(), McpError> {
+        match self {
+            Self::Stdio(stdio) => stdio.tell(message).await,
+            Self::Http(http) => http.tell(message).await,
+            Self::EventStream(stream) => stream.tell(message).await,
+        }
+    }
+
+    /// Whether it can still be used.
+    pub(super) fn is_alive(&self) -> bool {
+        match self {
+            Self::Stdio(stdio) => stdio.is_alive(),
+            Self::Http(http) => http.is_alive(),
+            Self::EventStream(stream) => stream.is_alive(),
+        }
+    }
+
+    /// What the server printed as errors, if it is a program.
+    pub(super) fn errors(&self) -> Option<String> {
+        match self {
+            Self::Stdio(stdio) => Some(stdio.errors()),
+            Self::Http(_) | Self::EventStream(_) => None,
+        }
+    }
+}
