@@ -293,17 +293,12 @@ impl Desk {
     }
 }
 
-/// Whether a question is about this tool and these arguments. Those that nobody gave were filled in.
+/// Whether a question is about this tool and these arguments. One whose arguments are gone is over: it can be told about, and
+/// nothing runs any more.
 fn is_about(wish: &Wish<'_>, asked: &Asked, arguments: &Map<String, Value>) -> bool {
-    let spec = wish.entry.spec();
-    let Some(parked) = &asked.arguments else { return true };
-    let has_default = |name: &str| {
-        let pointer = spec.parameters.get("properties").and_then(|properties| properties.get(name));
-        pointer.is_some_and(|parameter| parameter.get("default").is_some())
-    };
-    *asked.question.record.tool == *spec.id.as_str()
-        && arguments.iter().all(|(name, value)| parked.get(name) == Some(value))
-        && parked.keys().all(|name| arguments.contains_key(name) || has_default(name))
+    let is_tool = *asked.question.record.tool == *wish.entry.spec().id.as_str();
+    is_tool
+        && asked.arguments.as_ref().is_none_or(|parked| *parked == wish.entry.completed(arguments.clone()))
 }
 
 /// What the client of somebody says they said.

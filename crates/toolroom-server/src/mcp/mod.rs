@@ -2,7 +2,7 @@
 //!
 //! Two eras are spoken side by side: since 2026-07-28 every request stands for itself and says what its client can do;
 //! before that a client introduces itself once, in a [`Session`]. [`Desk`] answers requests of both, whatever way they
-//! come; the ways are `http/mcp.rs` and [`stdio`]. Calls go the one path of every call.
+//! come; the ways are `http/mcp/` and [`stdio`]. Calls go the one path of every call.
 
 mod approval;
 mod call;

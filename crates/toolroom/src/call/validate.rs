@@ -63,9 +63,18 @@ fn untold() -> ToolError {
 /// From what was sent to what the tool would get.
 fn prepare(entry: &Entry, request: &mut CallRequest) -> Result<Arguments, ToolError> {
     check_context(request)?;
-    let mut arguments = filled(entry, parse(&mut request.arguments)?);
-    arguments.values_mut().for_each(write_whole);
-    Ok(arguments)
+    Ok(entry.completed(parse(&mut request.arguments)?))
+}
+
+impl Entry {
+    /// Arguments as the tool would get them: what is absent filled in, and whole numbers written as such. A call that was
+    /// asked for in another way is the same call if these are the same.
+    #[must_use]
+    pub fn completed(&self, arguments: Arguments) -> Arguments {
+        let mut arguments = filled(self, arguments);
+        arguments.values_mut().for_each(write_whole);
+        arguments
+    }
 }
 
 /// To JSON Schema `20.0` is a whole number, to most programs it is none: whole numbers are written as such, up to where

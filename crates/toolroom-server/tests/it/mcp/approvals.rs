@@ -91,6 +91,31 @@ fn an_answer_is_for_its_caller_its_call_and_as_it_was_given() {
 }
 
 #[test]
+fn an_answer_about_one_value_is_none_about_the_default() {
+    let served = Served::new();
+    let key = served.key("local", "call");
+    let url = "https://nowhere.invalid/";
+    let ask = |arguments: Value, brought: &Value| {
+        let mut params = json!({"name": "fetch_url", "arguments": arguments});
+        for (name, value) in brought.as_object().unwrap() {
+            params[name] = value.clone();
+        }
+        served.ask(&modern_with(&key, "tools/call", params, &can_ask()))
+    };
+    let posted = json!({"url": url, "method": "POST", "body": ""});
+    let state = state(&result(&ask(posted.clone(), &json!({}))));
+    for other in [json!({"url": url, "body": ""}), json!({"url": url, "method": "GET", "body": ""})] {
+        let reply = ask(other, &says("once", &state));
+        assert!(reply.body.contains("belongs to another call"), "{}", reply.body);
+    }
+    // What is left out is what it would be.
+    let mut whole = posted;
+    whole["content_type"] = "application/x-www-form-urlencoded".into();
+    let denied = result(&ask(whole, &says("no", &state)));
+    assert!(denied["resultType"] == "complete" && denied["isError"] == true, "{denied}");
+}
+
+#[test]
 fn whoever_cannot_be_asked_is_told_who_can_and_makes_the_call_again() {
     let served = Served::new();
     let (key, operator) = (served.key("local", "call"), served.key("local", "approve"));
