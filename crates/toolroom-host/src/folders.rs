@@ -141,8 +141,17 @@ impl Folders {
 
 /// Makes a folder for its owner only, and those above it that are missing. One that is there stays as it is.
 #[expect(clippy::disallowed_types, reason = "this is the door: our own folders")]
-pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
+pub fn make_private(folder: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(folder)
+}
+
+/// Removes a folder of ours with all that is in it; one that is not there is no error. Links in it are not followed.
+#[expect(clippy::disallowed_methods, reason = "this is the door: our own folders")]
+pub fn remove_private(folder: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
 }
 
 /// A new folder of ours in `/tmp`, which nobody else enters. Whoever makes it removes it.

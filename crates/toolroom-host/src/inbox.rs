@@ -62,6 +62,16 @@ impl Inbox {
         self.part(part)?.1.set_len(0)
     }
 
+    /// Removes what is empty. What is still in the other is for the next one.
+    #[expect(clippy::disallowed_methods, reason = "this is the door: files of our own folder")]
+    pub fn end(&self) {
+        for (path, file) in &self.parts {
+            if file.metadata().is_ok_and(|found| found.len() == 0) {
+                drop(std::fs::remove_file(path));
+            }
+        }
+    }
+
     #[expect(clippy::disallowed_types, reason = "this is the door: files of our own folder")]
     fn part(&self, part: usize) -> io::Result<&(PathBuf, std::fs::File)> {
         self.parts.get(part).ok_or_else(|| io::ErrorKind::InvalidInput.into())
@@ -69,14 +79,8 @@ impl Inbox {
 }
 
 impl Drop for Inbox {
-    #[expect(clippy::disallowed_methods, reason = "this is the door: files of our own folder")]
     fn drop(&mut self) {
-        for (path, file) in &self.parts {
-            // What is still in it is for the next one.
-            if file.metadata().is_ok_and(|found| found.len() == 0) {
-                drop(std::fs::remove_file(path));
-            }
-        }
+        self.end();
     }
 }
 

@@ -8,6 +8,7 @@ pub mod archive;
 pub mod background;
 pub mod control_group;
 pub mod descriptors;
+pub mod desktop;
 pub mod environment;
 pub mod exchange;
 pub mod files;

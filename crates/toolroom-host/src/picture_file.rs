@@ -29,13 +29,13 @@ pub struct Picture {
 #[derive(Debug, thiserror::Error)]
 pub enum PictureError {
     /// There is none.
-    #[error("there is no file `{}`", path.display())]
+    #[error("there is no file `{}`; check its name, and the folder you are in", path.display())]
     NotFound {
         /// The file.
         path: PathBuf,
     },
     /// A folder, a pipe, a socket or a device.
-    #[error("`{}` is not a regular file", path.display())]
+    #[error("`{}` is not a regular file; name a picture", path.display())]
     NotRegular {
         /// The file.
         path: PathBuf,
@@ -49,7 +49,7 @@ pub enum PictureError {
         max_bytes: usize,
     },
     /// It is something else.
-    #[error("`{}` is no PNG, JPEG, GIF or WebP picture", path.display())]
+    #[error("`{}` is no PNG, JPEG, GIF or WebP picture; convert it to one of them", path.display())]
     NoPicture {
         /// The file.
         path: PathBuf,

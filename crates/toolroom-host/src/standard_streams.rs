@@ -6,10 +6,10 @@
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 
-use rustix::fs::{FileType, fstat};
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// What is read at a time.
 const PIECE: usize = 64 * 1024;
@@ -19,7 +19,10 @@ const MOST: usize = 1024 * 1024;
 
 /// Our standard input.
 #[derive(Debug)]
-pub struct StandardInput(Input);
+pub struct StandardInput {
+    input: Input,
+    _before: Option<Before>,
+}
 
 #[derive(Debug)]
 enum Input {
@@ -35,11 +38,14 @@ impl StandardInput {
     /// When there is none.
     pub fn open() -> io::Result<Self> {
         let descriptor = io::stdin().as_fd().try_clone_to_owned()?;
-        Ok(Self(match kind(&descriptor)? {
+        let kind = kind(&descriptor)?;
+        let before = Before::of(&descriptor, kind)?;
+        let input = match kind {
             FileType::Fifo => Input::Pipe(Receiver::from_owned_fd(descriptor)?),
             FileType::Socket => Input::Socket(socket(descriptor)?),
             _ => Input::Thread(thread()?),
-        }))
+        };
+        Ok(Self { input, _before: before })
     }
 
     /// Waits until there is something, and puts all there is behind `into`. Nothing at the end.
@@ -48,14 +54,14 @@ impl StandardInput {
     /// When it cannot be read.
     pub async fn read(&mut self, into: &mut Vec<u8>) -> io::Result<usize> {
         loop {
-            let read = match &mut self.0 {
+            let read = match &mut self.input {
                 Input::Pipe(pipe) => {
                     pipe.readable().await?;
-                    drain(into, |room| pipe.try_read(room))
+                    drain(into, |into| pipe.try_read_buf(into))
                 }
                 Input::Socket(socket) => {
                     socket.readable().await?;
-                    drain(into, |room| socket.try_read(room))
+                    drain(into, |into| socket.try_read_buf(into))
                 }
                 Input::Thread(pieces) => match pieces.recv().await.transpose()? {
                     Some(piece) => {
@@ -74,19 +80,16 @@ impl StandardInput {
 }
 
 /// Reads until nothing is left, or more than enough was read.
-fn drain(into: &mut Vec<u8>, read: impl Fn(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
+fn drain(into: &mut Vec<u8>, mut read: impl FnMut(&mut Vec<u8>) -> io::Result<usize>) -> io::Result<usize> {
     let before = into.len();
     loop {
-        let filled = into.len();
-        into.resize(filled + PIECE, 0);
-        let count = match into.get_mut(filled..) {
-            Some(room) => read(room),
-            None => Ok(0),
-        };
-        into.truncate(filled + count.as_ref().copied().unwrap_or(0));
+        into.reserve(PIECE);
+        let room = into.capacity() - into.len();
+        let count = read(into);
         let total = into.len() - before;
         match count {
-            Ok(PIECE) if total < MOST => {}
+            // There may be more where all the room was taken.
+            Ok(count) if count == room && total < MOST => {}
             Ok(_) => return Ok(total),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock && total > 0 => return Ok(total),
@@ -116,14 +119,20 @@ fn thread() -> io::Result<mpsc::Receiver<io::Result<Vec<u8>>>> {
 
 /// Our standard output.
 #[derive(Debug)]
-pub struct StandardOutput(Output);
+pub struct StandardOutput {
+    output: Output,
+    _before: Option<Before>,
+}
 
 #[derive(Debug)]
 enum Output {
     Pipe(Sender),
     Socket(UnixStream),
-    Other,
+    Thread(mpsc::Sender<Piece>),
 }
+
+/// Something to write, and where to say how that went.
+type Piece = (Vec<u8>, oneshot::Sender<io::Result<()>>);
 
 impl StandardOutput {
     /// Takes it over.
@@ -132,11 +141,14 @@ impl StandardOutput {
     /// When there is none.
     pub fn open() -> io::Result<Self> {
         let descriptor = io::stdout().as_fd().try_clone_to_owned()?;
-        Ok(Self(match kind(&descriptor)? {
+        let kind = kind(&descriptor)?;
+        let before = Before::of(&descriptor, kind)?;
+        let output = match kind {
             FileType::Fifo => Output::Pipe(Sender::from_owned_fd(descriptor)?),
             FileType::Socket => Output::Socket(socket(descriptor)?),
-            _ => Output::Other,
-        }))
+            _ => Output::Thread(writing_thread()?),
+        };
+        Ok(Self { output, _before: before })
     }
 
     /// Writes all of it.
@@ -145,7 +157,7 @@ impl StandardOutput {
     /// When nobody reads it any more.
     pub async fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
-            let written = match &self.0 {
+            let written = match &self.output {
                 Output::Pipe(pipe) => {
                     pipe.writable().await?;
                     pipe.try_write(bytes)
@@ -154,10 +166,10 @@ impl StandardOutput {
                     socket.writable().await?;
                     socket.try_write(bytes)
                 }
-                Output::Other => {
-                    let mut output = io::stdout().lock();
-                    output.write_all(bytes)?;
-                    return output.flush();
+                Output::Thread(pieces) => {
+                    let (told, written) = oneshot::channel();
+                    pieces.send((bytes.to_vec(), told)).await.map_err(|_| gone())?;
+                    return written.await.map_err(|_| gone())?;
                 }
             };
             match written {
@@ -167,6 +179,50 @@ impl StandardOutput {
             }
         }
         Ok(())
+    }
+}
+
+/// The thread that writes is no longer there.
+fn gone() -> io::Error {
+    ErrorKind::BrokenPipe.into()
+}
+
+/// Writes pieces until nobody has any: a terminal that is stopped stops this thread alone.
+fn writing_thread() -> io::Result<mpsc::Sender<Piece>> {
+    let (pieces, mut waiting) = mpsc::channel::<Piece>(1);
+    std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
+        while let Some((bytes, told)) = waiting.blocking_recv() {
+            let mut output = io::stdout().lock();
+            let written = output.write_all(&bytes).and_then(|()| output.flush());
+            // Whoever no longer wants to know has left.
+            drop(told.send(written));
+        }
+    })?;
+    Ok(pieces)
+}
+
+/// How a stream was before it was taken over. Others may hold the same one, such as the shell we were started from: they
+/// get it back as it was.
+#[derive(Debug)]
+struct Before {
+    descriptor: OwnedFd,
+    flags: OFlags,
+}
+
+impl Before {
+    /// Of what is waited for without a thread.
+    fn of(descriptor: &OwnedFd, kind: FileType) -> io::Result<Option<Self>> {
+        let flags = fcntl_getfl(descriptor)?;
+        let is_changed =
+            matches!(kind, FileType::Fifo | FileType::Socket) && !flags.contains(OFlags::NONBLOCK);
+        is_changed.then(|| Ok(Self { descriptor: descriptor.try_clone()?, flags })).transpose()
+    }
+}
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        // There is nobody left to tell that it did not work.
+        let _kept = fcntl_setfl(&self.descriptor, self.flags);
     }
 }
 

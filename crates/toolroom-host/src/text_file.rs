@@ -1,4 +1,4 @@
-//! Text people write: configuration files.
+//! Text people write: configuration files; and whatever they want to have in a file they name.
 
 use std::fs::{Metadata, Permissions};
 use std::io::{self, Write};
@@ -19,13 +19,13 @@ const PERMISSIONS: u32 = 0o777;
 #[derive(Debug, thiserror::Error)]
 pub enum TextFileError {
     /// A folder, a pipe, a socket or a device.
-    #[error("`{}` is not a regular file", path.display())]
+    #[error("`{}` is not a regular file; name one that is", path.display())]
     NotRegular {
         /// The file.
         path: PathBuf,
     },
     /// It is longer than anything that makes sense.
-    #[error("`{}` is longer than {max_bytes} bytes", path.display())]
+    #[error("`{}` is longer than {max_bytes} bytes; make it shorter", path.display())]
     TooLong {
         /// The file.
         path: PathBuf,
@@ -41,7 +41,7 @@ pub enum TextFileError {
         position: usize,
     },
     /// It is there, and must not be overwritten.
-    #[error("`{}` is already there", path.display())]
+    #[error("`{}` is already there and stays as it is; name another file, or move it away first", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -83,9 +83,9 @@ fn read(path: &Path, max_bytes: usize, links: Links) -> Result<Option<String>, T
 }
 
 /// Writes a file that is not there yet, for its owner only. Its folder must be there.
-pub fn write_new_private(path: &Path, text: &str) -> Result<(), TextFileError> {
+pub fn write_new_private(path: &Path, content: impl AsRef<[u8]>) -> Result<(), TextFileError> {
     let written = Staged::beside(path).and_then(|mut staged| {
-        staged.write_all(text.as_bytes())?;
+        staged.write_all(content.as_ref())?;
         staged.publish_new()
     });
     written.map_err(|source| match source.kind() {
@@ -97,7 +97,7 @@ pub fn write_new_private(path: &Path, text: &str) -> Result<(), TextFileError> {
 /// Writes a file whole, in place of the one that is there. That one's permissions are kept; a new one is for its
 /// owner only. A link stays a link: what it leads to is replaced.
 #[expect(clippy::disallowed_methods, reason = "this is the door: a text file that was named")]
-pub fn replace(path: &Path, text: &str) -> Result<(), TextFileError> {
+pub fn replace(path: &Path, content: impl AsRef<[u8]>) -> Result<(), TextFileError> {
     let failed = |source| TextFileError::Io { path: path.to_owned(), source };
     let (target, mode) = match std::fs::canonicalize(path) {
         Ok(target) => {
@@ -115,7 +115,7 @@ pub fn replace(path: &Path, text: &str) -> Result<(), TextFileError> {
     };
     let mut staged = Staged::beside(&target).map_err(failed)?;
     staged.file.set_permissions(Permissions::from_mode(mode)).map_err(failed)?;
-    staged.write_all(text.as_bytes()).map_err(failed)?;
+    staged.write_all(content.as_ref()).map_err(failed)?;
     staged.publish_over().map_err(|errno| failed(errno.into()))
 }
 

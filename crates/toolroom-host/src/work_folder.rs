@@ -22,18 +22,28 @@ pub struct WorkFolder {
 
 impl WorkFolder {
     /// A new one, empty.
+    pub fn inside(folders: &Folders) -> io::Result<Self> {
+        make_private(&folders.data)?;
+        clear_away(&folders.data)?;
+        Self::below(&folders.data)
+    }
+
+    /// A new one, empty, where temporary files belong.
+    #[expect(clippy::disallowed_methods, reason = "this is the door: where temporary files belong")]
+    pub fn temporary() -> io::Result<Self> {
+        Self::below(&std::env::temp_dir())
+    }
+
     #[expect(
         clippy::disallowed_methods,
         clippy::disallowed_types,
         reason = "this is the door: our own folders"
     )]
-    pub fn inside(folders: &Folders) -> io::Result<Self> {
-        make_private(&folders.data)?;
-        clear_away(&folders.data)?;
+    fn below(parent: &Path) -> io::Result<Self> {
         loop {
             let mut random = [0; 8];
             getrandom::fill(&mut random)?;
-            let path = folders.data.join(format!("{PREFIX}{}{SUFFIX}", hex::encode(random)));
+            let path = parent.join(format!("{PREFIX}{}{SUFFIX}", hex::encode(random)));
             std::fs::DirBuilder::new().mode(PRIVATE_FOLDER).create(&path)?;
             // Between these lines another process may take it for a leftover.
             match std::fs::File::open(&path).and_then(|lock| lock.lock_shared().map(|()| lock)) {

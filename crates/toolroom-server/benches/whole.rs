@@ -9,9 +9,11 @@
 #[path = "../../toolroom/benches/instant_model/mod.rs"]
 mod instant_model;
 mod lived_in;
+mod mcp;
 #[path = "../../toolroom/benches/measure/mod.rs"]
 mod measure;
 mod rest;
+mod served;
 mod talk;
 #[path = "../../toolroom/benches/ticket/mod.rs"]
 mod ticket;
@@ -41,7 +43,7 @@ use toolroom::tool::{Arguments, Effect};
 use toolroom_store::Store;
 
 /// Makes this program behave as the command line: `call` prints a result, as the real one does; `memory` adds on
-/// stderr what the process needed at most; `serve` has one more tool, and `bare` is no Toolroom at all.
+/// stderr what the process needed at most; `serve` has two more tools, and `bare…` are no Toolroom at all.
 const AS_CLI: &str = "TOOLROOM_BENCH_AS_CLI";
 
 /// Rounds per rate; odd, so that there is a median round.
@@ -70,13 +72,16 @@ type Done = Result<(), Box<dyn Error>>;
 
 fn main() -> ExitCode {
     let done = match std::env::var(AS_CLI).as_deref() {
-        Ok("bare") => rest::serve_bare(),
-        Ok("serve") => return toolroom_server::run(rest::register),
+        Ok("bare") => served::bare::over_http(rest::say_again),
+        Ok("bare_mcp") => served::bare::over_http(mcp::say_again),
+        Ok("bare_stdio") => served::bare::over_stdio(mcp::say_again),
+        Ok("serve") => return toolroom_server::run(register_served),
         Ok(mode) => return as_cli(mode),
         Err(_) => journal()
             .and_then(|()| idle_conversations())
             .and_then(|()| start())
-            .and_then(|()| rest::figures()),
+            .and_then(|()| rest::figures())
+            .and_then(|()| mcp::figures()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -94,6 +99,12 @@ fn as_cli(mode: &str) -> ExitCode {
         drop(writeln!(std::io::stderr(), "{status}"));
     }
     code
+}
+
+fn register_served(catalog: &Catalog) -> Result<(), RegisterError> {
+    rest::register(catalog)?;
+    mcp::register(catalog)?;
+    register_many(catalog)
 }
 
 fn register_many(catalog: &Catalog) -> Result<(), RegisterError> {
@@ -197,7 +208,7 @@ impl Work {
             Self::Close(store) => {
                 let close = CloseCall {
                     record: record(arguments),
-                    artifact: None,
+                    artifacts: Vec::new(),
                     enqueue: Vec::new(),
                     question: ParkedQuestion::None,
                 };

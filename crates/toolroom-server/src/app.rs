@@ -4,21 +4,23 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use anyhow::Context;
+use tokio::sync::Notify;
 use toolroom::Toolroom;
 use toolroom::agent::Agents;
 use toolroom::catalog::{Catalog, LimitRule, RegisterError};
 use toolroom::clock::SystemClock;
-use toolroom::conversation::{ConversationId, Conversations, Spending, StepError};
+use toolroom::conversation::{ConversationId, Conversations, StepError};
+use toolroom::foreign::{ForeignServers, UnreadableServer};
 use toolroom::ledger::{Artifacts, Journal, Switchboard};
 use toolroom::memory::Memories;
 use toolroom::redact::{Patterns, Secret};
 use toolroom::scope::{LOCAL_PROJECT, ProjectId, Scope};
-use toolroom::tool::Tool;
 use toolroom_host::background::Background;
 use toolroom_host::environment;
 use toolroom_host::files::{Access, Projects};
 use toolroom_host::folders::Folders;
 use toolroom_host::machine::FileId;
+use toolroom_host::net::Opening;
 use toolroom_host::occupancy::Occupancy;
 use toolroom_host::process::Supervisor;
 use toolroom_host::seal::KEY_FILE;
@@ -26,13 +28,14 @@ use toolroom_host::shell::{Interpreter, Shells};
 use toolroom_host::ssh::SshHome;
 use toolroom_store::Store;
 use toolroom_tools::builtin::doctor::Checkup;
+use toolroom_tools::builtin::location::LocationService;
 use toolroom_tools::builtin::shell::{CommandTerms, Lasting};
-use toolroom_tools::builtin::web::Web;
-use toolroom_tools::builtin::{self, Surroundings};
 use toolroom_tools::mcp::Gateway;
 
+use crate::all_tools::{Doors, full_catalog};
+use crate::calendar::{self, ConfiguredCalendar};
 use crate::config::{
-    Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, Openings, PolicyKeys, Sources, Trust,
+    Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, LocationKeys, PolicyKeys, Sources, Trust,
 };
 use crate::database::{DATABASE, NOTICE, OccupiedStore, adopt, open_busy_store, open_store};
 use crate::examination::Examination;
@@ -40,6 +43,7 @@ use crate::gateway::gateway;
 use crate::machine::Machine;
 use crate::metrics::Figures;
 use crate::models::keys_of_variables;
+use crate::search::{self, ConfiguredEngines};
 use crate::vault::{Hides, Vault};
 
 /// What was said at the terminal, inside the data folder.
@@ -82,6 +86,8 @@ pub struct App {
     pub(crate) machine: Machine,
     /// Other servers, and their tools.
     pub(crate) gateway: Arc<Gateway>,
+    /// What everything may reach in private networks.
+    pub(crate) openings: Vec<Opening>,
     /// Who can examine it.
     pub(crate) checkup: Arc<dyn Checkup>,
     /// As long as the store is open, nobody puts another database in its place.
@@ -97,7 +103,16 @@ impl App {
         stay: Stay,
         register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
     ) -> anyhow::Result<Self> {
-        let folders = Folders::from_environment()?;
+        Self::open_in(Folders::from_environment()?, flags, stay, register).await
+    }
+
+    /// Opens the toolroom of these folders, like [`App::open`].
+    pub async fn open_in(
+        folders: Folders,
+        flags: &[String],
+        stay: Stay,
+        register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
+    ) -> anyhow::Result<Self> {
         let sources = Sources::find(&folders);
         let read = sources.read()?;
         // What is wrong does not depend on trust, so it is told before anything is opened or made.
@@ -124,6 +139,7 @@ impl App {
             Stay::Short => lasting,
         });
         let files = Arc::new(projects(&folders, &config.config)?);
+        let everywhere = openings.everywhere().to_vec();
         let doors = Doors {
             checkup: Some(Arc::clone(&checkup)),
             files: Some(Arc::clone(&files)),
@@ -133,14 +149,23 @@ impl App {
             ssh: Some(Arc::new(SshHome::new(&folders.data.join(COMMANDS_HOME)))),
             commands: command_terms(&folders, &config.config.policy),
             openings,
+            engines: Some(Arc::new(ConfiguredEngines::new(config.config.search.clone(), Arc::clone(&vault)))),
+            location: location(&config.config.location),
+            calendars: Some(Arc::new(ConfiguredCalendar::new(
+                config.config.calendar.clone(),
+                Arc::clone(&vault),
+            ))),
         };
         let (catalog, machine) = full_catalog(Arc::clone(&storage), limits, doors, register)?;
         let machine = Machine::new(machine, store.clone());
-        let gateway = Arc::new(gateway(&folders, &files, &store, &vault, &catalog));
+        let gateway = Arc::new(gateway(&folders, &files, &store, &vault, &catalog, &everywhere));
         gateway.settle().await?;
+        for UnreadableServer { name, why } in store.unreadable(&ProjectId::default()).await? {
+            tracing::warn!(server = name, why, "the entry of a server cannot be read, and it is not used");
+        }
         if stay == Stay::Long {
-            let keepers = (Arc::downgrade(&lasting), Arc::downgrade(&gateway));
-            tokio::spawn(look_after(keepers.0, keepers.1, store.clone(), folders.clone()));
+            tokio::spawn(look_after(Arc::downgrade(&lasting), store.clone(), folders.clone()));
+            tokio::spawn(look_after_servers(Arc::downgrade(&gateway), gateway.outdated()));
         }
         let figures = Figures::new();
         let room = Toolroom::builder(storage)
@@ -163,6 +188,7 @@ impl App {
             figures,
             machine,
             gateway,
+            openings: everywhere,
             checkup,
             _place: place,
         })
@@ -206,18 +232,26 @@ impl App {
 }
 
 /// Looks after what outlives calls, and what other processes left behind, as long as somebody has it.
-async fn look_after(lasting: Weak<Lasting>, gateway: Weak<Gateway>, store: Store, folders: Folders) {
+async fn look_after(lasting: Weak<Lasting>, store: Store, folders: Folders) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
-        let (Some(lasting), Some(gateway)) = (lasting.upgrade(), gateway.upgrade()) else { return };
+        let Some(lasting) = lasting.upgrade() else { return };
         if let Err(error) = lasting.look_after().await {
             tracing::debug!(%error, "what outlives calls is looked after later");
         }
+        drop(lasting);
+        adopt(&store, &folders).await;
+    }
+}
+
+/// Looks after other servers, and at once when a call has found that they are not what they were.
+async fn look_after_servers(gateway: Weak<Gateway>, outdated: Arc<Notify>) {
+    loop {
+        drop(tokio::time::timeout(LOOK_EVERY, outdated.notified()).await);
+        let Some(gateway) = gateway.upgrade() else { return };
         if let Err(error) = gateway.look_after().await {
             tracing::debug!(%error, "other servers are looked after later");
         }
-        drop((lasting, gateway));
-        adopt(&store, &folders).await;
     }
 }
 
@@ -229,6 +263,8 @@ fn hides(config: &Loaded) -> Hides {
     };
     // A key that is sent to a vendor is a secret, whatever its variable is called.
     let mut values = keys_of_variables(&config.config);
+    values.extend(search::keys_of_variables(&config.config.search));
+    values.extend(calendar::password_of_variable(&config.config.calendar));
     values.extend(variables.into_iter().map(|(name, value)| Secret::new(format!("${name}"), value)));
     Hides { patterns: if keys.patterns { Patterns::Keys } else { Patterns::None }, values }
 }
@@ -240,6 +276,15 @@ fn command_terms(folders: &Folders, policy: &PolicyKeys) -> CommandTerms {
         profile: policy.exec_sandbox.0.clone(),
         hidden: vec![folders.config.clone(), folders.data.clone()],
         home: Some(folders.data.join(COMMANDS_HOME)),
+    }
+}
+
+/// Who is asked where this machine is.
+fn location(keys: &LocationKeys) -> LocationService {
+    LocationService {
+        locator: keys.provider,
+        url: keys.url.as_ref().map(|url| url.as_str().to_owned()),
+        opening: keys.url.as_ref().and_then(|url| url.opening().cloned()),
     }
 }
 
@@ -274,61 +319,4 @@ pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
     Ok(full_catalog(storage, limits, Doors::default(), register)?.0)
-}
-
-/// What tools reach besides the storage; nothing, where only their names are wanted.
-#[derive(Default)]
-struct Doors {
-    checkup: Option<Arc<dyn Checkup>>,
-    commands: CommandTerms,
-    files: Option<Arc<Projects>>,
-    memories: Option<Arc<dyn Memories>>,
-    lasting: Option<Arc<Lasting>>,
-    spending: Option<Arc<dyn Spending>>,
-    ssh: Option<Arc<SshHome>>,
-    openings: Openings,
-}
-
-/// The tools of every project, and beside them those that reach into this machine, which other projects may be given.
-type AllTools = (Arc<Catalog>, Vec<Arc<dyn Tool>>);
-
-/// Every tool there is: the built-in ones over this storage, and an embedder's own.
-fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
-    storage: Arc<S>,
-    limits: Vec<LimitRule>,
-    Doors { checkup, commands, files, lasting, memories, spending, ssh, openings }: Doors,
-    register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
-) -> anyhow::Result<AllTools> {
-    let catalog = Arc::new(Catalog::with_limits(limits));
-    let known = Arc::downgrade(&catalog);
-    // What a person opens on their machine is open to their own project.
-    let web = Web::new(move |project, tool| match known.upgrade() {
-        Some(catalog) if *project == ProjectId::default() => catalog
-            .find(project, tool.as_str())
-            .map_or_else(|_| Vec::new(), |entry| openings.of(entry.spec())),
-        _ => Vec::new(),
-    });
-    let supervisor = Supervisor::new(environment::own_program());
-    let shells = || Shells::new(supervisor.clone(), Interpreter::of_this_machine());
-    let around = Surroundings {
-        lasting: lasting.unwrap_or_else(|| Arc::new(Lasting::new(shells()))),
-        artifacts: Arc::clone(&storage) as _,
-        memories,
-        spending,
-        ssh,
-        journal: Arc::clone(&storage) as _,
-        switchboard: storage,
-        catalog: Arc::downgrade(&catalog),
-        checkup,
-        commands,
-        supervisor,
-        files,
-        time_zone: environment::time_zone(),
-        web: Arc::new(web),
-    };
-    catalog.register_all(None, builtin::all(&around)?)?;
-    let machine = builtin::of_this_machine(&around)?;
-    catalog.register_all(Some(&ProjectId::default()), machine.clone())?;
-    register(&catalog)?;
-    Ok((catalog, machine))
 }

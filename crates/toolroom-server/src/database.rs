@@ -108,6 +108,10 @@ impl toolroom_store::Inbox for OwnInbox {
     fn clear(&self, part: usize) -> io::Result<()> {
         self.0.clear(part)
     }
+
+    fn end(&self) {
+        self.0.end();
+    }
 }
 
 /// This process, as the store is told about it.

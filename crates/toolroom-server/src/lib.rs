@@ -4,8 +4,10 @@
 
 pub mod agents;
 mod agui;
+mod all_tools;
 pub mod app;
 mod backup;
+mod calendar;
 mod cli;
 pub mod config;
 mod database;
@@ -24,11 +26,18 @@ pub mod models;
 #[path = "../../toolroom/tests/it/mutation.rs"]
 mod mutation;
 mod openai;
+mod retention;
 mod runs;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]
 mod scale;
+mod search;
+mod settings;
+mod spelled_out;
 mod telemetry;
 pub mod vault;
 
 pub use cli::run;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

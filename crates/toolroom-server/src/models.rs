@@ -24,7 +24,13 @@ pub async fn directory(config: &Config, vault: &Vault, project: &ProjectId) -> a
         true => vault.secrets(project).await?,
         false => Vec::new(),
     };
-    Ok(joined(config, &secrets, environment::variable))
+    Ok(directory_of(config, &secrets))
+}
+
+/// The same with secrets that were opened already.
+#[must_use]
+pub fn directory_of(config: &Config, secrets: &[Secret]) -> Directory {
+    joined(config, secrets, environment::variable)
 }
 
 /// The vendors' keys that variables hold, to be hidden wherever they might be shown, whatever the variables are called.
@@ -64,18 +70,9 @@ fn of_keys(
 }
 
 fn key(place: &KeyPlace, secrets: &[Secret], look: &impl Fn(&str) -> Option<String>) -> KeySetting {
-    let from = place.to_string();
-    match place {
-        KeyPlace::Secret(name) => match secrets.iter().find(|secret| secret.name() == name) {
-            Some(secret) => KeySetting::Given(Given { value: secret.clone(), from }),
-            None => KeySetting::Missing(format!(
-                "there is no secret `{name}`; `toolroom secrets set {name}` keeps it"
-            )),
-        },
-        KeyPlace::Variable(name) => match look(name) {
-            Some(value) => KeySetting::Given(Given { value: Secret::new(from.clone(), value), from }),
-            None => KeySetting::Missing(format!("the variable {name} is not set")),
-        },
+    match place.key(secrets, look) {
+        Ok(value) => KeySetting::Given(Given { value, from: place.to_string() }),
+        Err(missing) => KeySetting::Missing(missing),
     }
 }
 

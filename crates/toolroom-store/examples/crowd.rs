@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let record = CallRecord { status: CallStatus::Done, ended_at: record.begun_at, ..record };
         let id = record.id.clone();
         let question = ParkedQuestion::None;
-        store.close(CloseCall { record, artifact: None, enqueue: Vec::new(), question }).await?;
+        store.close(CloseCall { record, artifacts: Vec::new(), enqueue: Vec::new(), question }).await?;
         writeln!(out, "{id}")?;
     }
 }

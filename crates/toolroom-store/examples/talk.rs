@@ -82,6 +82,7 @@ fn run(conversation: &Conversation) -> Run {
         scope: Scope::default(),
         agent: conversation.agent.clone(),
         entrance: "example".into(),
+        seat: toolroom::call::Seat::Here,
         state: RunState::Running,
         model: None,
         provenance: Provenance::default(),

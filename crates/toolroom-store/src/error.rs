@@ -30,7 +30,8 @@ pub enum StoreError {
     },
     /// The file was last written by a newer version.
     #[error(
-        "the database `{}` has schema {found}, this Toolroom knows up to {known}; use the newer Toolroom",
+        "the database `{}` has schema {found}, this Toolroom knows up to {known}; use the newer Toolroom, \
+         or go back to the copy it made before with `toolroom migrate --back`",
         path.display()
     )]
     Newer {

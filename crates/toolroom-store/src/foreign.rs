@@ -4,7 +4,9 @@ use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use toolroom::BoxFuture;
 use toolroom::clock::Timestamp;
-use toolroom::foreign::{DefinitionRecord, ForeignServers, ServerCondition, ServerRecord};
+use toolroom::foreign::{
+    DefinitionChange, DefinitionRecord, ForeignServers, ServerCondition, ServerRecord, UnreadableServer,
+};
 use toolroom::ledger::LedgerError;
 use toolroom::scope::ProjectId;
 
@@ -17,16 +19,21 @@ use crate::{Store, StoreError, statements};
 pub(crate) enum ServerChange {
     /// What a person said about it.
     Record(String),
+    /// What a person said about it, in the place of that.
+    Replace(Box<ServerRecord>, Box<ServerRecord>),
+    /// It is switched on or off.
+    Switch(bool, Timestamp),
     /// It is forgotten.
     Remove,
-    /// What was seen of it.
-    Condition(String),
-    /// Tool, what was accepted, what is offered.
-    Definitions(Vec<(String, Option<String>, Option<String>)>),
+    /// What was seen of it while it was that one.
+    Condition(Box<ServerRecord>, String),
+    /// What becomes of its tools while it is that one.
+    Definitions(Box<ServerRecord>, Vec<DefinitionChange>),
 }
 
 impl ServerChange {
-    /// Writes it inside the open transaction; gives the number of servers that were changed.
+    /// Writes it inside the open transaction; gives the number of servers that were changed, or of tools. What is
+    /// compared is read in that transaction, so that nobody can come in between.
     pub(crate) async fn write(
         &self,
         connection: &mut SqliteConnection,
@@ -37,27 +44,64 @@ impl ServerChange {
         let of_server = |statement: statements::Statement| {
             statement.query().bind(project.as_str().to_owned()).bind(name.to_owned())
         };
+        let set = |record: &ServerRecord| {
+            let record = serde_json::to_string(record).map_err(|error| sqlx::Error::Encode(error.into()))?;
+            Ok::<_, sqlx::Error>(of_server(statements::SET_SERVER).bind(record).bind(now.as_micros()))
+        };
+        let row = of_server(statements::SERVER).fetch_optional(&mut *connection).await?;
+        let kept: Option<ServerRecord> =
+            row.as_ref().and_then(|row| parsed(row, "record", row.try_get(1).ok()?).ok());
         match self {
             Self::Record(record) => {
                 let query = of_server(statements::SET_SERVER).bind(record.clone()).bind(now.as_micros());
                 Ok(query.execute(connection).await?.rows_affected())
             }
+            Self::Switch(is_enabled, at) => {
+                let (Some(record), Some(row)) = (kept, row) else { return Ok(0) };
+                let record = ServerRecord { is_enabled: *is_enabled, changed_at: *at, ..record };
+                if *is_enabled && let Ok(Some(seen)) = condition(&row) {
+                    let (era, is_given_up, failures) = (None, false, Vec::new());
+                    let seen = ServerCondition { era, is_given_up, failures, ..seen };
+                    let seen =
+                        serde_json::to_string(&seen).map_err(|error| sqlx::Error::Encode(error.into()))?;
+                    of_server(statements::SET_CONDITION).bind(seen).execute(&mut *connection).await?;
+                }
+                Ok(set(&record)?.execute(connection).await?.rows_affected())
+            }
+            Self::Replace(before, _) if kept.as_ref() != Some(before) => Ok(0),
+            Self::Replace(_, after) => Ok(set(after)?.execute(connection).await?.rows_affected()),
             Self::Remove => {
                 of_server(statements::DELETE_DEFINITIONS).execute(&mut *connection).await?;
                 Ok(of_server(statements::DELETE_SERVER).execute(connection).await?.rows_affected())
             }
-            Self::Condition(condition) => {
+            Self::Condition(of, _) | Self::Definitions(of, _) if kept.as_ref() != Some(of) => Ok(0),
+            Self::Condition(_, condition) => {
                 let query = of_server(statements::SET_CONDITION).bind(condition.clone());
                 Ok(query.execute(connection).await?.rows_affected())
             }
-            Self::Definitions(definitions) => {
-                of_server(statements::DELETE_DEFINITIONS).execute(&mut *connection).await?;
-                for (tool, accepted, offered) in definitions {
-                    let query = of_server(statements::INSERT_DEFINITION).bind(tool.clone());
-                    let query = query.bind(accepted.clone()).bind(offered.clone()).bind(now.as_micros());
-                    query.execute(&mut *connection).await?;
+            Self::Definitions(_, changes) => {
+                let rows = of_server(statements::DEFINITIONS).fetch_all(&mut *connection).await?;
+                let known: Vec<DefinitionRecord> =
+                    rows.iter().filter_map(|row| definition(row).ok()).collect();
+                let mut changed = 0;
+                for DefinitionChange { before, after } in changes {
+                    let Some(tool) = after.as_ref().or(before.as_ref()).map(|record| &record.tool) else {
+                        continue;
+                    };
+                    if known.iter().find(|record| record.tool == *tool) != before.as_ref() {
+                        continue;
+                    }
+                    let query = match after {
+                        Some(after) => of_server(statements::SET_DEFINITION)
+                            .bind(tool.clone())
+                            .bind(after.accepted.as_ref().map(ToString::to_string))
+                            .bind(after.offered.as_ref().map(ToString::to_string))
+                            .bind(now.as_micros()),
+                        None => of_server(statements::DELETE_DEFINITION).bind(tool.clone()),
+                    };
+                    changed += query.execute(&mut *connection).await?.rows_affected();
                 }
-                Ok(1)
+                Ok(changed)
             }
         }
     }
@@ -75,6 +119,23 @@ impl Store {
             self.set(Setting::Server { project: project.clone(), name: name.to_owned(), change }).await
         };
         changed.await.map_err(|error| LedgerError::new("keep the server", error))
+    }
+
+    /// Each entry, or what is wrong with it: one that cannot be read takes no other with it.
+    async fn entries(
+        &self,
+        project: &ProjectId,
+    ) -> Result<Vec<Result<ServerRecord, UnreadableServer>>, LedgerError> {
+        let query = statements::SERVERS.query().bind(project.as_str().to_owned());
+        let read = |row: &SqliteRow| {
+            let (name, record): (String, &str) = (row.try_get(0)?, row.try_get(1)?);
+            let record = serde_json::from_str::<ServerRecord>(record).map_err(|error| error.to_string());
+            let is_own = |record: &ServerRecord| record.name == name;
+            let other = || "it is that of another server".to_owned();
+            let record = record.and_then(|record| if is_own(&record) { Ok(record) } else { Err(other()) });
+            Ok(record.map_err(|why| UnreadableServer { name, why }))
+        };
+        self.server_rows(query, read).await
     }
 
     async fn server_rows<T>(
@@ -95,8 +156,20 @@ impl ForeignServers for Store {
         &'a self,
         project: &'a ProjectId,
     ) -> BoxFuture<'a, Result<Vec<ServerRecord>, LedgerError>> {
-        let query = statements::SERVERS.query().bind(project.as_str().to_owned());
-        Box::pin(self.server_rows(query, |row| parsed(row, "record", row.try_get(1)?)))
+        Box::pin(async move {
+            let entries = self.entries(project).await?;
+            Ok(entries.into_iter().filter_map(Result::ok).collect())
+        })
+    }
+
+    fn unreadable<'a>(
+        &'a self,
+        project: &'a ProjectId,
+    ) -> BoxFuture<'a, Result<Vec<UnreadableServer>, LedgerError>> {
+        Box::pin(async move {
+            let entries = self.entries(project).await?;
+            Ok(entries.into_iter().filter_map(Result::err).collect())
+        })
     }
 
     fn set_server<'a>(
@@ -108,6 +181,27 @@ impl ForeignServers for Store {
             let change = serde_json::to_string(server).map(ServerChange::Record);
             self.change_server(project, &server.name, change).await.map(drop)
         })
+    }
+
+    fn replace_server<'a>(
+        &'a self,
+        project: &'a ProjectId,
+        before: &'a ServerRecord,
+        after: &'a ServerRecord,
+    ) -> BoxFuture<'a, Result<bool, LedgerError>> {
+        let change = Ok(ServerChange::Replace(Box::new(before.clone()), Box::new(after.clone())));
+        Box::pin(async move { Ok(self.change_server(project, &before.name, change).await? > 0) })
+    }
+
+    fn switch_server<'a>(
+        &'a self,
+        project: &'a ProjectId,
+        name: &'a str,
+        is_enabled: bool,
+        at: Timestamp,
+    ) -> BoxFuture<'a, Result<bool, LedgerError>> {
+        let change = Ok(ServerChange::Switch(is_enabled, at));
+        Box::pin(async move { Ok(self.change_server(project, name, change).await? > 0) })
     }
 
     fn remove_server<'a>(
@@ -124,28 +218,18 @@ impl ForeignServers for Store {
         server: &'a str,
     ) -> BoxFuture<'a, Result<Vec<DefinitionRecord>, LedgerError>> {
         let query = statements::DEFINITIONS.query().bind(project.as_str().to_owned());
-        let read = |row: &SqliteRow| {
-            let document = |column: usize, name| {
-                let text: Option<&str> = row.try_get(column)?;
-                text.map(|text| parsed(row, name, text)).transpose()
-            };
-            let (accepted, offered) = (document(1, "accepted")?, document(2, "offered")?);
-            Ok(DefinitionRecord { tool: row.try_get(0)?, accepted, offered })
-        };
-        Box::pin(self.server_rows(query.bind(server.to_owned()), read))
+        Box::pin(self.server_rows(query.bind(server.to_owned()), definition))
     }
 
-    fn set_definitions<'a>(
+    fn change_definitions<'a>(
         &'a self,
         project: &'a ProjectId,
-        server: &'a str,
-        definitions: &'a [DefinitionRecord],
-    ) -> BoxFuture<'a, Result<(), LedgerError>> {
+        server: &'a ServerRecord,
+        changes: &'a [DefinitionChange],
+    ) -> BoxFuture<'a, Result<u64, LedgerError>> {
         Box::pin(async move {
-            let text = |document: &Option<serde_json::Value>| document.as_ref().map(ToString::to_string);
-            let rows = definitions.iter();
-            let rows = rows.map(|row| (row.tool.clone(), text(&row.accepted), text(&row.offered))).collect();
-            self.change_server(project, server, Ok(ServerChange::Definitions(rows))).await.map(drop)
+            let change = ServerChange::Definitions(Box::new(server.clone()), changes.to_vec());
+            self.change_server(project, &server.name, Ok(change)).await
         })
     }
 
@@ -155,12 +239,8 @@ impl ForeignServers for Store {
         server: &'a str,
     ) -> BoxFuture<'a, Result<ServerCondition, LedgerError>> {
         Box::pin(async move {
-            let query = statements::CONDITION.query().bind(project.as_str().to_owned());
-            let read = |row: &SqliteRow| {
-                let text: Option<&str> = row.try_get(0)?;
-                text.map(|text| parsed(row, "condition", text)).transpose()
-            };
-            let found = self.server_rows(query.bind(server.to_owned()), read).await?;
+            let query = statements::SERVER.query().bind(project.as_str().to_owned());
+            let found = self.server_rows(query.bind(server.to_owned()), condition).await?;
             Ok(found.into_iter().flatten().next().unwrap_or_default())
         })
     }
@@ -168,14 +248,33 @@ impl ForeignServers for Store {
     fn set_condition<'a>(
         &'a self,
         project: &'a ProjectId,
-        server: &'a str,
+        server: &'a ServerRecord,
         condition: &'a ServerCondition,
-    ) -> BoxFuture<'a, Result<(), LedgerError>> {
+    ) -> BoxFuture<'a, Result<bool, LedgerError>> {
         Box::pin(async move {
-            let change = serde_json::to_string(condition).map(ServerChange::Condition);
-            self.change_server(project, server, change).await.map(drop)
+            let change = serde_json::to_string(condition)
+                .map(|condition| ServerChange::Condition(Box::new(server.clone()), condition));
+            Ok(self.change_server(project, &server.name, change).await? > 0)
         })
     }
+}
+
+fn definition(row: &SqliteRow) -> Result<DefinitionRecord, ReadError> {
+    let document = |column: usize, name| {
+        let text: Option<&str> = row.try_get(column)?;
+        text.map(|text| parsed(row, name, text)).transpose()
+    };
+    let (accepted, offered) = (document(1, "accepted")?, document(2, "offered")?);
+    Ok(DefinitionRecord { tool: row.try_get(0)?, accepted, offered })
+}
+
+/// What was seen is nothing that holds anybody: what cannot be read of it was not seen.
+fn condition(row: &SqliteRow) -> Result<Option<ServerCondition>, ReadError> {
+    let text: Option<&str> = row.try_get(2)?;
+    Ok(text.and_then(|text| {
+        let unread = |error: &_| tracing::warn!(%error, "what was seen of a server cannot be read");
+        serde_json::from_str(text).inspect_err(unread).ok()
+    }))
 }
 
 /// What cannot be read is an error, not a gap: a lock that is not seen would hold nothing.

@@ -77,6 +77,15 @@ impl InstanceSeen {
     }
 }
 
+/// What was said and is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct KeptWords {
+    /// Conversations.
+    pub conversations: u64,
+    /// Memories.
+    pub memories: u64,
+}
+
 impl Store {
     /// Looks at a database without reading all of it; [`Store::count_calls`] and [`Store::damage`] do that.
     ///
@@ -101,6 +110,19 @@ impl Store {
         let mut long = LongReading::begin(self).await?;
         let counted = calls_by_status(&mut long.connection).await;
         long.end().await;
+        counted.map_err(|error| self.reader().failed(error))
+    }
+
+    /// How many conversations and memories are kept, in all projects. Ends when it is dropped, too.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn count_words(&self) -> Result<KeptWords, StoreError> {
+        let mut long = LongReading::begin(self).await?;
+        let counted = statements::COUNT_CONVERSATIONS.query().fetch_one(&mut long.connection).await;
+        long.end().await;
+        let counted =
+            counted.and_then(|row| Ok(KeptWords { conversations: size(&row, 0)?, memories: size(&row, 1)? }));
         counted.map_err(|error| self.reader().failed(error))
     }
 

@@ -16,4 +16,7 @@ pub trait Inbox: Debug + Send + Sync {
     /// # Errors
     /// When it cannot be emptied.
     fn clear(&self, part: usize) -> io::Result<()>;
+
+    /// Nothing more comes: whatever is empty can go, also while somebody still holds this.
+    fn end(&self);
 }

@@ -9,7 +9,7 @@ use toolroom::scope::{Scope, UserId};
 
 use crate::reader::Reader;
 use crate::row::{read_call, shared, size};
-use crate::{Store, StoreError, statements};
+use crate::{Store, StoreError, offer, statements};
 
 impl Journal for Store {
     fn calls<'a>(
@@ -75,7 +75,7 @@ async fn list(reader: &Reader, scope: &Scope, filter: CallFilter) -> Result<Vec<
         None => query,
     };
     let rows = reader.rows(query).await?;
-    rows.iter().map(|row| read_call(row).map_err(|error| reader.failed(error))).collect()
+    rows.iter().map(|row| told(reader, row)).collect()
 }
 
 async fn find(reader: &Reader, scope: &Scope, id: &CallId) -> Result<Option<CallRecord>, StoreError> {
@@ -85,7 +85,14 @@ async fn find(reader: &Reader, scope: &Scope, id: &CallId) -> Result<Option<Call
         .bind(scope.project.as_str().to_owned())
         .bind(user(scope));
     let row = reader.row(query).await?;
-    row.map(|row| read_call(&row).map_err(|error| reader.failed(error))).transpose()
+    row.map(|row| told(reader, &row)).transpose()
+}
+
+/// A call and what it offered.
+fn told(reader: &Reader, row: &SqliteRow) -> Result<CallRecord, StoreError> {
+    let call = read_call(row)
+        .and_then(|call| Ok(CallRecord { offers: offer::read(row, offer::IN_JOURNAL)?, ..call }));
+    call.map_err(|error| reader.failed(error))
 }
 
 /// The user whose rows alone may be seen.

@@ -6,6 +6,7 @@ use toolroom::ledger::{
     ParkError,
 };
 
+use crate::artifact::Hashes;
 use crate::writer::{Outcome, Refusal, Work};
 use crate::{Store, StoreError};
 
@@ -50,7 +51,8 @@ impl Ledger for Store {
     }
 
     fn close(&self, close: CloseCall) -> BoxFuture<'static, Result<(), LedgerError>> {
-        let answer = self.submit(Work::Close(Box::new(close)));
+        let hashes = Hashes::of(&close.artifacts);
+        let answer = self.submit(Work::Close(Box::new(close), hashes));
         Box::pin(
             async move { answer.await.map(drop).map_err(|error| LedgerError::new("close the call", error)) },
         )

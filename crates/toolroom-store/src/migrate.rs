@@ -18,26 +18,57 @@ const WAL_RETRY: Duration = Duration::from_millis(5);
 const WAL_TRIES: u32 = 2000;
 
 /// Copies of one version that may lie beside the database, from migrations that did not get through.
-const MAX_COPIES: u32 = 100;
+pub(crate) const MAX_COPIES: u32 = 100;
 
 /// One step from the version before. The text sets `PRAGMA user_version` itself.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Migration {
     pub(crate) version: i64,
+    /// What comes with it, for people.
+    pub(crate) brings: &'static str,
     pub(crate) text: &'static str,
 }
 
 /// All steps, oldest first.
 pub(crate) const MIGRATIONS: &[Migration] = &[
-    Migration { version: 1, text: include_str!("../migrations/sqlite/0001_calls.sql") },
-    Migration { version: 2, text: include_str!("../migrations/sqlite/0002_approvals.sql") },
-    Migration { version: 3, text: include_str!("../migrations/sqlite/0003_conversations.sql") },
-    Migration { version: 4, text: include_str!("../migrations/sqlite/0004_background.sql") },
-    Migration { version: 5, text: include_str!("../migrations/sqlite/0005_identity.sql") },
-    Migration { version: 6, text: include_str!("../migrations/sqlite/0006_foreign.sql") },
+    Migration {
+        version: 1,
+        brings: "calls, their approvals and whole results, switches",
+        text: include_str!("../migrations/sqlite/0001_calls.sql"),
+    },
+    Migration {
+        version: 2,
+        brings: "questions with sealed requests, standing answers, secrets, trusted files",
+        text: include_str!("../migrations/sqlite/0002_approvals.sql"),
+    },
+    Migration {
+        version: 3,
+        brings: "conversations and their runs, what models cost, memories, agents",
+        text: include_str!("../migrations/sqlite/0003_conversations.sql"),
+    },
+    Migration {
+        version: 4,
+        brings: "programs in the background",
+        text: include_str!("../migrations/sqlite/0004_background.sql"),
+    },
+    Migration {
+        version: 5,
+        brings: "projects, keys, signed-in browsers, replies that may be asked for twice",
+        text: include_str!("../migrations/sqlite/0005_identity.sql"),
+    },
+    Migration {
+        version: 6,
+        brings: "servers that bring tools of their own",
+        text: include_str!("../migrations/sqlite/0006_foreign.sql"),
+    },
+    Migration {
+        version: 7,
+        brings: "what calls offered to the client of whoever made them",
+        text: include_str!("../migrations/sqlite/0007_offers.sql"),
+    },
 ];
 
-fn newest(migrations: &[Migration]) -> i64 {
+pub(crate) fn newest(migrations: &[Migration]) -> i64 {
     migrations.last().map_or(0, |step| step.version)
 }
 
@@ -188,7 +219,7 @@ async fn copy_beside(path: &Path, version: i64) -> Result<(), StoreError> {
 }
 
 /// `toolroom.db.before-2`, then `toolroom.db.before-2-2` and so on: an earlier copy is never written over.
-fn copy_path(path: &Path, version: i64, number: u32) -> PathBuf {
+pub(crate) fn copy_path(path: &Path, version: i64, number: u32) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".before-{version}"));
     if number > 1 {

@@ -9,10 +9,16 @@ use super::{MIGRATIONS, Migration, migrate};
 use crate::StoreError;
 use crate::connect::{Purpose, connect};
 
-const SECOND: Migration =
-    Migration { version: 2, text: "ALTER TABLE switches ADD COLUMN note TEXT; PRAGMA user_version = 2" };
-const BROKEN: Migration =
-    Migration { version: 2, text: "CREATE TABLE extra (a TEXT) STRICT; INSERT INTO nowhere" };
+const SECOND: Migration = Migration {
+    version: 2,
+    brings: "notes",
+    text: "ALTER TABLE switches ADD COLUMN note TEXT; PRAGMA user_version = 2",
+};
+const BROKEN: Migration = Migration {
+    version: 2,
+    brings: "nothing",
+    text: "CREATE TABLE extra (a TEXT) STRICT; INSERT INTO nowhere",
+};
 
 async fn run(path: &Path, steps: &[Migration]) -> Result<(), StoreError> {
     let mut connection = connect(path, Purpose::Write).await?;

@@ -109,6 +109,8 @@ pub(crate) fn read_call(row: &SqliteRow) -> Result<CallRecord, ReadError> {
         result_chars: size(row, 12)?,
         artifact: row.try_get::<Option<&str>, _>(13)?.map(ArtifactId::new),
         message: row.try_get(14)?,
+        // They are read where the journal is.
+        offers: Vec::new(),
         error: row.try_get(15)?,
         detail: row.try_get(16)?,
         rule: row.try_get(17)?,

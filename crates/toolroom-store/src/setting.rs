@@ -3,11 +3,12 @@
 use sqlx::sqlite::SqliteConnection;
 use toolroom::clock::Timestamp;
 use toolroom::conversation::AgentId;
-use toolroom::ledger::{AnswerId, SwitchState};
+use toolroom::ledger::{AnswerId, StandingAnswer, SwitchState};
 use toolroom::scope::ProjectId;
 
 use crate::foreign::ServerChange;
 use crate::identity::IdentityChange;
+use crate::journal::user;
 use crate::secret::{self, Resealed};
 use crate::statements::Bound;
 use crate::switchboard::SwitchKind;
@@ -18,6 +19,8 @@ use crate::{StoreError, statements};
 pub(crate) enum Setting {
     /// A switch and what it becomes; `None` removes it.
     Switch { project: ProjectId, kind: SwitchKind, name: String, state: Option<SwitchState> },
+    /// A standing answer, in the place of another with its id.
+    Answer(Box<StandingAnswer>),
     /// A standing answer that no longer holds.
     ForgetAnswer { project: ProjectId, id: AnswerId },
     /// A secret and what it becomes; `None` removes it.
@@ -32,6 +35,8 @@ pub(crate) enum Setting {
     Server { project: ProjectId, name: String, change: ServerChange },
     /// Who may come in.
     Identity(IdentityChange),
+    /// Some of these together.
+    Several(Vec<Setting>),
 }
 
 /// The number of rows that were changed, or why it was refused and nothing was changed.
@@ -48,6 +53,7 @@ impl Setting {
             Self::Switch { project, kind, name, state } => {
                 run(connection, switch(project, *kind, name, *state, now)).await?
             }
+            Self::Answer(given) => run(connection, answer(given)).await?,
             Self::ForgetAnswer { project, id } => {
                 let query = statements::DELETE_ANSWER.query().bind(project.as_str().to_owned());
                 run(connection, query.bind(id.as_str().to_owned())).await?
@@ -68,6 +74,7 @@ impl Setting {
                 Ok(change.write(connection, project, name, now).await?)
             }
             Self::Identity(change) => Ok(change.write(connection, now).await?),
+            Self::Several(settings) => return write_all(connection, settings, now).await,
         };
         if self.is_standing() && changed.as_ref().is_ok_and(|rows| *rows > 0) {
             statements::BUMP_REVISION.query().execute(connection).await?;
@@ -81,9 +88,33 @@ impl Setting {
         match self {
             Self::Trust { .. } | Self::Agent { .. } | Self::Server { .. } => false,
             Self::Identity(change) => change.is_standing(),
-            Self::Switch { .. } | Self::ForgetAnswer { .. } | Self::Secret { .. } | Self::Reseal(_) => true,
+            Self::Several(settings) => settings.iter().any(Self::is_standing),
+            Self::Switch { .. }
+            | Self::Answer(_)
+            | Self::ForgetAnswer { .. }
+            | Self::Secret { .. }
+            | Self::Reseal(_) => true,
         }
     }
+}
+
+/// One after the other. What fails undoes the transaction they are in.
+async fn write_all(
+    connection: &mut SqliteConnection,
+    settings: &[Setting],
+    now: Timestamp,
+) -> Result<Changed, sqlx::Error> {
+    let mut rows = 0;
+    for setting in settings {
+        match Box::pin(setting.write(connection, now)).await? {
+            // Its id is that of an answer in another project.
+            Ok(0) if matches!(setting, Setting::Answer(_)) => return Err(sqlx::Error::RowNotFound),
+            Ok(changed) => rows += changed,
+            // What came before it must not stay.
+            Err(refused) => return Err(sqlx::Error::Encode(Box::new(refused))),
+        }
+    }
+    Ok(Ok(rows))
 }
 
 async fn run(connection: &mut SqliteConnection, query: Bound) -> Result<Changed, sqlx::Error> {
@@ -106,6 +137,25 @@ fn switch(
         Some(state) => query.bind(state.as_str()).bind(now.as_micros()),
         None => query,
     }
+}
+
+/// In the order of its columns.
+fn answer(answer: &StandingAnswer) -> Bound {
+    let StandingAnswer { id, scope, effect, tool, when, lifts, definition, thread, call, by, at } = answer;
+    statements::KEEP_ANSWER
+        .query()
+        .bind(id.as_str().to_owned())
+        .bind(scope.project.as_str().to_owned())
+        .bind(user(scope))
+        .bind(effect.as_str())
+        .bind(tool.to_string())
+        .bind(when.clone())
+        .bind(lifts.clone())
+        .bind(definition.as_deref().map(str::to_owned))
+        .bind(thread.as_deref().map(str::to_owned))
+        .bind(call.as_str().to_owned())
+        .bind(by.as_str())
+        .bind(at.as_micros())
 }
 
 fn agent(project: &ProjectId, id: &AgentId, record: Option<&str>, now: Timestamp) -> Bound {

@@ -10,5 +10,9 @@ pub mod readable;
 pub mod shell;
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "fuzz targets read their corpus")]
+#[path = "../../toolroom/tests/it/mutation.rs"]
+mod mutation;
+#[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]
 mod scale;

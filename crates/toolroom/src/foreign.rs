@@ -13,6 +13,7 @@ use crate::BoxFuture;
 use crate::clock::Timestamp;
 use crate::ledger::LedgerError;
 use crate::scope::ProjectId;
+use crate::tool::{Capabilities, Effect};
 
 /// The longest name of a server.
 const MAX_NAME_CHARS: usize = 64;
@@ -32,8 +33,62 @@ pub struct ServerRecord {
     /// Where the entry was imported from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<String>,
+    /// What was said there, so that only a change there is a change here, whatever a person has said since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported_as: Option<Box<Reached>>,
+    /// What a person says its tools do. Nothing that the server, a file or a caller says comes in here.
+    #[serde(default, skip_serializing_if = "Declarations::is_empty")]
+    pub declared: Declarations,
     /// When somebody last said something about it; whatever failed before is forgotten.
     pub changed_at: Timestamp,
+}
+
+/// What a person says tools do. What is not said counts as the worst.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Declared {
+    /// What they do to the world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
+    /// What they are able to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<Capabilities>,
+}
+
+/// What a person says one tool does, for as long as it is the tool that was meant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeclaredTool {
+    /// The hash of the definition that was accepted at that time.
+    pub definition: String,
+    /// What it does.
+    #[serde(flatten)]
+    pub declared: Declared,
+}
+
+/// All that a person says about the tools of a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Declarations {
+    /// What holds for each tool about which nothing else is said.
+    #[serde(flatten)]
+    pub all: Declared,
+    /// What holds for single tools, by their names at the server.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, DeclaredTool>,
+}
+
+impl Declared {
+    /// Whether it says nothing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.effect.is_none() && self.capabilities.is_none()
+    }
+}
+
+impl Declarations {
+    /// Whether nobody has said anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty() && self.tools.is_empty()
+    }
 }
 
 /// How a server is reached.
@@ -77,6 +132,9 @@ pub struct AddressEntry {
     /// Headers that go with every request.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, EntryValue>,
+    /// Whether a person has said that its name may lead inside a network.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_internal: bool,
 }
 
 /// A value of an entry: as it is, or kept as a secret.
@@ -87,6 +145,15 @@ pub enum EntryValue {
     Plain(String),
     /// The name of the secret that holds it.
     Secret(String),
+    /// A secret with text around it.
+    Around {
+        /// What stands before it.
+        before: String,
+        /// The name of the secret.
+        secret: String,
+        /// What stands behind it.
+        after: String,
+    },
 }
 
 /// A definition of a foreign tool: what was accepted, and what is offered if that is something else.
@@ -115,6 +182,12 @@ pub struct ServerCondition {
     /// Whether it failed so often that it is not started again.
     #[serde(default)]
     pub is_given_up: bool,
+    /// When it failed lately, in whichever process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
+    /// Whether its tools were ever listed: only the first list is accepted as it is.
+    #[serde(default)]
+    pub has_listed: bool,
     /// Tools of it that cannot be used, with the reason.
     #[serde(default)]
     pub left_out: Vec<String>,
@@ -124,6 +197,34 @@ pub struct ServerCondition {
     /// When that was.
     #[serde(default)]
     pub seen_at: Option<Timestamp>,
+}
+
+/// One failure of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// When.
+    pub at: Timestamp,
+    /// How long it was waited for before, in microseconds: a start that hangs fails late.
+    #[serde(default)]
+    pub waited: u64,
+}
+
+/// What becomes of what is kept of one tool, if that still is what it was taken for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefinitionChange {
+    /// What it was taken for; nothing of a tool that is not kept yet.
+    pub before: Option<DefinitionRecord>,
+    /// What it becomes; nothing to forget it.
+    pub after: Option<DefinitionRecord>,
+}
+
+/// A server whose entry cannot be read. It is not used; it can be removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnreadableServer {
+    /// Its name.
+    pub name: String,
+    /// What is wrong with its entry.
+    pub why: String,
 }
 
 impl ServerRecord {
@@ -137,9 +238,15 @@ impl ServerRecord {
 
 /// Keeps servers, what was accepted of their tools, and what was last seen of them.
 pub trait ForeignServers: Send + Sync {
-    /// The servers of a project, by name.
+    /// The servers of a project, by name, but for those that [cannot be read](ForeignServers::unreadable).
     fn servers<'a>(&'a self, project: &'a ProjectId)
     -> BoxFuture<'a, Result<Vec<ServerRecord>, LedgerError>>;
+
+    /// Servers whose entries cannot be read.
+    fn unreadable<'a>(
+        &'a self,
+        project: &'a ProjectId,
+    ) -> BoxFuture<'a, Result<Vec<UnreadableServer>, LedgerError>>;
 
     /// Keeps a server, in the place of an earlier one of that name.
     fn set_server<'a>(
@@ -147,6 +254,24 @@ pub trait ForeignServers: Send + Sync {
         project: &'a ProjectId,
         server: &'a ServerRecord,
     ) -> BoxFuture<'a, Result<(), LedgerError>>;
+
+    /// Keeps what is said about a server now, if what was said before still is what was said last; says whether it was.
+    fn replace_server<'a>(
+        &'a self,
+        project: &'a ProjectId,
+        before: &'a ServerRecord,
+        after: &'a ServerRecord,
+    ) -> BoxFuture<'a, Result<bool, LedgerError>>;
+
+    /// Switches a server on or off, whatever else was said about it meanwhile. On, it has not failed yet and is of no
+    /// known era. Says whether there is one.
+    fn switch_server<'a>(
+        &'a self,
+        project: &'a ProjectId,
+        name: &'a str,
+        is_enabled: bool,
+        at: Timestamp,
+    ) -> BoxFuture<'a, Result<bool, LedgerError>>;
 
     /// Forgets a server and everything that is kept of it; says whether there was one.
     fn remove_server<'a>(
@@ -162,13 +287,14 @@ pub trait ForeignServers: Send + Sync {
         server: &'a str,
     ) -> BoxFuture<'a, Result<Vec<DefinitionRecord>, LedgerError>>;
 
-    /// Keeps this of the tools of a server, in the place of everything before.
-    fn set_definitions<'a>(
+    /// Changes what is kept of single tools, each where it still is what it was taken for, and none if the server is
+    /// gone or is another one by now. Says how many were changed.
+    fn change_definitions<'a>(
         &'a self,
         project: &'a ProjectId,
-        server: &'a str,
-        definitions: &'a [DefinitionRecord],
-    ) -> BoxFuture<'a, Result<(), LedgerError>>;
+        server: &'a ServerRecord,
+        changes: &'a [DefinitionChange],
+    ) -> BoxFuture<'a, Result<u64, LedgerError>>;
 
     /// What was last seen of a server; nothing, if it was never seen.
     fn condition<'a>(
@@ -177,11 +303,11 @@ pub trait ForeignServers: Send + Sync {
         server: &'a str,
     ) -> BoxFuture<'a, Result<ServerCondition, LedgerError>>;
 
-    /// Keeps what was seen of a server.
+    /// Keeps what was seen of a server, if it is there and still that one; says whether it is.
     fn set_condition<'a>(
         &'a self,
         project: &'a ProjectId,
-        server: &'a str,
+        server: &'a ServerRecord,
         condition: &'a ServerCondition,
-    ) -> BoxFuture<'a, Result<(), LedgerError>>;
+    ) -> BoxFuture<'a, Result<bool, LedgerError>>;
 }

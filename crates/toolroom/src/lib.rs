@@ -68,6 +68,7 @@ pub mod scope;
 mod seconds;
 pub mod selector;
 pub mod testing;
+pub mod text;
 mod text_id;
 pub mod tool;
 
@@ -86,4 +87,6 @@ mod documents {
     mod readme {}
     #[doc = include_str!("../../../docs/own-tools.md")]
     mod own_tools {}
+    #[doc = include_str!("../../../docs/guides/rust-developers.md")]
+    mod rust_developers {}
 }

@@ -16,13 +16,13 @@ pub enum ArchiveError {
         path: PathBuf,
     },
     /// There is no such archive.
-    #[error("there is no `{}`", path.display())]
+    #[error("there is no file `{}`; check its name, and the folder you are in", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
     },
     /// A folder, a pipe, a socket or a device.
-    #[error("`{}` is not a regular file", path.display())]
+    #[error("`{}` is not a regular file; name one that is", path.display())]
     NotRegular {
         /// The file.
         path: PathBuf,
@@ -65,7 +65,7 @@ pub enum ArchiveError {
     #[error("it is no archive, or one that is damaged or incomplete")]
     Damaged,
     /// A file changed its length while it was read.
-    #[error("`{}` changed while it was read", path.display())]
+    #[error("`{}` changed while it was read; try again when nobody writes to it", path.display())]
     Changed {
         /// The file.
         path: PathBuf,

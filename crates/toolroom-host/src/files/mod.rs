@@ -20,6 +20,7 @@ mod protected;
 mod read;
 mod root;
 mod survey;
+mod whole;
 mod workspace;
 mod write;
 
@@ -32,5 +33,6 @@ pub use protected::Protected;
 pub use read::{Lines, MAX_WHOLE_BYTES, Page};
 pub use root::Access;
 pub use survey::{RootSeen, RootState};
+pub use whole::FoundFile;
 pub use workspace::Workspace;
 pub use write::{Parents, Written};

@@ -103,7 +103,10 @@ impl Workspace {
 
     /// Opens a file for reading, after it was judged.
     #[expect(clippy::disallowed_types, reason = "this is the door: reading a file in a workspace")]
-    fn open_file<'a>(&self, path: &'a str) -> Result<(Asked<'a>, Looked, std::fs::File), FileError> {
+    pub(super) fn open_file<'a>(
+        &self,
+        path: &'a str,
+    ) -> Result<(Asked<'a>, Looked, std::fs::File), FileError> {
         let asked = Asked::parse(path)?;
         let looked = self.look(&asked, Role::File)?;
         if looked.kind() != FileType::RegularFile {
@@ -210,7 +213,7 @@ impl Pager {
     }
 }
 
-fn check_head(asked: &Asked<'_>, looked: &Looked, content: &[u8]) -> Result<(), FileError> {
+pub(super) fn check_head(asked: &Asked<'_>, looked: &Looked, content: &[u8]) -> Result<(), FileError> {
     let head = content.get(..HEAD_BYTES).unwrap_or(content);
     let name = looked.place.file_name().unwrap_or_default().to_string_lossy();
     match is_private_key(&name, head) {

@@ -102,11 +102,11 @@ impl Client {
     /// Sends a request, follows redirects and returns once the headers of the response are there.
     pub async fn send(&self, request: Request) -> Result<Response, NetError> {
         let deadline = self.reach.limits.total.map(|after| Deadline { at: Instant::now() + after, after });
+        let follows = request.follows && self.reach.max_redirects > 0;
         let mut hop = self.first(request)?;
         let mut redirects = 0;
         loop {
             let response = self.exchange(&hop, deadline).await?;
-            let follows = self.reach.max_redirects > 0;
             let Some(location) = location(response.status(), response.headers()).filter(|_| follows) else {
                 return self.received(hop, response, redirects, deadline);
             };
@@ -120,7 +120,7 @@ impl Client {
     }
 
     fn first(&self, request: Request) -> Result<Hop, NetError> {
-        let Request { method, url, headers, body } = request;
+        let Request { method, url, headers, body, follows: _ } = request;
         // They are about the way and not about a resource.
         if matches!(method, Method::CONNECT | Method::TRACE) {
             return Err(NetError::BadMethod(method.to_string()));

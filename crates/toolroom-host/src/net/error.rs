@@ -40,7 +40,9 @@ pub enum NetError {
         refusal: Refusal,
     },
     /// The name has no address.
-    #[error("`{host}` could not be found: the name has no address, or no name server answered")]
+    #[error(
+        "`{host}` could not be found: the name has no address, or no name server answered; check how it is written, and the network"
+    )]
     Unresolvable {
         /// The name.
         host: String,
@@ -254,6 +256,9 @@ pub enum Refusal {
     /// A body that was sent over https would go out in the clear.
     #[error("it redirects from https to http, and the request has a body that would be readable on the way")]
     Downgrade,
+    /// The client stays with one origin.
+    #[error("it redirects to another origin, which would get what is for this one alone")]
+    OtherOrigin,
 }
 
 const REMEDY: &str = "if it is meant to be reached, open it in the configuration:";

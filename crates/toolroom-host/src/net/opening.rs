@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use ipnet::IpNet;
 use thiserror::Error;
+use url::Url;
 
 use super::address::{Kind, Special};
 use super::place::{Place, host_name};
@@ -83,6 +84,16 @@ impl Opening {
             Some(kind) => Err(OpeningError::NotByAnAnswer { text, kind }),
             None => Ok(opening),
         }
+    }
+
+    /// The place of a URL that a person has written, if the text alone says that it is inside: `localhost`, an address
+    /// that is not public, a name without a dot or with an internal ending. A public name opens nothing, whatever it
+    /// leads to.
+    #[must_use]
+    pub fn of_internal(url: &Url) -> Option<Self> {
+        let place = Place::new(&url.host()?, url.port_or_known_default()?).ok()?;
+        let host = url.host_str().filter(|_| place.is_internal())?;
+        Self::of_port(host, place.port()).ok()
     }
 
     /// Whether this host name is opened.
@@ -275,6 +286,25 @@ mod tests {
             assert!(Opening::of_port(host, 22).is_err(), "{host}");
         }
         assert!(Opening::of_port("box", 0).is_err());
+    }
+
+    #[test]
+    fn a_public_name_opens_nothing_by_itself() {
+        let of =
+            |text: &str| Opening::of_internal(&Url::parse(text).unwrap()).map(|opening| opening.to_string());
+        for (url, opened) in [
+            ("http://localhost:3000/mcp", "localhost:3000"),
+            ("http://127.0.0.1/mcp", "127.0.0.1:80"),
+            ("http://[::1]:8/", "[::1]:8"),
+            ("https://10.1.2.3/", "10.1.2.3:443"),
+            ("http://nas/", "nas:80"),
+            ("http://nas.lan:81/", "nas.lan:81"),
+        ] {
+            assert_eq!(of(url).as_deref(), Some(opened), "{url}");
+        }
+        for url in ["https://x.example/", "http://8.8.8.8/", "http://169.254.169.254/", "http://0.0.0.0/"] {
+            assert_eq!(of(url), None, "{url}");
+        }
     }
 
     #[test]

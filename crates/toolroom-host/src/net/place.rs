@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use super::address::Special;
 use super::error::{Refusal, UrlProblem};
 use super::reach::Reach;
 
@@ -161,6 +162,15 @@ impl Place {
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Whether its text alone says that it is inside a machine or a network: an address that is not public, a name
+    /// that ends as internal ones do, or one without a dot.
+    pub(super) fn is_internal(&self) -> bool {
+        match &self.host {
+            Host::Address(address) => Special::of(*address).is_some(),
+            Host::Name(name) => internal(name).is_err() || !name.contains('.'),
+        }
     }
 
     /// What can be said without looking the name up.

@@ -27,6 +27,8 @@ pub struct Reach {
     roots: Vec<CertificateDer<'static>>,
     /// How many redirects are followed. With 0 the redirect itself is the response.
     pub max_redirects: u32,
+    /// Whether redirects to another origin are refused.
+    pub stays_at_origin: bool,
     /// Bounds for time and memory.
     pub limits: Limits,
 }
@@ -93,7 +95,13 @@ impl Limits {
 
 impl Default for Reach {
     fn default() -> Self {
-        Self { openings: Vec::new(), roots: Vec::new(), max_redirects: 3, limits: Limits::default() }
+        Self {
+            openings: Vec::new(),
+            roots: Vec::new(),
+            max_redirects: 3,
+            stays_at_origin: false,
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -115,6 +123,13 @@ impl Reach {
     #[must_use]
     pub fn max_redirects(mut self, most: u32) -> Self {
         self.max_redirects = most;
+        self
+    }
+
+    /// Follows redirects within one origin only: for those who talk to one server, and send it what others may not see.
+    #[must_use]
+    pub fn within_origin(mut self) -> Self {
+        self.stays_at_origin = true;
         self
     }
 

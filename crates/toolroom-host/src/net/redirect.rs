@@ -48,6 +48,10 @@ impl Hop {
     pub(super) fn follow(self, status: StatusCode, location: &str, reach: &Reach) -> Result<Self, NetError> {
         let target = self.target.follow(location, reach)?;
         let Self { target: from, mut method, mut headers, mut body } = self;
+        let refused = |refusal| Err(NetError::Refused { host: from.place().to_string(), refusal });
+        if reach.stays_at_origin && !target.has_origin_of(&from) {
+            return refused(Refusal::OtherOrigin);
+        }
         if becomes_get(status, &method) {
             method = Method::GET;
             body = Bytes::new();
@@ -61,7 +65,7 @@ impl Hop {
         // Browsers go from https to http, and so does a page that is merely read: credentials stay behind as it is
         // another origin. What somebody entrusted to an encrypted connection stays behind as well.
         if from.is_secure() && !target.is_secure() && !body.is_empty() {
-            return Err(NetError::Refused { host: from.place().to_string(), refusal: Refusal::Downgrade });
+            return refused(Refusal::Downgrade);
         }
         Ok(Self { target, method, headers, body })
     }

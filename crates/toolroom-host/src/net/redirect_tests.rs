@@ -80,6 +80,20 @@ fn from_https_to_http_no_body_goes_along() {
 }
 
 #[test]
+fn a_client_of_one_origin_does_not_leave_it() {
+    let reach = Reach::public().within_origin();
+    let go = |to: &str| {
+        hop("https://example.com/a", Method::POST).follow(StatusCode::TEMPORARY_REDIRECT, to, &reach)
+    };
+    assert!(go("/b").is_ok() && go("https://example.com/c").is_ok());
+    for to in ["https://example.net/", "https://example.com:8443/", "http://example.com/", "//x.example.com/"]
+    {
+        let error = go(to).unwrap_err();
+        assert!(matches!(error, NetError::Refused { refusal: Refusal::OtherOrigin, .. }), "{to}: {error}");
+    }
+}
+
+#[test]
 fn a_redirect_is_judged_like_the_first_address() {
     for (to, word) in [
         ("http://127.0.0.1/", "loopback"),

@@ -29,13 +29,15 @@ pub struct Request {
     pub(super) url: String,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+    /// Whether it goes along with redirects.
+    pub(super) follows: bool,
 }
 
 impl Request {
     /// A request; its URL is judged when it is sent.
     #[must_use]
     pub fn new(method: Method, url: impl Into<String>) -> Self {
-        Self { method, url: url.into(), headers: HeaderMap::new(), body: Bytes::new() }
+        Self { method, url: url.into(), headers: HeaderMap::new(), body: Bytes::new(), follows: true }
     }
 
     /// Asks for something.
@@ -66,6 +68,13 @@ impl Request {
     #[must_use]
     pub fn body(mut self, body: impl Into<Bytes>) -> Self {
         self.body = body.into();
+        self
+    }
+
+    /// The same, going nowhere else: a redirect is the response itself. For bodies that are credentials.
+    #[must_use]
+    pub fn unfollowed(mut self) -> Self {
+        self.follows = false;
         self
     }
 

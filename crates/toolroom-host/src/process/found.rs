@@ -7,8 +7,19 @@ use crate::environment::path_variable;
 /// Folders below a home that hold more than one program: what lies beside it there is nobody's business.
 const SHARED: [&str; 3] = [".local", ".config", ".cache"];
 
-/// Where programs of other languages keep what they have fetched, below the home.
-const PACKAGES: [&str; 4] = [".npm/_npx", ".cache/uv", ".local/share/uv", ".local/share/pipx"];
+/// Files by which a folder shows that it is one project's.
+const PROJECT: [&str; 10] = [
+    "package.json",
+    "deno.json",
+    "pyproject.toml",
+    "requirements.txt",
+    "setup.py",
+    "Pipfile",
+    "uv.lock",
+    "Gemfile",
+    "composer.json",
+    "cpanfile",
+];
 
 /// A program that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,33 +56,44 @@ impl Found {
     }
 }
 
-/// The folder of a file that is named with its whole path; nothing if there is no such file. Blocks.
+/// A file that is named with its whole path, where it really is; nothing if there is none. Blocks.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: where a file is")]
-pub fn folder_of_file(path: &Path) -> Option<PathBuf> {
-    let is_named_whole = path.is_absolute() && path.is_file();
-    path.parent().filter(|_| is_named_whole)?.canonicalize().ok()
+pub fn named_file(path: &Path) -> Option<PathBuf> {
+    let is_special = ["/proc", "/sys", "/dev", "/run"].iter().any(|own| path.starts_with(own));
+    let is_named_whole = path.is_absolute() && !is_special && path.is_file();
+    path.canonicalize().ok().filter(|_| is_named_whole)
 }
 
-/// Where other languages keep what they have fetched, as far as it is there. Blocks.
+/// What a script has to read beside itself: the folder it lies in, if that is one of a project, or that of all packages if
+/// it is one of them. Nothing of a folder that may hold anything else, too. Blocks.
 #[must_use]
-#[expect(clippy::disallowed_methods, reason = "this is the door: where packages are")]
-pub fn package_folders() -> Vec<PathBuf> {
-    let Some(home) = path_variable("HOME") else { return Vec::new() };
-    PACKAGES.iter().map(|name| home.join(name)).filter(|folder| folder.is_dir()).collect()
+#[expect(clippy::disallowed_methods, reason = "this is the door: whose folder it is")]
+pub fn folder_of_script(script: &Path) -> Option<PathBuf> {
+    let packages = script.ancestors().filter(|above| above.ends_with("node_modules")).last();
+    let is_project = |folder: &&Path| PROJECT.iter().any(|mark| folder.join(mark).is_file());
+    let folder = packages.or_else(|| script.parent().filter(is_project))?;
+    is_narrow(folder).then(|| folder.to_owned())
+}
+
+/// Whether a folder may be opened to a program as a whole: it is no home, nothing above one, and none that many share.
+#[must_use]
+pub fn is_narrow(folder: &Path) -> bool {
+    is_narrow_below(folder, path_variable("HOME").as_deref())
+}
+
+fn is_narrow_below(folder: &Path, home: Option<&Path>) -> bool {
+    let is_shared = home.is_some_and(|home| {
+        home.starts_with(folder) || SHARED.iter().any(|shared| folder == home.join(shared))
+    });
+    !is_shared && folder.components().count() > 2
 }
 
 /// The folder a program was installed in: the one above its `bin`, if that holds nothing else.
 fn installed_in(program: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let folder = program.parent()?;
     let above = folder.parent().filter(|_| folder.ends_with("bin"));
-    let is_narrow = |folder: &Path| {
-        let is_shared = home.is_some_and(|home| {
-            home.starts_with(folder) || SHARED.iter().any(|shared| folder == home.join(shared))
-        });
-        !is_shared && folder.components().count() > 2
-    };
-    let chosen = above.filter(|above| is_narrow(above)).unwrap_or(folder);
+    let chosen = above.filter(|above| is_narrow_below(above, home)).unwrap_or(folder);
     Some(chosen.to_owned()).filter(|chosen| home.is_none_or(|home| !home.starts_with(chosen)))
 }
 
@@ -94,5 +116,19 @@ mod tests {
         check("/usr/bin/python3", "/usr/bin");
         assert_eq!(folder("/home/ann/server"), None);
         assert_eq!(folder("/home/server"), None);
+    }
+    #[test]
+    fn a_folder_is_opened_as_a_whole_only_if_it_is_narrow() {
+        let home = Some(Path::new("/home/ann"));
+        for narrow in ["/home/ann/project", "/srv/server", "/opt/x/y", "/home/ann/.local/share"] {
+            assert!(is_narrow_below(Path::new(narrow), home), "{narrow}");
+        }
+        for wide in ["/", "/home", "/home/ann", "/home/ann/.config", "/home/ann/.local", "/srv", "/tmp"] {
+            assert!(!is_narrow_below(Path::new(wide), home), "{wide}");
+        }
+        let of = |script: &str| folder_of_script(Path::new(script));
+        assert_eq!(of("/srv/a/node_modules/x/node_modules/y/z.js"), Some("/srv/a/node_modules".into()));
+        assert_eq!(of("/srv/server/index.js"), None, "nothing says that it is one project's");
+        assert_eq!(of("/x.js"), None);
     }
 }

@@ -17,7 +17,7 @@ use super::line;
 use super::place::Place;
 use super::tree::Tree;
 use super::wire::{self, Refusal, Step, Task, Word};
-use super::{confine, inside, namespace};
+use super::{confine, detached, inside, namespace};
 use crate::sandbox::Level;
 
 /// The first argument of a program that must call [`helper_main`]. No command for people.
@@ -36,6 +36,7 @@ pub fn helper_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             confine::begin(arguments);
             ExitCode::FAILURE
         }
+        Some(stage) if stage == detached::STAGE => ExitCode::from(detached::begin(arguments)),
         Some(stage) if stage == inside::STAGE => {
             inside::begin(arguments);
             ExitCode::FAILURE
@@ -80,7 +81,7 @@ fn set_up() -> io::Result<Lifeline> {
 
 /// Closes all descriptors but the first three. Nothing of ours is open yet.
 #[expect(clippy::disallowed_methods, reason = "this is the door: our own descriptors")]
-fn close_strays() -> io::Result<()> {
+pub(super) fn close_strays() -> io::Result<()> {
     let entries = std::fs::read_dir("/proc/self/fd")?;
     let numbers: Vec<i32> =
         entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
@@ -136,7 +137,7 @@ fn input(lifeline: &mut Lifeline, task: &Task) -> io::Result<std::fs::File> {
 }
 
 #[expect(clippy::disallowed_types, reason = "this is the door: nothing to read, and nowhere to write")]
-fn nothing() -> io::Result<std::fs::File> {
+pub(super) fn nothing() -> io::Result<std::fs::File> {
     std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")
 }
 

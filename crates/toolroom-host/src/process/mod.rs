@@ -17,9 +17,11 @@
 //! program is started when its order says so.
 
 mod confine;
+mod detached;
 mod end;
 mod error;
 mod family;
+mod fetched;
 mod forwarder;
 mod found;
 mod git_settings;
@@ -42,9 +44,11 @@ mod variables;
 mod watch;
 mod wire;
 
+pub(crate) use detached::forget_streams;
 pub use end::{Cause, Ended, Limit, Status, Usage};
 pub use error::ProcessError;
-pub use found::{Found, folder_of_file, package_folders};
+pub use fetched::Fetched;
+pub use found::{Found, folder_of_script, is_narrow, named_file};
 pub use helper::{SUBCOMMAND, helper_main};
 pub use line::Input;
 pub(crate) use line::Line;

@@ -134,7 +134,11 @@ impl Supervisor {
         Ok((command.spawn()?, ours))
     }
 
-    fn unusable(&self, source: io::Error) -> ProcessError {
+    pub(super) fn helper(&self) -> &Path {
+        &self.helper
+    }
+
+    pub(super) fn unusable(&self, source: io::Error) -> ProcessError {
         ProcessError::Helper { helper: self.helper.clone(), source: Arc::new(source) }
     }
 }

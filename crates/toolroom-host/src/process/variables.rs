@@ -35,6 +35,28 @@ const PASSED_ON: [&str; 18] = [
     "USER",
 ];
 
+/// What programs of the desktop are told about the session of the person at this machine.
+const OF_DESKTOP: [&str; 18] = [
+    "BROWSER",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DESKTOP_SESSION",
+    "DISPLAY",
+    "GNOME_DESKTOP_SESSION_ID",
+    "KDE_FULL_SESSION",
+    "KDE_SESSION_VERSION",
+    "PATH",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "XDG_CONFIG_DIRS",
+    "XDG_CONFIG_HOME",
+    "XDG_CURRENT_DESKTOP",
+    "XDG_DATA_DIRS",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_SESSION_DESKTOP",
+    "XDG_SESSION_TYPE",
+];
+
 /// Beginnings of names that are refused.
 const REFUSED_BEGINNINGS: [&str; 10] =
     ["BASH_FUNC_", "CARGO_", "DYLD_", "GIT_", "LD_", "LUA_", "MALLOC_", "NPM_CONFIG_", "RUSTC", "XDG_CONFIG"];
@@ -149,6 +171,16 @@ impl Variables {
     #[must_use]
     pub fn clean() -> Self {
         Self::made_of(path_variable)
+    }
+
+    /// What programs of the desktop get, which act for the person at this machine: the variables of their session and
+    /// their own `PATH` as well.
+    #[must_use]
+    pub fn of_desktop() -> Self {
+        let mut made = Self::clean();
+        let ours = |name: &str| Some((name.to_owned(), path_variable(name)?.into_os_string()));
+        made.values.extend(OF_DESKTOP.into_iter().filter_map(ours));
+        made
     }
 
     fn made_of<V: Into<OsString>>(ours: impl Fn(&str) -> Option<V>) -> Self {

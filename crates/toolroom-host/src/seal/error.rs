@@ -79,10 +79,10 @@ pub enum KeyFileProblem {
     #[error("it is a symbolic link or not a regular file; put the key itself there")]
     NotRegular,
     /// No key is so long.
-    #[error("it is longer than any key")]
+    #[error("it is longer than any key; put the right one back from a backup")]
     TooLong,
     /// It holds something else.
-    #[error("it holds no key")]
+    #[error("it holds no key; put the right one back from a backup")]
     Content(#[source] MasterKeyError),
     /// The key itself is gone and only its successor is there. A new one would not open what is stored.
     #[error("it is missing, though `{}` is there; put it back from a backup", new.display())]

@@ -75,6 +75,7 @@ fn opening() -> (Conversation, Run) {
         scope: Scope::default(),
         agent: conversation.agent.clone(),
         entrance: "bench".into(),
+        seat: toolroom::call::Seat::Here,
         state: RunState::Running,
         model: Some("vendor/model".into()),
         provenance: Provenance::default(),

@@ -61,7 +61,10 @@ fn check_id(text: &str) -> Result<(), String> {
     let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     match !text.is_empty() && text.len() <= ID_CHARS && text.chars().all(known) {
         true => Ok(()),
-        false => Err(format!("an agent's id has up to {ID_CHARS} letters, digits, `_`, `-` and `.`")),
+        false => Err(format!(
+            "an agent's id has up to {ID_CHARS} letters, digits, `_`, `-` and `.`, not `{}`; choose another one",
+            text.chars().take(ID_CHARS).collect::<String>()
+        )),
     }
 }
 

@@ -84,7 +84,7 @@ pub async fn record(app: &App, scope: &Scope, id: &str) -> Result<Known, OpenAge
     agents.into_iter().find(|agent| agent.record.id.as_str() == id).ok_or_else(|| {
         let hint = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => "see `toolroom agents`".to_owned(),
+            None => "see `toolroom agents`, or make it with `toolroom agents set`".to_owned(),
         };
         OpenAgentError::NotFound { id: id.to_owned(), hint }
     })

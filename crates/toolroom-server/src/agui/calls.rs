@@ -4,12 +4,14 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 use toolroom::conversation::{CallNotice, NumberedEvent, RunEvent};
+use toolroom::tool::Offer;
 
 use super::activity::Activity;
 use super::event::{Event, pieces};
 use super::message::{Message, ToolCall};
 use super::narrate::Narrator;
 use super::thread::{answer_id, result_id};
+use crate::documents::OfferDocument;
 
 /// What every tool of a client is called here before the name the client gave it.
 pub(super) const CLIENT: &str = "client:";
@@ -108,6 +110,21 @@ impl Narrator {
         let tool_call_id = call.to_owned();
         self.out.push(Event::ToolCallResult { message_id, tool_call_id, content, role: "tool" });
         self.setting.brought.insert(call.to_owned());
+    }
+}
+
+/// What a client is asked to do beside showing the result of a call.
+const OFFER: &str = "toolroom.offer";
+
+impl Narrator {
+    pub(super) fn offer(&mut self, call: &str, offers: &[Offer]) {
+        for offer in offers {
+            let mut value = serde_json::to_value(OfferDocument::of(offer)).unwrap_or_default();
+            if let Some(fields) = value.as_object_mut() {
+                fields.insert("toolCallId".to_owned(), call.into());
+            }
+            self.out.push(Event::Custom { name: OFFER, value });
+        }
     }
 }
 

@@ -161,9 +161,10 @@ impl Narrator {
                 };
                 self.show(id.as_str(), "progress", progress);
             }
-            RunEvent::CallEnded { id, tool, outcome, result, .. } => {
+            RunEvent::CallEnded { id, tool, outcome, result, offers, .. } => {
                 self.show(id.as_str(), "status", outcome.as_str().into());
                 self.end_call(id.as_str(), tool, result);
+                self.offer(id.as_str(), offers);
             }
             RunEvent::Asks { id, .. } => {
                 self.show(id.as_str(), "status", "asks".into());

@@ -164,6 +164,7 @@ fn ended(id: &str, tool: &str) -> RunEvent {
         outcome: "done".to_owned(),
         result: Arc::new(json!({"ok": true})),
         artifact: None,
+        offers: Vec::new(),
         duration_us: 1,
     }
 }

@@ -43,10 +43,17 @@ pub(crate) enum BackupError {
         folder: PathBuf,
     },
     /// What is there was made by a newer version.
-    #[error("the database that is there is newer than this Toolroom, and is not replaced by it")]
+    #[error(
+        "the database that is there is newer than this Toolroom, and is not replaced by it; go back to the copy beside it with `toolroom migrate --back`, or move it away first"
+    )]
     PresentIsNewer(#[source] StoreError),
+    /// A newer version has changed the database, and no copy from before is there.
+    #[error(
+        "no copy from before lies beside it; bring a backup back with `toolroom backup restore FILE`, once you have moved the database away"
+    )]
+    NoWayBack(#[source] StoreError),
     /// The archive changed after it had been verified.
-    #[error("the backup changed while it was read")]
+    #[error("the backup changed while it was read; try again when nobody writes to it")]
     Changed,
     /// The archive.
     #[error(transparent)]

@@ -10,6 +10,7 @@ mod manifest;
 mod restore;
 mod unopened;
 mod verify;
+mod way_back;
 
 pub(crate) use create::{KeyWish, create};
 pub(crate) use error::BackupError;
@@ -17,3 +18,4 @@ pub(crate) use manifest::{Manifest, Rows};
 pub(crate) use restore::{Restoration, Restored, Wishes};
 pub(crate) use unopened::Unopened;
 pub(crate) use verify::{Examined, KeyUsed, SealedSeen, examine};
+pub(crate) use way_back::WayBack;

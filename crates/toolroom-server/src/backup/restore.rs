@@ -23,8 +23,8 @@ use crate::config::FILE_NAME;
 use crate::database::{DATABASE, presence};
 
 /// What SQLite keeps beside a database that is open, or was left by a process that died.
-const WRITE_AHEAD_LOG: &str = "-wal";
-const SHARED_MEMORY: &str = "-shm";
+pub(super) const WRITE_AHEAD_LOG: &str = "-wal";
+pub(super) const SHARED_MEMORY: &str = "-shm";
 
 /// How often to look whether others are gone: a single call does not take long.
 const LOOKS: u32 = 40;
@@ -158,7 +158,7 @@ fn wanted_key(
 }
 
 /// The folder, once nobody else is in it.
-async fn wait_until_alone(folder: &Path) -> Result<Occupancy, BackupError> {
+pub(super) async fn wait_until_alone(folder: &Path) -> Result<Occupancy, BackupError> {
     for _ in 0..LOOKS {
         let alone =
             Occupancy::alone(folder).map_err(|source| BackupError::Io { path: folder.to_owned(), source })?;

@@ -161,7 +161,7 @@ async fn list(app: &App, scope: &Scope, output: Output) -> anyhow::Result<Exit> 
 async fn show(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::Result<Exit> {
     let question = find(app, scope, name).await?;
     let now = app.room.clock().now();
-    let Some(Asked { question, arguments }) = app.room.asked(scope, &question.record.id).await? else {
+    let Some(Asked { question, arguments, .. }) = app.room.asked(scope, &question.record.id).await? else {
         return Err(Missing(format!("`{name}` is gone")).into());
     };
     if output.is_json() {

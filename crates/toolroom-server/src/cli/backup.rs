@@ -224,6 +224,7 @@ fn refused(error: BackupError) -> anyhow::Error {
         BackupError::Archive(ArchiveError::Missing { .. }) => Missing(error.to_string()).into(),
         BackupError::KeyChanges
         | BackupError::Changed
+        | BackupError::NoWayBack(_)
         | BackupError::Archive(_)
         | BackupError::Seal(_)
         | BackupError::Store(_)

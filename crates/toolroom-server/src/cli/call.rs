@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::Value;
-use toolroom::call::{CallReport, CallRequest, CancellationToken, Outcome, ProgressSink, ResumeRequest};
+use toolroom::call::{
+    CallReport, CallRequest, CancellationToken, Outcome, ProgressSink, ResumeRequest, Seat,
+};
 use toolroom::ledger::CallId;
 use toolroom::policy::Provenance;
 use toolroom::scope::Scope;
@@ -200,7 +202,8 @@ pub(super) fn worded(
     let mut request = CallRequest::new(tool)
         .arguments(words::arguments(arguments, schema, read_stdin)?)
         .scope(scope.clone())
-        .entrance("cli");
+        .entrance("cli")
+        .seat(Seat::Here);
     request.context = words::context(context)?;
     Ok(request)
 }

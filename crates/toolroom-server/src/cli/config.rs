@@ -16,6 +16,7 @@ use toolroom_host::folders::Folders;
 use toolroom_host::text_file;
 
 use super::exit::{Exit, Missing};
+use super::file_text::no_file;
 use super::output::{DIM, Output, visible};
 use super::{Register, places};
 use crate::app::catalog;
@@ -186,7 +187,7 @@ async fn check(
         None => layers(settings, output).await,
         Some(path) => match file_layer(path) {
             Ok(Some(layer)) => Ok(vec![layer]),
-            Ok(None) => return Err(Missing(format!("there is no file `{}`", path.display())).into()),
+            Ok(None) => return Err(no_file(path).into()),
             Err(error) => Err(error.into()),
         },
     };

@@ -15,7 +15,7 @@ use crate::examination::Examination;
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Configuration", &["config", "policy", "secrets"]),
     ("Storage", &["store", "files", "disk"]),
-    ("Work", &["instances", "approvals"]),
+    ("Work", &["instances", "approvals", "servers"]),
     ("Machine", &["sandbox", "clock"]),
     ("Agent", &["provider", "context", "sessions", "memory", "rag"]),
 ];

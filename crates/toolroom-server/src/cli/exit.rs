@@ -18,6 +18,10 @@ const CHECK: &str = "nothing was done; mend the configuration and look at it wit
 const MAKE_ROOM: &str =
     "there is no room for it; delete other files on that disk, or raise the quota, then try again";
 
+/// What to do about a file or a port that the system keeps from this user.
+const ASK_OWNER: &str =
+    "the system does not let you; look who may with `ls -l`, or do it as the user it belongs to";
+
 /// How the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exit {
@@ -132,7 +136,12 @@ fn remedy(error: &anyhow::Error) -> Option<&'static str> {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
     };
-    error.chain().filter_map(|cause| cause.downcast_ref()).any(has_no_room).then_some(MAKE_ROOM)
+    let is_closed = |error: &io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+    let any = |is: fn(&io::Error) -> bool| error.chain().filter_map(|cause| cause.downcast_ref()).any(is);
+    if any(has_no_room) {
+        return Some(MAKE_ROOM);
+    }
+    any(is_closed).then_some(ASK_OWNER)
 }
 
 /// Whether the environment names a place that cannot be one.

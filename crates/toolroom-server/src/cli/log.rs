@@ -1,5 +1,7 @@
 //! `toolroom log`: what was called, and what came of it.
 
+use std::time::Duration;
+
 use std::fmt::Display;
 
 use clap::{Args, Subcommand};
@@ -15,6 +17,8 @@ use super::output::{BOLD, DIM, Output, one_line, style_of, table, visible};
 use super::span::{parse_since, parse_span};
 use super::words::plain;
 use crate::app::App;
+use crate::documents::offer_told;
+use crate::retention::counted_by_rates;
 
 /// What fits on a screen without scrolling much.
 const DEFAULT_LINES: u32 = 20;
@@ -55,7 +59,7 @@ enum Action {
     Prune {
         /// Delete closed calls older than this, e.g. 30d
         #[arg(long, value_name = "SPAN", value_parser = parse_span)]
-        older_than: std::time::Duration,
+        older_than: Duration,
         /// Only say what would be deleted
         #[arg(long)]
         dry_run: bool,
@@ -69,11 +73,8 @@ fn status_names() -> clap::builder::PossibleValuesParser {
 pub(super) async fn run(app: &App, scope: Scope, args: LogArgs, output: &Output) -> anyhow::Result<Exit> {
     let zone = environment::time_zone();
     if let Some(Action::Prune { older_than, dry_run }) = args.action {
-        // What a rate limit still counts is kept: deleting it would forgive it.
-        let tools = app.room.catalog().list(&scope.project);
-        let counted = tools.iter().flat_map(|entry| &entry.limits().rates).map(|limit| limit.per).max();
-        let age = older_than.max(counted.unwrap_or_default());
-        return prune(app, &scope, app.room.clock().now().before(age), dry_run, output).await;
+        let now = app.room.clock().now();
+        return prune(app, &scope, now, older_than, dry_run, output).await;
     }
     let since = args
         .since
@@ -222,6 +223,10 @@ fn show(record: &CallRecord, zone: &TimeZone, output: &Output) -> anyhow::Result
             .map_or_else(|| serde_json::to_string_pretty(result), |text| Ok(text.to_owned()))?;
         line("result", &result);
     }
+    for offer in &record.offers {
+        let save = offer.file().map(|file| format!(" (save it: toolroom artifacts save {})", file.artifact));
+        line("offers", &format!("{}{}", offer_told(offer), save.unwrap_or_default()));
+    }
     if let Some(artifact) = &record.artifact {
         line(
             "artifact",
@@ -235,13 +240,16 @@ fn show(record: &CallRecord, zone: &TimeZone, output: &Output) -> anyhow::Result
 async fn prune(
     app: &App,
     scope: &Scope,
-    before: Timestamp,
+    now: Timestamp,
+    older_than: Duration,
     dry_run: bool,
     output: &Output,
 ) -> anyhow::Result<Exit> {
+    let (project, before) = (&scope.project, now.before(older_than));
+    let counted = counted_by_rates(app.room.catalog(), project, now);
     let report = match dry_run {
-        true => app.store.prune_preview(&scope.project, before).await?,
-        false => app.store.prune(&scope.project, before).await?,
+        true => app.store.prune_preview(project, before, &counted, Timestamp::from_micros(0)).await?,
+        false => app.store.prune(project, before, &counted).await?,
     };
     if output.is_json() {
         let (calls, artifacts, bytes) = (report.calls, report.artifacts, report.bytes);

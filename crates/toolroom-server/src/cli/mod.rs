@@ -4,23 +4,29 @@ mod agent_change;
 mod agents;
 mod answering;
 mod approvals;
+mod artifacts;
 mod backup;
 mod backup_report;
 mod call;
 mod chat;
+mod command;
 mod complete;
 mod config;
 mod conversation_text;
 mod conversations;
 mod doctor;
 mod exit;
+mod export;
 mod file_text;
+mod import;
 mod init;
 mod judged;
 mod keys;
 mod log;
+mod man;
 mod mcp;
 mod memory;
+mod migrate;
 mod models;
 mod output;
 mod parked;
@@ -28,6 +34,7 @@ mod places;
 mod policy;
 mod projects;
 mod prompt;
+mod prune;
 mod question;
 mod reload;
 mod report;
@@ -39,6 +46,7 @@ mod screen;
 mod secret_value;
 mod secrets;
 mod select;
+mod self_check;
 mod serve;
 mod service;
 mod settle;
@@ -49,6 +57,7 @@ mod switch;
 mod tool_file;
 mod tools;
 mod trust;
+mod version;
 mod watch;
 mod words;
 
@@ -57,18 +66,21 @@ use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser};
 use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::scope::Scope;
+use toolroom_host::desktop;
 use toolroom_host::process::{SUBCOMMAND, helper_main};
 use toolroom_host::terminal::Terminal;
 use toolroom_host::{environment, interrupt, machine};
 
 use crate::app::{App, Stay};
-use crate::models::keys_of_variables;
 use crate::telemetry::Log;
+use command::Command;
 use exit::Exit;
 use output::{Output, visible};
+use version::BuildInfo;
 
 /// Where AI agents get their tools: defined once, guarded, executed, journaled.
 #[derive(Parser)]
@@ -111,62 +123,6 @@ struct Overrides {
     set: Vec<String>,
 }
 
-#[derive(Subcommand)]
-enum Command {
-    /// Talk: one message, or a conversation at the terminal
-    Chat(Box<chat::ChatArgs>),
-    /// List conversations, read one, take one out or away
-    Conversations(conversations::ConversationsArgs),
-    /// List runs, look at one, go on with it or end it
-    Runs(runs::RunsArgs),
-    /// Call a tool
-    Call(call::CallArgs),
-    /// List tools, look at one, switch it on or off
-    Tools(tools::ToolsArgs),
-    /// See which tools fit a message
-    Select(select::SelectArgs),
-    /// List and set feature switches
-    Switch(switch::SwitchArgs),
-    /// See what was called and what came of it
-    Log(log::LogArgs),
-    /// See what waits for an answer, and answer it
-    Approvals(approvals::ApprovalsArgs),
-    /// See which rules hold, and how a call would be judged
-    Policy(policy::PolicyArgs),
-    /// See, forget and export what is remembered of you
-    Memory(memory::MemoryArgs),
-    /// See who answers, and with which models and tools
-    Agents(agents::AgentsArgs),
-    /// Keep secrets that tools use and nobody sees
-    Secrets(secrets::SecretsArgs),
-    /// See which models can be asked, and try one
-    Models(models::ModelsArgs),
-    /// See what is configured, and check it
-    Config(config::ConfigArgs),
-    /// Write a first configuration file
-    Init(init::InitArgs),
-    /// Let a project's file allow what it says
-    Trust(trust::TrustArgs),
-    /// Copy everything into one file, check such a file, bring it back
-    Backup(backup::BackupArgs),
-    /// See whether everything is in order, and what to do where it is not
-    Doctor(doctor::DoctorArgs),
-    /// See how well programs are confined here, and run one that way
-    Sandbox(sandbox::SandboxArgs),
-    /// See, make and take back keys for programs
-    Keys(keys::KeysArgs),
-    /// See, make and change projects, which share a server and see nothing of each other
-    Projects(projects::ProjectsArgs),
-    /// Give these tools to clients of MCP, and use those of other servers
-    Mcp(mcp::McpArgs),
-    /// Serve tools and agents over HTTP
-    Serve(serve::ServeArgs),
-    /// Let systemd run the server for you
-    Service(service::ServiceArgs),
-    /// Print the completion script of a shell
-    Completions(complete::CompletionsArgs),
-}
-
 /// Runs the command line of this process. `register` adds an embedder's own tools to the catalog, so that
 /// they can be called, listed, completed and logged like the built-in ones.
 #[must_use]
@@ -207,6 +163,11 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
 
 /// What was asked for instead of a command, or what is wrong with the words.
 fn misread(error: &clap::Error) -> ExitCode {
+    let wants_json = environment::arguments().iter().any(|word| word == "--json");
+    if error.kind() == ErrorKind::DisplayVersion && wants_json {
+        let told = Output::new(true, clap::ColorChoice::Never).document(&BuildInfo::of_this_program());
+        return ExitCode::from(if told.is_ok() { Exit::Done.code() } else { Exit::FAILED });
+    }
     // Help and version come as errors too; those go to stdout with code 0.
     if !error.use_stderr() {
         return ExitCode::from(if error.print().is_ok() { Exit::Done.code() } else { Exit::FAILED });
@@ -221,11 +182,16 @@ fn misread(error: &clap::Error) -> ExitCode {
     ExitCode::from(Exit::USAGE)
 }
 
-/// Whether this process was started as the helper between us and a program, and how it ended then. Nothing is opened or
+/// Whether this process was started as the helper between us and a program or a clipboard, and how it ended then. Nothing is opened or
 /// read before that.
 fn supervise() -> Option<ExitCode> {
     let mut arguments = environment::arguments().into_iter().skip(1);
-    (arguments.next()? == SUBCOMMAND).then(|| helper_main(arguments))
+    let first = arguments.next()?;
+    match first.to_str()? {
+        SUBCOMMAND => Some(helper_main(arguments)),
+        desktop::SUBCOMMAND => Some(desktop::helper_main(arguments)),
+        _ => None,
+    }
 }
 
 /// An embedder's own tools.
@@ -258,6 +224,9 @@ async fn dispatch(
         Some(Command::Init(args)) => return init::run(&args, output),
         Some(Command::Trust(args)) => return trust::run(settings, args, output).await,
         Some(Command::Backup(args)) => return backup::run(args, output).await,
+        Some(Command::Migrate(args)) => return migrate::run(&args, output).await,
+        Some(Command::SelfCheck(args)) => return self_check::run(&args, output, register).await,
+        Some(Command::Man(args)) => return man::run(&args, output),
         Some(Command::Doctor(args)) => return doctor::run(settings, args, output).await,
         Some(Command::Sandbox(args)) => return sandbox::run(args, output).await,
         Some(Command::Policy(args)) => return policy::run(settings, args, output, register).await,
@@ -280,6 +249,7 @@ async fn dispatch(
         Command::Tools(args) => tools::run(&app, scope, args, output).await,
         Command::Switch(args) => switch::run(&app, scope, args, output).await,
         Command::Log(args) => log::run(&app, scope, args, output).await,
+        Command::Artifacts(args) => artifacts::run(&app, scope, args, output).await,
         Command::Approvals(args) => approvals::run(&app, scope, args, output).await,
         Command::Memory(args) => memory::run(&app, scope, args, output).await,
         Command::Agents(args) => agents::run(&app, scope, args, output).await,
@@ -287,10 +257,16 @@ async fn dispatch(
         Command::Models(args) => models::run(&app, scope, args, output).await,
         Command::Keys(args) => keys::run(&app, scope, args, output).await,
         Command::Projects(args) => projects::run(&app, scope, args, output).await,
+        Command::Export(args) => export::run(&app, scope, args, output).await,
+        Command::Import(args) => import::run(&app, scope, args, output).await,
+        Command::Prune(args) => prune::run(&app, scope, args, output).await,
         Command::Completions(_)
         | Command::Config(_)
         | Command::Init(_)
+        | Command::Man(_)
         | Command::Mcp(_)
+        | Command::Migrate(_)
+        | Command::SelfCheck(_)
         | Command::Trust(_)
         | Command::Backup(_)
         | Command::Doctor(_)
@@ -317,10 +293,8 @@ fn owner() -> Scope {
 /// Opens the toolroom for a command, and tells what is odd about it.
 async fn open(settings: &[String], stay: Stay, output: Output, register: &Register) -> anyhow::Result<App> {
     let app = App::open(settings, stay, |catalog| register(catalog)).await?;
-    match app.vault.secrets(&owner().project).await {
-        Ok(stored) => {
-            screen::hide(stored.into_iter().chain(keys_of_variables(&app.config.config)).collect());
-        }
+    match app.vault.hidden(&owner().project).await {
+        Ok(hidden) => screen::hide(hidden),
         // Calls are refused until it is mended; everything else still works.
         Err(error) => tracing::warn!("secrets cannot be opened: {error:#}; see `toolroom doctor`"),
     }

@@ -12,6 +12,8 @@ use toolroom::ledger::CallStatus;
 use toolroom_host::environment;
 
 use super::screen::shown;
+use crate::spelled_out::escaped;
+pub(super) use crate::spelled_out::{harmless, visible};
 
 /// Whether the last line on standard error is to be taken back.
 static SHOWS_PROGRESS: AtomicBool = AtomicBool::new(false);
@@ -139,61 +141,6 @@ pub(super) const fn style_of(status: CallStatus) -> Style {
         CallStatus::Begun | CallStatus::Pending | CallStatus::Cancelled => YELLOW,
         CallStatus::Failed | CallStatus::Denied | CallStatus::Unknown => RED,
     }
-}
-
-/// Whether a terminal would obey a character, or show the text around it in another order.
-pub(super) fn is_nasty(c: char) -> bool {
-    let reorders =
-        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    reorders || (c.is_control() && c != '\n' && c != '\t')
-}
-
-/// JSON in which every character that is obeyed or not seen is written as an escape: the same document, safe to look at.
-fn escaped(json: &str) -> String {
-    let mut text = String::with_capacity(json.len());
-    for c in json.chars() {
-        match is_nasty(c) || is_invisible(c) {
-            true => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    text.push_str(&format!("\\u{unit:04x}"));
-                }
-            }
-            false => text.push(c),
-        }
-    }
-    text
-}
-
-/// A tool's own text on a terminal. It must not move the cursor, ring, or rename the window; joiners and odd spaces are
-/// part of it.
-pub(super) fn harmless(text: &str) -> String {
-    spelled_out(text, is_nasty)
-}
-
-/// Text from elsewhere in a line of ours. Control characters are made visible, and so is what nobody can see: what is
-/// read, and approved, is what is there.
-pub(super) fn visible(text: &str) -> String {
-    spelled_out(text, |c| is_nasty(c) || is_invisible(c))
-}
-
-fn spelled_out(text: &str, is_meant: impl Fn(char) -> bool) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match is_meant(c) {
-            true => shown.extend(c.escape_unicode()),
-            false => shown.push(c),
-        }
-    }
-    shown
-}
-
-/// Characters without a shape of their own: joiners, fillers, odd spaces, tags.
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{115f}'..='\u{1160}' | '\u{1680}' | '\u{17b4}'..='\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{202f}' | '\u{205f}'..='\u{206f}' | '\u{2800}'
-        | '\u{3000}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Columns as wide as their widest cell. The last cell of a row is not padded and may run on below the others.

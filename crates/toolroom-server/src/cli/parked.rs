@@ -23,7 +23,7 @@ pub(super) async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result
         None => None,
     };
     let missing = || match name {
-        "last" => Missing("no call is parked".to_owned()),
+        "last" => Missing("no call is parked; what became of earlier ones is in `toolroom log`".to_owned()),
         _ => Missing(format!("no call was parked under `{name}`; see `toolroom approvals`")),
     };
     Ok(question.ok_or_else(missing)?)

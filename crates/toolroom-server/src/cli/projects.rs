@@ -161,7 +161,10 @@ async fn set(
 async fn remove(app: &App, id: &str, output: Output) -> anyhow::Result<Exit> {
     let project = known(app, id).await?;
     if id == LOCAL_PROJECT {
-        return Err(Refused(format!("`{LOCAL_PROJECT}` is the project of this machine and stays")).into());
+        return Err(Refused(format!(
+            "`{LOCAL_PROJECT}` is the project of this machine and stays; `toolroom projects` names the others"
+        ))
+        .into());
     }
     let removed = app.store.remove_project(&project.id).await?;
     if output.is_json() {

@@ -5,6 +5,7 @@ use std::io;
 
 use toolroom_host::terminal::Terminal;
 
+use super::exit::Usage;
 use super::output::Output;
 
 /// What came of asking.
@@ -28,6 +29,18 @@ pub(super) fn ask(question: impl Display, output: Output) -> io::Result<Reply> {
         output.talk("");
     }
     Ok(Reply::Line(line.unwrap_or_default().trim().to_owned()))
+}
+
+/// Whether so many things are to be entered, set or whatever the verb says. What they are is on the screen.
+pub(super) fn is_wanted(verb: &str, count: usize, output: Output) -> anyhow::Result<bool> {
+    match ask(format_args!("{verb} {count}? [y/N]"), output)? {
+        Reply::Line(line) => Ok(is_yes(&line)),
+        Reply::Nobody => {
+            let text =
+                format!("nobody can be asked here; `--yes` {verb}s what is shown, `--dry-run` only shows it");
+            Err(Usage(text).into())
+        }
+    }
 }
 
 /// Whether a line says yes. Everything else is a no.

@@ -1,21 +1,31 @@
 //! Reads the configuration of a running server again. What can change while it runs does; of the rest it says that it
 //! holds from the next start on.
 
+use tokio::sync::watch;
 use toolroom_host::folders::Folders;
 
-use crate::config::{Compiled, Loaded, LogKeys, Setting, Sources};
+use crate::config::{Compiled, Loaded, LogKeys, RetentionKeys, Setting, Sources};
 use crate::http::Server;
 use crate::telemetry::Log;
 
 /// What changes at once.
-const LIVELY: [&str; 5] =
-    ["log.format", "log.level", "server.key_rate", "server.ip_rate", "server.session_rate"];
+const LIVELY: [&str; 8] = [
+    "log.format",
+    "log.level",
+    "retention.artifacts",
+    "retention.conversations",
+    "retention.journal",
+    "server.key_rate",
+    "server.ip_rate",
+    "server.session_rate",
+];
 
 /// Reads it and does what it says, as far as that goes. A configuration with a mistake in it changes nothing.
 pub(super) async fn reload(
     server: &Server,
     running: &mut Vec<Setting>,
     flags: &[String],
+    retention: &watch::Sender<RetentionKeys>,
     log_keys: impl Fn(LogKeys) -> LogKeys,
 ) {
     let loaded = match read(server, flags).await {
@@ -31,6 +41,8 @@ pub(super) async fn reload(
         changed.into_iter().partition(|key| LIVELY.contains(&key.as_str()));
     Log::change(log_keys(loaded.config.log));
     server.change_rates(&loaded.config.server);
+    let kept = loaded.config.retention;
+    retention.send_if_modified(|keys| std::mem::replace(keys, kept) != kept);
     tracing::info!(changed = now.join(", "), "the configuration was read again");
     if !later.is_empty() {
         tracing::warn!(changed = later.join(", "), "these hold from the next start on");

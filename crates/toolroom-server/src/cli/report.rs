@@ -2,15 +2,19 @@
 
 use serde::Serialize;
 use toolroom::call::{CallReport, Outcome};
+use toolroom::tool::{ErrorKind, RaisedBy};
 
 use super::output::Output;
 use super::sheet::flat;
-use crate::documents::{CallDocument, Judged, Surface, remedy, what_to_do};
+use crate::documents::{CallDocument, Judged, Surface, offer_told, remedy, what_to_do};
 
 pub(super) fn print(report: &CallReport, output: Output) -> anyhow::Result<()> {
     match &report.outcome {
         Outcome::Done(done) => {
             output.result(&done.value)?;
+            for offer in &done.offers {
+                output.hint(&flat(&offer_told(offer)));
+            }
             if let Some(artifact) = &done.artifact {
                 output.hint(&format!(
                     "shortened; read on with `toolroom call result_read artifact={artifact}`"
@@ -18,7 +22,14 @@ pub(super) fn print(report: &CallReport, output: Output) -> anyhow::Result<()> {
             }
         }
         Outcome::Failed(error) => {
-            output.failure(error.for_model(), error.hint(), error.for_operator().as_deref());
+            let hint = match (error.raised_by(), error.kind()) {
+                // What a model is told of it says nothing to a person.
+                (RaisedBy::Kernel, kind @ ErrorKind::NotFound) if error.hint() == kind.hint() => {
+                    Some("`toolroom tools --all` lists those there are")
+                }
+                _ => error.hint(),
+            };
+            output.failure(error.for_model(), hint, error.for_operator().as_deref());
         }
         Outcome::Denied(denial) => {
             let hint = denial.off.as_ref().map(remedy);

@@ -30,7 +30,7 @@ Examples:
   toolroom sandbox
   toolroom sandbox -- make test
   toolroom sandbox --profile read-only -- grep -rn needle .
-  toolroom sandbox --profile network:pypi.org,files.pythonhosted.org -- pip download six
+  toolroom sandbox --profile network:example.org -- curl https://example.org/
 
 The program may change the current folder, or the one --folder names, and nothing else; it sees the system, a /tmp of its
 own and no network. PROFILE is workspace (the default), read-only, network:HOST[:PORT],… or off.

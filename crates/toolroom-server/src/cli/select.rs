@@ -11,9 +11,9 @@ use toolroom::ledger::LedgerError;
 use toolroom::scope::Scope;
 use toolroom::selector::{REQUESTS, Ranked, Ranking, Selector, ToolCard, cards};
 use toolroom::tool::ToolSpec;
-use toolroom_host::text_file;
 
-use super::exit::{Exit, Missing, Usage};
+use super::exit::{Exit, Usage};
+use super::file_text::file_text;
 use super::output::{DIM, GREEN, Output, table, visible};
 use super::{Register, close, open, owner, tool_file};
 use crate::agents;
@@ -190,19 +190,21 @@ fn each_line_of_stdin(selector: &Selector, limit: usize, output: Output) -> anyh
 /// The text of a file, or of standard input.
 fn read(file: &Path) -> anyhow::Result<String> {
     if file != Path::new("-") {
-        let text = text_file::read_bounded(file, MAX_FILE_BYTES).map_err(|error| {
-            // What the system said belongs to it.
-            Usage(format!("{:#}", anyhow::Error::from(error)))
-        })?;
-        return Ok(text.ok_or_else(|| Missing(format!("there is no file `{}`", file.display())))?);
+        return file_text(file);
     }
     let mut bytes = Vec::new();
     io::stdin().lock().take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > MAX_FILE_BYTES {
-        return Err(Usage(format!("standard input is longer than {MAX_FILE_BYTES} bytes")).into());
+        return Err(Usage(format!(
+            "standard input is longer than {MAX_FILE_BYTES} bytes; send a part of it"
+        ))
+        .into());
     }
     let not_utf8 = |error: std::string::FromUtf8Error| {
-        Usage(format!("standard input is not UTF-8 from byte {} on", error.utf8_error().valid_up_to() + 1))
+        Usage(format!(
+            "standard input is not UTF-8 from byte {} on; send it as UTF-8",
+            error.utf8_error().valid_up_to() + 1
+        ))
     };
     Ok(String::from_utf8(bytes).map_err(not_utf8)?)
 }

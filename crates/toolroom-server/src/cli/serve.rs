@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use toolroom::redact::Secret;
 use toolroom_host::descriptors::allow_open_files;
@@ -20,15 +20,18 @@ use super::output::Output;
 use super::reload::reload;
 use super::{Register, close, screen};
 use crate::app::{App, Stay};
-use crate::config::{LogFormat, LogKeys};
+use crate::config::{LogFormat, LogKeys, RetentionKeys};
 use crate::http::{Server, ServerSettings};
 use crate::identity::{holds, projects};
 use crate::mcp::fixtures::{Fixtures, with_fixtures};
-use crate::models::keys_of_variables;
+use crate::retention::{self, Deleted, Mode};
 use crate::telemetry::{Collector, Log, Tracer};
 
 /// Between two looks whether there are other secrets to hide.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Between two looks for what is too old to be kept.
+const DELETE_EVERY: Duration = Duration::from_secs(24 * 3_600);
 
 /// Every connection is an open file, and so is what is done for it.
 const OPEN_FILES: u64 = 65_536;
@@ -36,7 +39,7 @@ const OPEN_FILES: u64 = 65_536;
 #[derive(Args)]
 pub(super) struct ServeArgs {
     /// Where to listen; `server.listen` of the configuration when left out
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     listen: Option<SocketAddr>,
     /// Another database than the one in the data folder
     #[arg(long, value_name = "URL")]
@@ -47,6 +50,10 @@ pub(super) struct ServeArgs {
     /// Also what the official suites of MCP look for
     #[arg(long, hide = true)]
     fixtures: bool,
+}
+
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse().map_err(|_| "it is no address and port; write them as 127.0.0.1:7300 or [::1]:7300")
 }
 
 impl ServeArgs {
@@ -93,16 +100,23 @@ pub(super) async fn run(
         );
         return Err(Refused(text).into());
     }
-    let listener = Listener::bind(wanted)
-        .await
-        .with_context(|| format!("cannot listen at {wanted}; is another `toolroom serve` running?"))?;
+    let listener = match Listener::bind(wanted).await {
+        Ok(listener) => listener,
+        Err(error) => {
+            close(app).await;
+            let text = format!(
+                "cannot listen at {wanted}; end what listens there, such as another `toolroom serve`, or name another \
+                 address with `--listen`"
+            );
+            return Err(anyhow::Error::from(error).context(text));
+        }
+    };
     let address = listener.address();
     let ending = CancellationToken::new();
     let reloads = Arc::new(Notify::new());
     let interrupts = listen_to_signals(&ending, &reloads)?;
     let collector = Collector::find(&app.config.config, &app.vault).await?;
-    let mut also: Vec<Secret> = collector.iter().flat_map(Collector::secrets).collect();
-    also.extend(keys_of_variables(&app.config.config));
+    let also: Vec<Secret> = collector.iter().flat_map(Collector::secrets).collect();
     let mut hiding = Hiding { also, revision: None, is_blind: false };
     hiding.look(&app).await;
     let figures = Arc::clone(&app.figures);
@@ -116,16 +130,18 @@ pub(super) async fn run(
             hiding.look(&app).await;
         }
     }));
+    let (retention, kept) = watch::channel(server.app().config.config.retention);
     tokio::spawn(ending.clone().run_until_cancelled_owned({
         let (server, flags) = (Arc::clone(&server), settings.to_vec());
         let mut running = server.app().config.effective();
         async move {
             loop {
                 reloads.notified().await;
-                reload(&server, &mut running, &flags, |keys| args.log_keys(keys)).await;
+                reload(&server, &mut running, &flags, &retention, |keys| args.log_keys(keys)).await;
             }
         }
     }));
+    tokio::spawn(ending.clone().run_until_cancelled_owned(keep_for_a_while(Arc::clone(server.app()), kept)));
     let link = server.doorkeeper.sign_in_link().await?;
     let url = format!("http://{address}");
     if output.is_json() {
@@ -151,6 +167,33 @@ pub(super) async fn run(
         tracer.finish(task).await;
     }
     Ok(Exit::Done)
+}
+
+/// Deletes what is older than the configuration says: at the start, once a day, and when it says something else.
+async fn keep_for_a_while(app: Arc<App>, mut kept: watch::Receiver<RetentionKeys>) {
+    loop {
+        let keys = *kept.borrow_and_update();
+        if keys != RetentionKeys::default() {
+            delete(&app, keys).await;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(DELETE_EVERY) => {}
+            changed = kept.changed() => if changed.is_err() { return },
+        }
+    }
+}
+
+async fn delete(app: &App, keys: RetentionKeys) {
+    match retention::apply(app, keys, Mode::Do).await {
+        Ok(deleted) => {
+            for Deleted { project, calls, artifacts, conversations, bytes } in
+                deleted.into_iter().filter(|deleted| !deleted.is_nothing())
+            {
+                tracing::info!(%project, calls, artifacts, conversations, bytes, "what was too old is deleted");
+            }
+        }
+        Err(error) => tracing::warn!("what is too old is deleted later: {error}"),
+    }
 }
 
 /// What ends the server, and what makes it read its configuration again.
@@ -214,7 +257,7 @@ async fn secrets(app: &App, known: Option<i64>) -> anyhow::Result<Option<(i64, V
     }
     let mut secrets = Vec::new();
     for project in projects(&app.store).await? {
-        secrets.extend(app.vault.secrets(&project.id).await?);
+        secrets.extend(app.vault.hidden(&project.id).await?);
     }
     Ok(Some((revision, secrets)))
 }

@@ -44,7 +44,7 @@ pub(super) fn context(words: &[String]) -> anyhow::Result<Map<String, Value>> {
         let (key, value) = argument_pair(word, &Value::Null)
             .map_err(|_| Usage(format!("--context: `{word}` is neither key=value nor key:=JSON")))?;
         if context.insert(key.to_owned(), value).is_some() {
-            return Err(Usage(format!("--context: `{key}` is given twice")).into());
+            return Err(Usage(format!("--context: `{key}` is given twice; give it once")).into());
         }
     }
     Ok(context)

@@ -69,8 +69,8 @@ pub struct AgentLimitKeys {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000), extend("x-stricter" = "smaller"))]
     pub max_tokens: Option<u32>,
-    /// Tokens that definitions of tools may take, 12000 if absent; beyond that the selector picks those that fit the
-    /// message.
+    /// Tokens that definitions of tools may take, 12000 if absent, and never more than a third of the smallest window of
+    /// its models; beyond that the selector picks those that fit the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1_000_000), extend("x-stricter" = "smaller"))]
     pub tool_tokens: Option<u64>,

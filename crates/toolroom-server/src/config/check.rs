@@ -9,19 +9,19 @@ use toolroom_models::vendor::ModelName;
 
 use super::allowed_command::AllowedCommand;
 use super::document::{Document, in_order};
+use super::key_place::KeyPlace;
 use super::place::{Destination, Folder};
 use super::problem::{Problems, escaped, shortened, shown};
 use super::rate::Rate;
 use super::sandbox_profile::SandboxProfile;
 use super::server::{AddressRange, ListenAddress, ServedName};
+use super::service_url::ServiceUrl;
 use super::shape::{Key, Shape};
 use super::span::{Span, parse_span};
-use super::telemetry::CollectorUrl;
 use super::toml_text::joined;
-use super::vendors::KeyPlace;
 
 /// Known keys that are listed where none is near.
-const LISTED: usize = 16;
+const LISTED: usize = 20;
 
 /// Tells everything in `document` that does not fit.
 pub(super) fn check(document: &Document<'_>, problems: &mut Problems) {
@@ -113,9 +113,9 @@ impl<'t> Check<'_, 't> {
                     self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
                 }
             }
-            (Shape::CollectorUrl, DeValue::String(text)) => {
+            (Shape::ServiceUrl, DeValue::String(text)) => {
                 // People put keys into addresses, so it is not repeated.
-                if let Err(why) = CollectorUrl::try_from(text.to_string()) {
+                if let Err(why) = ServiceUrl::try_from(text.to_string()) {
                     let message = format!("must be {}: {}", shape.expected(), escaped(&why));
                     self.tell(&span, path, &message);
                 }

@@ -33,6 +33,12 @@ pub struct Openings {
 }
 
 impl Openings {
+    /// Those that everything may reach.
+    #[must_use]
+    pub fn everywhere(&self) -> &[Opening] {
+        &self.all
+    }
+
     /// Those of a tool.
     #[must_use]
     pub fn of(&self, spec: &ToolSpec) -> Vec<Opening> {

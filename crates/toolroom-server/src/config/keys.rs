@@ -15,8 +15,9 @@ use toolroom::policy::{Preset, RuleText};
 use toolroom_tools::shell::judge::{Security, Settings};
 
 use super::{
-    AgentKeys, AllowedCommand, ConfigAgent, ConfigVendor, Destination, Folder, LogKeys, ModelChain, Origin,
-    Rates, SandboxProfile, ServerKeys, Span, TelemetryKeys, VendorKeys,
+    AgentKeys, AllowedCommand, CalendarKeys, ConfigAgent, ConfigVendor, Destination, Folder, LocationKeys,
+    LogKeys, ModelChain, Origin, Rates, RetentionKeys, SandboxProfile, SearchKeys, ServerKeys, Span,
+    TelemetryKeys, VendorKeys,
 };
 
 /// The settings of Toolroom.
@@ -33,8 +34,16 @@ pub struct Config {
     pub files: FileKeys,
     /// Destinations that tools may reach although they are not public.
     pub network: NetworkKeys,
+    /// Who is asked when something is searched on the web.
+    pub search: SearchKeys,
+    /// Who is asked where this machine is.
+    pub location: LocationKeys,
+    /// Where calendar events are put.
+    pub calendar: CalendarKeys,
     /// What is hidden from models, the journal and logs.
     pub redaction: RedactionKeys,
+    /// How long things are kept. `toolroom serve` deletes what is older once a day, `toolroom prune` at once.
+    pub retention: RetentionKeys,
     /// Where `toolroom serve` listens, and how much it takes.
     pub server: ServerKeys,
     /// What `toolroom serve` tells about its work.

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use toml::de::DeValue;
 
 use super::Config;
+use super::key_place::KeyPlace;
 use super::narrow::Stricter;
 use super::span::{Span, parse_span};
-use super::vendors::KeyPlace;
 
 /// The keys of the file as JSON Schema.
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
@@ -107,8 +107,8 @@ pub(super) enum Shape {
     ServedName,
     /// An address, or a range of them.
     AddressRange,
-    /// Where traces go.
-    CollectorUrl,
+    /// Where a service is.
+    ServiceUrl,
     /// A model.
     Model,
     /// Where a key is.
@@ -214,7 +214,7 @@ impl Shape {
                 Some("listen-address") => Self::ListenAddress,
                 Some("served-name") => Self::ServedName,
                 Some("address-range") => Self::AddressRange,
-                Some("collector-url") => Self::CollectorUrl,
+                Some("service-url") => Self::ServiceUrl,
                 Some("model") => Self::Model,
                 Some("key-place") => Self::KeyPlace,
                 _ => Self::Text,
@@ -247,7 +247,7 @@ impl Shape {
             | Self::ListenAddress
             | Self::ServedName
             | Self::AddressRange
-            | Self::CollectorUrl
+            | Self::ServiceUrl
             | Self::Model
             | Self::KeyPlace => value.is_str(),
             Self::Whole { .. } => value.is_integer(),
@@ -277,7 +277,7 @@ impl Shape {
             Self::ListenAddress => "an address and a port such as \"127.0.0.1:7300\"".to_owned(),
             Self::ServedName => "a name such as \"tools.example.com\"".to_owned(),
             Self::AddressRange => "an address or a range such as \"10.0.0.0/8\"".to_owned(),
-            Self::CollectorUrl => "an address such as \"http://127.0.0.1:4318\"".to_owned(),
+            Self::ServiceUrl => "an address such as \"http://127.0.0.1:4318\"".to_owned(),
             Self::Model => "a model such as \"openai/gpt-5.6-terra\"".to_owned(),
             Self::KeyPlace => KeyPlace::EXPECTED.to_owned(),
             Self::Whole { least: i64::MIN, most: i64::MAX } => "a whole number".to_owned(),
@@ -304,7 +304,7 @@ impl Shape {
             Self::ListenAddress => "addresses".to_owned(),
             Self::ServedName => "names of hosts".to_owned(),
             Self::AddressRange => "addresses and ranges".to_owned(),
-            Self::CollectorUrl => "addresses of collectors".to_owned(),
+            Self::ServiceUrl => "addresses of services".to_owned(),
             Self::Model => "models".to_owned(),
             Self::KeyPlace => "places of keys".to_owned(),
             Self::Whole { .. } => "whole numbers".to_owned(),

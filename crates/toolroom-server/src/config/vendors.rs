@@ -1,7 +1,6 @@
 //! Models as they are configured: which one answers, and where their vendors are.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use toolroom_models::vendor::{ModelName, ModelNameError, WireKind};
 
 use super::effective::Setting;
 use super::toml_text::joined;
-use super::{Origin, Span};
+use super::{KeyPlace, Origin, Span};
 
 /// Each is asked when the one before it fails.
 const MAX_MODELS: usize = 8;
@@ -122,70 +121,6 @@ impl From<VendorWire> for WireKind {
     }
 }
 
-/// Where a key is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum KeyPlace {
-    /// Among the stored secrets, under this name.
-    Secret(String),
-    /// In this variable.
-    Variable(String),
-}
-
-impl KeyPlace {
-    /// How one is written.
-    pub(super) const EXPECTED: &str = "`secret:NAME` or `$VARIABLE`";
-
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let is_name = |name: &str| {
-            let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-            (!name.is_empty() && name.len() <= 128 && name.chars().all(is_plain)).then(|| name.to_owned())
-        };
-        match (text.strip_prefix("secret:"), text.strip_prefix('$')) {
-            (Some(name), _) => is_name(name).map(Self::Secret),
-            (None, Some(name)) => is_name(name).map(Self::Variable),
-            (None, None) => None,
-        }
-    }
-}
-
-impl TryFrom<String> for KeyPlace {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, &'static str> {
-        Self::parse(&text).ok_or(Self::EXPECTED)
-    }
-}
-
-impl From<KeyPlace> for String {
-    fn from(place: KeyPlace) -> Self {
-        place.to_string()
-    }
-}
-
-impl fmt::Display for KeyPlace {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Secret(name) => write!(formatter, "secret:{name}"),
-            Self::Variable(name) => write!(formatter, "${name}"),
-        }
-    }
-}
-
-impl JsonSchema for KeyPlace {
-    fn schema_name() -> Cow<'static, str> {
-        "KeyPlace".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "format": "key-place", "pattern": "^(secret:|\\$)[A-Za-z0-9_.-]+$" })
-    }
-}
-
 /// What one layer says about a vendor. Later ones count where two say the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfigVendor {
@@ -229,16 +164,6 @@ pub(super) fn settings(vendors: &[ConfigVendor]) -> Vec<Setting> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_place_of_a_key_is_a_secret_or_a_variable_and_never_the_key() {
-        for text in ["secret:openai", "secret:my.key-2", "$OPENAI_API_KEY"] {
-            assert_eq!(KeyPlace::parse(text).unwrap().to_string(), text);
-        }
-        for text in ["", "sk-abc123", "secret:", "$", "secret:a b", "$(rm)", "openai"] {
-            assert_eq!(KeyPlace::parse(text), None, "{text}");
-        }
-    }
 
     #[test]
     fn a_chain_is_one_name_or_several() {

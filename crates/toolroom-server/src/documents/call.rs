@@ -9,6 +9,7 @@ use toolroom::call::{CallReport, Outcome, Pending};
 use toolroom::ledger::{Answerer, CallId};
 
 use super::failure::Failure;
+use super::offer::OfferDocument;
 use super::remedy::remedy;
 
 /// Who reads the document, and so what they could do.
@@ -48,6 +49,9 @@ pub(crate) struct CallDocument {
     /// Where the whole result is, if it was shortened.
     #[serde(skip_serializing_if = "Option::is_none")]
     artifact: Option<String>,
+    /// What the client is asked to do: open an address, show or save a file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    offers: Vec<OfferDocument>,
     /// The rule that decided whether it may run.
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<String>,
@@ -110,6 +114,7 @@ impl CallDocument {
             duration_ms: report.duration.as_micros() as f64 / 1000.0,
             truncated: false,
             artifact: None,
+            offers: Vec::new(),
             rule: report.rule.as_ref().map(ToString::to_string),
             pending: None,
         };
@@ -119,6 +124,7 @@ impl CallDocument {
                 document.message.clone_from(&done.message);
                 document.truncated = done.truncated;
                 document.artifact = done.artifact.as_ref().map(ToString::to_string);
+                document.offers = done.offers.iter().map(OfferDocument::of).collect();
             }
             Outcome::Failed(error) => document.error = Some(Failure::of(error)),
             Outcome::Denied(denial) => {

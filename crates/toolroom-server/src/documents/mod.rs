@@ -5,6 +5,7 @@ mod failure;
 mod judged;
 mod key;
 mod memory_export;
+mod offer;
 mod question;
 mod remedy;
 mod run;
@@ -18,6 +19,7 @@ pub(crate) use failure::Failure;
 pub(crate) use judged::Judged;
 pub(crate) use key::{KeyDocument, MadeKey, MadeToken};
 pub(crate) use memory_export::memories_as_markdown;
+pub(crate) use offer::{OfferDocument, percent_encoded, told as offer_told};
 pub(crate) use question::{
     AnswerDocument, EditDocument, ListedQuestion, QuestionDocument, ReachDocument, standing, state,
     why_unreadable,

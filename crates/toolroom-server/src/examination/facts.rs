@@ -8,7 +8,7 @@ use toolroom::policy::Preset;
 use toolroom_host::machine::{Machine, Space, TreeSize};
 use toolroom_host::sandbox::Level;
 use toolroom_host::text_file::PassedOver;
-use toolroom_store::StoreHealth;
+use toolroom_store::{KeptWords, StoreHealth};
 
 /// Everything that is judged. A text in the place of an error is its cause, in words for a person.
 #[derive(Debug, Clone)]
@@ -17,6 +17,8 @@ pub(super) struct Facts {
     pub(super) config: Result<ConfigFacts, ConfigTrouble>,
     /// Absent when the configuration cannot be used.
     pub(super) policy: Option<Result<PolicyFacts, Vec<String>>>,
+    /// Absent when the configuration cannot be used.
+    pub(super) models: Option<ModelFacts>,
     /// The workspace, then every folder that is opened besides; absent when the configuration cannot be used.
     pub(super) files: Option<Result<Vec<FolderFacts>, String>>,
     /// Absent when the database cannot be read.
@@ -29,8 +31,38 @@ pub(super) struct Facts {
     /// Absent when nothing says where data is kept.
     pub(super) disk: Option<Result<DiskFacts, String>>,
     pub(super) machine: Result<Machine, String>,
+    /// Servers that bring tools; absent when the database cannot be read.
+    pub(super) servers: Option<Result<Vec<ServerFacts>, String>>,
     /// How well programs are confined, found by trying it.
     pub(super) sandbox: Result<SandboxFacts, String>,
+}
+
+/// A server that brings tools. What it said of itself is left out: a stranger wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ServerFacts {
+    pub(super) name: String,
+    pub(super) standing: Standing,
+    /// Tools that wait for a person.
+    pub(super) waiting: usize,
+    /// It is a program that has to be confined.
+    pub(super) is_confined: bool,
+}
+
+/// How a server stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Somebody has switched it off.
+    Off,
+    /// Nothing is known against it.
+    Fine,
+    /// It failed the last time.
+    Failing,
+    /// It failed so often that it is not started again.
+    GivenUp,
+    /// Its program is not there.
+    NoProgram,
+    /// What is kept of it cannot be read.
+    Unreadable,
 }
 
 /// A confinement that works.
@@ -100,6 +132,17 @@ pub(super) struct PolicyFacts {
     pub(super) rules: usize,
     /// Examples in the rules; they hold, or the policy would not.
     pub(super) examples: usize,
+}
+
+/// The models that are asked where nobody says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct ModelFacts {
+    /// In order; none, if nobody has set one up and the offline model answers.
+    pub(super) asked: Vec<String>,
+    /// Tokens that the first one reads and writes together, if it can be asked.
+    pub(super) window: Option<u64>,
+    /// Those that cannot be asked, and why.
+    pub(super) troubles: Vec<(String, String)>,
 }
 
 /// A folder that should be open to tools.
@@ -184,6 +227,8 @@ pub(super) struct OpenStore {
     pub(super) locked: Option<(StoreTrouble, String)>,
     /// Calls by status; absent if there was no time to count them.
     pub(super) calls: Option<Vec<(CallStatus, u64)>>,
+    /// Absent if there was no time to count them.
+    pub(super) words: Option<KeptWords>,
     pub(super) damage: Damage,
 }
 

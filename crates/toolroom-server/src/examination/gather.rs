@@ -20,7 +20,7 @@ use toolroom_tools::builtin::doctor::{Checkup, Report};
 
 use super::facts::{AnswerFacts, ConfigTrouble, DiskFacts, Facts, KeyFacts, SandboxFacts, StoreState};
 use super::judge::judge;
-use super::{look, opened, secrets, settings};
+use super::{look, models, opened, secrets, servers, settings};
 
 /// All of it takes no longer, whatever state the machine is in.
 const BOUND: Duration = Duration::from_secs(5);
@@ -90,9 +90,22 @@ impl Examination {
             Err(cause) => {
                 let config = Err(ConfigTrouble::NoHome(cause.clone()));
                 let (policy, files, answers, store) = (None, None, None, None);
-                let (key, sealed, disk) = (KeyFacts::Nowhere, None, None);
-                let facts =
-                    Facts { at, config, policy, files, answers, store, key, sealed, disk, machine, sandbox };
+                let (key, sealed, disk, servers) = (KeyFacts::Nowhere, None, None, None);
+                let facts = Facts {
+                    at,
+                    config,
+                    policy,
+                    models: None,
+                    files,
+                    answers,
+                    store,
+                    key,
+                    sealed,
+                    disk,
+                    machine,
+                    servers,
+                    sandbox,
+                };
                 return (facts, Vec::new());
             }
         };
@@ -100,7 +113,7 @@ impl Examination {
         let disk = aside(deadline, move || disk(&data)).await.and_then(|disk| disk.map_err(told));
         let (readable, mut state) = look::open(folders, self.running.as_ref(), deadline).await;
         let store = readable.as_ref().map(|readable| &readable.store);
-        let settings::Read { config, policy, projects } =
+        let settings::Read { config, policy, projects, said } =
             settings::read(folders, store, &self.flags, deadline).await;
         let files = match projects {
             Some(projects) => Some(opened::look(projects, deadline).await),
@@ -118,7 +131,13 @@ impl Examination {
             }
             (None, _) => (None, None),
         };
+        let servers = match (store, &state.state) {
+            (Some(store), _) => Some(servers::look(store, deadline).await),
+            (None, StoreState::Absent | StoreState::Lost(_)) => Some(Ok(Vec::new())),
+            (None, _) => None,
+        };
         let (sealed, secrets) = sealed.unzip();
+        let models = said.map(|said| models::look(&said, secrets.as_deref().unwrap_or_default()));
         if let Some(store) = store {
             if let StoreState::Open(open) = &mut state.state {
                 look::search(store, open, deadline).await;
@@ -129,7 +148,21 @@ impl Examination {
             }
         }
         let (store, disk) = (Some(state), Some(disk));
-        let facts = Facts { at, config, policy, files, answers, store, key, sealed, disk, machine, sandbox };
+        let facts = Facts {
+            at,
+            config,
+            policy,
+            models,
+            files,
+            answers,
+            store,
+            key,
+            sealed,
+            disk,
+            machine,
+            servers,
+            sandbox,
+        };
         (facts, secrets.unwrap_or_default())
     }
 }

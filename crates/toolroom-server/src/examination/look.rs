@@ -84,7 +84,7 @@ async fn state(
         Ok(Err(error)) => Some((trouble(&error), told(error))),
         Err(late) => Some((StoreTrouble::Slow, format!("whether it can be written is not known: {late}"))),
     };
-    let open = OpenStore { health, locked, calls: None, damage: Damage::NoTime };
+    let open = OpenStore { health, locked, calls: None, words: None, damage: Damage::NoTime };
     Ok((Readable { store, _place: place }, StoreState::Open(Box::new(open))))
 }
 
@@ -96,6 +96,7 @@ pub(super) async fn search(store: &Store, open: &mut OpenStore, deadline: Instan
         Err(_) => (None, None),
     };
     open.calls = calls;
+    open.words = within(deadline, store.count_words()).await.ok().and_then(Result::ok);
     open.damage = match open.health.bytes {
         0..=SEARCHED_BYTES => match within(deadline, store.damage()).await {
             Ok(found) => Damage::Found(found.unwrap_or_else(|error| vec![told(error)])),

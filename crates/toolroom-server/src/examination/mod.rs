@@ -7,8 +7,10 @@ mod facts;
 mod gather;
 mod judge;
 mod look;
+mod models;
 mod opened;
 mod secrets;
+mod servers;
 mod settings;
 
 pub(crate) use gather::Examination;

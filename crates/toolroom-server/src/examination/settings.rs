@@ -21,11 +21,12 @@ pub(super) struct Read {
     /// These are absent when it cannot be used.
     pub(super) policy: Option<Result<PolicyFacts, Vec<String>>>,
     pub(super) projects: Option<Result<Projects, String>>,
+    pub(super) said: Option<Config>,
 }
 
 impl Read {
     fn nothing(trouble: ConfigTrouble) -> Self {
-        Self { config: Err(trouble), policy: None, projects: None }
+        Self { config: Err(trouble), policy: None, projects: None, said: None }
     }
 }
 
@@ -63,7 +64,8 @@ pub(super) async fn read(
             if let Some(store) = store {
                 config.odd.extend(odd_agents(store, &loaded.config, deadline).await);
             }
-            Read { config: Ok(config), policy: Some(policy), projects: Some(projects) }
+            let said = Some(loaded.config);
+            Read { config: Ok(config), policy: Some(policy), projects: Some(projects), said }
         }
     }
 }

@@ -80,7 +80,7 @@ async fn show(
 ) -> Result<Document<QuestionDocument>, Problem> {
     let (room, call) = (&server.app.room, CallId::new(&id));
     let asked = room.asked(&caller.scope, &call).await.map_err(|error| Problem::failure(&error))?;
-    let Asked { question, arguments } = asked.ok_or_else(|| missing(&call))?;
+    let Asked { question, arguments, .. } = asked.ok_or_else(|| missing(&call))?;
     let mut document = QuestionDocument::of(&question, room.clock().now());
     if let Some(arguments) = arguments {
         document.arguments = Value::Object(arguments);

@@ -1,21 +1,26 @@
-//! Whole results of calls whose reply was shortened.
+//! Whole results of calls whose reply was shortened, and files that came with results.
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use toolroom::clock::Timestamp;
-use toolroom::ledger::{Artifact, ArtifactId, Artifacts as _, CallId};
+use toolroom::ledger::{ArtifactId, CallId};
+use toolroom::tool::bare_name;
+use toolroom_store::ArtifactFacts;
 
+use super::kept_content::KeptContent;
 use super::need::Need;
 use super::problem::Problem;
 use super::range::Part;
-use super::reading::{Document, JSON, Path};
+use super::reading::{Document, JSON, Path, Query};
 use super::route::{ANYTHING, Route};
 use super::server::Server;
+use crate::documents::percent_encoded;
 use crate::identity::{Caller, Permission};
 
 pub(super) fn routes() -> Vec<Route> {
@@ -29,12 +34,15 @@ pub(super) fn routes() -> Vec<Route> {
             "Gives the bytes of an artifact, or with `Range` some of them.",
             content,
         )
+        .query::<ContentQuery>()
         .header("Range", ANYTHING, "Which bytes, as in `bytes=0-99`.")
         .reply_of(200, JSON, "All of them.")
         .reply_of(200, "text/plain", "All of them, of a result that was one text.")
+        .reply_of(200, "*/*", "All of them, of a file that came with a result.")
         .reply_of(206, JSON, "Some of them.")
         .with("Content-Range", "Which ones, and of how many.")
         .reply_of(206, "text/plain", "Some of them, of a result that was one text.")
+        .reply_of(206, "*/*", "Some of them, of a file that came with a result.")
         .reply_of(416, "", "It has no such bytes.")
         .with("Content-Range", "How many it has."),
     ]
@@ -48,18 +56,21 @@ struct ArtifactDocument {
     id: ArtifactId,
     /// The call it came from.
     call_id: CallId,
-    /// `application/json`, or `text/plain` for a result that was one text.
-    #[schemars(extend("enum" = [JSON, "text/plain"]))]
-    media_type: &'static str,
+    /// `application/json`, `text/plain` for a result that was one text, or the type of a file that came with a result.
+    media_type: String,
     /// How large it is.
-    bytes: usize,
+    bytes: u64,
     /// When it was kept: microseconds since the Unix epoch.
     kept_at: Timestamp,
 }
 
-async fn find(server: &Server, caller: &Caller, id: &str) -> Result<Artifact, Problem> {
-    let found = server.app.store.artifact(&caller.scope, &ArtifactId::new(id)).await?;
-    found.ok_or_else(|| Problem::not_found(format!("there is no artifact `{id}`")))
+async fn find(server: &Server, caller: &Caller, id: &ArtifactId) -> Result<ArtifactFacts, Problem> {
+    let found = server.app.store.artifact_facts(&caller.scope, id).await?;
+    found.ok_or_else(|| {
+        Problem::not_found(format!(
+            "there is no artifact `{id}`, or no longer; `GET /v1/calls/ID` names that of a call"
+        ))
+    })
 }
 
 async fn show(
@@ -67,8 +78,25 @@ async fn show(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Document<ArtifactDocument>, Problem> {
-    let Artifact { id, call, media_type, bytes, kept_at, .. } = find(&server, &caller, &id).await?;
-    Ok(Document(ArtifactDocument { id, call_id: call, media_type, bytes: bytes.len(), kept_at }))
+    let id = ArtifactId::new(&id);
+    let ArtifactFacts { call, media_type, bytes, kept_at } = find(&server, &caller, &id).await?;
+    Ok(Document(ArtifactDocument { id, call_id: call, media_type, bytes, kept_at }))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ContentQuery {
+    /// What the file is to be called that it is saved in.
+    #[serde(default)]
+    name: Option<String>,
+}
+
+/// Nothing of ours is ever shown as a page of ours: what is kept here may be anybody's.
+fn disposition(name: Option<&str>) -> String {
+    match name {
+        None => "attachment".to_owned(),
+        Some(name) => format!("attachment; filename*=UTF-8''{}", percent_encoded(&bare_name(name))),
+    }
 }
 
 async fn content(
@@ -76,9 +104,11 @@ async fn content(
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     Path(id): Path<String>,
+    Query(query): Query<ContentQuery>,
 ) -> Result<Response, Problem> {
+    let id = ArtifactId::new(&id);
     let artifact = find(&server, &caller, &id).await?;
-    let length = artifact.bytes.len();
+    let length = artifact.bytes;
     let wanted = headers.get(header::RANGE).and_then(|range| range.to_str().ok());
     let (status, range) = match Part::read(wanted, length) {
         Part::All => (StatusCode::OK, 0..length),
@@ -88,11 +118,15 @@ async fn content(
             return Ok((StatusCode::RANGE_NOT_SATISFIABLE, told).into_response());
         }
     };
-    let bytes = artifact.bytes.get(range.clone()).unwrap_or_default().to_vec();
-    let mut response = (status, bytes).into_response();
+    let kept = KeptContent::new(server.app.store.clone(), caller.scope, id, range.clone());
+    let mut response = (status, Body::new(kept)).into_response();
     let told = response.headers_mut();
-    told.insert(header::CONTENT_TYPE, HeaderValue::from_static(artifact.media_type));
-    told.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
+    let media_type = HeaderValue::from_str(&artifact.media_type).map_err(|error| Problem::failure(&error))?;
+    told.insert(header::CONTENT_TYPE, media_type);
+    let disposition = disposition(query.name.as_deref());
+    let disposition = HeaderValue::from_str(&disposition).map_err(|error| Problem::failure(&error))?;
+    told.insert(header::CONTENT_DISPOSITION, disposition);
+    told.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
     told.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     if status == StatusCode::PARTIAL_CONTENT {
         let text = format!("bytes {}-{}/{length}", range.start, range.end.saturating_sub(1));

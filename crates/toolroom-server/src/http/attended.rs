@@ -1,6 +1,7 @@
 //! Work that somebody waits for.
 //!
-//! Whoever goes away stops it; it then ends in order, on a task of its own. As long as they wait it needs none.
+//! When they go away it ends in order, on a task of its own: soon, if they stop it by going. As long as they wait it needs
+//! none.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,7 +9,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::runtime::Handle;
-use tokio_util::sync::CancellationToken;
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use toolroom::BoxFuture;
 
 use super::problem::Problem;
 use crate::telemetry;
@@ -16,8 +19,9 @@ use crate::telemetry;
 /// Some work, and how to stop it.
 pub(super) struct Attended<T: Send + 'static> {
     /// None once it is over.
-    work: Option<Pin<Box<dyn Future<Output = T> + Send>>>,
-    stop: CancellationToken,
+    work: Option<BoxFuture<'static, T>>,
+    /// None, if it goes on whoever leaves.
+    stop: Option<CancellationToken>,
 }
 
 /// Work that broke in the middle.
@@ -27,8 +31,20 @@ struct Broken(String);
 
 impl<T: Send + 'static> Attended<T> {
     /// `stop` makes the work end soon.
-    pub(super) fn new(stop: CancellationToken, work: impl Future<Output = T> + Send + 'static) -> Self {
-        Self { work: Some(Box::pin(telemetry::carried(work))), stop }
+    pub(super) fn new(stop: CancellationToken, work: BoxFuture<'static, T>) -> Self {
+        Self { work: Some(work), stop: Some(stop) }
+    }
+
+    /// Work that is done to its end, whoever leaves.
+    pub(super) fn lasting(work: BoxFuture<'static, T>) -> Self {
+        Self { work: Some(work), stop: None }
+    }
+
+    /// Lets it go on by itself, for somebody who does other things meanwhile. Whoever drops the guard has left. Nothing,
+    /// if it is over.
+    pub(super) fn apart(mut self) -> Option<(JoinHandle<T>, Option<DropGuard>)> {
+        let (work, stop) = (self.work.take()?, self.stop.take());
+        Some((tokio::spawn(telemetry::carried(work)), stop.map(CancellationToken::drop_guard)))
     }
 }
 
@@ -55,10 +71,12 @@ impl<T: Send + 'static> Future for Attended<T> {
 impl<T: Send + 'static> Drop for Attended<T> {
     fn drop(&mut self) {
         let Some(work) = self.work.take() else { return };
-        self.stop.cancel();
+        if let Some(stop) = &self.stop {
+            stop.cancel();
+        }
         // Without a runtime everything ends here.
         if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn(work);
+            runtime.spawn(telemetry::carried(work));
         }
     }
 }
@@ -78,19 +96,35 @@ mod tests {
     async fn work_whose_sender_goes_away_is_stopped_and_ends_in_order() {
         let (stop, (ended, told)) = (CancellationToken::new(), oneshot::channel());
         let stopped = stop.clone();
-        let mut work = Box::pin(Attended::new(stop, async move {
-            stopped.cancelled().await;
-            ended.send("in order").unwrap();
-        }));
+        let mut work = Box::pin(Attended::new(
+            stop,
+            Box::pin(async move {
+                stopped.cancelled().await;
+                ended.send("in order").unwrap();
+            }),
+        ));
         assert!(is_pending(work.as_mut()).await);
         drop(work);
         assert_eq!(told.await.unwrap(), "in order");
     }
 
     #[tokio::test]
+    async fn work_that_lasts_goes_on_without_its_sender() {
+        let ((go_on, waits), (ended, told)) = (oneshot::channel(), oneshot::channel());
+        let mut work = Box::pin(Attended::lasting(Box::pin(async move {
+            let word: &str = waits.await.unwrap();
+            ended.send(word).unwrap();
+        })));
+        assert!(is_pending(work.as_mut()).await);
+        drop(work);
+        go_on.send("to the end").unwrap();
+        assert_eq!(told.await.unwrap(), "to the end");
+    }
+
+    #[tokio::test]
     async fn work_that_breaks_is_a_problem_and_nothing_more() {
         let stop = CancellationToken::new();
-        let broken = Attended::<()>::new(stop.clone(), async { panic!("a mistake") }).await;
+        let broken = Attended::<()>::new(stop.clone(), Box::pin(async { panic!("a mistake") })).await;
         assert_eq!(broken.unwrap_err().status.as_u16(), 500);
         assert!(!stop.is_cancelled(), "there is nothing left to stop");
     }

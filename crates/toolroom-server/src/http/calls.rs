@@ -102,14 +102,15 @@ async fn create(
         .entrance(ENTRANCE)
         .cancellation(stop.clone());
     request.timeout = timeout;
-    let report = Attended::new(stop.clone(), async move {
+    let left = stop.clone();
+    let report = Box::pin(async move {
         let running = server.running.enter(id, caller.scope, stop);
         let report = server.app.room.call(request).await;
         drop(running);
         server.trace_call(&report);
         report
     });
-    Ok(reply(&report.await?))
+    Ok(reply(&Attended::new(left, report).await?))
 }
 
 /// What a client says about its situation is bounded.
@@ -265,7 +266,7 @@ async fn resume(
     let stop = server.closing.child_token();
     let mut request = ResumeRequest::new(CallId::new(&id), caller.scope);
     request.cancellation = stop.clone();
-    Attended::new(stop, async move { go_on(&server, request).await }).await?
+    Attended::new(stop, Box::pin(async move { go_on(&server, request).await })).await?
 }
 
 async fn go_on(server: &Server, mut request: ResumeRequest) -> Result<Response, Problem> {

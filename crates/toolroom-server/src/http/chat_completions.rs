@@ -12,6 +12,7 @@ use toolroom::agent::SendRequest;
 use toolroom::call::{DeliverError, Delivery};
 use toolroom::conversation::{RunEvent, RunId};
 use toolroom::ledger::{CallId, Journal as _};
+use toolroom::model::ModelErrorKind;
 
 use super::events::{Gone, Stream};
 use super::need::Need;
@@ -21,6 +22,7 @@ use super::route::Route;
 use super::runs::{choice, known};
 use super::server::Server;
 use crate::agents;
+use crate::documents::OfferDocument;
 use crate::identity::{Caller, Permission};
 use crate::openai::{
     ChatRequest, Chunk, ChunkChoice, Completion, Delta, ErrorPart, ErrorReply, FinishReason, FunctionCall,
@@ -203,18 +205,25 @@ impl Answering {
     async fn whole(self) -> Result<Response, Problem> {
         let mut watching = self.watching();
         let (mut text, mut calls, mut usage) = (String::new(), Vec::new(), Usage::default());
+        let mut offered = Vec::new();
         while let Some(seen) = watching.next().await? {
             let Seen::Event(_, event) = seen else { continue };
             match &event.event {
                 RunEvent::Answered { text: said, .. } => text.clone_from(said),
                 RunEvent::Handed { call, tool, .. } => calls.push(self.call(call, tool).await?),
+                RunEvent::CallEnded { offers, .. } => offered.extend(offers.iter().map(OfferDocument::of)),
                 RunEvent::Asks { tool, reason, call, .. } => text = asks(tool, reason, call),
                 RunEvent::Done { text: said, usage: tokens, .. } => {
                     text.clone_from(said);
                     usage = (*tokens).into();
                 }
                 RunEvent::Failed(failure) => {
-                    return Err(Problem::new(StatusCode::BAD_GATEWAY, "no_answer", failure.message.clone()));
+                    // What was sent is larger than the model can read: theirs to mend.
+                    let (status, code) = match failure.kind == ModelErrorKind::ContextOverflow.as_str() {
+                        true => (StatusCode::BAD_REQUEST, "context_length_exceeded"),
+                        false => (StatusCode::BAD_GATEWAY, "no_answer"),
+                    };
+                    return Err(Problem::new(status, code, failure.message.clone()));
                 }
                 RunEvent::Cancelled => {
                     return Err(Problem::new(StatusCode::CONFLICT, "cancelled", STOPPED));
@@ -223,8 +232,8 @@ impl Answering {
                 _ => {}
             }
         }
-        let completion =
-            Completion::new(self.begun.run.to_string(), self.created, self.agent.clone(), text, calls, usage);
+        let (id, agent) = (self.begun.run.to_string(), self.agent.clone());
+        let completion = Completion::new(id, self.created, agent, text, calls, offered, usage);
         let mut response = Document(completion).into_response();
         name_run(&mut response, &self.begun.run);
         Ok(response)
@@ -285,6 +294,10 @@ impl Answering {
                         calls += 1;
                         self.send(stream, Delta { tool_calls: vec![part], ..Delta::default() }, None).await?;
                     }
+                }
+                RunEvent::CallEnded { offers, .. } if !offers.is_empty() => {
+                    let offers = offers.iter().map(OfferDocument::of).collect();
+                    self.send(stream, Delta { offers, ..Delta::default() }, None).await?;
                 }
                 RunEvent::Asks { tool, reason, call, .. } => {
                     self.say(stream, asks(tool, reason, call)).await?;

@@ -146,5 +146,7 @@ async fn delete(
 async fn find(server: &Server, caller: &Caller, id: &str) -> Result<Conversation, Problem> {
     let found = server.app.store.conversation(&caller.scope, &ConversationId::new(id)).await?;
     let theirs = found.filter(|conversation| caller.may_talk_to(&conversation.agent));
-    theirs.ok_or_else(|| Problem::not_found(format!("there is no conversation `{id}`")))
+    theirs.ok_or_else(|| {
+        Problem::not_found(format!("there is no conversation `{id}`; see `GET /v1/conversations`"))
+    })
 }

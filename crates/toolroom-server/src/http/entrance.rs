@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tokio::time::Instant;
 
@@ -65,8 +65,10 @@ async fn pass(
             parts.extensions.insert(caller.clone());
             let request = Request::from_parts(parts, body);
             let response = match is_repeatable {
-                true => repeat::once(server, &caller, request, inside).await,
-                false => inside.answer(request).await,
+                true if repeat::is_named(&request) => {
+                    Box::pin(repeat::once(server, &caller, request, inside)).await
+                }
+                _ => inside.answer(request).await,
             };
             held::by_key(server, caller, response)
         }
@@ -122,12 +124,12 @@ async fn admit(server: &Server, need: Need, request: &Parts, caller: &Caller) ->
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let by_scheme = text("authorization").and_then(|value| {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let by_scheme = text(header::AUTHORIZATION).and_then(|value| {
         let (scheme, rest) = value.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then_some(rest.trim())
     });
-    by_scheme.or_else(|| text("x-api-key"))
+    by_scheme.or_else(|| text(HeaderName::from_static("x-api-key")))
 }
 
 /// What our cookie says.

@@ -19,7 +19,7 @@ use crate::documents::{SnapshotDocument, StreamedEvent};
 use crate::runs::{Fallen, Position, Seen, Watching};
 
 /// Silence after which a sign of life is sent, so that nobody in between cuts the line.
-const QUIET: Duration = Duration::from_secs(15);
+pub(super) const QUIET: Duration = Duration::from_secs(15);
 
 /// Pieces on their way to somebody who reads slowly. More would only hold what the feed holds already, which puts
 /// together what comes meanwhile.
@@ -68,6 +68,11 @@ impl Stream {
         self.send_bytes(frame(name, id, &serde_json::to_string(data).map_err(|_| Gone)?)).await
     }
 
+    /// Sends one event whose data is written already.
+    pub(super) async fn send_written(&self, name: &str, data: &str) -> Result<(), Gone> {
+        self.send_bytes(frame(Some(name), None, data)).await
+    }
+
     /// Sends text as it is.
     pub(super) async fn send_text(&self, text: String) -> Result<(), Gone> {
         self.send_bytes(text.into()).await
@@ -81,7 +86,7 @@ impl Stream {
     }
 
     /// Says that there is still somebody here.
-    async fn keep_alive(&self) -> Result<(), Gone> {
+    pub(super) async fn keep_alive(&self) -> Result<(), Gone> {
         self.send_text(":\n\n".to_owned()).await
     }
 

@@ -6,16 +6,19 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderName, header};
 
 use crate::config::AddressRange;
 
-const HEADER: &str = "x-forwarded-for";
+const HEADER: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Where a request comes from that `peer` handed to us.
 pub(super) fn sender(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]) -> IpAddr {
     let is_proxy = |address: IpAddr| trusted.iter().any(|range| range.holds(address));
     let mut sender = peer.to_canonical();
+    if !is_proxy(sender) {
+        return sender;
+    }
     let lists: Vec<&str> = headers.get_all(HEADER).iter().map(|list| list.to_str().unwrap_or("")).collect();
     let mut named = lists.iter().rev().flat_map(|list| list.rsplit(','));
     while is_proxy(sender) {

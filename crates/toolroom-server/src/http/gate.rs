@@ -26,9 +26,7 @@ pub(super) struct ForeignPage(pub(super) Option<WebOrigin>);
 
 /// A place among those who are worked for. Whoever goes on working when the sender is gone keeps it.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
-    _permit: Arc<OwnedSemaphorePermit>,
-}
+pub(super) struct Place(pub(super) Arc<OwnedSemaphorePermit>);
 
 /// Lets a request in, or not.
 pub(super) async fn pass(door: &Door, mut request: Request, inside: Inside) -> Response {
@@ -45,7 +43,7 @@ pub(super) async fn pass(door: &Door, mut request: Request, inside: Inside) -> R
     });
     let response = match counted {
         Ok(place) => {
-            let place = place.map(|place| Place { _permit: Arc::new(place) });
+            let place = place.map(|place| Place(Arc::new(place)));
             place.clone().map(|place| request.extensions_mut().insert(place));
             request.extensions_mut().insert(ForeignPage(page.clone()));
             let response = entrance::enter(door, request, inside).await;

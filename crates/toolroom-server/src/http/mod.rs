@@ -21,6 +21,7 @@ mod forwarded;
 mod gate;
 mod health;
 mod held;
+mod kept_content;
 mod keys;
 mod listen;
 mod mcp;

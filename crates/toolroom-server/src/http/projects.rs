@@ -147,7 +147,9 @@ async fn remove(
 ) -> Result<Document<Removed>, Problem> {
     let project = known(&server, &id).await?.id;
     if id == LOCAL_PROJECT {
-        return Err(Problem::conflict(format!("`{LOCAL_PROJECT}` is the project of this machine and stays")));
+        return Err(Problem::conflict(format!(
+            "`{LOCAL_PROJECT}` is the project of this machine and stays; `GET /v1/projects` names the others"
+        )));
     }
     let removed = server.app.store.remove_project(&project).await?;
     server.app.machine.settle(server.app.room.catalog(), &project).await?;

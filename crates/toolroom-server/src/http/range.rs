@@ -8,14 +8,14 @@ pub(super) enum Part {
     /// Everything: it asks for nothing, or for something we do not do.
     All,
     /// These bytes.
-    Bytes(Range<usize>),
+    Bytes(Range<u64>),
     /// Bytes that are not there.
     Beyond,
 }
 
 impl Part {
     /// Reads `bytes=5-9`, `bytes=5-` and `bytes=-5`, of `length` bytes. Several parts at once are not done.
-    pub(super) fn read(header: Option<&str>, length: usize) -> Self {
+    pub(super) fn read(header: Option<&str>, length: u64) -> Self {
         let Some((first, last)) = header.and_then(bounds) else { return Self::All };
         let range = match (first, last) {
             (Some(first), Some(last)) if first > last => return Self::All,
@@ -27,7 +27,7 @@ impl Part {
     }
 }
 
-fn bounds(header: &str) -> Option<(Option<usize>, Option<usize>)> {
+fn bounds(header: &str) -> Option<(Option<u64>, Option<u64>)> {
     let (first, last) = header.strip_prefix("bytes=")?.split_once('-')?;
     let number = |text: &str| match text.trim() {
         "" => Some(None),

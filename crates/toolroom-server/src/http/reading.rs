@@ -8,6 +8,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use hyper::body::Body as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,7 +25,7 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 pub(super) const JSON: &str = "application/json";
 
 /// The whole of a body, if it is not too large and does not take too long.
-pub(super) async fn whole(body: axum::body::Body) -> Result<Vec<u8>, Problem> {
+pub(super) async fn whole(body: axum::body::Body) -> Result<Bytes, Problem> {
     let late = |_| {
         let detail = format!("the body did not arrive within {} s", BODY_TIME.as_secs());
         Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail)
@@ -32,18 +33,26 @@ pub(super) async fn whole(body: axum::body::Body) -> Result<Vec<u8>, Problem> {
     tokio::time::timeout(BODY_TIME, within_bounds(body)).await.map_err(late)?
 }
 
-async fn within_bounds(mut body: axum::body::Body) -> Result<Vec<u8>, Problem> {
-    let mut bytes = Vec::new();
+async fn within_bounds(mut body: axum::body::Body) -> Result<Bytes, Problem> {
+    // Nearly always it is one piece, which is taken as it is.
+    let (mut first, mut bytes) = (Bytes::new(), Vec::new());
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let frame = frame.map_err(|_| Problem::bad_request("the body broke off"))?;
         let Ok(data) = frame.into_data() else { continue };
-        if bytes.len() + data.len() > BODY_BYTES {
+        if first.len().max(bytes.len()) + data.len() > BODY_BYTES {
             let detail = format!("a body may have up to {BODY_BYTES} bytes");
             return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail));
         }
+        if first.is_empty() {
+            first = data;
+            continue;
+        }
+        if bytes.is_empty() {
+            bytes.extend_from_slice(&first);
+        }
         bytes.extend_from_slice(&data);
     }
-    Ok(bytes)
+    Ok(if bytes.is_empty() { first } else { bytes.into() })
 }
 
 /// A JSON body.
@@ -61,7 +70,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
         let bytes = whole(request.into_body()).await?;
         // Fields that stand in a list without their names would be taken, too.
         if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
-            return Err(Problem::bad_request("the body has to be a JSON object"));
+            return Err(Problem::bad_request(
+                "the body has to be a JSON object; `GET /openapi.json` says which",
+            ));
         }
         let read = serde_json::from_slice(&bytes);
         read.map(Self).map_err(|error| Problem::bad_request(format!("the body does not fit: {error}")))

@@ -6,7 +6,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Request};
-use axum::http::HeaderName;
 use axum::response::Response;
 use tokio::time::Instant;
 use toolroom::clock::Timestamp;
@@ -50,7 +49,7 @@ pub(super) async fn follow(door: Door, mut request: Request, inside: Inside) -> 
             let mut response = gate::pass(&door, request, inside).await;
             entry.status = Some(response.status().as_u16());
             if let Some(told) = request_id::told(&name) {
-                response.headers_mut().insert(HeaderName::from_static(request_id::HEADER), told);
+                response.headers_mut().insert(request_id::HEADER, told);
             }
             response
         })

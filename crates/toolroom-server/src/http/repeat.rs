@@ -46,6 +46,11 @@ const REPLY_BYTES: usize = 16 * 1024 * 1024;
 /// When to ask again for a reply that is being worked on.
 const SOON: Duration = Duration::from_secs(1);
 
+/// Whether a request has a name.
+pub(super) fn is_named(request: &Request) -> bool {
+    request.headers().contains_key(HEADER)
+}
+
 /// Answers a named request once.
 pub(super) async fn once(
     server: &Arc<Server>,
@@ -53,10 +58,7 @@ pub(super) async fn once(
     request: Request,
     inside: Inside,
 ) -> Response {
-    match request.headers().contains_key(HEADER) {
-        false => inside.answer(request).await,
-        true => named(server, caller, request, inside).await.unwrap_or_else(IntoResponse::into_response),
-    }
+    named(server, caller, request, inside).await.unwrap_or_else(IntoResponse::into_response)
 }
 
 async fn named(

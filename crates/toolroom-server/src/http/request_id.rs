@@ -1,10 +1,10 @@
 //! What a request is called: by its sender, if the name can stand in a log, or else by us.
 
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use toolroom::clock::Clock;
 
 /// The header that says it, in both directions.
-pub(super) const HEADER: &str = "x-request-id";
+pub(super) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Longest name.
 const MOST_CHARS: usize = 128;

@@ -44,6 +44,11 @@ impl Running {
         })
     }
 
+    /// Whether a call is worked on that somebody of `scope` may see.
+    pub(super) fn knows(&self, scope: &Scope, call: &CallId) -> bool {
+        self.calls(|calls| calls.get(call).is_some_and(|(owner, _)| scope.covers(owner)))
+    }
+
     fn calls<T>(&self, with: impl FnOnce(&mut HashMap<CallId, (Scope, CancellationToken)>) -> T) -> T {
         with(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

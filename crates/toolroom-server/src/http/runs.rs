@@ -253,7 +253,7 @@ pub(super) fn choice(caller: &Caller, agent: Option<String>, model: Option<&str>
 /// The run of that id, which has to be theirs.
 pub(super) async fn known(server: &Server, caller: &Caller, id: &RunId) -> Result<Run, Problem> {
     let run = server.app.store.run(&caller.scope, id).await?.filter(|run| caller.may_talk_to(&run.agent));
-    run.ok_or_else(|| Problem::not_found(format!("there is no run `{id}`")))
+    run.ok_or_else(|| Problem::not_found(format!("there is no run `{id}`; see `GET /v1/runs`")))
 }
 
 async fn reply(server: &Server, caller: &Caller, id: &RunId) -> Result<RunReply, Problem> {

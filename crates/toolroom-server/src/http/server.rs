@@ -20,8 +20,8 @@ use super::{gate, listen, routes};
 use crate::app::App;
 use crate::config::{AddressRange, ServedName, ServerKeys};
 use crate::identity::{Doorkeeper, HostName};
-use crate::mcp::Desk;
 use crate::mcp::fixtures::Fixtures;
+use crate::mcp::{Desk, Lasting};
 use crate::runs::Runs;
 use crate::telemetry::{self, Tracer};
 
@@ -48,7 +48,9 @@ pub(crate) struct Server {
     pub(super) app: Arc<App>,
     pub(super) runs: Arc<Runs>,
     /// Where clients of MCP are answered.
-    pub(super) mcp: Desk,
+    pub(super) mcp: Arc<Desk>,
+    /// What clients of MCP asked for, and left.
+    pub(super) lasting: Lasting,
     pub(crate) doorkeeper: Doorkeeper,
     names: HashSet<HostName>,
     loopback: bool,
@@ -74,7 +76,8 @@ impl Server {
         let app = Arc::new(app);
         let runs = Runs::new(Arc::clone(&app), settings.tracer.clone());
         Arc::new(Self {
-            mcp: Desk::new(Arc::clone(&app), settings.fixtures.clone()),
+            mcp: Arc::new(Desk::new(Arc::clone(&app), settings.fixtures.clone())),
+            lasting: Lasting::default(),
             app,
             runs,
             doorkeeper,
@@ -117,7 +120,7 @@ impl Server {
         }
     }
 
-    /// Serves until asked to end, and then until open requests and runs are done.
+    /// Serves until asked to end, and then until open requests, runs and what was left to go on are done.
     ///
     /// # Errors
     /// When what was left in the middle cannot be read.
@@ -152,6 +155,7 @@ impl Server {
         });
         listen::serve(listener, self.router(), self.ending.clone()).await;
         ended.await?;
+        self.lasting.end(&self.closing).await;
         Ok(())
     }
 

@@ -34,14 +34,41 @@ pub(crate) enum Unidentified {
     )]
     Nothing,
     /// What it shows is not ours, or no longer holds.
-    #[error("this {0} is unknown or no longer holds")]
-    Unknown(&'static str),
+    #[error("this {} is unknown or no longer holds; {}", .0.name(), .0.next())]
+    Unknown(Pass),
     /// The page it comes from is not among those of the key.
     #[error("pages of `{0}` may not use this key; add the origin to the key, or make a token for it")]
     Page(WebOrigin),
     /// It cannot be told.
     #[error("keys cannot be read")]
     Store(#[from] StoreError),
+}
+
+/// What somebody may show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pass {
+    Key,
+    Token,
+    Browser,
+}
+
+impl Pass {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Token => "token",
+            Self::Browser => "browser",
+        }
+    }
+
+    /// How to come by one that holds.
+    const fn next(self) -> &'static str {
+        match self {
+            Self::Key => "make one with `toolroom keys create`",
+            Self::Token => "whoever made it makes another one with `POST /v1/tokens`",
+            Self::Browser => "sign in with the link that `toolroom serve` prints",
+        }
+    }
 }
 
 /// Recognises callers.
@@ -67,11 +94,11 @@ impl Doorkeeper {
     }
 
     async fn program(&self, text: &str, page: Option<&WebOrigin>) -> Result<Caller, Unidentified> {
-        let unknown = Unidentified::Unknown("key");
+        let unknown = Unidentified::Unknown(Pass::Key);
         let Some(key) = key_of(text) else { return Err(unknown) };
         let key = self.store.key_of_hash(&hash_of(key)).await?.ok_or(unknown)?;
         if !holds(&key, self.clock.now()) {
-            return Err(Unidentified::Unknown("key"));
+            return Err(Unidentified::Unknown(Pass::Key));
         }
         if let Some(page) = page
             && !may_be_used_by(&key, page)
@@ -85,7 +112,7 @@ impl Doorkeeper {
     }
 
     async fn end_user(&self, token: &str, page: Option<&WebOrigin>) -> Result<Caller, Unidentified> {
-        let unknown = || Unidentified::Unknown("token");
+        let unknown = || Unidentified::Unknown(Pass::Token);
         let user = EndUser::read(token, self.seal.as_ref()).ok_or_else(unknown)?;
         let now = self.clock.now();
         let keys = self.store.keys(&user.project).await?;
@@ -109,7 +136,7 @@ impl Doorkeeper {
             return Err(Unidentified::Page(page.clone()));
         }
         let known = self.store.signed_in(SignInKind::Browser, &hash_of(cookie), self.clock.now()).await?;
-        let project = known.ok_or(Unidentified::Unknown("browser"))?;
+        let project = known.ok_or(Unidentified::Unknown(Pass::Browser))?;
         let scope = Scope { project, user: None };
         Ok(Caller::new(scope, Who::Owner, Permission::ALL.into_iter().collect()))
     }

@@ -6,13 +6,14 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use toolroom::call::{CallReport, CallRequest, Outcome, Progress, ProgressSink};
 use toolroom::catalog::Entry;
-use toolroom::ledger::{ArtifactId, Artifacts as _, CallId};
+use toolroom::ledger::CallId;
 
 use super::content::{self, Promise};
 use super::desk::{Calls, Desk};
 use super::dialogue::{Brought, Dialogue, HeldDialogue, Wanted};
 use super::listing::promise;
 use super::names;
+use super::parked::made_by;
 use super::peer::Asker;
 use super::progress::Signs;
 use super::refusal::Refusal;
@@ -21,7 +22,7 @@ use super::state::{self, Carried};
 use super::tasks::Made;
 
 /// What the journal says of calls that came in here.
-const ENTRANCE: &str = "mcp";
+pub(super) const ENTRANCE: &str = "mcp";
 
 /// A call that somebody asks for.
 pub(super) struct Wish<'a> {
@@ -66,11 +67,15 @@ impl Desk {
             None => None,
         };
         match state {
-            Some(Carried::Parked(call)) => self.answered(&wish, &call, &arguments, &brought.answers).await,
+            Some(Carried::Parked(call)) => {
+                Box::pin(self.answered(&wish, &call, &arguments, &brought.answers)).await
+            }
             Some(Carried::Own(own)) => self.make(&wish, arguments, brought.answers, Some(own)).await,
-            Some(Carried::Task(_)) => Err(Refusal::invalid("`requestState` names a task; see `tasks/get`")),
+            Some(Carried::Task { .. }) => {
+                Err(Refusal::invalid("`requestState` names a task; see `tasks/get`"))
+            }
             None => match self.parked_before(&wish, &arguments).await? {
-                Some(call) => self.go_on(&wish, call).await,
+                Some(call) => Box::pin(self.go_on(&wish, call)).await,
                 None => self.make(&wish, arguments, brought.answers, None).await,
             },
         }
@@ -90,16 +95,22 @@ impl Desk {
             .arguments(arguments)
             .scope(wish.asker.peer.scope.clone())
             .entrance(ENTRANCE)
+            .metadata(made_by(&wish.asker.peer.name))
             .cancellation(wish.stop.clone());
         request.progress.clone_from(&wish.progress);
         let fixtures = self.fixtures();
         let dialogue = fixtures.map(|_| Arc::new(Dialogue::new(wish.asker.clone(), answers, own)));
         let held = fixtures.zip(dialogue.as_ref()).map(|(fixtures, dialogue)| {
-            HeldDialogue::new(Arc::clone(&fixtures.dialogues), id, Arc::clone(dialogue))
+            HeldDialogue::new(Arc::clone(&fixtures.dialogues), id.clone(), Arc::clone(dialogue))
         });
         let report = if wish.asker.client.takes_tasks() {
-            match self.make_or_go_on(wish, request, held).await? {
-                Made::Report(report) => *report,
+            let work = |calls: Arc<dyn Calls>, stop| async move {
+                let report = calls.call(request.cancellation(stop)).await;
+                drop(held);
+                report
+            };
+            match Box::pin(self.or_go_on(wish, &id, work)).await? {
+                Made::Ended(report) => *report,
                 Made::Task(text) => return Ok(text),
             }
         } else {
@@ -117,31 +128,25 @@ impl Desk {
         }
     }
 
-    /// What a call came to, as the text of a result.
+    /// What a call came to, as the text of a result. One that waits asks.
     pub(super) async fn told(&self, wish: &Wish<'_>, report: &CallReport) -> Result<String, Refusal> {
         let era = wish.asker.client.era;
-        let promise = promise(wish.entry, era);
-        let text = match &report.outcome {
-            Outcome::Pending(pending) => {
-                return Box::pin(self.parked(wish, &report.call_id, pending)).await;
-            }
-            Outcome::Done(done) if done.truncated && promise == Promise::Schema => {
-                match self.whole(wish.asker, done.artifact.as_ref()).await? {
-                    Some(whole) => content::called(report, era, promise, Some(&whole)),
-                    None => content::failed("the result is too large to be told, and was not kept"),
-                }
-            }
-            _ => content::called(report, era, promise, None),
-        };
+        if let Outcome::Pending(pending) = &report.outcome {
+            return Box::pin(self.parked(wish, &report.call_id, pending)).await;
+        }
+        let text = self.outcome(wish.asker, promise(wish.entry, era), report).await?;
         Ok(finish(era, Reuse::Never, text))
     }
 
-    /// A result before it was shortened.
-    async fn whole(&self, asker: &Asker, artifact: Option<&ArtifactId>) -> Result<Option<Value>, Refusal> {
-        let Some(artifact) = artifact else { return Ok(None) };
-        let found = self.app.store.artifact(&asker.peer.scope, artifact).await;
-        let found = found.map_err(|error| Refusal::failure(&error))?;
-        Ok(found.and_then(|artifact| serde_json::from_slice(&artifact.bytes).ok()))
+    /// How a call ended, as the fields of a result.
+    pub(super) async fn outcome(
+        &self,
+        asker: &Asker,
+        promise: Promise,
+        report: &CallReport,
+    ) -> Result<String, Refusal> {
+        let kept = self.kept(&asker.peer.scope, report, promise).await?;
+        Ok(content::called(report, asker.client.era, promise, &kept))
     }
 }
 

@@ -1,21 +1,20 @@
 //! Whether what a client was told of is still so.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tokio::sync::watch;
 
 use super::desk::Desk;
-use super::listing::Listed;
 use super::message::{Id, notification_text};
-use super::peer::Asker;
+use super::peer::{Asker, Peer};
 use super::refusal::Refusal;
+use super::reply::{SERVER_INFO, server_info};
+use super::tally::{Counted, Tally};
+use super::watcher::{News, Watchers};
 
-/// Between two looks at the tools, which cost next to nothing.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
-
-/// So many looks at the tools for one at the prompts, which are read from the database.
-const PROMPTS_EVERY: u32 = 4;
+/// So many of one caller look out at once.
+const MOST_OF_ONE: usize = 256;
 
 /// The key under which a notification says which stream it belongs to.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
@@ -63,47 +62,57 @@ impl Kinds {
     }
 }
 
-/// Looks out for somebody.
-pub(crate) struct Watch<'a> {
-    desk: &'a Desk,
-    asker: &'a Asker,
-    kinds: Kinds,
-    tools: Option<Arc<Listed>>,
-    prompts: Option<Vec<Value>>,
-    looks: u32,
+/// Those who look out, and what they look at.
+pub(super) struct Lookouts {
+    tally: Tally,
+    pub(super) watchers: Watchers,
 }
 
-impl<'a> Watch<'a> {
+impl Default for Lookouts {
+    fn default() -> Self {
+        Self { tally: Tally::new(MOST_OF_ONE), watchers: Watchers::default() }
+    }
+}
+
+/// Looks out for somebody.
+pub(crate) struct Watch {
+    kinds: Kinds,
+    news: watch::Receiver<News>,
+    /// What they know.
+    seen: News,
+    _counted: Counted,
+}
+
+impl Watch {
     /// From how it is now.
-    pub(crate) async fn begin(desk: &'a Desk, asker: &'a Asker, kinds: Kinds) -> Self {
-        let tools = if kinds.tools { desk.tools(asker).await.ok() } else { None };
-        let prompts = if kinds.prompts { desk.prompts(asker).await.ok() } else { None };
-        Self { desk, asker, kinds, tools, prompts, looks: 0 }
+    ///
+    /// # Errors
+    /// When too many look out for this caller.
+    pub(crate) async fn begin(desk: &Arc<Desk>, peer: &Peer, kinds: Kinds) -> Result<Self, Refusal> {
+        let counted = desk.lookouts.tally.count(&peer.name).ok_or_else(Refusal::busy)?;
+        let mut news = desk.watch(&peer.scope);
+        // What nobody has looked at yet cannot be told to have changed.
+        let seen = news.wait_for(|news| news.is_known).await.map(|news| *news).unwrap_or_default();
+        // Whoever may not read sees none of the prompts that can change.
+        let kinds = Kinds { prompts: kinds.prompts && peer.may_read, ..kinds };
+        Ok(Self { kinds, news, seen, _counted: counted })
     }
 
-    /// Waits until something is no longer as it was. What cannot be told now is looked at later.
+    /// Waits until something is no longer as it was.
     pub(crate) async fn next(&mut self) -> Kind {
         loop {
-            tokio::time::sleep(LOOK_EVERY).await;
-            self.looks = self.looks.wrapping_add(1);
-            if self.kinds.tools
-                && let Ok(listed) = self.desk.tools(self.asker).await
-            {
-                let is_same = self.tools.as_ref().is_some_and(|known| known.is_same(&listed));
-                self.tools = Some(listed);
-                if !is_same {
-                    return Kind::Tools;
-                }
+            let now = *self.news.borrow_and_update();
+            if self.kinds.tools && now.tools != self.seen.tools {
+                self.seen.tools = now.tools;
+                return Kind::Tools;
             }
-            if self.kinds.prompts
-                && self.looks.is_multiple_of(PROMPTS_EVERY)
-                && let Ok(prompts) = self.desk.prompts(self.asker).await
-            {
-                let is_same = self.prompts.as_ref() == Some(&prompts);
-                self.prompts = Some(prompts);
-                if !is_same {
-                    return Kind::Prompts;
-                }
+            if self.kinds.prompts && now.prompts != self.seen.prompts {
+                self.seen.prompts = now.prompts;
+                return Kind::Prompts;
+            }
+            if self.news.changed().await.is_err() {
+                // Nobody looks any more: nothing is heard.
+                std::future::pending::<()>().await;
             }
         }
     }
@@ -112,7 +121,7 @@ impl<'a> Watch<'a> {
 impl Desk {
     /// Tells a client of the later era what changes, until it leaves or `over` resolves.
     pub(super) async fn listen(
-        &self,
+        self: &Arc<Self>,
         asker: &Asker,
         id: &Id,
         params: &Map<String, Value>,
@@ -123,7 +132,7 @@ impl Desk {
         let kinds = Kinds::read(filter);
         let meta = json!({SUBSCRIPTION: id});
         let told = json!({"notifications": kinds.told(), "_meta": meta});
-        let mut watch = Watch::begin(self, asker, kinds).await;
+        let mut watch = Watch::begin(self, &asker.peer, kinds).await?;
         let follow = async {
             let mut text = notification_text("notifications/subscriptions/acknowledged", &told);
             while asker.voice.tell(text).await {
@@ -134,8 +143,7 @@ impl Desk {
             () = follow => {}
             () = over => {}
         }
-        let info = super::reply::server_info();
-        let meta = json!({SUBSCRIPTION: id, "io.modelcontextprotocol/serverInfo": info});
+        let meta = json!({SUBSCRIPTION: id, SERVER_INFO: server_info()});
         Ok(json!({"resultType": "complete", "_meta": meta}).to_string())
     }
 }

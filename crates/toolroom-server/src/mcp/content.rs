@@ -4,11 +4,14 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolroom::call::{CallReport, Done, Outcome};
 use toolroom::ledger::ArtifactId;
+use toolroom::tool::Offer;
 
-use super::resources;
+use super::kept::Kept;
+use super::resources::{self, ARTIFACTS};
 use super::version::Era;
+use crate::documents::offer_told;
 
-/// Kinds of content that a result can hold as they are.
+/// Kinds of content, and what each has to have, itself or as the name of a file.
 const KINDS: [(&str, &str); 5] = [
     ("text", "text"),
     ("image", "data"),
@@ -19,6 +22,12 @@ const KINDS: [(&str, &str); 5] = [
 
 /// The first versions have no links to resources.
 const WITHOUT_LINKS: [&str; 2] = ["2024-11-05", "2025-03-26"];
+
+/// The very first has no sounds either.
+const WITHOUT_SOUND: &str = "2024-11-05";
+
+/// What ids of foreign tools begin with.
+const FOREIGN: &str = "mcp:";
 
 /// A result of `tools/call`.
 #[derive(Serialize)]
@@ -40,11 +49,18 @@ pub(super) enum Promise {
     Schema,
 }
 
-/// What a call came to, as the text of a result. `whole` is the result before it was shortened, where the client was
-/// promised one that fits a schema.
-pub(super) fn called(report: &CallReport, era: Era, promise: Promise, whole: Option<&Value>) -> String {
+/// What a call came to, as the text of a result.
+pub(super) fn called(report: &CallReport, era: Era, promise: Promise, kept: &Kept) -> String {
     let result = match &report.outcome {
-        Outcome::Done(done) => return finished(done, era, promise, whole),
+        Outcome::Done(done) => {
+            // A tool of the house means data, whatever that looks like.
+            let is_foreign = report.tool.starts_with(FOREIGN);
+            let is_form = is_foreign || promise == Promise::None;
+            return match form(kept.whole.as_ref().unwrap_or(&done.value)).filter(|_| is_form) {
+                Some(form) => passed_on(done, &form, era, promise, kept),
+                None => finished(done, era, promise, kept.whole.as_ref()),
+            };
+        }
         Outcome::Failed(error) => {
             let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
             format!("{}{hint}", error.for_model())
@@ -63,8 +79,8 @@ pub(super) fn failed(text: &str) -> String {
 }
 
 fn finished(done: &Done, era: Era, promise: Promise, whole: Option<&Value>) -> String {
-    if let Some((content, structured_content)) = as_written(&done.value) {
-        return written(&CallResult { content, structured_content, is_error: false });
+    if done.truncated && promise == Promise::Schema && whole.is_none() {
+        return failed("the result is too large to be told, and was not kept");
     }
     let structured = whole.unwrap_or(&done.value);
     let text = match &*done.value {
@@ -72,25 +88,113 @@ fn finished(done: &Done, era: Era, promise: Promise, whole: Option<&Value>) -> S
         value => text_block(&value.to_string()),
     };
     let mut content = vec![text];
-    content.extend(done.message.as_deref().map(text_block));
-    content.extend(done.artifact.as_ref().map(|artifact| link(artifact, &done.value, era)));
+    content.extend(beside(done, era));
     // Earlier clients take objects alone.
     let is_told = structured.is_object() || (era.is_modern() && promise == Promise::Schema);
     let structured_content = is_told.then_some(structured);
     written(&CallResult { content, structured_content, is_error: false })
 }
 
-/// Content and data of a result that is written as the protocol has it: that of a tool which speaks it, too.
-fn as_written(value: &Value) -> Option<(Vec<Value>, Option<&Value>)> {
+/// What is said beside a result: a sentence, what the client may do, and where the whole of it is.
+fn beside(done: &Done, era: Era) -> impl Iterator<Item = Value> {
+    let message = done.message.as_deref().map(text_block);
+    let offers = done.offers.iter().map(move |offer| offered(offer, era));
+    let whole = done.artifact.as_ref().map(|artifact| link(artifact, &done.value, era));
+    message.into_iter().chain(offers).chain(whole)
+}
+
+/// A result in the form of the protocol.
+pub(super) struct Form<'a> {
+    pub(super) content: &'a [Value],
+    structured: Option<&'a Value>,
+}
+
+/// Content and data of a result that is written as the protocol has it: that of a tool which speaks it, too. Blocks may
+/// name a file instead of holding its bytes.
+pub(super) fn form(value: &Value) -> Option<Form<'_>> {
     let fields = value.as_object()?;
-    let content = fields.get("content")?.as_array().filter(|content| !content.is_empty())?;
+    let content = fields.get("content")?.as_array()?;
+    let structured = fields.get("structuredContent");
     let is_known = |name: &String| matches!(name.as_str(), "content" | "structuredContent");
     let is_block = |block: &Value| {
         let kind = block.get("type").and_then(Value::as_str);
-        KINDS.iter().any(|(name, field)| kind == Some(*name) && block.get(field).is_some())
+        let has = |field: &str| block.get(field).or(block.get("artifact")).is_some();
+        KINDS.iter().any(|(name, field)| kind == Some(*name) && has(field))
     };
-    let fits = fields.keys().all(is_known) && content.iter().all(is_block);
-    fits.then(|| (content.clone(), fields.get("structuredContent").filter(|data| data.is_object())))
+    let says_something = !content.is_empty() || structured.is_some();
+    let fits = says_something && fields.keys().all(is_known) && content.iter().all(is_block);
+    fits.then_some(Form { content, structured })
+}
+
+/// A result of the protocol, as it came. Of one that was shortened, every block that is still whole, and texts as far as
+/// they go: half a picture is none.
+fn passed_on(done: &Done, form: &Form<'_>, era: Era, promise: Promise, kept: &Kept) -> String {
+    let shown = match done.value.get("content").and_then(Value::as_array) {
+        Some(shown) if done.truncated => shown.as_slice(),
+        _ => form.content,
+    };
+    let mut content: Vec<Value> = Vec::with_capacity(shown.len());
+    for block in shown {
+        content.push(match block {
+            Value::String(mark) => text_block(mark),
+            block if !done.truncated || form.content.contains(block) => block_for(block, era, kept),
+            block => text_block(block.get("text").and_then(Value::as_str).unwrap_or(&block.to_string())),
+        });
+    }
+    // What was promised is told whole; other data as far as it was kept in the result.
+    let structured = match promise {
+        Promise::Schema => form.structured,
+        Promise::None => form.structured.filter(|_| !done.truncated),
+    };
+    let is_told = |data: &&Value| data.is_object() || (era.is_modern() && promise == Promise::Schema);
+    let structured_content = structured.filter(is_told);
+    if let (Some(data), None) = (structured, structured_content) {
+        content.push(text_block(&data.to_string()));
+    }
+    content.extend(beside(done, era));
+    // Clients refuse a result that lacks what its tool has promised, unless it says that something is wrong.
+    let is_error = promise == Promise::Schema && structured.is_none();
+    written(&CallResult { content, structured_content, is_error })
+}
+
+/// A block with the bytes that it names, in words that clients of the era know.
+fn block_for(block: &Value, era: Era, kept: &Kept) -> Value {
+    let Some(fields) = block.as_object() else { return block.clone() };
+    let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+    let resource = fields.get("resource").and_then(Value::as_object);
+    if fields.contains_key("artifact") {
+        let whole = kept.with_bytes(fields, "data").map(Value::Object);
+        return whole.filter(|_| knows(era, kind)).unwrap_or_else(|| lost(fields));
+    }
+    if let Some(resource) = resource.filter(|resource| resource.contains_key("artifact")) {
+        let Some(whole) = kept.with_bytes(resource, "blob") else { return lost(resource) };
+        let mut block = fields.clone();
+        block.insert("resource".to_owned(), Value::Object(whole));
+        return Value::Object(block);
+    }
+    if knows(era, kind) { block.clone() } else { text_block(&block.to_string()) }
+}
+
+/// Whether clients of the era know this kind of content.
+fn knows(era: Era, kind: &str) -> bool {
+    match era {
+        Era::Legacy(version) => match kind {
+            "resource_link" => !WITHOUT_LINKS.contains(&version.as_str()),
+            "audio" => version.as_str() != WITHOUT_SOUND,
+            _ => true,
+        },
+        Era::Modern => true,
+    }
+}
+
+/// What stands for a file that cannot be shown.
+fn lost(named: &Map<String, Value>) -> Value {
+    let text = |name: &str| named.get(name).and_then(Value::as_str).unwrap_or("?");
+    text_block(&format!(
+        "[a file that cannot be shown: {}, {ARTIFACTS}{}]",
+        text("mimeType"),
+        text("artifact")
+    ))
 }
 
 fn text_block(text: &str) -> Value {
@@ -114,6 +218,17 @@ fn link(artifact: &ArtifactId, shortened: &Value, era: Era) -> Value {
     }
 }
 
+/// What a client may do: a file is there to be read, an address can be told.
+fn offered(offer: &Offer, era: Era) -> Value {
+    match offer.file().filter(|_| knows(era, "resource_link")) {
+        Some(file) => resources::link_to(file),
+        None => {
+            let place = offer.file().map(|file| format!(", {}", resources::uri_of(&file.artifact)));
+            text_block(&format!("{}{}", offer_told(offer), place.unwrap_or_default()))
+        }
+    }
+}
+
 fn written(result: &CallResult<'_>) -> String {
     serde_json::to_string(result).unwrap_or_else(|_| r#"{"content":[],"isError":true}"#.to_owned())
 }
@@ -128,67 +243,5 @@ pub(super) fn object(value: Option<Value>) -> Option<Map<String, Value>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use toolroom::tool::Origin;
-
-    use super::*;
-    use crate::mcp::version::Version;
-
-    fn done(value: Value) -> Done {
-        Done {
-            value: Arc::new(value),
-            message: None,
-            chars: 0,
-            artifact: None,
-            truncated: false,
-            origin: Origin::Trusted,
-        }
-    }
-
-    fn told(done: &Done, era: Era, promise: Promise) -> Value {
-        serde_json::from_str(&finished(done, era, promise, None)).unwrap()
-    }
-
-    #[test]
-    fn data_is_told_as_text_and_as_data() {
-        let old = Era::Legacy(Version::agreed(""));
-        for era in [old, Era::Modern] {
-            let object = told(&done(json!({"a": 1})), era, Promise::None);
-            assert_eq!(object["structuredContent"], json!({"a": 1}));
-            assert_eq!(object["content"], json!([{"type": "text", "text": "{\"a\":1}"}]));
-            assert_eq!(
-                told(&done(json!("hi")), era, Promise::None),
-                json!({"content": [{"type": "text", "text": "hi"}]})
-            );
-        }
-        assert_eq!(told(&done(json!([1])), Era::Modern, Promise::Schema)["structuredContent"], json!([1]));
-        assert!(told(&done(json!([1])), old, Promise::Schema).get("structuredContent").is_none());
-    }
-
-    #[test]
-    fn content_of_the_protocol_is_passed_on_and_what_only_looks_like_it_is_data() {
-        let picture = json!({"content": [{"type": "image", "data": "AA==", "mimeType": "image/png"}]});
-        assert_eq!(told(&done(picture.clone()), Era::Modern, Promise::None), picture);
-        for odd in [
-            json!({"content": "text"}),
-            json!({"content": []}),
-            json!({"content": [{"type": "text"}]}),
-            json!({"content": [{"type": "strange", "text": "x"}]}),
-            json!({"content": [{"type": "text", "text": "x"}], "status": 200}),
-        ] {
-            assert_eq!(told(&done(odd.clone()), Era::Modern, Promise::None)["structuredContent"], odd);
-        }
-    }
-
-    #[test]
-    fn a_shortened_result_says_where_the_whole_is() {
-        let mut short = done(json!("a…z"));
-        short.artifact = Some(ArtifactId::new("art_1"));
-        let now = told(&short, Era::Modern, Promise::None);
-        assert_eq!(now["content"][1]["type"], "resource_link");
-        let first = told(&short, Era::Legacy(Version::agreed("2024-11-05")), Promise::None);
-        assert_eq!(first["content"][1]["type"], "text");
-    }
-}
+#[path = "content_tests.rs"]
+mod tests;

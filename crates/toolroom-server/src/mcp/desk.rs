@@ -1,7 +1,6 @@
 //! The desk: where requests of clients are answered, whichever way they came.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -10,17 +9,19 @@ use toolroom::call::{CallReport, CallRequest, ResumeError, ResumeRequest};
 use toolroom::ledger::CallId;
 use toolroom::scope::Scope;
 
-use super::approval::Parked;
+use super::changes::Lookouts;
 use super::fixtures::Fixtures;
+use super::lasting::Lasting;
 use super::listing::{Listed, Listings};
 use super::message::Request;
+use super::parked::Parked;
 use super::peer::Asker;
 use super::progress::Level;
 use super::refusal::Refusal;
 use super::reply::{Reuse, finish, reply, server_info};
 use super::session::{Session, Sessions};
 use super::tasks::EXTENSION;
-use super::version::MODERN;
+use super::version::{Era, MODERN};
 use crate::app::App;
 
 /// What models are told about the whole.
@@ -32,55 +33,20 @@ pub(crate) trait Calls: Send + Sync {
     /// Makes a call.
     fn call(&self, request: CallRequest) -> BoxFuture<'_, CallReport>;
 
-    /// Stops one that runs here. Says whether there is one.
+    /// Stops one that runs here, or waits for its turn. Says whether there is one.
     fn stop(&self, scope: &Scope, call: &CallId) -> bool;
+
+    /// Whether one runs here, or waits for its turn.
+    fn is_running(&self, scope: &Scope, call: &CallId) -> bool;
+
+    /// What goes on when whoever asked for it has left.
+    fn lasting(&self) -> &Lasting;
 
     /// Is cancelled when everything is about to end.
     fn closing(&self) -> CancellationToken;
 
     /// Goes on with one that was parked.
     fn resume(&self, request: ResumeRequest) -> BoxFuture<'_, Result<CallReport, ResumeError>>;
-}
-
-/// The calls of one client that started us.
-pub(crate) struct OwnCalls {
-    pub(crate) app: Arc<App>,
-    /// Those that run, to be stopped by their name.
-    pub(crate) running: Mutex<HashMap<CallId, CancellationToken>>,
-    pub(crate) closing: CancellationToken,
-}
-
-impl OwnCalls {
-    fn lock(&self) -> MutexGuard<'_, HashMap<CallId, CancellationToken>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Calls for OwnCalls {
-    fn call(&self, request: CallRequest) -> BoxFuture<'_, CallReport> {
-        Box::pin(async move {
-            let id = request.id.clone();
-            if let Some(id) = &id {
-                self.lock().insert(id.clone(), request.cancellation.clone());
-            }
-            let report = self.app.room.call(request).await;
-            id.map(|id| self.lock().remove(&id));
-            report
-        })
-    }
-
-    fn stop(&self, _scope: &Scope, call: &CallId) -> bool {
-        let running = self.lock();
-        running.get(call).inspect(|stop| stop.cancel()).is_some()
-    }
-
-    fn closing(&self) -> CancellationToken {
-        self.closing.child_token()
-    }
-
-    fn resume(&self, request: ResumeRequest) -> BoxFuture<'_, Result<CallReport, ResumeError>> {
-        Box::pin(self.app.room.resume(request))
-    }
 }
 
 /// Answers requests.
@@ -90,6 +56,8 @@ pub(crate) struct Desk {
     pub(crate) sessions: Sessions,
     /// Calls that wait, for whoever asks for the same again.
     pub(super) parked: Parked,
+    /// Who wants to hear of changes.
+    pub(super) lookouts: Lookouts,
     listings: Listings,
     /// What the official suites look for.
     fixtures: Option<Arc<Fixtures>>,
@@ -104,6 +72,7 @@ impl Desk {
             app,
             sessions: Sessions::default(),
             parked: Parked::default(),
+            lookouts: Lookouts::default(),
             listings: Listings::default(),
             fixtures,
         }
@@ -114,8 +83,8 @@ impl Desk {
     }
 
     /// The tools that somebody is offered.
-    pub(super) async fn tools(&self, asker: &Asker) -> Result<Arc<Listed>, Refusal> {
-        let listed = self.listings.of(&self.app.room, &asker.peer.scope.project).await;
+    pub(super) async fn tools(&self, scope: &Scope) -> Result<Arc<Listed>, Refusal> {
+        let listed = self.listings.of(&self.app.room, &scope.project).await;
         listed.map_err(|error| Refusal::failure(&error))
     }
 
@@ -123,7 +92,7 @@ impl Desk {
     pub(crate) fn welcome(session: &Session) -> String {
         json!({
             "protocolVersion": session.version().as_str(),
-            "capabilities": capabilities(true),
+            "capabilities": capabilities(Era::Legacy(session.version())),
             "serverInfo": server_info(),
             "instructions": INSTRUCTIONS,
         })
@@ -135,19 +104,32 @@ impl Desk {
     /// # Errors
     /// When it is none that can be answered.
     pub(crate) async fn answer(
-        &self,
+        self: &Arc<Self>,
         calls: &Arc<dyn Calls>,
         asker: &Asker,
         request: Request,
         stop: &CancellationToken,
     ) -> Result<String, Refusal> {
-        let Request { id, method, params } = request;
+        match request.method.as_str() {
+            "tools/call" => self.call(calls, asker, request.params, stop).await,
+            // What is rarer takes no room in each of them.
+            _ => Box::pin(self.answer_otherwise(calls, asker, request, stop)).await,
+        }
+    }
+
+    /// Answers whatever calls no tool.
+    async fn answer_otherwise(
+        self: &Arc<Self>,
+        calls: &Arc<dyn Calls>,
+        asker: &Asker,
+        Request { id, method, params }: Request,
+        stop: &CancellationToken,
+    ) -> Result<String, Refusal> {
         let era = asker.client.era;
         match (method.as_str(), &asker.client.session) {
-            ("tools/call", _) => self.call(calls, asker, params, stop).await,
             ("tools/list", _) => {
                 whole(&params)?;
-                let listed = self.tools(asker).await?;
+                let listed = self.tools(&asker.peer.scope).await?;
                 Ok(finish(era, Reuse::AWhile, format!("{{\"tools\":{}}}", listed.text(era))))
             }
             ("prompts/list", _) => {
@@ -168,14 +150,14 @@ impl Desk {
             ("server/discover", None) => {
                 let about = json!({
                     "supportedVersions": [MODERN],
-                    "capabilities": capabilities(false),
+                    "capabilities": capabilities(era),
                     "instructions": INSTRUCTIONS,
                 });
                 reply(era, Reuse::AWhile, &about)
             }
-            ("tasks/get", None) => self.task(asker, &params).await,
+            ("tasks/get", None) => self.task(&**calls, asker, &params).await,
             ("tasks/cancel", None) => self.cancel_task(&**calls, asker, &params).await,
-            ("tasks/update", None) => self.update_task(asker, &params).await,
+            ("tasks/update", None) => self.update_task(&**calls, asker, &params).await,
             ("subscriptions/listen", None) => self.listen(asker, &id, &params, stop.cancelled()).await,
             ("ping", Some(_)) => Ok("{}".to_owned()),
             ("logging/setLevel", Some(session)) => {
@@ -200,7 +182,7 @@ fn whole(params: &Map<String, Value>) -> Result<(), Refusal> {
 }
 
 /// What we can do. The earlier era sets what it wants to be told of once, the later one in each request.
-fn capabilities(is_legacy: bool) -> Value {
+fn capabilities(era: Era) -> Value {
     let mut capabilities = json!({
         "tools": {"listChanged": true},
         "prompts": {"listChanged": true},
@@ -208,11 +190,11 @@ fn capabilities(is_legacy: bool) -> Value {
         "completions": {},
     });
     let Some(fields) = capabilities.as_object_mut() else { return capabilities };
-    if is_legacy {
+    if era.is_modern() {
+        fields.insert("extensions".to_owned(), json!({EXTENSION: {}}));
+    } else {
         fields.insert("logging".to_owned(), json!({}));
         fields.insert("resources".to_owned(), json!({"subscribe": true}));
-    } else {
-        fields.insert("extensions".to_owned(), json!({EXTENSION: {}}));
     }
     capabilities
 }

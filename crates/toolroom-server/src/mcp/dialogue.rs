@@ -9,8 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value, json};
 use toolroom::ledger::CallId;
 
+use super::ability::Ability;
+use super::desk::Desk;
 use super::peer::Asker;
 use super::refusal::Refusal;
+use super::state::{self, Carried};
 
 /// What a client of the later era brings with a request it makes again.
 #[derive(Debug, Default)]
@@ -57,12 +60,12 @@ impl Ask {
         Self { key, method: "elicitation/create", params }
     }
 
-    /// What a client has to be able to do.
-    pub(super) fn capability(&self) -> &'static str {
+    /// What a client has to be able to do, and what the protocol calls that.
+    pub(super) fn needs(&self) -> (Ability, &'static str) {
         match self.method {
-            "elicitation/create" => "elicitation",
-            "sampling/createMessage" => "sampling",
-            _ => "roots",
+            "elicitation/create" => (Ability::Elicitation, "elicitation"),
+            "sampling/createMessage" => (Ability::Sampling, "sampling"),
+            _ => (Ability::Roots, "roots"),
         }
     }
 }
@@ -89,6 +92,21 @@ pub(super) fn input_required(asks: &[Ask], state: Option<String>) -> String {
     result.to_string()
 }
 
+impl Desk {
+    /// What a client of the later era is asked for before the rest.
+    pub(super) fn asks_for(&self, asker: &Asker, about: &str, wanted: Wanted) -> Result<String, Refusal> {
+        match wanted {
+            Wanted::Capability(capability) => Err(Refusal::needs(capability)),
+            Wanted::Answers { asks, state } => {
+                let now = self.app.room.clock().now();
+                let seal =
+                    |state| state::seal(&*self.app.vault, &asker.peer.name, about, now, Carried::Own(state));
+                Ok(input_required(&asks, state.map(seal).transpose()?))
+            }
+        }
+    }
+}
+
 /// A conversation between something that runs and the client it runs for.
 pub(super) struct Dialogue {
     asker: Asker,
@@ -103,8 +121,8 @@ impl Dialogue {
     }
 
     /// Whether the client can do this.
-    pub(super) fn can(&self, capability: &str) -> bool {
-        self.asker.client.can(capability)
+    pub(super) const fn can(&self, ability: Ability) -> bool {
+        self.asker.client.can(ability)
     }
 
     /// What the client brought back.
@@ -124,8 +142,8 @@ impl Dialogue {
 
     /// Asks all of this. Nothing, if it is not answered now.
     pub(super) async fn ask(&self, asks: Vec<Ask>, state: Option<Value>) -> Option<Map<String, Value>> {
-        if let Some(ask) = asks.iter().find(|ask| !self.can(ask.capability())) {
-            self.need(Wanted::Capability(ask.capability()));
+        if let Some((_, name)) = asks.iter().map(Ask::needs).find(|(ability, _)| !self.can(*ability)) {
+            self.need(Wanted::Capability(name));
             return None;
         }
         let Some(session) = &self.asker.client.session else {

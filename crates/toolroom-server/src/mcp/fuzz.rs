@@ -1,6 +1,7 @@
 //! A fuzz target of what clients send.
 
-use super::message::{Message, error_text, result_text};
+use super::lines::{Cut, Lines};
+use super::message::{Message, NoMessage, error_text, result_text};
 use super::peer::Client;
 use crate::mutation::fuzz;
 
@@ -17,9 +18,32 @@ fn mcp_message() {
             }
         }
         Ok(Message::Notification { .. } | Message::Response { .. }) => {}
-        Err((id, refusal)) => {
+        Err(NoMessage { id, refusal, .. }) => {
             let told = error_text(id.as_ref(), &refusal);
             assert!(!refusal.message.is_empty() && serde_json::from_str::<serde_json::Value>(&told).is_ok());
+            // Whoever reads that has nothing to say to it.
+            let answered = Message::read(told.as_bytes());
+            assert!(!matches!(answered, Err(NoMessage { wants_answer: true, .. })), "{told}");
         }
+    });
+}
+
+/// Whatever comes over standard input, in whatever pieces: each line is what it would be alone.
+#[test]
+fn mcp_lines() {
+    fuzz("mcp_message", |text| {
+        let bytes = text.as_bytes();
+        let size = bytes.len() % 7 + 1;
+        let mut lines = Lines::default();
+        let mut read = Vec::new();
+        for piece in bytes.chunks(size) {
+            lines.room().extend_from_slice(piece);
+            while let Some(Cut::Line(line)) = lines.next() {
+                read.push(Message::read(line));
+            }
+        }
+        read.push(Message::read(lines.rest()));
+        let alone: Vec<_> = text.split('\n').map(|line| Message::read(line.as_bytes())).collect();
+        assert_eq!(read, alone);
     });
 }

@@ -73,10 +73,10 @@ impl Listings {
 }
 
 /// The schema of a tool's results, as far as clients of the era can use it: earlier ones know objects alone.
-fn output(spec: &ToolSpec, era: Era) -> Option<Value> {
+fn output(spec: &ToolSpec, era: Era) -> Option<&Value> {
     let schema = spec.output.as_ref()?;
     let is_object = schema.get("type").is_some_and(|kind| kind == "object");
-    (era.is_modern() || is_object).then(|| schema.clone())
+    (era.is_modern() || is_object).then_some(schema)
 }
 
 /// What clients were told about the results of a tool.
@@ -112,7 +112,7 @@ fn described(entry: &Entry, era: Era) -> Value {
         "_meta": {"toolroom/id": spec.id, "toolroom/risk": spec.risk},
     });
     if let (Some(output), Some(fields)) = (output(spec, era), tool.as_object_mut()) {
-        fields.insert("outputSchema".to_owned(), output);
+        fields.insert("outputSchema".to_owned(), output.clone());
     }
     tool
 }
@@ -136,14 +136,36 @@ fn portable(schema: &mut Value) {
     }
 }
 
+/// Where a schema holds others: one, several, or several by name.
+const ONE: [&str; 11] = [
+    "items",
+    "contains",
+    "additionalProperties",
+    "additionalItems",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+];
+const SEVERAL: [&str; 5] = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
+const NAMED: [&str; 5] = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
+
+/// Takes out the marks of a schema and of those within it. What is no schema may have a name or a value like that.
 fn without_headers(schema: &mut Value) {
-    match schema {
-        Value::Object(fields) => {
-            fields.shift_remove(HEADER_MARK);
-            fields.values_mut().for_each(without_headers);
+    let Some(fields) = schema.as_object_mut() else { return };
+    fields.shift_remove(HEADER_MARK);
+    for (name, value) in fields {
+        let name = name.as_str();
+        if ONE.contains(&name) && value.is_object() {
+            without_headers(value);
+        } else if SEVERAL.contains(&name) {
+            value.as_array_mut().into_iter().flatten().for_each(without_headers);
+        } else if NAMED.contains(&name) {
+            value.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(without_headers);
         }
-        Value::Array(items) => items.iter_mut().for_each(without_headers),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
@@ -177,5 +199,16 @@ mod tests {
             json!({"properties": {"a": {"type": "string", "x-mcp-header": "A"}}, "x-mcp-header": 1});
         without_headers(&mut schema);
         assert_eq!(schema, json!({"properties": {"a": {"type": "string"}}}));
+        let mut deep =
+            json!({"anyOf": [{"items": {"x-mcp-header": "A"}}], "$defs": {"a": {"x-mcp-header": "A"}}});
+        without_headers(&mut deep);
+        assert_eq!(deep, json!({"anyOf": [{"items": {}}], "$defs": {"a": {}}}));
+        let mut named = json!({
+            "properties": {"x-mcp-header": {"type": "string", "default": {"x-mcp-header": 1}}},
+            "required": ["x-mcp-header"], "const": {"x-mcp-header": 1}, "examples": [{"x-mcp-header": 1}],
+        });
+        let before = named.clone();
+        without_headers(&mut named);
+        assert_eq!(named, before);
     }
 }

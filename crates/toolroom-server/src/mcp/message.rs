@@ -38,6 +38,18 @@ pub(crate) enum Message {
     },
 }
 
+/// What was sent instead of a message.
+#[derive(Debug, PartialEq)]
+pub(crate) struct NoMessage {
+    /// The id of the request it was meant to be, as far as that can be told.
+    pub(crate) id: Option<Id>,
+    /// What is wrong with it.
+    pub(crate) refusal: Refusal,
+    /// Whether its sender wants to know. Whoever answered something does not: two who told each other what is wrong with
+    /// their answers would never end.
+    pub(crate) wants_answer: bool,
+}
+
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow, default)]
@@ -63,41 +75,42 @@ impl Message {
     /// Reads one message.
     ///
     /// # Errors
-    /// What is wrong with it, and the id of the request it was meant to be, as far as that can be told.
-    pub(crate) fn read(bytes: &[u8]) -> Result<Self, (Option<Id>, Refusal)> {
-        let invalid = |id, text: &str| (id, Refusal::new(Refusal::INVALID_REQUEST, text));
+    /// What is wrong with it.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, NoMessage> {
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+        let strange = |refusal| NoMessage { id: None, refusal, wants_answer: true };
+        let invalid = |text: &str| Refusal::new(Refusal::INVALID_REQUEST, text);
         if first == Some(&b'[') {
-            return Err(invalid(None, "several messages at once are not taken; send them one by one"));
+            return Err(strange(invalid("several messages at once are not taken; send them one by one")));
         }
-        let envelope = match serde_json::from_slice::<Envelope<'_>>(bytes) {
-            Ok(envelope) => envelope,
-            Err(error) if error.is_data() => {
-                return Err(invalid(None, "this is no message of JSON-RPC"));
-            }
-            Err(error) => {
-                return Err((None, Refusal::new(Refusal::PARSE, format!("this is no JSON: {error}"))));
-            }
-        };
+        let envelope = serde_json::from_slice::<Envelope<'_>>(bytes).map_err(|error| {
+            strange(match error.is_data() {
+                true => invalid("this is no message of JSON-RPC"),
+                false => Refusal::new(Refusal::PARSE, format!("this is no JSON: {error}")),
+            })
+        })?;
         let Envelope { jsonrpc, id, method, params, result, error } = envelope;
+        let wants_answer = method.is_some();
+        let wrong = |id, refusal| NoMessage { id, refusal, wants_answer };
         let id = id.map(serde_json::from_value::<Id>).transpose();
-        let id = id.map_err(|_| invalid(None, "`id` has to be a text or a number"))?;
+        let id = id.map_err(|_| wrong(None, invalid("`id` has to be a text or a number")))?;
         if jsonrpc.as_deref() != Some("2.0") {
-            return Err(invalid(id, "`jsonrpc` has to be \"2.0\""));
+            return Err(wrong(id, invalid("`jsonrpc` has to be \"2.0\"")));
         }
         let Some(method) = method else {
             return match (id, result, error) {
                 (Some(id), Some(result), None) => Ok(Self::Response { id, outcome: Ok(result) }),
                 (Some(id), None, Some(error)) => Ok(Self::Response { id, outcome: Err(error) }),
                 (id, ..) => {
-                    Err(invalid(id, "a message has a `method`, or an `id` and a `result` or an `error`"))
+                    let text = "a message has a `method`, or an `id` and a `result` or an `error`";
+                    Err(wrong(id, invalid(text)))
                 }
             };
         };
         let params = match params {
             None => Map::new(),
             Some(Value::Object(params)) => params,
-            Some(_) => return Err((id, Refusal::invalid("`params` has to be an object"))),
+            Some(_) => return Err(wrong(id, Refusal::invalid("`params` has to be an object"))),
         };
         Ok(match id {
             Some(id) => Self::Request(Request { id, method, params }),
@@ -123,7 +136,8 @@ pub(crate) fn error_text(id: Option<&Id>, refusal: &Refusal) -> String {
         None => text.push_str("null"),
     }
     text.push_str(r#","error":"#);
-    text.push_str(&serde_json::to_string(refusal).unwrap_or_default());
+    // Texts, numbers and JSON: nothing in it can fail to be written.
+    text.push_str(&serde_json::to_string(refusal).unwrap_or_else(|_| "null".to_owned()));
     text.push('}');
     text
 }
@@ -141,7 +155,7 @@ pub(super) fn request_text(id: &str, method: &str, params: &Value) -> String {
 fn push_id(text: &mut String, id: &Id) {
     match id {
         Id::Number(number) => text.push_str(&number.to_string()),
-        Id::Text(name) => text.push_str(&serde_json::to_string(name).unwrap_or_default()),
+        Id::Text(name) => text.push_str(&Value::from(name.as_str()).to_string()),
     }
 }
 
@@ -151,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    fn read(value: &Value) -> Result<Message, (Option<Id>, Refusal)> {
+    fn read(value: &Value) -> Result<Message, NoMessage> {
         Message::read(value.to_string().as_bytes())
     }
 
@@ -177,8 +191,30 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1}"#, Refusal::INVALID_REQUEST, Some(1)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"x","params":[]}"#, Refusal::INVALID_PARAMS, Some(1)),
         ] {
-            let (named, refusal) = Message::read(text.as_bytes()).unwrap_err();
-            assert_eq!((refusal.code, named), (code, id.map(|id: i32| Id::Number(id.into()))), "{text}");
+            let wrong = Message::read(text.as_bytes()).unwrap_err();
+            assert_eq!(
+                (wrong.refusal.code, wrong.id),
+                (code, id.map(|id: i32| Id::Number(id.into()))),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn whoever_answers_something_does_not_want_to_be_answered() {
+        let wants = |text: &str| Message::read(text.as_bytes()).unwrap_err().wants_answer;
+        for answer in [
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":1,"error":2}"#,
+            r#"{"jsonrpc":"2.0","id":1}"#,
+            r#"{"id":1,"result":{}}"#,
+        ] {
+            assert!(!wants(answer), "{answer}");
+        }
+        for request in
+            ["{", "[]", "7", r#"{"id":1,"method":"x"}"#, r#"{"jsonrpc":"2.0","id":{},"method":"x"}"#]
+        {
+            assert!(wants(request), "{request}");
         }
     }
 

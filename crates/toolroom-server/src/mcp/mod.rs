@@ -4,6 +4,7 @@
 //! before that a client introduces itself once, in a [`Session`]. [`Desk`] answers requests of both, whatever way they
 //! come; the ways are `http/mcp/` and [`stdio`]. Calls go the one path of every call.
 
+mod ability;
 mod approval;
 mod call;
 mod changes;
@@ -11,11 +12,17 @@ mod content;
 mod desk;
 mod dialogue;
 pub(crate) mod fixtures;
+mod form;
 #[cfg(test)]
 mod fuzz;
+mod kept;
+mod lasting;
+mod lines;
 mod listing;
 mod message;
 mod names;
+mod own_calls;
+mod parked;
 mod peer;
 mod progress;
 mod prompts;
@@ -26,15 +33,19 @@ mod running;
 mod session;
 mod state;
 pub(crate) mod stdio;
+mod tally;
 mod tasks;
 mod version;
 mod voice;
+mod watcher;
 
 pub(crate) use changes::{Kinds, Watch};
 pub(crate) use desk::{Calls, Desk};
-pub(crate) use message::{Id, Message, Request, error_text, notification_text, result_text};
-pub(crate) use peer::{Asker, Client, Peer};
+pub(crate) use lasting::{GoingOn, Lasting};
+pub(crate) use message::{Id, Message, NoMessage, Request, error_text, notification_text, result_text};
+pub(crate) use peer::{Asker, Client, Peer, Place};
 pub(crate) use refusal::Refusal;
+pub(crate) use running::Working;
 pub(crate) use session::Session;
 pub(crate) use version::{MODERN, Version};
 pub(crate) use voice::Voice;

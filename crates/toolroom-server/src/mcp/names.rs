@@ -67,10 +67,30 @@ pub(super) fn find(catalog: &Catalog, project: &ProjectId, name: &str) -> Option
     if ends_in_hash(name) {
         return catalog.list(project).into_iter().find(|entry| name_of(&entry.spec().id) == name);
     }
+    if name.len() > MAX_CHARS || !name.chars().all(is_allowed) {
+        return None;
+    }
     let id = read(name)?;
     let entry = catalog.find(project, &id).ok()?;
     let found = &entry.spec().id;
-    (found.as_str() == id && name_of(found) == name).then_some(entry)
+    (found.as_str() == id && is_written(found, name)).then_some(entry)
+}
+
+/// Whether an id that is written plainly reads so.
+fn is_written(id: &ToolId, name: &str) -> bool {
+    match id.source() {
+        Source::Builtin => id.bare() == name,
+        _ => {
+            let mut rest = Some(name);
+            for part in id.as_str().split_inclusive(':') {
+                rest = rest.and_then(|rest| match part.strip_suffix(':') {
+                    Some(part) => rest.strip_prefix(part)?.strip_prefix("__"),
+                    None => rest.strip_prefix(part),
+                });
+            }
+            rest == Some("")
+        }
+    }
 }
 
 #[cfg(test)]
@@ -132,6 +152,7 @@ mod tests {
                 let name = name_of(&parsed);
                 prop_assert!((1..=MAX_CHARS).contains(&name.len()) && name.chars().all(is_allowed), "{}", name);
                 prop_assert!(ends_in_hash(&name) || read(&name).as_deref() == Some(id.as_str()));
+                prop_assert_eq!(!ends_in_hash(&name), is_written(&parsed, &name), "{}", name);
                 if let Some(other) = seen.insert(name, id.clone()) {
                     prop_assert_eq!(other, id);
                 }

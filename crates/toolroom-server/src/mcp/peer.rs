@@ -1,16 +1,18 @@
 //! Who asks, what their program can do, and how they are answered.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use toolroom::scope::Scope;
 
+use super::ability::{Abilities, Ability};
 use super::progress::Level;
 use super::refusal::Refusal;
 use super::session::Session;
-use super::tasks::EXTENSION;
 use super::version::Era;
 use super::voice::Voice;
+use crate::identity::{Caller, Permission};
 
 /// Who asks, as the door they came through knows them.
 #[derive(Debug, Clone)]
@@ -23,11 +25,19 @@ pub(crate) struct Peer {
     pub(crate) may_read: bool,
 }
 
+impl Peer {
+    /// Somebody who was let in over HTTP.
+    pub(crate) fn of(caller: Caller) -> Arc<Self> {
+        let (name, may_read) = (caller.name().into(), caller.may(Permission::Read));
+        Arc::new(Self { scope: caller.scope, name, may_read })
+    }
+}
+
 /// The program they ask with, as it describes itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     pub(crate) era: Era,
-    pub(crate) capabilities: Arc<Map<String, Value>>,
+    pub(crate) abilities: Abilities,
     /// The least that it wants to be told of.
     pub(crate) level: Option<Level>,
     /// What it said when it introduced itself, where it did.
@@ -59,7 +69,7 @@ impl Client {
         let version = Self::version(params).and_then(Value::as_str).ok_or_else(|| missing(VERSION))?;
         let meta = params.get("_meta").unwrap_or(&Value::Null);
         let capabilities = meta.get(CAPABILITIES).and_then(Value::as_object);
-        let capabilities = capabilities.cloned().ok_or_else(|| missing(CAPABILITIES))?;
+        let abilities = Abilities::read(capabilities.ok_or_else(|| missing(CAPABILITIES))?);
         let level = match meta.get(LEVEL) {
             None => None,
             Some(level) => {
@@ -67,24 +77,21 @@ impl Client {
                 Some(known.ok_or_else(|| Refusal::invalid("`logLevel` is none of the known ones"))?)
             }
         };
-        Ok((Self { era: Era::Modern, capabilities: Arc::new(capabilities), level, session: None }, version))
+        Ok((Self { era: Era::Modern, abilities, level, session: None }, version))
     }
 
-    pub(crate) fn can(&self, capability: &str) -> bool {
-        self.capabilities.get(capability).is_some_and(Value::is_object)
+    pub(super) const fn can(&self, ability: Ability) -> bool {
+        self.abilities.has(ability)
     }
 
     /// Whether it takes a task for the answer to a call.
-    pub(crate) fn takes_tasks(&self) -> bool {
-        let extensions = self.capabilities.get("extensions");
-        self.era.is_modern()
-            && extensions.and_then(|extensions| extensions.get(EXTENSION)).is_some_and(Value::is_object)
+    pub(super) const fn takes_tasks(&self) -> bool {
+        self.era.is_modern() && self.can(Ability::Tasks)
     }
 
-    /// Whether its user can be shown a form. A client that names no kind of question means this one.
-    pub(crate) fn can_ask(&self) -> bool {
-        let kinds = self.capabilities.get("elicitation").and_then(Value::as_object);
-        kinds.is_some_and(|kinds| kinds.is_empty() || kinds.contains_key("form"))
+    /// Whether its user can be shown a form.
+    pub(super) const fn can_ask(&self) -> bool {
+        self.can(Ability::Form)
     }
 }
 
@@ -94,6 +101,20 @@ pub(crate) struct Asker {
     pub(crate) peer: Arc<Peer>,
     pub(crate) client: Client,
     pub(crate) voice: Voice,
+    /// What is kept for as long as something is done for them.
+    pub(crate) place: Place,
+}
+
+/// A place among those who are worked for, where the door they came through counts them.
+#[derive(Clone, Default)]
+pub(crate) struct Place {
+    _held: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Place {
+    pub(crate) fn of(held: Arc<impl Any + Send + Sync>) -> Self {
+        Self { _held: Some(held) }
+    }
 }
 
 impl Asker {

@@ -1,13 +1,13 @@
 //! Agents, which clients can take on as prompts.
 
 use serde_json::{Map, Value, json};
+use toolroom::scope::Scope;
 
 use super::desk::Desk;
-use super::dialogue::{Brought, Dialogue, Wanted, input_required};
+use super::dialogue::{Brought, Dialogue};
 use super::peer::Asker;
 use super::refusal::Refusal;
 use super::reply::{Reuse, reply};
-use super::state::{self, Carried};
 use crate::agents::{self, Known};
 
 /// What a prompt may be told.
@@ -15,22 +15,26 @@ const MESSAGE: &str = "message";
 
 impl Desk {
     /// The agents that say who they are, by id.
-    pub(super) async fn prompts(&self, asker: &Asker) -> Result<Vec<Value>, Refusal> {
-        let mut prompts = self.fixtures().map(|fixtures| fixtures.prompts()).unwrap_or_default();
-        prompts.extend(self.agents(asker).await?.iter().map(listed));
+    pub(super) async fn prompts(&self, scope: &Scope) -> Result<Vec<Value>, Refusal> {
+        let mut prompts = self.fixture_prompts();
+        prompts.extend(self.agents(scope).await?.iter().map(listed));
         Ok(prompts)
     }
 
+    fn fixture_prompts(&self) -> Vec<Value> {
+        self.fixtures().map(|fixtures| fixtures.prompts()).unwrap_or_default()
+    }
+
     pub(super) async fn list_prompts(&self, asker: &Asker) -> Result<String, Refusal> {
-        let prompts = self.prompts(asker).await?;
+        let prompts = match asker.peer.may_read {
+            true => self.prompts(&asker.peer.scope).await?,
+            false => self.fixture_prompts(),
+        };
         reply(asker.client.era, Reuse::AWhile, &json!({"prompts": prompts}))
     }
 
-    async fn agents(&self, asker: &Asker) -> Result<Vec<Known>, Refusal> {
-        if !asker.peer.may_read {
-            return Ok(Vec::new());
-        }
-        let known = agents::records(&self.app, &asker.peer.scope).await;
+    async fn agents(&self, scope: &Scope) -> Result<Vec<Known>, Refusal> {
+        let known = agents::records(&self.app, scope).await;
         let mut known = known.map_err(|error| Refusal::failure(&error))?;
         known.retain(|agent| !agent.record.prompt.trim().is_empty());
         Ok(known)
@@ -53,8 +57,12 @@ impl Desk {
         if let Some(reply) = self.fixture_prompt(asker, &name, &given, brought).await? {
             return Ok(reply);
         }
-        let known = self.agents(asker).await?;
+        let known = match asker.peer.may_read {
+            true => self.agents(&asker.peer.scope).await?,
+            false => Vec::new(),
+        };
         let Some(agent) = known.iter().find(|known| known.record.id.as_str() == name) else {
+            let name: String = name.chars().take(128).collect();
             return Err(Refusal::invalid(format!("there is no prompt `{name}`; see `prompts/list`")));
         };
         let mut text = agent.record.prompt.trim().to_owned();
@@ -79,19 +87,6 @@ impl Desk {
             return self.asks_for(asker, name, wanted).map(Some);
         }
         made.map(|made| reply(asker.client.era, Reuse::Never, &made)).transpose()
-    }
-
-    /// What a client of the later era is asked for before the rest.
-    pub(super) fn asks_for(&self, asker: &Asker, about: &str, wanted: Wanted) -> Result<String, Refusal> {
-        match wanted {
-            Wanted::Capability(capability) => Err(Refusal::needs(capability)),
-            Wanted::Answers { asks, state } => {
-                let now = self.app.room.clock().now();
-                let seal =
-                    |state| state::seal(&*self.app.vault, &asker.peer.name, about, now, Carried::Own(state));
-                Ok(input_required(&asks, state.map(seal).transpose()?))
-            }
-        }
     }
 
     /// What could stand for an argument: nothing is known of any.

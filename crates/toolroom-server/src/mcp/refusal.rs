@@ -28,6 +28,8 @@ impl Refusal {
     pub(crate) const HEADERS: i32 = -32020;
     /// The client cannot do what the request needs.
     pub(crate) const CAPABILITY: i32 = -32021;
+    /// More is asked than is worked on at once. Of the codes that every program may take for itself.
+    pub(crate) const BUSY: i32 = -32050;
     /// A version that is not spoken here.
     pub(crate) const VERSION: i32 = -32022;
 
@@ -63,6 +65,11 @@ impl Refusal {
         let requested: String = requested.chars().take(100).collect();
         Self::new(Self::VERSION, "this version of the protocol is not spoken here")
             .with(json!({"supported": [MODERN], "requested": requested}))
+    }
+
+    /// More is being done for the client than may be.
+    pub(crate) fn busy() -> Self {
+        Self::new(Self::BUSY, "too much is asked at once; wait for some answers")
     }
 
     /// Our own failure. Its cause goes to the log, not to the client.

@@ -16,6 +16,9 @@ pub(super) enum Reuse {
     AWhile,
 }
 
+/// Where a result of the later era says who we are.
+pub(super) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
 /// Who we are.
 pub(super) fn server_info() -> Value {
     json!({"name": "toolroom", "title": "Toolroom", "version": env!("CARGO_PKG_VERSION")})
@@ -59,7 +62,7 @@ mod tests {
             let text = reply(Era::Modern, reuse, &fields).unwrap();
             let read: Value = serde_json::from_str(&text).unwrap();
             assert_eq!(read["resultType"], "complete");
-            assert_eq!(read["_meta"]["io.modelcontextprotocol/serverInfo"], server_info());
+            assert_eq!(read["_meta"][SERVER_INFO], server_info());
             assert_eq!(read.get("ttlMs").is_some(), reuse == Reuse::AWhile);
             assert_eq!(read.get("a"), fields.get("a"));
         }

@@ -1,9 +1,11 @@
-//! Whole results of calls, which clients can read as resources.
+//! Whole results of calls and files that they offer, which clients can read as resources.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use toolroom::ledger::{Artifact, ArtifactId, Artifacts as _, CallFilter, CallRecord, Journal as _};
+use toolroom::scope::Scope;
+use toolroom::tool::{Offer, OfferedFile};
 
 use super::desk::Desk;
 use super::peer::Asker;
@@ -11,27 +13,53 @@ use super::refusal::Refusal;
 use super::reply::{Reuse, reply};
 
 /// What the address of an artifact begins with.
-const ARTIFACTS: &str = "toolroom://artifacts/";
+pub(super) const ARTIFACTS: &str = "toolroom://artifacts/";
 
-/// Calls among which resources are looked for.
-const RECENT: u32 = 200;
+/// How many are listed, the newest.
+const LISTED: usize = 200;
+
+/// Calls that are read at a time, and how often that is done: most have no whole result to be read.
+const PAGE: u32 = 500;
+const PAGES: usize = 10;
 
 /// The address of an artifact.
 pub(super) fn uri_of(artifact: &ArtifactId) -> String {
     format!("{ARTIFACTS}{artifact}")
 }
 
+/// A file that a call offers, as a block of its result.
+pub(super) fn link_to(file: &OfferedFile) -> Value {
+    let OfferedFile { name, media_type, bytes, artifact, caption } = file;
+    let about = caption.as_deref().unwrap_or("A file for the user");
+    json!({
+        "type": "resource_link", "uri": uri_of(artifact), "name": name, "description": about,
+        "mimeType": media_type, "size": bytes,
+    })
+}
+
 impl Desk {
-    /// The whole results of recent calls, the newest first.
+    /// The whole results of recent calls and the files that they offer, the newest first.
     pub(super) async fn list_resources(&self, asker: &Asker) -> Result<String, Refusal> {
         let mut resources = self.fixtures().map(|fixtures| fixtures.resources()).unwrap_or_default();
         if asker.peer.may_read {
-            let filter = CallFilter { limit: Some(RECENT), ..CallFilter::default() };
-            let calls = self.app.store.calls(&asker.peer.scope, filter).await;
-            let calls = calls.map_err(|error| Refusal::failure(&error))?;
-            resources.extend(calls.iter().filter_map(listed));
+            resources.extend(self.kept_results(&asker.peer.scope).await?);
         }
         reply(asker.client.era, Reuse::AWhile, &json!({"resources": resources}))
+    }
+
+    async fn kept_results(&self, scope: &Scope) -> Result<Vec<Value>, Refusal> {
+        let (mut kept, mut before) = (Vec::new(), None);
+        for _ in 0..PAGES {
+            let filter = CallFilter { before: before.take(), limit: Some(PAGE), ..CallFilter::default() };
+            let calls = self.app.store.calls(scope, filter).await;
+            let calls = calls.map_err(|error| Refusal::failure(&error))?;
+            kept.extend(calls.iter().flat_map(listed).take(LISTED - kept.len()));
+            before = calls.last().map(|call| call.id.clone());
+            if kept.len() >= LISTED || before.is_none() {
+                break;
+            }
+        }
+        Ok(kept)
     }
 
     /// How resources are addressed.
@@ -40,8 +68,8 @@ impl Desk {
         templates.push(json!({
             "uriTemplate": format!("{ARTIFACTS}{{id}}"),
             "name": "artifact",
-            "title": "Whole result of a call",
-            "description": "The result of a call whose reply was shortened",
+            "title": "Whole result of a call, or a file",
+            "description": "The result of a call whose reply was shortened, or a file that a call offers",
         }));
         reply(asker.client.era, Reuse::AWhile, &json!({"resourceTemplates": templates}))
     }
@@ -92,7 +120,20 @@ fn contents(uri: &str, artifact: &Artifact) -> Value {
     }
 }
 
-fn listed(call: &CallRecord) -> Option<Value> {
+/// What is kept of a call and can be read.
+fn listed(call: &CallRecord) -> impl Iterator<Item = Value> {
+    whole_result(call).into_iter().chain(call.offers.iter().filter_map(Offer::file).map(|file| {
+        json!({
+            "uri": uri_of(&file.artifact),
+            "name": file.name,
+            "description": format!("A file of `{}` from the call {}", call.tool, call.id),
+            "mimeType": file.media_type,
+            "size": file.bytes,
+        })
+    }))
+}
+
+fn whole_result(call: &CallRecord) -> Option<Value> {
     let artifact = call.artifact.as_ref()?;
     let kind = match call.result.as_deref() {
         Some(Value::String(_)) => Artifact::TEXT,

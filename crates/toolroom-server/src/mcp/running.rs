@@ -1,33 +1,37 @@
 //! Requests of one client that are being worked on, so that they can be stopped.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{HashMap, hash_map};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
 use super::message::Id;
-
-/// How many can be stopped.
-const MOST: usize = 4_096;
+use super::refusal::Refusal;
 
 /// Requests by id.
 #[derive(Debug, Default)]
 pub(crate) struct Running(Mutex<HashMap<Id, CancellationToken>>);
 
 /// A request that is being worked on, until this is dropped.
-pub(crate) struct Working<'a> {
-    running: &'a Running,
+pub(crate) struct Working {
+    running: Arc<Running>,
     id: Id,
 }
 
 impl Running {
-    /// Remembers that a request is worked on.
-    pub(crate) fn begin(&self, id: &Id, stop: &CancellationToken) -> Working<'_> {
-        let mut running = self.lock();
-        if running.len() < MOST {
-            running.insert(id.clone(), stop.clone());
-        }
-        Working { running: self, id: id.clone() }
+    /// Remembers that a request is worked on, before anything is done for it: what cancels it may come right behind.
+    ///
+    /// # Errors
+    /// When another one with this id is: nobody could say which of them an answer belongs to.
+    pub(crate) fn begin(self: &Arc<Self>, id: &Id, stop: &CancellationToken) -> Result<Working, Refusal> {
+        match self.lock().entry(id.clone()) {
+            hash_map::Entry::Vacant(place) => place.insert(stop.clone()),
+            hash_map::Entry::Occupied(_) => {
+                let text = "a request with this `id` is being worked on; take another one for each";
+                return Err(Refusal::new(Refusal::INVALID_REQUEST, text));
+            }
+        };
+        Ok(Working { running: Arc::clone(self), id: id.clone() })
     }
 
     /// Stops one.
@@ -42,8 +46,28 @@ impl Running {
     }
 }
 
-impl Drop for Working<'_> {
+impl Drop for Working {
     fn drop(&mut self) {
         self.running.lock().remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_stands_for_one_request_at_a_time() {
+        let running = Arc::new(Running::default());
+        let (id, first, second) =
+            (Id::Text("a".to_owned()), CancellationToken::new(), CancellationToken::new());
+        let working = running.begin(&id, &first).unwrap();
+        assert!(running.begin(&id, &second).is_err());
+        running.stop(&id);
+        assert!(first.is_cancelled() && !second.is_cancelled());
+        drop(working);
+        let _working = running.begin(&id, &second).unwrap();
+        running.stop(&id);
+        assert!(second.is_cancelled());
     }
 }

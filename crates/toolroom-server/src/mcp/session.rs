@@ -1,8 +1,9 @@
 //! Clients of the earlier era: they introduce themselves once, and are remembered.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
@@ -10,6 +11,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolroom::clock::Clock;
 
+use super::ability::Abilities;
 use super::message::{Id, request_text};
 use super::peer::Client;
 use super::progress::Level;
@@ -23,6 +25,9 @@ const MOST: usize = 4_096;
 /// How many of one owner are: nobody takes the place of others.
 const MOST_OF_ONE: usize = 512;
 
+/// Whoever has been silent for so long is forgotten.
+const IDLE: Duration = Duration::from_hours(24);
+
 /// Questions to one client that are open.
 const MOST_OPEN: usize = 4_096;
 
@@ -34,16 +39,18 @@ pub(crate) struct Session {
     /// Whose it is.
     owner: Arc<str>,
     version: Version,
-    capabilities: Arc<Map<String, Value>>,
+    abilities: Abilities,
     level: Mutex<Option<Level>>,
     /// Questions to the client that are open.
     asked: Mutex<HashMap<String, oneshot::Sender<Result<Value, Value>>>>,
     /// Its requests that are being worked on.
-    pub(crate) running: Running,
+    pub(crate) running: Arc<Running>,
     next: AtomicU64,
     seen: Mutex<Instant>,
     /// Ends whoever listens, when somebody else does.
     listening: Mutex<CancellationToken>,
+    /// How many listen: whoever does is there.
+    listeners: AtomicUsize,
     /// Ends with it.
     pub(crate) over: CancellationToken,
 }
@@ -52,18 +59,19 @@ impl Session {
     /// A client that introduces itself with these `params`.
     pub(crate) fn new(id: String, owner: Arc<str>, params: &Map<String, Value>) -> Self {
         let version = params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
-        let capabilities = params.get("capabilities").and_then(Value::as_object).cloned().unwrap_or_default();
+        let abilities = params.get("capabilities").and_then(Value::as_object).map(Abilities::read);
         Self {
             id,
             owner,
             version: Version::agreed(version),
-            capabilities: Arc::new(capabilities),
+            abilities: abilities.unwrap_or_default(),
             level: Mutex::default(),
             asked: Mutex::default(),
-            running: Running::default(),
+            running: Arc::default(),
             next: AtomicU64::new(1),
             seen: Mutex::new(Instant::now()),
             listening: Mutex::default(),
+            listeners: AtomicUsize::new(0),
             over: CancellationToken::new(),
         }
     }
@@ -76,7 +84,7 @@ impl Session {
     pub(crate) fn client(self: &Arc<Self>) -> Client {
         Client {
             era: Era::Legacy(self.version),
-            capabilities: Arc::clone(&self.capabilities),
+            abilities: self.abilities,
             level: *lock(&self.level),
             session: Some(Arc::clone(self)),
         }
@@ -88,11 +96,24 @@ impl Session {
     }
 
     /// Somebody listens for the client, and nobody else does any more.
-    pub(crate) fn listens(&self) -> CancellationToken {
+    pub(crate) fn listens(self: &Arc<Self>) -> Listening {
         let (only, mut listening) = (CancellationToken::new(), lock(&self.listening));
         listening.cancel();
         *listening = only.clone();
-        only
+        self.listeners.fetch_add(1, Ordering::Relaxed);
+        Listening { session: Arc::clone(self), only }
+    }
+
+    /// Since when nothing was heard of it. Of one that listens something always is.
+    fn silent_since(&self, now: Instant) -> Instant {
+        match self.listeners.load(Ordering::Relaxed) {
+            0 => *lock(&self.seen),
+            _ => now,
+        }
+    }
+
+    fn is_idle(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.silent_since(now)) >= IDLE
     }
 
     /// Asks the client something, and waits for the answer. Nothing, if it cannot be asked, or is no longer there.
@@ -130,6 +151,29 @@ impl Session {
     }
 }
 
+/// Somebody who listens for a client, until this is dropped.
+pub(crate) struct Listening {
+    session: Arc<Session>,
+    only: CancellationToken,
+}
+
+impl Listening {
+    /// Waits until somebody else listens, or the client has left.
+    pub(crate) async fn over(&self) {
+        tokio::select! {
+            () = self.only.cancelled() => {}
+            () = self.session.over.cancelled() => {}
+        }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        *lock(&self.session.seen) = Instant::now();
+        self.session.listeners.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// A question that is open until this is dropped.
 struct OpenQuestion<'a> {
     session: &'a Session,
@@ -157,11 +201,16 @@ impl Sessions {
         let id = format!("mcp_{}", clock.random_id().simple());
         let session = Arc::new(Session::new(id, Arc::clone(owner), params));
         let mut sessions = lock(&self.0);
+        let now = Instant::now();
         let own = sessions.values().filter(|known| known.owner == *owner).count();
         if own >= MOST_OF_ONE {
-            forget(&mut sessions, |known| known.owner == *owner);
+            forget(&mut sessions, now, |known| known.owner == *owner);
         } else if sessions.len() >= MOST {
-            forget(&mut sessions, |_| true);
+            // Those who have many give way to those who have few.
+            match largest(&sessions) {
+                Some(largest) => forget(&mut sessions, now, |known| known.owner == largest),
+                None => forget(&mut sessions, now, |_| true),
+            }
         }
         sessions.insert(session.id.clone(), Arc::clone(&session));
         session
@@ -169,8 +218,14 @@ impl Sessions {
 
     /// The client of that id, for whoever it belongs to.
     pub(crate) fn find(&self, owner: &str, id: &str) -> Option<Arc<Session>> {
-        let session = lock(&self.0).get(id).filter(|session| *session.owner == *owner).cloned()?;
-        *lock(&session.seen) = Instant::now();
+        let (mut sessions, now) = (lock(&self.0), Instant::now());
+        if sessions.get(id).is_some_and(|session| session.is_idle(now))
+            && let Some(idle) = sessions.remove(id)
+        {
+            idle.over.cancel();
+        }
+        let session = sessions.get(id).filter(|session| *session.owner == *owner).cloned()?;
+        *lock(&session.seen) = now;
         Some(session)
     }
 
@@ -187,11 +242,21 @@ impl Sessions {
     }
 }
 
+/// Who has the most, if somebody has more than one.
+fn largest(sessions: &HashMap<String, Arc<Session>>) -> Option<Arc<str>> {
+    let mut counts: HashMap<&Arc<str>, usize> = HashMap::new();
+    for session in sessions.values() {
+        *counts.entry(&session.owner).or_default() += 1;
+    }
+    let (owner, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    (count > 1).then(|| Arc::clone(owner))
+}
+
 /// Forgets some of these, those who have been silent for longest.
-fn forget(sessions: &mut HashMap<String, Arc<Session>>, is_meant: impl Fn(&Session) -> bool) {
+fn forget(sessions: &mut HashMap<String, Arc<Session>>, now: Instant, is_meant: impl Fn(&Session) -> bool) {
     let meant = sessions.iter().filter(|(_, session)| is_meant(session));
     let mut seen: Vec<(Instant, String)> =
-        meant.map(|(id, session)| (*lock(&session.seen), id.clone())).collect();
+        meant.map(|(id, session)| (session.silent_since(now), id.clone())).collect();
     seen.sort();
     let some = seen.len().div_ceil(16);
     for (_, id) in seen.into_iter().take(some) {
@@ -230,11 +295,30 @@ mod tests {
             sessions.open(&SystemClock, &"a".into(), &Map::new());
         }
         assert!(first.over.is_cancelled() && !other.over.is_cancelled());
-        for owner in 0..2 * MOST {
+        for owner in 0..MOST + 16 {
             sessions.open(&SystemClock, &format!("{owner}").into(), &Map::new());
         }
         assert!(other.over.is_cancelled());
         assert!(lock(&sessions.0).len() <= MOST);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_is_silent_for_a_day_is_forgotten_and_whoever_listens_is_not() {
+        let sessions = Sessions::default();
+        let silent = sessions.open(&SystemClock, &"a".into(), &Map::new());
+        let listens = sessions.open(&SystemClock, &"a".into(), &Map::new());
+        let listening = listens.listens();
+        tokio::time::advance(IDLE).await;
+        assert!(sessions.find("a", &silent.id).is_none() && silent.over.is_cancelled());
+        assert!(sessions.find("a", &listens.id).is_some());
+        drop(listening);
+        tokio::time::advance(IDLE).await;
+        assert!(sessions.find("a", &listens.id).is_none() && listens.over.is_cancelled());
+    }
+
+    #[test]
+    fn what_a_client_says_of_itself_takes_no_room_whatever_it_says() {
+        assert!(size_of::<Abilities>() == 1 && size_of::<Session>() < 1_024);
     }
 
     #[tokio::test]

@@ -29,8 +29,8 @@ const MOST_CHARS: usize = 64 * 1024;
 pub(super) enum Carried {
     /// A call that waits for its caller.
     Parked(CallId),
-    /// A call that goes on.
-    Task(CallId),
+    /// A call that goes on, and since when, in microseconds.
+    Task { call: CallId, began: i64 },
     /// Whatever a tool or a prompt of the fixtures has to know.
     Own(Value),
 }
@@ -53,7 +53,7 @@ pub(super) fn seal(
     carried: Carried,
 ) -> Result<String, Refusal> {
     let lasts = match carried {
-        Carried::Task(_) => TASK_LASTS,
+        Carried::Task { .. } => TASK_LASTS,
         Carried::Parked(_) | Carried::Own(_) => LASTS,
     };
     let until = now.after(lasts).as_micros();

@@ -2,28 +2,26 @@
 //!
 //! One thread does it all: every message that has come is read at once, and answers that are ready are written together.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use toolroom_host::standard_streams::{StandardInput, StandardOutput};
 
 use super::changes::{Kinds, Watch};
-use super::desk::{Calls, Desk, OwnCalls};
-use super::message::{Id, Message, Request, error_text, notification_text, result_text};
-use super::peer::{Asker, Client, Peer};
+use super::desk::{Calls, Desk};
+use super::lines::{Cut, LINE_BYTES, Lines};
+use super::message::{Id, Message, NoMessage, Request, error_text, notification_text, result_text};
+use super::own_calls::OwnCalls;
+use super::peer::{Asker, Client, Peer, Place};
 use super::refusal::Refusal;
-use super::running::Running;
+use super::running::{Running, Working};
 use super::session::Session;
 use super::version::MODERN;
 use super::voice::Voice;
-
-/// The longest message.
-const LINE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Requests that are worked on at once.
 const AT_ONCE: usize = 1_024;
@@ -33,6 +31,9 @@ const AHEAD: usize = 1_024;
 
 /// How long calls go on when nobody says anything more.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long they do when we are asked to end.
+const SHORT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long the last answers may take to be written.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -46,28 +47,31 @@ pub(crate) async fn serve(desk: Desk, peer: Peer, ending: CancellationToken) -> 
     let (said, heard) = mpsc::channel(AHEAD);
     let writing = tokio::spawn(write(output, heard));
     let closing = CancellationToken::new();
-    let calls = OwnCalls { app: Arc::clone(&desk.app), running: Mutex::default(), closing: closing.clone() };
+    let calls = OwnCalls::new(Arc::clone(&desk.app), closing.clone());
     let line = Line {
         calls: Arc::new(calls),
         desk: Arc::new(desk),
         peer: Arc::new(peer),
         running: Arc::default(),
-        tasks: TaskTracker::new(),
         ending: ending.child_token(),
         closing,
         said,
     };
     let read = line.read(&mut input).await;
-    let Line { tasks, ending, closing, said, .. } = line;
+    let patience = if ending.is_cancelled() { SHORT_PATIENCE } else { PATIENCE };
+    let Line { calls, ending, closing, said, .. } = line;
     ending.cancel();
-    tasks.close();
     // What was asked for is told, if it does not take too long.
-    let waited = tokio::time::timeout(PATIENCE, tasks.wait()).await;
-    closing.cancel();
-    if waited.is_err() {
-        tracing::warn!("calls were stopped: the client has left");
-    }
-    drop(said);
+    let hurry = tokio::spawn({
+        let closing = closing.clone();
+        async move {
+            tokio::time::sleep(patience).await;
+            closing.cancel();
+        }
+    });
+    calls.lasting().end(&closing).await;
+    hurry.abort();
+    drop((said, calls));
     // What is stopped and does not end is left behind.
     match tokio::time::timeout(LAST_WORDS, writing).await {
         // Whoever left does not read any more.
@@ -97,7 +101,6 @@ struct Line {
     desk: Arc<Desk>,
     peer: Arc<Peer>,
     running: Arc<Running>,
-    tasks: TaskTracker,
     /// Nothing more is said.
     ending: CancellationToken,
     /// What still runs is stopped.
@@ -106,37 +109,30 @@ struct Line {
 }
 
 impl Line {
+    /// Reads until nothing more comes, we are asked to end, or nobody hears us: also when somebody does not read what
+    /// they are told.
     async fn read(&self, input: &mut StandardInput) -> std::io::Result<()> {
-        let mut session: Option<Arc<Session>> = None;
-        let mut bytes = Vec::new();
-        // A line that is too long is read to its end, and forgotten.
-        let mut skips = false;
+        tokio::select! {
+            read = self.lines(input) => read,
+            () = self.ending.cancelled() => Ok(()),
+            () = self.said.closed() => Ok(()),
+        }
+    }
+
+    async fn lines(&self, input: &mut StandardInput) -> std::io::Result<()> {
+        let (mut session, mut lines) = (None, Lines::default());
         loop {
-            let count = tokio::select! {
-                count = input.read(&mut bytes) => count?,
-                () = self.ending.cancelled() => return Ok(()),
-                () = self.said.closed() => return Ok(()),
-            };
-            let mut rest = bytes.as_slice();
-            while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-                let (line, behind) = rest.split_at(end);
-                rest = behind.get(1..).unwrap_or_default();
-                match std::mem::take(&mut skips) {
-                    true => {}
-                    false => self.line(line, &mut session).await,
+            let count = input.read(lines.room()).await?;
+            while let Some(cut) = lines.next() {
+                match cut {
+                    Cut::Line(line) => self.line(line, &mut session).await,
+                    Cut::TooLong => self.refuse(None, &too_long()).await,
                 }
             }
-            let left = rest.len();
             if count == 0 {
+                // Whoever left may have said something without ending the line.
+                self.line(lines.rest(), &mut session).await;
                 return Ok(());
-            }
-            bytes.drain(..bytes.len() - left);
-            if bytes.len() > LINE_BYTES {
-                bytes.clear();
-                if !std::mem::replace(&mut skips, true) {
-                    let text = format!("a message may have up to {LINE_BYTES} bytes");
-                    self.refuse(None, &Refusal::new(Refusal::INVALID_REQUEST, text)).await;
-                }
             }
         }
     }
@@ -155,7 +151,8 @@ impl Line {
                     session.answer(&id, outcome);
                 }
             }
-            Err((id, refusal)) => self.refuse(id.as_ref(), &refusal).await,
+            Err(NoMessage { id, refusal, wants_answer: true }) => self.refuse(id.as_ref(), &refusal).await,
+            Err(NoMessage { wants_answer: false, .. }) => {}
         }
     }
 
@@ -178,12 +175,13 @@ impl Line {
 
     /// Tells a client of the earlier era what changes.
     fn watch(&self, session: &Arc<Session>) {
-        let only = session.listens();
-        let (desk, ending, said) = (Arc::clone(&self.desk), self.ending.clone(), self.said.clone());
-        let asker = Asker { peer: Arc::clone(&self.peer), client: session.client(), voice: Voice::silent() };
-        self.tasks.spawn(async move {
-            let mut watch = Watch::begin(&desk, &asker, Kinds::ALL).await;
+        let listening = session.listens();
+        let (desk, peer) = (Arc::clone(&self.desk), Arc::clone(&self.peer));
+        let (ending, said) = (self.ending.clone(), self.said.clone());
+        let going_on = self.calls.lasting().begin_attended();
+        tokio::spawn(async move {
             let follow = async {
+                let Ok(mut watch) = Watch::begin(&desk, &peer, Kinds::ALL).await else { return };
                 loop {
                     let kind = watch.next().await;
                     if said.send(notification_text(kind.method(), &json!({}))).await.is_err() {
@@ -193,9 +191,10 @@ impl Line {
             };
             tokio::select! {
                 () = follow => {}
-                () = only.cancelled() => {}
+                () = listening.over() => {}
                 () = ending.cancelled() => {}
             }
+            drop(going_on);
         });
     }
 
@@ -210,7 +209,10 @@ impl Line {
                 let name = Arc::clone(&self.peer.name);
                 let new = Arc::new(Session::new(String::new(), name, &request.params));
                 let text = result_text(&request.id, &Desk::welcome(&new));
-                *session = Some(new);
+                // Whoever begins anew has left the session before.
+                if let Some(before) = session.replace(new) {
+                    before.over.cancel();
+                }
                 return drop(self.said.send(text).await);
             }
             None => match session {
@@ -221,25 +223,31 @@ impl Line {
                 }
             },
         };
-        if self.tasks.len() >= AT_ONCE {
-            let text = "too much is asked at once; wait for some answers";
-            return self.refuse(Some(&request.id), &Refusal::new(Refusal::INTERNAL, text)).await;
+        if self.calls.lasting().len() >= AT_ONCE {
+            return self.refuse(Some(&request.id), &Refusal::busy()).await;
         }
-        self.work(client, request);
-    }
-
-    fn work(&self, client: Client, request: Request) {
         let stop = match request.method.as_str() {
             "subscriptions/listen" => self.ending.child_token(),
             _ => self.closing.child_token(),
         };
-        let (calls, desk, running) =
-            (Arc::clone(&self.calls), Arc::clone(&self.desk), Arc::clone(&self.running));
-        let (said, ending) = (self.said.clone(), self.ending.clone());
-        let asker = Asker { peer: Arc::clone(&self.peer), client, voice: Voice::of(said.clone()) };
-        self.tasks.spawn(async move {
+        match self.running.begin(&request.id, &stop) {
+            Ok(working) => self.work(client, request, stop, working),
+            Err(refusal) => self.refuse(Some(&request.id), &refusal).await,
+        }
+    }
+
+    fn work(&self, client: Client, request: Request, stop: CancellationToken, working: Working) {
+        let (calls, desk, said) = (Arc::clone(&self.calls), Arc::clone(&self.desk), self.said.clone());
+        let (ending, closing) = (self.ending.clone(), self.closing.clone());
+        let asker = Asker {
+            peer: Arc::clone(&self.peer),
+            client,
+            voice: Voice::of(said.clone()),
+            place: Place::default(),
+        };
+        let going_on = self.calls.lasting().begin_attended();
+        tokio::spawn(async move {
             let id = request.id.clone();
-            let working = running.begin(&id, &stop);
             let answer = desk.answer(&calls, &asker, request, &stop).await;
             drop(working);
             // Whoever cancelled does not wait for an answer.
@@ -250,7 +258,17 @@ impl Line {
                 Ok(result) => result_text(&id, &result),
                 Err(refusal) => error_text(Some(&id), &refusal),
             };
-            drop(said.send(text).await);
+            // Nor is anybody waited for who does not read, once everything ends.
+            tokio::select! {
+                biased;
+                _ = said.send(text) => {}
+                () = closing.cancelled() => {}
+            }
+            drop(going_on);
         });
     }
+}
+
+fn too_long() -> Refusal {
+    Refusal::new(Refusal::INVALID_REQUEST, format!("a message may have up to {LINE_BYTES} bytes"))
 }

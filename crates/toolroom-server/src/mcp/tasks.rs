@@ -3,20 +3,23 @@
 //! A task is its call, and what became of it is in the journal: it can be asked for in whichever process. Its id is the
 //! call's, sealed for whoever made it, and leads nobody else there.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use toolroom::call::{CallReport, CallRequest, Done, Outcome};
+use tokio_util::sync::CancellationToken;
+use toolroom::call::{CallReport, Denial, Done, Outcome};
 use toolroom::clock::Timestamp;
-use toolroom::ledger::{CallRecord, CallStatus, Journal as _};
+use toolroom::ledger::{CallId, CallRecord, CallStatus, Journal as _};
 use toolroom::tool::{ErrorKind, Origin, ToolError};
 
 use super::call::Wish;
-use super::content::{self, Promise};
+use super::content::Promise;
 use super::desk::{Calls, Desk};
+use super::listing::promise;
 use super::peer::Asker;
 use super::refusal::Refusal;
-use super::reply::{Reuse, reply, server_info};
+use super::reply::{Reuse, SERVER_INFO, reply, server_info};
 use super::state::{self, Carried, TASK_LASTS};
 use crate::telemetry;
 
@@ -30,38 +33,34 @@ const PATIENCE: Duration = Duration::from_millis(1_000);
 const ASK_EVERY_MS: u32 = 1_000;
 
 /// What a call came to, or that it goes on.
-pub(super) enum Made {
-    Report(Box<CallReport>),
+pub(super) enum Made<T> {
+    Ended(Box<T>),
     Task(String),
 }
 
 impl Desk {
-    /// Makes a call that becomes a task if it takes long. `held` is kept until the call has ended.
-    pub(super) async fn make_or_go_on(
+    /// Works on a call, which becomes a task if it takes long. `work` is told how it is stopped.
+    pub(super) async fn or_go_on<T: Send + 'static, W: Future<Output = T> + Send + 'static>(
         &self,
         wish: &Wish<'_>,
-        mut request: CallRequest,
-        held: impl Send + 'static,
-    ) -> Result<Made, Refusal> {
+        call: &CallId,
+        work: impl FnOnce(Arc<dyn Calls>, CancellationToken) -> W,
+    ) -> Result<Made<T>, Refusal> {
         let began = self.app.room.clock().now();
-        let id = match &request.id {
-            Some(id) => {
-                let (name, carried) = (&wish.asker.peer.name, Carried::Task(id.clone()));
-                state::seal(&*self.app.vault, name, EXTENSION, began, carried)?
-            }
-            None => String::new(),
-        };
-        let calls = wish.calls.clone();
-        // It outlives whoever asked for it, once they know its name.
-        let stop = calls.closing();
-        request.cancellation = stop.clone();
+        let name = &wish.asker.peer.name;
+        let carried = Carried::Task { call: call.clone(), began: began.as_micros() };
+        let id = state::seal(&*self.app.vault, name, EXTENSION, began, carried)?;
+        // It outlives whoever asked for it, once they know its name, and keeps their place.
+        let kept = (wish.calls.lasting().begin(name)?, wish.asker.place.clone());
+        let stop = wish.calls.closing();
+        let work = work(Arc::clone(wish.calls), stop.clone());
         let mut running = tokio::spawn(telemetry::carried(async move {
-            let report = calls.call(request).await;
-            drop(held);
-            report
+            let ended = work.await;
+            drop(kept);
+            ended
         }));
         let ended = tokio::select! {
-            report = &mut running => report,
+            ended = &mut running => ended,
             () = wish.stop.cancelled() => {
                 stop.cancel();
                 running.await
@@ -69,37 +68,56 @@ impl Desk {
             () = tokio::time::sleep(PATIENCE) => {
                 let mut task = described(&id, "working", began, began);
                 task.insert("resultType".to_owned(), "task".into());
-                task.insert("_meta".to_owned(), json!({"io.modelcontextprotocol/serverInfo": server_info()}));
+                task.insert("_meta".to_owned(), json!({SERVER_INFO: server_info()}));
                 return Ok(Made::Task(Value::Object(task).to_string()));
             }
         };
-        ended.map(|report| Made::Report(Box::new(report))).map_err(|error| Refusal::failure(&error))
+        ended.map(|ended| Made::Ended(Box::new(ended))).map_err(|error| Refusal::failure(&error))
     }
 
     /// How far a task is, and what came of it.
-    pub(super) async fn task(&self, asker: &Asker, params: &Map<String, Value>) -> Result<String, Refusal> {
-        let (id, call) = self.call_of(asker, params).await?;
+    pub(super) async fn task(
+        &self,
+        calls: &dyn Calls,
+        asker: &Asker,
+        params: &Map<String, Value>,
+    ) -> Result<String, Refusal> {
+        let task = self.named(asker, params)?;
+        // Its row is written when it has a place, so one that waits for that has none.
+        let is_running = calls.is_running(&asker.peer.scope, &task.call);
+        let Some(call) = self.row_of(asker, &task.call).await? else {
+            return match is_running {
+                true => reply(
+                    asker.client.era,
+                    Reuse::Never,
+                    &described(task.id, "working", task.began, task.began),
+                ),
+                false => Err(missing()),
+            };
+        };
         let status = match call.status {
             CallStatus::Begun | CallStatus::Pending => "working",
             CallStatus::Cancelled => "cancelled",
             CallStatus::Done | CallStatus::Failed | CallStatus::Denied => "completed",
             CallStatus::Unknown => "failed",
         };
-        let began = call.begun_at.unwrap_or(call.asked_at);
-        let mut task = described(id, status, began, call.ended_at.unwrap_or(began));
+        let changed = call.ended_at.or(call.begun_at).unwrap_or(task.began);
+        let mut told = described(task.id, status, task.began, changed);
         match status {
             "completed" => {
-                let text = content::called(&report(&call), asker.client.era, Promise::None, None);
+                let tool = self.app.room.catalog().find(&asker.peer.scope.project, &call.tool).ok();
+                let promise = tool.map_or(Promise::None, |entry| promise(&entry, asker.client.era));
+                let text = self.outcome(asker, promise, &report(&call)).await?;
                 let result: Value = serde_json::from_str(&text).map_err(|error| Refusal::failure(&error))?;
-                task.insert("result".to_owned(), result);
+                told.insert("result".to_owned(), result);
             }
             "failed" => {
                 let text = "it began, and nobody knows how it ended; check what happened";
-                task.insert("error".to_owned(), json!(Refusal::new(Refusal::INTERNAL, text)));
+                told.insert("error".to_owned(), json!(Refusal::new(Refusal::INTERNAL, text)));
             }
             _ => {}
         }
-        reply(asker.client.era, Reuse::Never, &task)
+        reply(asker.client.era, Reuse::Never, &told)
     }
 
     /// Stops a task. One that has ended stays as it is.
@@ -109,40 +127,57 @@ impl Desk {
         asker: &Asker,
         params: &Map<String, Value>,
     ) -> Result<String, Refusal> {
-        let (_, call) = self.call_of(asker, params).await?;
-        calls.stop(&asker.peer.scope, &call.id);
+        let task = self.named(asker, params)?;
+        if !calls.stop(&asker.peer.scope, &task.call) {
+            self.row_of(asker, &task.call).await?.ok_or_else(missing)?;
+        }
         reply(asker.client.era, Reuse::Never, &json!({}))
     }
 
     /// Takes answers for a task: calls ask before they run, so none waits for any.
     pub(super) async fn update_task(
         &self,
+        calls: &dyn Calls,
         asker: &Asker,
         params: &Map<String, Value>,
     ) -> Result<String, Refusal> {
-        self.call_of(asker, params).await?;
+        let task = self.named(asker, params)?;
+        if !calls.is_running(&asker.peer.scope, &task.call) {
+            self.row_of(asker, &task.call).await?.ok_or_else(missing)?;
+        }
         reply(asker.client.era, Reuse::Never, &json!({}))
     }
 
-    async fn call_of<'a>(
-        &self,
-        asker: &Asker,
-        params: &'a Map<String, Value>,
-    ) -> Result<(&'a str, CallRecord), Refusal> {
+    /// The task that a request is about.
+    fn named<'a>(&self, asker: &Asker, params: &'a Map<String, Value>) -> Result<Task<'a>, Refusal> {
         if !asker.client.takes_tasks() {
             let needed = json!({"requiredCapabilities": {"extensions": {EXTENSION: {}}}});
             return Err(Refusal::needs(EXTENSION).with(needed));
         }
         let id = params.get("taskId").and_then(Value::as_str);
         let id = id.ok_or_else(|| Refusal::invalid("`taskId` says which task"))?;
-        let missing = || Refusal::invalid("there is no such task, or it is not yours");
         let now = self.app.room.clock().now();
-        let carried = state::open(&*self.app.vault, &asker.peer.name, EXTENSION, now, id);
-        let Ok(Carried::Task(call)) = carried else { return Err(missing()) };
-        let found = self.app.store.call(&asker.peer.scope, &call).await;
-        let found = found.map_err(|error| Refusal::failure(&error))?;
-        found.map(|call| (id, call)).ok_or_else(missing)
+        match state::open(&*self.app.vault, &asker.peer.name, EXTENSION, now, id) {
+            Ok(Carried::Task { call, began }) => Ok(Task { id, call, began: Timestamp::from_micros(began) }),
+            Ok(Carried::Parked(_) | Carried::Own(_)) | Err(_) => Err(missing()),
+        }
     }
+
+    async fn row_of(&self, asker: &Asker, call: &CallId) -> Result<Option<CallRecord>, Refusal> {
+        let found = self.app.store.call(&asker.peer.scope, call).await;
+        found.map_err(|error| Refusal::failure(&error))
+    }
+}
+
+/// A task as its id names it.
+struct Task<'a> {
+    id: &'a str,
+    call: CallId,
+    began: Timestamp,
+}
+
+fn missing() -> Refusal {
+    Refusal::invalid("there is no such task, or it is not yours")
 }
 
 fn described(id: &str, status: &str, began: Timestamp, changed: Timestamp) -> Map<String, Value> {
@@ -171,7 +206,11 @@ fn report(call: &CallRecord) -> CallReport {
             truncated: call.artifact.is_some(),
             artifact: call.artifact.clone(),
             origin: Origin::Untrusted,
+            offers: call.offers.clone(),
         }),
+        CallStatus::Denied => {
+            Outcome::Denied(Denial::by_rule(call.rule.clone().unwrap_or_default(), error()))
+        }
         _ => Outcome::Failed(ToolError::new(call.kind.unwrap_or(ErrorKind::Tool), error())),
     };
     CallReport {
@@ -180,5 +219,39 @@ fn report(call: &CallRecord) -> CallReport {
         outcome,
         rule: call.rule.clone(),
         duration: Duration::ZERO,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolroom::scope::Scope;
+    use toolroom::tool::Offer;
+
+    use super::*;
+
+    #[test]
+    fn a_denial_is_told_as_one_and_a_failure_as_one() {
+        let at = Timestamp::from_micros(1);
+        let mut call = CallRecord::arrived(CallId::new("call_1"), Scope::project("p"), "app:x", at);
+        (call.status, call.error) = (CallStatus::Denied, Some("not here".to_owned()));
+        call.rule = Some("preset".into());
+        let denied = report(&call).outcome;
+        assert!(
+            matches!(&denied, Outcome::Denied(denial) if denial.reason == "not here" && denial.rule == "preset")
+        );
+        call.status = CallStatus::Failed;
+        call.kind = Some(ErrorKind::NotFound);
+        let failed = report(&call).outcome;
+        assert!(matches!(&failed, Outcome::Failed(error) if error.kind() == ErrorKind::NotFound));
+    }
+
+    #[test]
+    fn what_a_call_has_offered_is_told_again() {
+        let at = Timestamp::from_micros(1);
+        let mut call = CallRecord::arrived(CallId::new("call_1"), Scope::project("p"), "app:x", at);
+        call.status = CallStatus::Done;
+        call.offers = vec![Offer::OpenUrl { url: "https://example.com/".to_owned() }];
+        let offers = call.offers.clone();
+        assert!(matches!(report(&call).outcome, Outcome::Done(done) if done.offers == offers));
     }
 }

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use toolroom::model::Usage as Tokens;
 
+use crate::documents::OfferDocument;
+
 /// An answer.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ChatCompletion")]
@@ -35,6 +37,9 @@ pub(crate) struct Reply {
     pub(crate) content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tool_calls: Vec<ToolCallPart>,
+    /// What tools want the program to do: open an address, show or save a file. Not a word of OpenAI's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) offers: Vec<OfferDocument>,
 }
 
 /// A call that the program has to run.
@@ -115,6 +120,9 @@ pub(crate) struct Delta {
     pub(crate) content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tool_calls: Vec<ToolCallPart>,
+    /// What tools want the program to do: open an address, show or save a file. Not a word of OpenAI's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) offers: Vec<OfferDocument>,
 }
 
 /// Why there is no answer.
@@ -155,11 +163,12 @@ impl Completion {
         model: String,
         text: String,
         tool_calls: Vec<ToolCallPart>,
+        offers: Vec<OfferDocument>,
         usage: Usage,
     ) -> Self {
         let finish_reason = if tool_calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
         let content = (!text.is_empty() || tool_calls.is_empty()).then_some(text);
-        let message = Reply { role: "assistant", content, tool_calls };
+        let message = Reply { role: "assistant", content, tool_calls, offers };
         let choices = vec![Choice { index: 0, message, finish_reason }];
         Self { id, object: Self::OBJECT, created, model, choices, usage }
     }

@@ -20,7 +20,7 @@ pub(crate) struct Visit {
 }
 
 /// Who sent it, as far as a log may know: never the key itself, and nothing about a person.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct KnownCaller {
     pub(super) project: Box<str>,
     /// The id of the key, if it came with one.
@@ -48,9 +48,17 @@ impl Visit {
         self.caller.get()
     }
 
+    /// The same request, as part of the trace that it names itself (`traceparent`). Nothing, where there are no traces or
+    /// that is none.
+    pub(crate) fn within(&self, traceparent: &str) -> Option<Arc<Self>> {
+        self.span?;
+        let span = Some(SpanContext::read(traceparent)?);
+        Some(Arc::new(Self { request_id: self.request_id.clone(), span, caller: self.caller.clone() }))
+    }
+
     /// Does some work for this request.
-    pub(crate) async fn during<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
-        VISIT.scope(self, work).await
+    pub(crate) fn during<T>(self: Arc<Self>, work: impl Future<Output = T>) -> impl Future<Output = T> {
+        VISIT.scope(self, work)
     }
 }
 

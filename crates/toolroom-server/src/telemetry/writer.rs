@@ -18,7 +18,7 @@ use super::line::{Record, Said, Told};
 const WAITING: usize = 8_192;
 
 /// How long lines gather before they are written together: each one alone would cost a change of threads and a write.
-const GATHER: Duration = Duration::from_millis(2);
+const GATHER: Duration = Duration::from_millis(10);
 
 /// Text that is written at once.
 const PIECE: usize = 64 * 1024;

@@ -50,11 +50,6 @@ impl Vault {
         }
     }
 
-    /// What is hidden beside stored secrets.
-    pub(crate) fn hidden_values(&self) -> Vec<Secret> {
-        self.hides.values.clone()
-    }
-
     /// The keys there are; `None` when nothing was ever sealed here, or the key is lost.
     pub fn ring(&self) -> Result<Option<Arc<KeyRing>>, SealError> {
         let known = lock(&self.ring).clone();

@@ -5,11 +5,13 @@
 
 mod error;
 mod keys;
+mod record;
 mod rotate;
 mod secrets;
 
 pub use error::VaultError;
 pub use keys::{Hides, Vault};
+pub(crate) use record::SecretRecord;
 pub use rotate::KeyChange;
 pub(crate) use secrets::place_purpose;
 pub use secrets::{Kept, SeenSecret, purpose};

@@ -8,11 +8,14 @@ use toolroom::BoxFuture;
 use toolroom::clock::Timestamp;
 use toolroom::redact::{RedactionError, Redactions, Redactor, Secret};
 use toolroom::scope::ProjectId;
+use toolroom_host::environment;
 use toolroom_host::seal::{KeyHome, KeyRing, RotationProblem, SealError, key_of};
 use toolroom_store::{SealedPlace, SealedSecret, StoreError};
 
 use super::error::VaultError;
 use super::keys::{Vault, lock};
+use super::record::parts;
+use crate::config::KeyPlace;
 
 /// How often key and database are read before what does not fit counts as not fitting.
 const LOOKS: u32 = 3;
@@ -58,6 +61,26 @@ impl Vault {
             secrets.push(seen.opened?);
         }
         Ok(secrets)
+    }
+
+    /// All that is hidden in a project: its secrets, what is secret in those that are records, and what is hidden beside
+    /// them.
+    pub(crate) async fn hidden(&self, project: &ProjectId) -> anyhow::Result<Vec<Secret>> {
+        let mut hidden = self.hides.values.clone();
+        for secret in self.secrets(project).await? {
+            hidden.extend(parts(&secret));
+            hidden.push(secret);
+        }
+        Ok(hidden)
+    }
+
+    /// The key at a place, for a project; what is missing, if it is not there.
+    pub async fn key(&self, place: &KeyPlace, project: &ProjectId) -> anyhow::Result<Result<Secret, String>> {
+        let secrets = match place {
+            KeyPlace::Secret(_) => self.secrets(project).await?,
+            KeyPlace::Variable(_) => Vec::new(),
+        };
+        Ok(place.key(&secrets, environment::variable))
     }
 
     /// The stored secrets of a project, each opened if that can be done.
@@ -162,8 +185,7 @@ impl Vault {
     }
 
     async fn read(&self, project: &ProjectId) -> anyhow::Result<Redactor> {
-        let mut secrets = self.hides.values.clone();
-        secrets.extend(self.secrets(project).await?);
+        let secrets = self.hidden(project).await?;
         self.look_for_key().await?;
         Ok(Redactor::new(secrets, self.hides.patterns))
     }

@@ -141,7 +141,7 @@ fn a_conversation_too_long_for_the_window_is_cut_and_stays_whole_on_every_wire()
         last,
         first,
     ]);
-    let long = (0..250).map(|number| number.to_string()).collect::<Vec<_>>().join(" ");
+    let long = (0..700).map(|number| number.to_string()).collect::<Vec<_>>().join(" ");
     on_every_wire(|wire| {
         for (how, summarised) in [("with a summary", true), ("without a summary", false)] {
             let before = asked(&mock, wire).len();

@@ -169,6 +169,45 @@ fn plain_sentences_find_the_tools_that_are_there() {
     assert_eq!(home.journal().len(), calls);
 }
 
+/// The names of the tools in a request.
+fn offered(request: &Value) -> Vec<String> {
+    let tools = request["tools"].as_array().into_iter().flatten();
+    tools.map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_model_with_a_small_window_is_shown_fewer_tools_and_can_call_the_others() {
+    let shown = |window: u32| {
+        let script = [
+            Line::Calls("builtin__calculator", json!({"expression": "17*23"})),
+            Line::Calls("builtin__get_local_time", json!({})),
+            Line::says("It is 391, and late."),
+        ];
+        let (home, model) = (Home::new(), ScriptedModel::starts(script));
+        model.is_set_up_with_window(home.path(), window, "");
+        let ran = home.run(&["chat", "what is 17*23? calculate it"]).ended(0);
+        assert_eq!(ran.out, "It is 391, and late.\n");
+        let ends: Vec<Value> = home.journal().iter().map(|row| row["status"].clone()).collect();
+        assert_eq!(ends, ["done", "done"], "{:?}", home.journal());
+        let asked = model.asked();
+        let size = asked[0]["tools"].to_string().len();
+        (offered(&asked[0]), size)
+    };
+    let (all, whole) = shown(32_000);
+    let (few, size) = shown(8_000);
+    for name in
+        ["builtin__calculator", "builtin__get_local_time", "builtin__web_search", "builtin__write_file"]
+    {
+        assert!(all.iter().any(|shown| shown == name), "{all:?}");
+    }
+    assert!(few.len() < all.len() / 2, "{few:?}");
+    for name in ["builtin__calculator", "builtin__search"] {
+        assert!(few.iter().any(|shown| shown == name), "{few:?}");
+    }
+    // At four characters to a token: all of them would not leave room to talk, these do.
+    assert!(whole / 4 > 8_000 / 3 && size / 4 <= 8_000 / 3, "{whole} and {size}");
+}
+
 #[test]
 fn a_small_model_looks_over_the_tools_where_one_is_set() {
     let (home, model) =
@@ -180,10 +219,6 @@ fn a_small_model_looks_over_the_tools_where_one_is_set() {
     let ran = home.run(&["chat", "which files are in the folder?"]).ended(0);
     assert_eq!(ran.out, "None.\n");
     let asked = model.asked();
-    let offered = |request: &Value| -> Vec<String> {
-        let tools = request["tools"].as_array().into_iter().flatten();
-        tools.map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
-    };
     assert_eq!((asked[0]["model"].as_str(), offered(&asked[0])), (Some("small"), Vec::new()));
     assert!(said(&asked[0]).contains("- builtin__read_file: "), "{}", asked[0]);
     assert_eq!(asked[1]["model"], "m");

@@ -14,10 +14,11 @@ use toolroom_host::seal::KeyRing;
 use toolroom_store::{Presence, Store};
 
 use crate::home::{Home, Ran, ran};
+use crate::scripted_model::{Line, ScriptedModel};
 
 const SEVEN: [&str; 7] = ["config", "memory", "context", "provider", "rag", "sessions", "disk"];
-const FURTHER: [&str; 8] =
-    ["policy", "files", "secrets", "store", "instances", "approvals", "sandbox", "clock"];
+const FURTHER: [&str; 9] =
+    ["policy", "files", "secrets", "store", "instances", "approvals", "servers", "sandbox", "clock"];
 
 /// What is said of this toolroom, with the exit code it should end with.
 #[track_caller]
@@ -99,6 +100,29 @@ fn a_fresh_toolroom_is_in_order_and_stays_untouched() {
     let nowhere = home.command(&["doctor", "--json"]).env("TOOLROOM_HOME", "relative").output().unwrap();
     let nowhere = ran(nowhere).ended(1).json();
     assert_eq!(nowhere["checks"]["config"]["code"], "config.no_home");
+}
+
+#[test]
+fn models_memories_and_conversations_are_told_where_they_are() {
+    let home = Home::new();
+    let model = ScriptedModel::starts([Line::says("hello")]);
+    model.is_set_up_in(
+        home.path(),
+        "[vendor.other]\nbase_url = \"http://127.0.0.1:1\"\nkey = \"$NO_SUCH_KEY\"\n",
+    );
+    home.run(&["call", "memory_store", "key=colour", "content=green"]).ended(0);
+    home.run(&["chat", "hi"]).ended(0);
+    let checks = examined(&home, 0)["checks"].clone();
+    assert_eq!(checks["memory"]["details"], "1 thing remembered", "{checks}");
+    assert_eq!(checks["sessions"]["details"], "1 conversation", "{checks}");
+    assert!(checks["provider"]["details"].as_str().unwrap().starts_with("`lab/m` answers"), "{checks}");
+    assert!(checks["context"]["details"].as_str().unwrap().contains("32000 tokens"), "{checks}");
+    // One that is to be asked and cannot be is told, with what to look at.
+    let config = std::fs::read_to_string(home.path().join("toolroom.toml")).unwrap();
+    std::fs::write(home.path().join("toolroom.toml"), config.replace("lab/m", "other/m")).unwrap();
+    let provider = examined(&home, 0)["checks"]["provider"].clone();
+    assert_eq!(provider["code"], "provider.not_set_up", "{provider}");
+    assert!(provider["details"].as_str().unwrap().contains("NO_SUCH_KEY"), "{provider}");
 }
 
 #[test]
@@ -227,8 +251,13 @@ fn keys_and_secrets_are_told_without_their_values() {
 
 #[test]
 fn a_database_that_cannot_be_used_is_told_apart() {
-    let others =
-        ["approvals.unexamined", "instances.unexamined", "policy.answers_unexamined", "secrets.unexamined"];
+    let others = [
+        "approvals.unexamined",
+        "instances.unexamined",
+        "policy.answers_unexamined",
+        "secrets.unexamined",
+        "servers.unexamined",
+    ];
     let check = |exit: i32, code: &'static str, spoil: fn(&Home)| {
         let home = used();
         spoil(&home);

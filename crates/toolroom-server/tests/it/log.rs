@@ -67,3 +67,14 @@ fn pruning_says_first_what_it_would_delete() {
     assert_eq!((&pruned["calls"], &pruned["artifacts"]), (&2.into(), &1.into()));
     assert!(home.journal().is_empty());
 }
+
+#[test]
+fn what_a_rate_still_counts_is_not_pruned() {
+    let home = Home::new();
+    home.run_own(&["call", "lottery"]).ended(0);
+    home.run(&["call", "calculator", "expression=1"]).ended(0);
+    let pruned = home.run_own(&["log", "prune", "--older-than", "0s", "--json"]).ended(0).json();
+    assert_eq!(pruned["calls"], 1, "a call of the lottery would be forgiven");
+    let left: Vec<Value> = home.journal().iter().map(|row| row["tool"].clone()).collect();
+    assert_eq!(left, ["app:lottery"]);
+}

@@ -538,12 +538,13 @@ fn the_risk_report_tells_what_becomes_of_risky_calls() {
     assert_eq!(
         told.out.lines().collect::<Vec<_>>(),
         [
-            "app:erase_notes           high    destructive (destructive)  deny (rule gone)",
-            "app:mirror_note           medium  idempotent_write (writes)  ask (rule default.write); depends on arguments: no-etc",
-            "app:publish_note          medium  once_only_write (writes)   ask (rule public), by the operator; depends on arguments: no-etc",
-            "builtin:fs-write          medium  idempotent_write (writes)  ask (rule default.write)",
-            "builtin:promote_learning  high    once_only_write (writes)   ask (rule default.write)",
-            "builtin:write_file        medium  idempotent_write (writes)  ask (rule default.write)",
+            "app:erase_notes                high    destructive (destructive)         deny (rule gone)",
+            "app:mirror_note                medium  idempotent_write (writes)         ask (rule default.write); depends on arguments: no-etc",
+            "app:publish_note               medium  once_only_write (writes)          ask (rule public), by the operator; depends on arguments: no-etc",
+            "builtin:create_calendar_event  medium  once_only_write (writes, egress)  ask (rule default.write)",
+            "builtin:fs-write               medium  idempotent_write (writes)         ask (rule default.write)",
+            "builtin:promote_learning       high    once_only_write (writes)          ask (rule default.write)",
+            "builtin:write_file             medium  idempotent_write (writes)         ask (rule default.write)",
         ]
     );
     let document = json_of(&home, &["tools", "list", "--risk"]);
@@ -553,6 +554,7 @@ fn the_risk_report_tells_what_becomes_of_risky_calls() {
     assert!(!home.run_own(&["tools", "--risk"]).ended(0).out.contains("erase_notes"));
     assert!(home.run_own(&["tools", "--risk", "--all"]).ended(0).out.contains("erase_notes"));
     home.run(&["tools", "disable", "write_file"]).ended(0);
+    home.run(&["tools", "disable", "create_calendar_event"]).ended(0);
     home.run(&["switch", "off", "memory"]).ended(0);
     let builtin = home.run(&["tools", "--risk"]).ended(0);
     assert!(builtin.out.is_empty() && builtin.err.contains("no tool of medium or high risk"), "{builtin:?}");

@@ -106,8 +106,15 @@ impl ScriptedModel {
 
     /// Configures this model in a data folder, as the one that answers. `more` is the rest of the file.
     pub(crate) fn is_set_up_in(&self, home: &Path, more: &str) {
-        let config =
-            format!("model = \"lab/m\"\n[vendor.lab]\nbase_url = \"http://{}/v1\"\n{more}", self.address);
+        self.is_set_up_with_window(home, 32_000, more);
+    }
+
+    /// Configures it with a window of so many tokens.
+    pub(crate) fn is_set_up_with_window(&self, home: &Path, window: u32, more: &str) {
+        let config = format!(
+            "model = \"lab/m\"\n[vendor.lab]\nbase_url = \"http://{}/v1\"\nwindow = {window}\n{more}",
+            self.address
+        );
         std::fs::write(home.join("toolroom.toml"), config).unwrap();
     }
 

@@ -67,9 +67,16 @@ def answer(message, count):
     method, ident = message.get("method"), message.get("id")
     if ident is None:
         return
+    if method == "initialize" and MODE == "hangs" and count > 0:
+        return
     if method == "initialize":
         say({"jsonrpc": "2.0", "id": ident, "result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
              "serverInfo": {"name": "hostile\u001b[2J", "version": "1"}}})
+    elif method == "tools/list" and MODE == "slow_list" and CALLED:
+        while True:
+            say({"jsonrpc": "2.0", "method": "notifications/progress",
+                 "params": {"progressToken": ident, "progress": 1}})
+            time.sleep(0.05)
     elif method == "tools/list":
         result = {"tools": tools(count)}
         if MODE == "endless_pages":
@@ -82,7 +89,7 @@ def answer(message, count):
 
 
 def call(ident):
-    if MODE == "announces":
+    if MODE in ("announces", "slow_list"):
         CALLED.append(ident)
         say({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
     if MODE == "silent":
@@ -119,6 +126,10 @@ def main():
         sys.stderr.write("I need the network\n")
         sys.exit(7)
     count = starts()
+    if MODE == "starts_once" and count > 0:
+        for line in range(100):
+            sys.stderr.write(f"line {line} of many\n")
+        sys.exit(7)
     if MODE == "talkative":
         OUT.write("Welcome to the server!\n{not json\n[]\n")
     for line in sys.stdin:

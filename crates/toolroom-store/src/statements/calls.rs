@@ -247,6 +247,10 @@ registry! {
     INSERT_ARTIFACT = both("INSERT INTO artifacts (project, sha256, id, user_id, call_id, media_type, kept_at) \
                  VALUES ($1, $2, $3, $4, $5, $6, $7)");
 
+    /// $1 call, $2 what it offers.
+    KEEP_OFFERS = both("INSERT INTO call_offers (call_id, offers) VALUES ($1, $2) \
+                 ON CONFLICT (call_id) DO UPDATE SET offers = excluded.offers");
+
     /// Parameters as [`WRITE`].
     WRITE = sqlite_only(write_all!());
 

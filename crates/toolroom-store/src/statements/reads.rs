@@ -4,14 +4,69 @@ use super::approvals::answer_columns;
 use super::calls::call_columns;
 use super::registry;
 
-/// What [`super::PRUNE_CHUNK`] would take: calls that will not change any more, and that no run may still ask for.
+/// What [`super::PRUNE_CHUNK`] would take: calls that will not change any more, and that no run may still ask for. Not
+/// among them are those that are counted: $4 has tools, each with the time since when.
 macro_rules! prunable {
-    () => {
+    (sqlite) => {
+        concat!(
+            prunable!(all),
+            "SELECT 1 FROM json_each($4) AS counted WHERE counted.value ->> 0 = calls.tool \
+             AND calls.begun_at > CAST(counted.value ->> 1 AS INTEGER))"
+        )
+    };
+    (postgres) => {
+        concat!(
+            prunable!(all),
+            "SELECT 1 FROM jsonb_array_elements($4::text::jsonb) AS counted(value) \
+             WHERE counted.value ->> 0 = calls.tool AND calls.begun_at > CAST(counted.value ->> 1 AS BIGINT))"
+        )
+    };
+    (all) => {
         "project = $1 AND asked_at < $2 AND status NOT IN ('begun', 'pending') \
-         AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = calls.run AND runs.state IN ('running', 'waiting'))"
+         AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = calls.run AND runs.state IN ('running', 'waiting')) \
+         AND NOT EXISTS ("
     };
 }
 pub(super) use prunable;
+
+macro_rules! preview_calls {
+    ($kind:tt) => {
+        concat!("SELECT count(*) FROM calls WHERE id < $3 AND ", prunable!($kind))
+    };
+}
+
+macro_rules! preview_artifacts {
+    ($kind:tt) => {
+        concat!(
+            "SELECT count(*) FROM artifacts WHERE call_id IN (SELECT id FROM calls WHERE id < $3 AND ",
+            prunable!($kind),
+            ") AND kept_at >= $5"
+        )
+    };
+}
+
+macro_rules! preview_bytes {
+    ($kind:tt) => {
+        concat!(
+            "SELECT CAST(COALESCE(sum(length(bytes)), 0) AS BIGINT) FROM artifact_bytes \
+             WHERE artifact_bytes.project = $1 AND sha256 IN (SELECT artifacts.sha256 FROM artifacts \
+             WHERE call_id IN (SELECT id FROM calls WHERE id < $3 AND ",
+            prunable!($kind),
+            ") AND artifacts.kept_at >= $5) AND NOT EXISTS (SELECT 1 FROM artifacts WHERE artifacts.project = artifact_bytes.project \
+             AND artifacts.sha256 = artifact_bytes.sha256 AND call_id NOT IN \
+             (SELECT id FROM calls WHERE id < $3 AND ",
+            prunable!($kind),
+            "))"
+        )
+    };
+}
+
+/// A call and what it offered; the call's columns come first.
+macro_rules! told_columns {
+    () => {
+        concat!(call_columns!(), ", (SELECT offers FROM call_offers WHERE call_offers.call_id = calls.id)")
+    };
+}
 
 /// A call and its question; the call's columns come first.
 macro_rules! question_columns {
@@ -35,13 +90,23 @@ macro_rules! questions {
     };
 }
 
+/// An artifact with its content. $1 id, $2 project, $3 user.
+macro_rules! of_artifact {
+    () => {
+        " FROM artifacts JOIN artifact_bytes \
+         ON artifact_bytes.project = artifacts.project AND artifact_bytes.sha256 = artifacts.sha256 \
+         WHERE artifacts.id = $1 AND artifacts.project = $2 \
+         AND (CAST($3 AS TEXT) IS NULL OR artifacts.user_id = $3)"
+    };
+}
+
 registry! {
     /// $1 project, $2 user, $3 tool, $4 status, $5 since, $6 written before this one, $7 end of the id, $8 limit. In
     /// SQLite the newest is the one that was written last, whatever the clock said; `+project` keeps it from sorting
     /// all calls of the project for that. PostgreSQL, which numbers no rows, goes by the time in the id.
     CALLS = each(concat!(
             "SELECT ",
-            call_columns!(),
+            told_columns!(),
             " FROM calls WHERE +project = $1 AND ($2 IS NULL OR user_id = $2) AND ($3 IS NULL OR tool = $3) \
              AND ($4 IS NULL OR status = $4) AND ($5 IS NULL OR asked_at >= $5) \
              AND rowid < CASE WHEN $6 IS NULL THEN 9223372036854775807 \
@@ -50,7 +115,7 @@ registry! {
              ORDER BY rowid DESC LIMIT $8"
         ), concat!(
             "SELECT ",
-            call_columns!(),
+            told_columns!(),
             " FROM calls WHERE project = $1 AND ($2::text IS NULL OR user_id = $2) \
              AND ($3::text IS NULL OR tool = $3) AND ($4::text IS NULL OR status = $4) \
              AND ($5::bigint IS NULL OR asked_at >= $5) AND ($6::text IS NULL OR id < $6) \
@@ -60,7 +125,7 @@ registry! {
     /// As [`CALLS`], and $9 run.
     CALLS_OF_RUN = each(concat!(
             "SELECT ",
-            call_columns!(),
+            told_columns!(),
             " FROM calls WHERE run = $9 AND +project = $1 AND ($2 IS NULL OR user_id = $2) \
              AND ($3 IS NULL OR tool = $3) AND ($4 IS NULL OR status = $4) AND ($5 IS NULL OR asked_at >= $5) \
              AND +rowid < CASE WHEN $6 IS NULL THEN 9223372036854775807 \
@@ -69,7 +134,7 @@ registry! {
              ORDER BY +rowid DESC LIMIT $8"
         ), concat!(
             "SELECT ",
-            call_columns!(),
+            told_columns!(),
             " FROM calls WHERE run = $9 AND project = $1 AND ($2::text IS NULL OR user_id = $2) \
              AND ($3::text IS NULL OR tool = $3) AND ($4::text IS NULL OR status = $4) \
              AND ($5::bigint IS NULL OR asked_at >= $5) AND ($6::text IS NULL OR id < $6) \
@@ -79,16 +144,30 @@ registry! {
     /// $1 id, $2 project, $3 user.
     CALL = both(concat!(
             "SELECT ",
-            call_columns!(),
+            told_columns!(),
             " FROM calls WHERE id = $1 AND project = $2 AND (CAST($3 AS TEXT) IS NULL OR user_id = $3)"
         ));
 
     /// $1 id, $2 project, $3 user.
-    ARTIFACT = both("SELECT artifacts.user_id, artifacts.call_id, artifacts.media_type, artifacts.kept_at, \
-                 artifact_bytes.bytes FROM artifacts JOIN artifact_bytes \
-                 ON artifact_bytes.project = artifacts.project AND artifact_bytes.sha256 = artifacts.sha256 \
-                 WHERE artifacts.id = $1 AND artifacts.project = $2 \
-                 AND (CAST($3 AS TEXT) IS NULL OR artifacts.user_id = $3)");
+    ARTIFACT = both(concat!("SELECT artifacts.user_id, artifacts.call_id, artifacts.media_type, artifacts.kept_at, \
+                 artifact_bytes.bytes", of_artifact!()));
+
+    /// $1 id, $2 project, $3 user: what it is, without its content.
+    ARTIFACT_FACTS = both(concat!("SELECT artifacts.call_id, artifacts.media_type, artifacts.kept_at, \
+                 CAST(length(artifact_bytes.bytes) AS BIGINT)", of_artifact!()));
+
+    /// $1 id, $2 project, $3 user, $4 first byte, counted from one, $5 how many.
+    ARTIFACT_PART = both(concat!("SELECT substr(artifact_bytes.bytes, CAST($4 AS INTEGER), CAST($5 AS INTEGER))",
+                 of_artifact!()));
+
+    /// $1 project, $2 user, $3 limit: what is kept, without its content; the newest first.
+    KEPT_ARTIFACTS = both("SELECT artifacts.id, artifacts.call_id, calls.tool, artifacts.media_type, \
+                 length(artifact_bytes.bytes), artifacts.kept_at, \
+                 (SELECT offers FROM call_offers WHERE call_offers.call_id = artifacts.call_id) \
+                 FROM artifacts JOIN artifact_bytes ON artifact_bytes.project = artifacts.project \
+                 AND artifact_bytes.sha256 = artifacts.sha256 JOIN calls ON calls.id = artifacts.call_id \
+                 WHERE artifacts.project = $1 AND (CAST($2 AS TEXT) IS NULL OR artifacts.user_id = $2) \
+                 ORDER BY artifacts.kept_at DESC, artifacts.id DESC LIMIT $3");
 
     /// How often switches, answers and secrets have changed.
     STANDING_REVISION = both("SELECT value FROM revisions WHERE name = 'standing'");
@@ -131,28 +210,14 @@ registry! {
     /// it has to be looked at.
     PRUNE_BOUND = both("SELECT id FROM calls WHERE project = $1 AND asked_at >= $2 ORDER BY id LIMIT 1");
 
-    /// $1 project, $2 time, $3 below this id.
-    PRUNE_PREVIEW_CALLS = both(concat!("SELECT count(*) FROM calls WHERE id < $3 AND ", prunable!()));
+    /// $1 project, $2 time, $3 below this id, $4 what is counted.
+    PRUNE_PREVIEW_CALLS = each(preview_calls!(sqlite), preview_calls!(postgres));
 
-    /// $1 project, $2 time, $3 below this id.
-    PRUNE_PREVIEW_ARTIFACTS = both(concat!(
-            "SELECT count(*) FROM artifacts WHERE call_id IN (SELECT id FROM calls WHERE id < $3 AND ",
-            prunable!(),
-            ")"
-        ));
+    /// $1 project, $2 time, $3 below this id, $4 what is counted, $5 kept since.
+    PRUNE_PREVIEW_ARTIFACTS = each(preview_artifacts!(sqlite), preview_artifacts!(postgres));
 
-    /// $1 project, $2 time, $3 below this id: the size of contents that no other call holds.
-    PRUNE_PREVIEW_BYTES = both(concat!(
-            "SELECT CAST(COALESCE(sum(length(bytes)), 0) AS BIGINT) FROM artifact_bytes \
-             WHERE artifact_bytes.project = $1 AND sha256 IN (SELECT artifacts.sha256 FROM artifacts \
-             WHERE call_id IN (SELECT id FROM calls WHERE id < $3 AND ",
-            prunable!(),
-            ")) AND NOT EXISTS (SELECT 1 FROM artifacts WHERE artifacts.project = artifact_bytes.project \
-             AND artifacts.sha256 = artifact_bytes.sha256 AND call_id NOT IN \
-             (SELECT id FROM calls WHERE id < $3 AND ",
-            prunable!(),
-            "))"
-        ));
+    /// $1 project, $2 time, $3 below this id, $4 what is counted, $5 kept since: the size of contents that no other call holds.
+    PRUNE_PREVIEW_BYTES = each(preview_bytes!(sqlite), preview_bytes!(postgres));
 
     /// Version of SQLite, schema, size.
     STATUS = sqlite_only("SELECT sqlite_version(), (SELECT user_version FROM pragma_user_version), \

@@ -1,5 +1,6 @@
 //! What people set: switches, standing answers, secrets, trusted files.
 
+use super::approvals::answer_columns;
 use super::registry;
 
 /// The key a value is sealed under: a version byte and four bytes that name the key.
@@ -49,6 +50,14 @@ registry! {
 
     /// $1 project, $2 kind, $3 name.
     CLEAR_SWITCH = both("DELETE FROM switches WHERE project = $1 AND kind = $2 AND name = $3");
+
+    /// The columns of an answer in their order, in the place of another of the same project with its id.
+    KEEP_ANSWER = both(concat!("INSERT INTO answers (", answer_columns!(), ") \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO UPDATE \
+                 SET user_id = excluded.user_id, effect = excluded.effect, tool = excluded.tool, \
+                 condition = excluded.condition, lifts = excluded.lifts, definition = excluded.definition, \
+                 thread = excluded.thread, call_id = excluded.call_id, given_by = excluded.given_by, \
+                 given_at = excluded.given_at WHERE answers.project = excluded.project"));
 
     /// $1 project, $2 id.
     DELETE_ANSWER = both("DELETE FROM answers WHERE project = $1 AND id = $2");

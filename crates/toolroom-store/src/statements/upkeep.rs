@@ -62,6 +62,47 @@ macro_rules! unknown_orphans {
     };
 }
 
+/// Contents that nobody holds any more. $1 project, $2 hashes.
+macro_rules! unheld {
+    (sqlite) => {
+        concat!("sha256 IN (SELECT value FROM json_each($2)) AND ", unheld!(all))
+    };
+    (postgres) => {
+        concat!("sha256 IN (SELECT jsonb_array_elements_text($2::text::jsonb)) AND ", unheld!(all))
+    };
+    (all) => {
+        "artifact_bytes.project = $1 AND NOT EXISTS (SELECT 1 FROM artifacts \
+         WHERE artifacts.project = artifact_bytes.project AND artifacts.sha256 = artifact_bytes.sha256)"
+    };
+}
+
+macro_rules! size_of_unheld {
+    ($kind:tt) => {
+        concat!(
+            "SELECT CAST(COALESCE(sum(length(bytes)), 0) AS BIGINT) FROM artifact_bytes WHERE ",
+            unheld!($kind)
+        )
+    };
+}
+
+macro_rules! delete_unheld {
+    ($kind:tt) => {
+        concat!("DELETE FROM artifact_bytes WHERE ", unheld!($kind))
+    };
+}
+
+macro_rules! prune_chunk {
+    ($kind:tt) => {
+        concat!(
+            "SELECT id, (SELECT CAST(COALESCE(sum(length(bytes)), 0) AS BIGINT) FROM artifacts JOIN artifact_bytes \
+             ON artifact_bytes.project = artifacts.project AND artifact_bytes.sha256 = artifacts.sha256 \
+             WHERE artifacts.call_id = calls.id) FROM calls WHERE id < $3 AND ",
+            prunable!($kind),
+            " ORDER BY id LIMIT $5"
+        )
+    };
+}
+
 registry! {
     /// Takes the one write lock at once: a transaction that reads first and writes later could lose its place.
     BEGIN = each("BEGIN IMMEDIATE", "BEGIN");
@@ -134,20 +175,20 @@ registry! {
     /// $1 time, $2 latest start, $3 rule, $4 error: both, in a transaction of their own.
     EXPIRE = sqlite_only(concat!("BEGIN IMMEDIATE; ", deny_overdue_calls!(), "; ", expire_approvals!(), "; COMMIT"));
 
-    /// $1 project, $2 time, $3 below this id, $4 how many: the oldest calls that may go.
-    PRUNE_CHUNK = both(concat!("SELECT id FROM calls WHERE id < $3 AND ", prunable!(), " ORDER BY id LIMIT $4"));
+    /// $1 project, $2 time, $3 below this id, $4 what is counted, $5 how many: the oldest calls that may go, and
+    /// the size of what hangs on each.
+    PRUNE_CHUNK = each(prune_chunk!(sqlite), prune_chunk!(postgres));
 
     /// $1 ids of calls.
     DELETE_ARTIFACTS = each("DELETE FROM artifacts WHERE call_id IN (SELECT value FROM json_each($1)) RETURNING sha256", "DELETE FROM artifacts WHERE call_id IN (SELECT jsonb_array_elements_text($1::text::jsonb)) \
              RETURNING sha256");
 
-    /// $1 project, $2 hashes: contents that nobody holds any more.
-    DELETE_BYTES = each("DELETE FROM artifact_bytes WHERE project = $1 AND sha256 IN (SELECT value FROM json_each($2)) \
-                 AND NOT EXISTS (SELECT 1 FROM artifacts WHERE artifacts.project = artifact_bytes.project \
-                 AND artifacts.sha256 = artifact_bytes.sha256) RETURNING length(bytes)", "DELETE FROM artifact_bytes WHERE project = $1 \
-             AND sha256 IN (SELECT jsonb_array_elements_text($2::text::jsonb)) \
-             AND NOT EXISTS (SELECT 1 FROM artifacts WHERE artifacts.project = artifact_bytes.project \
-             AND artifacts.sha256 = artifact_bytes.sha256) RETURNING length(bytes)");
+    /// $1 project, $2 hashes: the size of contents that nobody holds any more.
+    SIZE_OF_UNHELD = each(size_of_unheld!(sqlite), size_of_unheld!(postgres));
+
+    /// $1 project, $2 hashes: contents that nobody holds any more. It gives nothing back: what a deletion tells of a
+    /// content, it reads whole.
+    DELETE_UNHELD = each(delete_unheld!(sqlite), delete_unheld!(postgres));
 
     /// $1 ids of calls.
     DELETE_CALLS = each("DELETE FROM calls WHERE id IN (SELECT value FROM json_each($1))", "DELETE FROM calls WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb))");

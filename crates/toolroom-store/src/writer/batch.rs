@@ -11,7 +11,7 @@ use super::unit::{Durability, Unit, Work};
 /// Units per transaction: enough that a commit costs nothing per unit, and few enough that nobody waits long.
 const MAX_UNITS: usize = 1000;
 
-/// What is said in conversations per transaction: a unit that is longer is written alone.
+/// What is said in conversations, kept beside calls or forgotten per transaction: a unit that is longer is written alone.
 const MAX_BYTES: usize = 16 << 20;
 
 /// Units whose changes do not meet, in the order they were asked for.
@@ -45,7 +45,7 @@ impl Batch {
             && conversation.is_none_or(|conversation| !self.conversations.contains(conversation))
             && unit.work.calls().all(|call| match self.touched.get(call) {
                 None => true,
-                Some(Touch::Begun) => matches!(unit.work, Work::Close(_)),
+                Some(Touch::Begun) => matches!(unit.work, Work::Close(..)),
                 Some(Touch::Settled) => false,
             });
         if !joins {
@@ -86,7 +86,7 @@ impl Touch {
             | Work::Park(..)
             | Work::Decide(_)
             | Work::Edit(..)
-            | Work::Close(_)
+            | Work::Close(..)
             | Work::Run(_)
             | Work::Hold(_)
             | Work::Memory(_)

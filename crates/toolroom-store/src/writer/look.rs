@@ -102,7 +102,7 @@ impl<'a> Questions<'a> {
                     questions.keys.extend(keys.iter().map(String::as_str));
                 }
                 Work::Park(_, keys) => questions.keys.extend(keys.iter().map(String::as_str)),
-                Work::Close(close) => match close.question {
+                Work::Close(close, _) => match close.question {
                     ParkedQuestion::Void | ParkedQuestion::Expired => {
                         questions.approvals.push(close.record.id.as_str());
                     }

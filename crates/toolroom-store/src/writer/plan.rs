@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
-    Answer, Answerer, Artifact, BeginCall, CloseCall, Decision, EditCall, ParkCall, ParkedQuestion,
-    QuestionState,
+    Answer, Answerer, Artifact, BeginCall, CallRecord, CloseCall, Decision, EditCall, ParkCall,
+    ParkedQuestion, QuestionState,
 };
 
 use super::look::{ApprovalSeen, Questions, Replies};
@@ -42,8 +42,10 @@ pub(super) struct Plan<'a> {
     standing: Vec<AnswerRow<'a>>,
     outbox: Vec<(String, &'a str, &'a str, Text<'a>, Json<'a>, i64)>,
     runs: RunRows<'a>,
-    /// Content is no JSON, so each artifact is a statement of its own.
-    pub(super) artifacts: Vec<&'a Artifact>,
+    /// Content is no JSON, so each artifact is a statement of its own; with its hash, if that is known.
+    pub(super) artifacts: Vec<(&'a Artifact, Option<&'a str>)>,
+    /// Few calls offer anything.
+    pub(super) offering: Vec<&'a CallRecord>,
     /// Rare, so each is a statement of its own; with the place of its unit.
     pub(super) settings: Vec<(usize, &'a Setting)>,
     pub(super) holds: Vec<(usize, &'a Hold)>,
@@ -91,9 +93,11 @@ impl<'a> Plan<'a> {
                         }
                     })
                 }
-                Work::Close(close) => plan.settle(close, replies).map(|()| {
+                Work::Close(close, hashes) => plan.settle(close, replies).map(|()| {
                     let begun_here = begun.remove(close.record.id.as_str());
                     plan.close(close, begun_here, instance, now);
+                    let files = close.artifacts.iter().enumerate();
+                    plan.artifacts.extend(files.map(|(place, file)| (file, hashes.get(place))));
                 }),
                 Work::Park(park, keys) => {
                     replies.openable(&park.approval, keys).map(|()| plan.park(park, None))
@@ -230,7 +234,7 @@ impl<'a> Plan<'a> {
             Some(row) => row.record = record,
             None => self.calls.push(CallRow { record, instance: None }),
         }
-        self.artifacts.extend(&close.artifact);
+        self.offering.extend(Some(record).filter(|record| !record.offers.is_empty()));
         self.outbox.extend(close.enqueue.iter().map(|action| {
             let project = record.scope.project.as_str();
             let kind = Text(&action.kind);
@@ -272,6 +276,7 @@ impl<'a> Plan<'a> {
     /// Whether something does not fit into the one script.
     pub(super) fn has_single_statements(&self) -> bool {
         !(self.artifacts.is_empty()
+            && self.offering.is_empty()
             && self.settings.is_empty()
             && self.holds.is_empty()
             && self.memories.is_empty()

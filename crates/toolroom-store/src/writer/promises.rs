@@ -101,6 +101,11 @@ impl Promises {
         }
     }
 
+    /// Nothing more is promised.
+    pub(super) fn end(&self) {
+        self.inbox.end();
+    }
+
     /// Whether the database does not take what was promised, so that nothing more is.
     pub(super) fn fall_behind(&self, is_behind: bool) {
         self.parts().is_behind = is_behind;

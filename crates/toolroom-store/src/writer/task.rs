@@ -26,7 +26,7 @@ use crate::notice::tell;
 use crate::{StoreError, statements};
 
 /// How long promised rows gather before they are written together.
-const GATHER: Duration = Duration::from_millis(5);
+const GATHER: Duration = Duration::from_millis(20);
 
 /// When promised rows that the database did not take are tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
@@ -189,7 +189,13 @@ impl Writer {
     /// Writes a batch and answers its units.
     pub(super) async fn write(&mut self, batch: Batch) {
         let durability = batch.durability();
-        let units = batch.into_units();
+        let mut units = batch.into_units();
+        for unit in &mut units {
+            if let Work::Close(_, hashes) = &mut unit.work {
+                // Before anybody has to wait for the lock.
+                hashes.settle().await;
+            }
+        }
         let answers = self.answers(&units, durability).await;
         if let Some(notice) = self.instance.notice()
             && units.iter().any(|unit| unit.work.changes_standing())
@@ -383,6 +389,10 @@ impl Writer {
     }
 
     async fn end(mut self) -> Result<(), StoreError> {
+        // Not when the last one lets go of it: a task that is still there when the process ends never does.
+        if let Some(promises) = &self.promises {
+            promises.end();
+        }
         let Some(mut connection) = self.connection.take() else {
             return Ok(());
         };

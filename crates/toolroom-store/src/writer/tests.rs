@@ -8,8 +8,8 @@ use sqlx::Row;
 use toolroom::clock::{Clock, Timestamp};
 use toolroom::conversation::{AgentId, Content, ConversationId, Entry, Run, RunId, RunState, RunStep};
 use toolroom::ledger::{
-    Action, Answer, Answerer, Approval, BeginCall, CallId, CallRecord, CallStatus, CloseCall, Decision,
-    EditCall, Grant, ParkCall, ParkedQuestion, Turn,
+    Action, Answer, Answerer, Approval, Artifact, ArtifactId, BeginCall, CallId, CallRecord, CallStatus,
+    CloseCall, Decision, EditCall, Grant, ParkCall, ParkedQuestion, Turn,
 };
 use toolroom::model::{Message, Usage};
 use toolroom::policy::Provenance;
@@ -21,11 +21,13 @@ use super::batch::Batch;
 use super::task::Writer;
 use super::unit::{Durability, Haste, Unit, Work};
 use crate::Presence;
+use crate::artifact::Hashes;
 use crate::connect::{Purpose, connect};
 use crate::conversation::{Hold, RunChange};
 use crate::instance::Instance;
 use crate::known_keys::KeyNames;
 use crate::migrate::{MIGRATIONS, migrate};
+use crate::prune::Chunk;
 use crate::setting::Setting;
 use crate::switchboard::SwitchKind;
 
@@ -47,13 +49,18 @@ fn begin(id: &str, effect: Effect) -> Work {
 fn close(id: &str, effect: Option<Effect>, enqueue: Vec<Action>) -> Work {
     let record = record(id, effect, CallStatus::Done);
     let question = ParkedQuestion::None;
-    Work::Close(Box::new(CloseCall { record, artifact: None, enqueue, question }))
+    closing(CloseCall { record, artifacts: Vec::new(), enqueue, question })
+}
+
+fn closing(close: CloseCall) -> Work {
+    let hashes = Hashes::of(&close.artifacts);
+    Work::Close(Box::new(close), hashes)
 }
 
 /// The end of a pure call that was parked.
 fn close_parked(id: &str, question: ParkedQuestion) -> Work {
     let record = record(id, Some(Effect::Pure), CallStatus::Denied);
-    Work::Close(Box::new(CloseCall { record, artifact: None, enqueue: Vec::new(), question }))
+    closing(CloseCall { record, artifacts: Vec::new(), enqueue: Vec::new(), question })
 }
 
 /// A pure call that uses the grant of `of`.
@@ -119,6 +126,7 @@ fn step(run: &str, conversation: &str, letters: usize) -> Work {
         scope: Scope::default(),
         agent: AgentId::new("default"),
         entrance: "cli".into(),
+        seat: toolroom::call::Seat::Here,
         state: RunState::Running,
         model: None,
         provenance: Provenance::default(),
@@ -227,6 +235,29 @@ fn a_transaction_holds_a_bounded_number_of_letters() {
     let steps = ["a", "b", "c", "d"].map(|name| step(name, name, long));
     assert_eq!(together(steps.into()).0, 2);
     assert_eq!(together(vec![step("a", "a", 4 * long), step("b", "b", 1)]).0, 1);
+}
+
+#[test]
+fn a_transaction_keeps_a_bounded_number_of_bytes() {
+    let keep = |id: &str, bytes: usize| {
+        let Work::Close(mut close, hashes) = close(id, None, Vec::new()) else { unreachable!() };
+        close.artifacts = vec![Artifact {
+            id: ArtifactId::new(id),
+            call: close.record.id.clone(),
+            scope: Scope::default(),
+            media_type: Artifact::TEXT.into(),
+            bytes: vec![0; bytes].into(),
+            kept_at: close.record.asked_at,
+        }];
+        Work::Close(close, hashes)
+    };
+    let large = 6 << 20;
+    assert_eq!(together(["a", "b", "c", "d"].map(|id| keep(id, large)).into()).0, 2);
+    assert_eq!(together(vec![keep("a", 4 * large), begin("b", Effect::Pure), keep("c", 1)]).0, 1);
+    assert_eq!(together(vec![keep("a", large), step("b", "b", large), keep("c", large)]).0, 2);
+    let forget = || Work::Prune(Chunk::of_results(&ProjectId::default(), Timestamp::from_micros(1)));
+    assert_eq!(together(vec![begin("a", Effect::Pure), forget(), forget()]).0, 2);
+    assert_eq!(together(vec![keep("a", large), forget()]).0, 1);
 }
 
 #[tokio::test]

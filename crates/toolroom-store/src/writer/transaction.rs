@@ -13,7 +13,7 @@ use super::plan::Plan;
 use super::unit::{Answer, Outcome, Refusal, Unit};
 use crate::instance::Instance;
 use crate::statements::Bound;
-use crate::{artifact, conversation, prune, statements};
+use crate::{artifact, conversation, offer, prune, statements};
 
 /// What encloses the units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,8 +146,11 @@ async fn write_singly(
     plan: &Plan<'_>,
     us: Us<'_>,
 ) -> Result<Outcomes, sqlx::Error> {
-    for artifact in &plan.artifacts {
-        artifact::keep(connection, artifact).await?;
+    for (artifact, hash) in &plan.artifacts {
+        artifact::keep(connection, artifact, *hash).await?;
+    }
+    for call in &plan.offering {
+        offer::keep(connection, call).await?;
     }
     let mut outcomes = Vec::new();
     for (place, hold) in &plan.holds {

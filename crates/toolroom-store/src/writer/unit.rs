@@ -12,11 +12,12 @@ use toolroom::memory::{Memory, Promotion};
 
 use super::promises::Promise;
 use crate::StoreError;
+use crate::artifact::Hashes;
 use crate::background::ProgramChange;
 use crate::conversation::{Hold, RunChange};
 use crate::known_keys::KeyNames;
 use crate::memory::MemoryChange;
-use crate::prune::{Chunk, PruneReport};
+use crate::prune::{CHUNK_BYTES, Chunk, Forgotten};
 use crate::row::CallRow;
 use crate::setting::Setting;
 
@@ -28,7 +29,8 @@ pub(crate) enum Work {
     Park(Box<ParkCall>, KeyNames),
     Decide(Box<Decision>),
     Edit(Box<EditCall>, KeyNames),
-    Close(Box<CloseCall>),
+    /// With the hashes of its artifacts.
+    Close(Box<CloseCall>, Hashes),
     Run(Box<RunChange>),
     Hold(Hold),
     Memory(Box<MemoryChange>),
@@ -43,7 +45,7 @@ pub(crate) enum Outcome {
     Written,
     /// A setting, with the number of rows it changed.
     Changed(u64),
-    Pruned(PruneReport),
+    Pruned(Forgotten),
     Taken(Box<Run>),
     Memory(Option<Memory>),
     /// A program, with its number.
@@ -136,7 +138,7 @@ impl Work {
     pub(crate) fn durability(&self) -> Durability {
         let must_sync = match self {
             Self::Begin(begin) => has_effect(&begin.record) || begin.grant.is_some(),
-            Self::Close(close) => {
+            Self::Close(close, _) => {
                 has_effect(&close.record)
                     || !close.enqueue.is_empty()
                     || close.question != ParkedQuestion::None
@@ -162,10 +164,11 @@ impl Work {
 
     /// The row of a call that is over and changed nothing, if that is all.
     pub(crate) fn promisable(&self) -> Option<CallRow<'_>> {
-        let Self::Close(close) = self else { return None };
-        let is_all = close.artifact.is_none() && close.record.run.is_none();
+        let Self::Close(close, _) = self else { return None };
+        let record = &close.record;
+        let is_all = close.artifacts.is_empty() && record.offers.is_empty() && record.run.is_none();
         let can_be = is_all && self.durability() == Durability::Process;
-        can_be.then_some(CallRow { record: &close.record, instance: None })
+        can_be.then_some(CallRow { record, instance: None })
     }
 
     /// Whether it may change what calls go by: switches, standing answers, projects, keys and secrets.
@@ -176,7 +179,7 @@ impl Work {
             Self::Begin(_)
             | Self::Park(..)
             | Self::Edit(..)
-            | Self::Close(_)
+            | Self::Close(..)
             | Self::Run(_)
             | Self::Hold(_)
             | Self::Memory(_)
@@ -195,7 +198,7 @@ impl Work {
             Self::Park(park, _) => (Some(&park.record.id), None),
             Self::Decide(decision) => (Some(&decision.call), None),
             Self::Edit(edit, _) => (Some(&edit.park.record.id), Some(&edit.of)),
-            Self::Close(close) => (Some(&close.record.id), None),
+            Self::Close(close, _) => (Some(&close.record.id), None),
             Self::Run(_)
             | Self::Hold(_)
             | Self::Memory(_)
@@ -212,7 +215,7 @@ impl Work {
             Self::Begin(begin) => Some(&begin.record),
             Self::Park(park, _) => Some(&park.record),
             Self::Edit(edit, _) => Some(&edit.park.record),
-            Self::Close(close) => Some(&close.record),
+            Self::Close(close, _) => Some(&close.record),
             Self::Decide(_)
             | Self::Run(_)
             | Self::Hold(_)
@@ -233,7 +236,7 @@ impl Work {
             | Self::Park(..)
             | Self::Decide(_)
             | Self::Edit(..)
-            | Self::Close(_)
+            | Self::Close(..)
             | Self::Memory(_)
             | Self::Program(_)
             | Self::Set(_)
@@ -241,10 +244,12 @@ impl Work {
         }
     }
 
-    /// What it takes in memory while it is written, where that can be much.
+    /// What it takes in memory, or on the disk, while it is written, where that can be much.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Run(change) => change.bytes(),
+            Self::Close(close, _) => close.artifacts.iter().map(|artifact| artifact.bytes.len()).sum(),
+            Self::Prune(_) => usize::try_from(CHUNK_BYTES).unwrap_or(usize::MAX),
             _ => 0,
         }
     }
@@ -253,7 +258,7 @@ impl Work {
     /// has begun it meanwhile and goes on.
     pub(crate) fn ends(&self) -> Option<&CallId> {
         match self {
-            Self::Close(close) => match close.question {
+            Self::Close(close, _) => match close.question {
                 ParkedQuestion::None | ParkedQuestion::Settled => Some(&close.record.id),
                 ParkedQuestion::Void | ParkedQuestion::Expired => None,
             },
@@ -275,7 +280,7 @@ impl Work {
         let (change, status, fits) = match self {
             Self::Begin(begin) => ("begin", begin.record.status, begin.record.status == CallStatus::Begun),
             Self::Park(park, _) => ("park", park.record.status, park.record.status == CallStatus::Pending),
-            Self::Close(close) => {
+            Self::Close(close, _) => {
                 let status = close.record.status;
                 ("close", status, !matches!(status, CallStatus::Begun | CallStatus::Pending))
             }

@@ -38,11 +38,11 @@ fn with_artifact(place: &Place, record: &CallRecord) -> CloseCall {
         id: ArtifactId::fresh(&*place.clock),
         call: record.id.clone(),
         scope: record.scope.clone(),
-        media_type: Artifact::TEXT,
-        bytes: record.id.as_str().as_bytes().into(),
+        media_type: Artifact::TEXT.into(),
+        bytes: record.id.as_str().to_owned().into(),
         kept_at: record.asked_at,
     };
-    CloseCall { artifact: Some(artifact), ..done(record) }
+    CloseCall { artifacts: vec![artifact], ..done(record) }
 }
 
 async fn run(path: &Path, sql: &'static str) {
@@ -120,7 +120,7 @@ async fn a_copy_tells_what_is_in_it_and_is_a_database_again() {
     assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let before = files(&place);
     let facts = BackupFacts {
-        schema: 6,
+        schema: 7,
         calls: 2,
         approvals: 1,
         secrets: 1,

@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Executor};
 use toolroom::clock::Clock;
 use toolroom::foreign::{
-    AddressEntry, DefinitionRecord, EntryValue, ForeignServers, Reached, ServerCondition, ServerRecord,
+    AddressEntry, Declarations, Declared, DeclaredTool, DefinitionChange, DefinitionRecord, EntryValue,
+    ForeignServers, Reached, ServerCondition, ServerRecord,
 };
 use toolroom::scope::ProjectId;
+use toolroom::tool::{Capabilities, Effect};
 
 use crate::place::Place;
 
@@ -19,10 +23,25 @@ async fn a_server_and_all_that_is_kept_of_it_are_seen_by_others_and_go_together(
     let headers = BTreeMap::from([("x-key".to_owned(), EntryValue::Secret("mcp.a.x-key".to_owned()))]);
     let server = ServerRecord {
         name: "a".to_owned(),
-        reached: Reached::Http(AddressEntry { url: "https://a.example/mcp".to_owned(), headers }),
+        reached: Reached::Http(AddressEntry {
+            url: "https://a.example/mcp".to_owned(),
+            headers,
+            is_internal: false,
+        }),
         is_enabled: true,
         timeout_seconds: Some(5),
         imported_from: None,
+        imported_as: None,
+        declared: Declarations {
+            all: Declared { effect: Some(Effect::Read), capabilities: None },
+            tools: BTreeMap::from([(
+                "one".to_owned(),
+                DeclaredTool {
+                    definition: "00".to_owned(),
+                    declared: Declared { effect: None, capabilities: Some(Capabilities::NONE) },
+                },
+            )]),
+        },
         changed_at: place.clock.now(),
     };
     here.set_server(&local, &server).await.unwrap();
@@ -35,22 +54,57 @@ async fn a_server_and_all_that_is_kept_of_it_are_seen_by_others_and_go_together(
         offered: None,
     };
     let first = [definition("one", "1"), definition("two", "2")];
-    here.set_definitions(&local, "a", &first).await.unwrap();
+    let change = |before: Option<&DefinitionRecord>, after: Option<&DefinitionRecord>| DefinitionChange {
+        before: before.cloned(),
+        after: after.cloned(),
+    };
+    let added = first.each_ref().map(|definition| change(None, Some(definition)));
+    assert_eq!(here.change_definitions(&local, &server, &added).await.unwrap(), 2);
     assert_eq!(there.definitions(&local, "a").await.unwrap(), first);
     let changed = [DefinitionRecord { offered: Some(json!({"name": "one"})), ..first[0].clone() }];
-    there.set_definitions(&local, "a", &changed).await.unwrap();
+    let changes = [change(Some(&first[0]), Some(&changed[0])), change(Some(&first[1]), None)];
+    assert_eq!(there.change_definitions(&local, &server, &changes).await.unwrap(), 2);
+    assert_eq!(here.change_definitions(&local, &server, &changes).await.unwrap(), 0, "it is that no more");
+    assert_eq!(
+        here.change_definitions(&local, &server, &added[..1]).await.unwrap(),
+        0,
+        "it is there already"
+    );
     assert_eq!(here.definitions(&local, "a").await.unwrap(), changed);
     assert_eq!(here.definitions(&other, "a").await.unwrap(), []);
 
     assert_eq!(here.condition(&local, "a").await.unwrap(), ServerCondition::default());
     let seen = ServerCondition { failure: Some("gone".to_owned()), ..ServerCondition::default() };
-    here.set_condition(&local, "a", &seen).await.unwrap();
-    here.set_server(&local, &ServerRecord { is_enabled: false, ..server }).await.unwrap();
+    assert!(here.set_condition(&local, &server, &seen).await.unwrap());
+    assert!(there.switch_server(&local, "a", false, place.clock.now()).await.unwrap());
     assert_eq!(
         there.condition(&local, "a").await.unwrap(),
         seen,
         "what is said about it changes nothing of that"
     );
+    let before = server;
+    let server = here.servers(&local).await.unwrap().remove(0);
+    assert_eq!(server, ServerRecord { is_enabled: false, changed_at: server.changed_at, ..before.clone() });
+    let later = ServerCondition { is_given_up: true, era: Some("session".to_owned()), ..seen.clone() };
+    assert!(!here.set_condition(&local, &before, &later).await.unwrap(), "it is another one by now");
+    assert!(here.set_condition(&local, &server, &later).await.unwrap());
+    assert!(there.switch_server(&local, "a", true, place.clock.now()).await.unwrap());
+    assert_eq!(here.condition(&local, "a").await.unwrap(), seen, "whatever failed before is forgotten");
+    assert!(!there.switch_server(&local, "b", true, place.clock.now()).await.unwrap());
+
+    // Who says something over what was said before somebody else said something says nothing.
+    let before = here.servers(&local).await.unwrap().remove(0);
+    let longer = ServerRecord { timeout_seconds: Some(60), ..before.clone() };
+    assert!(there.switch_server(&local, "a", false, place.clock.now()).await.unwrap());
+    assert!(!here.replace_server(&local, &before, &longer).await.unwrap());
+    let before = here.servers(&local).await.unwrap().remove(0);
+    assert_eq!((before.is_enabled, before.timeout_seconds), (false, Some(5)));
+    let longer = ServerRecord { timeout_seconds: Some(60), ..before.clone() };
+    assert!(here.replace_server(&local, &before, &longer).await.unwrap());
+    assert_eq!(there.servers(&local).await.unwrap(), std::slice::from_ref(&longer));
+    assert!(!here.replace_server(&other, &longer, &before).await.unwrap(), "it is not theirs");
+    assert_eq!(there.servers(&other).await.unwrap(), []);
+    let server = longer;
 
     assert!(!there.remove_server(&other, "a").await.unwrap());
     assert!(there.remove_server(&local, "a").await.unwrap());
@@ -58,4 +112,40 @@ async fn a_server_and_all_that_is_kept_of_it_are_seen_by_others_and_go_together(
     assert_eq!(here.servers(&local).await.unwrap(), []);
     assert_eq!(here.definitions(&local, "a").await.unwrap(), []);
     assert_eq!(here.condition(&local, "a").await.unwrap(), ServerCondition::default());
+    assert!(!here.set_condition(&local, &server, &seen).await.unwrap());
+    assert_eq!(here.change_definitions(&local, &server, &added).await.unwrap(), 0);
+    assert_eq!(here.definitions(&local, "a").await.unwrap(), [], "nothing is kept of what is gone");
+}
+
+#[tokio::test]
+async fn an_entry_that_cannot_be_read_takes_no_other_with_it() {
+    let place = Place::new();
+    let store = place.open().await;
+    let local = ProjectId::default();
+    let good = ServerRecord {
+        name: "good".to_owned(),
+        reached: Reached::Http(AddressEntry {
+            url: "https://a.example".to_owned(),
+            headers: BTreeMap::new(),
+            is_internal: false,
+        }),
+        is_enabled: true,
+        timeout_seconds: None,
+        imported_from: None,
+        imported_as: None,
+        declared: Declarations::default(),
+        changed_at: place.clock.now(),
+    };
+    store.set_server(&local, &good).await.unwrap();
+    store.set_server(&local, &ServerRecord { name: "bad".to_owned(), ..good.clone() }).await.unwrap();
+    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    connection
+        .execute("UPDATE foreign_servers SET record = '{\"name\": 7}' WHERE name = 'bad'")
+        .await
+        .unwrap();
+    assert_eq!(store.servers(&local).await.unwrap(), [good]);
+    let bad = store.unreadable(&local).await.unwrap();
+    assert_eq!(bad.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(), ["bad"], "{bad:?}");
+    assert!(store.remove_server(&local, "bad").await.unwrap());
+    assert_eq!(store.unreadable(&local).await.unwrap(), []);
 }

@@ -28,10 +28,12 @@ mod postgres;
 mod programs;
 mod promises;
 mod pruning;
+mod released;
 #[path = "../../../toolroom/tests/it/scale.rs"]
 mod scale;
 mod secrets;
 mod settings;
+mod settings_batch;
 mod sharing;
 mod statements;
 mod threads;

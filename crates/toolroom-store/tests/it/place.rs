@@ -122,7 +122,7 @@ pub(crate) fn done(record: &CallRecord) -> CloseCall {
         duration_us: 25,
         ..record.clone()
     };
-    CloseCall { record, artifact: None, enqueue: Vec::new(), question: ParkedQuestion::None }
+    CloseCall { record, artifacts: Vec::new(), enqueue: Vec::new(), question: ParkedQuestion::None }
 }
 
 pub(crate) fn why(error: &LedgerError) -> String {

@@ -19,6 +19,7 @@ struct Memory {
     parts: Mutex<[Vec<u8>; 2]>,
     ever: Mutex<Vec<u8>>,
     is_full: Mutex<bool>,
+    is_ended: Mutex<bool>,
 }
 
 impl Inbox for Memory {
@@ -35,6 +36,10 @@ impl Inbox for Memory {
     fn clear(&self, part: usize) -> io::Result<()> {
         self.parts.lock().unwrap()[part].clear();
         Ok(())
+    }
+
+    fn end(&self) {
+        *self.is_ended.lock().unwrap() = true;
     }
 }
 
@@ -73,8 +78,10 @@ async fn what_is_promised_is_read_at_once_and_leaves_nothing_behind() {
     let filter = CallFilter { limit: Some(200), ..CallFilter::default() };
     assert_eq!(store.calls(&scope, filter).await.unwrap().len(), 70);
     assert_eq!(inbox.rows_ever(), 70, "each was promised");
+    assert!(!*inbox.is_ended.lock().unwrap());
     store.shutdown().await.unwrap();
     assert!(inbox.is_empty());
+    assert!(*inbox.is_ended.lock().unwrap(), "also while somebody still holds the store");
     let refused = store.close(done(&place.call(&scope))).await;
     assert!(refused.is_err(), "a closed store promises nothing");
     assert!(inbox.is_empty());

@@ -34,8 +34,8 @@ async fn a_unit_that_fails_is_undone_alone() {
         id: ArtifactId::fresh(&*place.clock),
         call: known.id.clone(),
         scope: scope.clone(),
-        media_type: Artifact::TEXT,
-        bytes: (*b"lost").into(),
+        media_type: Artifact::TEXT.into(),
+        bytes: "lost".into(),
         kept_at: known.asked_at,
     };
     let after: Vec<_> = good[10..].iter().map(|record| store.close(done(record))).collect();
@@ -56,7 +56,7 @@ async fn a_unit_that_fails_is_undone_alone() {
     let action = Action { kind: "webhook".to_owned(), payload: json!({}) };
     let neighbour = store.close(done(&place.call(&scope)));
     let late = store.close(CloseCall {
-        artifact: Some(artifact.clone()),
+        artifacts: vec![artifact.clone()],
         enqueue: vec![action],
         ..with_status(&known, CallStatus::Failed)
     });
@@ -166,11 +166,11 @@ async fn equal_contents_are_kept_once_per_project() {
             id: ArtifactId::fresh(&*place.clock),
             call: record.id.clone(),
             scope: record.scope.clone(),
-            media_type: Artifact::TEXT,
-            bytes: (*b"the same").into(),
+            media_type: Artifact::TEXT.into(),
+            bytes: "the same".into(),
             kept_at: record.asked_at,
         };
-        store.close(CloseCall { artifact: Some(artifact), ..done(&record) }).await.unwrap();
+        store.close(CloseCall { artifacts: vec![artifact], ..done(&record) }).await.unwrap();
     }
     assert_eq!(column(&place, "SELECT project FROM artifact_bytes ORDER BY project").await, ["one", "two"]);
     assert_eq!(column(&place, "SELECT project FROM artifacts ORDER BY project").await, ["one", "one", "two"]);

@@ -1,5 +1,6 @@
 //! `result_read`: pages through a result that was too long to be given whole.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -70,18 +71,27 @@ async fn read(artifacts: &dyn Artifacts, context: &CallContext, page: &Page) -> 
     let found = artifacts.artifact(context.scope(), &id).await.map_err(|error| {
         ToolError::new(ErrorKind::Crashed, "the stored result could not be read").caused_by(error)
     })?;
-    let artifact =
-        found.ok_or_else(|| ToolError::not_found(format!("there is no artifact `{}`", page.artifact)))?;
+    let artifact = found.ok_or_else(|| {
+        let text =
+            format!("there is no artifact `{}`; take the id from the marker in a result", page.artifact);
+        ToolError::not_found(text)
+    })?;
     let text = text_of(&artifact, page.pointer.as_deref())?;
     Ok(cut(&text, page.offset, page.limit))
 }
 
-fn text_of(artifact: &Artifact, pointer: Option<&str>) -> Result<String, ToolError> {
+fn text_of<'a>(artifact: &'a Artifact, pointer: Option<&str>) -> Result<Cow<'a, str>, ToolError> {
     let crashed = |error: Box<dyn std::error::Error + Send + Sync>| {
         ToolError::new(ErrorKind::Crashed, "the stored result is damaged").caused_by(error)
     };
     let Some(pointer) = pointer else {
-        return String::from_utf8(artifact.bytes.to_vec()).map_err(|error| crashed(error.into()));
+        return std::str::from_utf8(&artifact.bytes).map(Cow::Borrowed).map_err(|error| {
+            let (kind, size) = (&artifact.media_type, artifact.bytes.len());
+            ToolError::invalid(format!(
+                "this is no text but a file ({kind}, {size} bytes); hand it to the user instead"
+            ))
+            .caused_by(error)
+        });
     };
     if artifact.media_type != Artifact::JSON {
         return Err(ToolError::invalid(
@@ -90,8 +100,8 @@ fn text_of(artifact: &Artifact, pointer: Option<&str>) -> Result<String, ToolErr
     }
     let value: Value = serde_json::from_slice(&artifact.bytes).map_err(|error| crashed(error.into()))?;
     match value.pointer(pointer) {
-        Some(Value::String(text)) => Ok(text.clone()),
-        Some(part) => Ok(part.to_string()),
+        Some(Value::String(text)) => Ok(Cow::Owned(text.clone())),
+        Some(part) => Ok(Cow::Owned(part.to_string())),
         None => {
             Err(ToolError::not_found(format!("nothing at `{pointer}`; pointers look like `/items/0/name`")))
         }

@@ -10,17 +10,15 @@ use toolroom_host::process::{Order, Supervisor};
 
 use super::definition::{Definition, Unusable};
 use super::desk::{Attendant, Desk, ProgressSink};
-use super::door::Door;
 use super::era::Era;
 use super::error::McpError;
 use super::event_stream::EventStream;
-use super::http::{Address, StreamableHttp};
+use super::http::StreamableHttp;
 use super::message::shortened;
 use super::param_header::encoded;
+use super::remote::Remote;
 use super::stdio::Stdio;
 use super::wire::{Ask, Wire};
-use toolroom::redact::Secret;
-use toolroom_host::net::Http;
 
 /// How long a page of a list may take.
 const LISTING: Duration = Duration::from_secs(30);
@@ -29,23 +27,14 @@ const LISTING: Duration = Duration::from_secs(30);
 const MAX_TOOLS: usize = 1_000;
 const MAX_PAGES: usize = 200;
 
+/// What all definitions of one server may have together.
+const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
+
 /// How often a server may ask for more in the course of one call.
 const MAX_ROUNDS: usize = 8;
 
 /// What is shown of a name.
 const SHOWN_CHARS: usize = 80;
-
-/// Where a server over HTTP is found, and what goes with every request.
-pub struct Remote {
-    /// The client; its reach says which destinations are open.
-    pub http: Arc<dyn Http>,
-    /// The address.
-    pub url: String,
-    /// Headers an operator has set.
-    pub headers: Vec<(String, Secret)>,
-    /// Credentials.
-    pub door: Arc<dyn Door>,
-}
 
 /// A connection to a server. Dropping it ends it, and the program if there is one.
 pub struct Client {
@@ -87,14 +76,14 @@ impl Client {
         attendant: Arc<dyn Attendant>,
     ) -> Result<Self, McpError> {
         let desk = Desk::new(attendant);
-        let wire = Wire::Http(StreamableHttp::new(address(remote), Arc::clone(&desk)));
+        let wire = Wire::Http(StreamableHttp::new(remote, Arc::clone(&desk)));
         Self::agree(wire, desk, known).await
     }
 
     /// Talks to a server over the older transport, a stream that stays open.
     pub async fn listen(remote: Remote, attendant: Arc<dyn Attendant>) -> Result<Self, McpError> {
         let desk = Desk::new(attendant);
-        let wire = Wire::EventStream(EventStream::open(address(remote), Arc::clone(&desk)).await?);
+        let wire = Wire::EventStream(EventStream::open(remote, Arc::clone(&desk)).await?);
         Self::agree(wire, desk, Some(Era::Session)).await
     }
 
@@ -126,12 +115,6 @@ impl Client {
         self.wire.is_alive()
     }
 
-    /// What the server printed as errors, if it is a program.
-    #[must_use]
-    pub fn errors(&self) -> Option<String> {
-        self.wire.errors()
-    }
-
     /// Ends the connection in order. Dropping it does so, too, without a word.
     pub async fn close(self) {
         if let Wire::Http(http) = &*self.wire {
@@ -139,10 +122,10 @@ impl Client {
         }
     }
 
-    /// Every tool the server has, page by page.
+    /// Every tool the server has, page by page, as far as there is room for them.
     pub async fn tools(&self) -> Result<Listing, McpError> {
         let mut listing = Listing::default();
-        let mut names = HashSet::new();
+        let (mut names, mut bytes) = (HashSet::new(), 0);
         let mut cursor: Option<String> = None;
         for _ in 0..MAX_PAGES {
             let mut params = Map::new();
@@ -152,12 +135,19 @@ impl Client {
             let page = self.ask(Ask::new("tools/list", params, LISTING)).await?;
             let tools = page.get("tools").and_then(Value::as_array);
             for tool in tools.ok_or_else(|| McpError::Nonsense("a list of tools is none".to_owned()))? {
-                match Definition::read(tool) {
-                    Ok(tool) if names.contains(&tool.name) => listing.left_out.push(Unusable {
-                        name: tool.name,
-                        why: "another tool of the server has that name".to_owned(),
-                    }),
-                    Ok(tool) => {
+                let read = Definition::read_sized(tool).and_then(|(tool, size)| {
+                    let bad = |why: &str| Unusable { name: tool.name.clone(), why: why.to_owned() };
+                    match (names.contains(&tool.name), bytes + size > MAX_LIST_BYTES) {
+                        (true, _) => Err(bad("another tool of the server has that name")),
+                        (false, true) => {
+                            Err(bad("all tools of a server together may not be larger than 4 MiB"))
+                        }
+                        (false, false) => Ok((tool, size)),
+                    }
+                });
+                match read {
+                    Ok((tool, size)) => {
+                        bytes += size;
                         names.insert(tool.name.clone());
                         listing.tools.push(tool);
                     }
@@ -256,8 +246,4 @@ impl Drop for Client {
             listening.abort();
         }
     }
-}
-
-fn address(Remote { http, url, headers, door }: Remote) -> Address {
-    Address { http, url, headers, door }
 }

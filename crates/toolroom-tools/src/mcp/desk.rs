@@ -15,8 +15,8 @@ use super::message::{Incoming, reply, shortened};
 const MAX_OPEN: usize = 512;
 
 /// Messages that may come at once, and each second after that. More is a flood.
-const BURST: f64 = 10_000.0;
-const EACH_SECOND: f64 = 1_000.0;
+const BURST: Amount = Amount { messages: 10_000.0, bytes: 128.0 * 1024.0 * 1024.0 };
+const EACH_SECOND: Amount = Amount { messages: 1_000.0, bytes: 16.0 * 1024.0 * 1024.0 };
 
 /// What is shown of a text that tells about progress.
 const MAX_PROGRESS_CHARS: usize = 500;
@@ -37,8 +37,13 @@ pub trait Attendant: Send + Sync {
         None
     }
 
-    /// The tools of the server are not what they were.
+    /// The tools of the server are not what they were, or may not be.
     fn tools_changed(&self) {}
+
+    /// The server is a program, and printed this as an error.
+    fn printed(&self, bytes: &[u8]) {
+        let _ = bytes;
+    }
 }
 
 /// Nobody who could answer a question.
@@ -57,8 +62,15 @@ struct State {
     next: i64,
     open: HashMap<i64, Waiting>,
     closed: Option<McpError>,
-    allowance: f64,
+    allowance: Amount,
     counted: Instant,
+}
+
+/// How much a server says.
+#[derive(Debug, Clone, Copy)]
+struct Amount {
+    messages: f64,
+    bytes: f64,
 }
 
 struct Waiting {
@@ -72,7 +84,11 @@ pub(super) struct Ticket {
     pub(super) id: i64,
     desk: Arc<Desk>,
     answer: oneshot::Receiver<Result<Value, McpError>>,
+    farewell: Option<Farewell>,
 }
+
+/// Tells a server that nobody waits for this request any more.
+type Farewell = Box<dyn FnOnce(i64) + Send>;
 
 impl Desk {
     pub(super) fn new(attendant: Arc<dyn Attendant>) -> Arc<Self> {
@@ -85,53 +101,51 @@ impl Desk {
         self.attendant.as_ref()
     }
 
-    /// Opens a request.
+    /// Opens a request. If that is not possible, nothing was sent.
     pub(super) fn open(self: &Arc<Self>, progress: Option<ProgressSink>) -> Result<Ticket, McpError> {
         let mut state = self.state();
         if let Some(error) = &state.closed {
-            return Err(error.clone());
+            return Err(error.clone().unsent());
         }
         if state.open.len() >= MAX_OPEN {
-            return Err(McpError::TooMuch {
-                what: "another request",
-                limit: format!("{MAX_OPEN} at a time"),
-            });
+            let limit = format!("{MAX_OPEN} at a time");
+            return Err(McpError::TooMuch { what: "another request", limit }.unsent());
         }
         let id = state.next;
         state.next += 1;
         let (sender, answer) = oneshot::channel();
         state.open.insert(id, Waiting { answer: sender, progress, heard: Instant::now() });
-        Ok(Ticket { id, desk: Arc::clone(self), answer })
+        Ok(Ticket { id, desk: Arc::clone(self), answer, farewell: None })
     }
 
     /// Takes a message in, and gives what has to be said in return. An error is one of this message alone, unless the
-    /// desk [is closed](Desk::closed) with it.
-    pub(super) fn take(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, McpError> {
+    /// desk [is closed](Desk::closed) with it. Where an answer without an id can only be that to one request, that is
+    /// `asked`.
+    pub(super) fn take(&self, asked: Option<i64>, bytes: &[u8]) -> Result<Vec<Vec<u8>>, McpError> {
         let messages = Incoming::read(bytes);
-        let count = messages.as_ref().map_or(1, |messages| messages.len().max(1));
-        self.count(count)?;
-        Ok(messages?.into_iter().filter_map(|message| self.sort(message)).collect())
-    }
-
-    /// The same where an answer without an id can only be that to `asked`.
-    pub(super) fn take_for(&self, asked: i64, bytes: &[u8]) -> Result<Vec<Vec<u8>>, McpError> {
-        if let Ok(messages) = Incoming::read(bytes)
-            && let [Incoming::Answer { id: None, result: Err(refusal) }] = messages.as_slice()
-        {
-            self.settle(asked, Err(refusal.clone().into()));
-            return Ok(Vec::new());
+        self.count(messages.as_ref().map_or(1, |messages| messages.len().max(1)), 0)?;
+        let mut messages = messages?;
+        if let [Incoming::Answer { id, result: Err(_) }] = messages.as_mut_slice() {
+            *id = id.or(asked);
         }
-        self.take(bytes)
+        Ok(messages.into_iter().filter_map(|message| self.sort(message)).collect())
     }
 
-    fn count(&self, messages: usize) -> Result<(), McpError> {
+    /// Counts what came, whatever it is. A flood closes the desk.
+    pub(super) fn count(&self, messages: usize, bytes: usize) -> Result<(), McpError> {
+        let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
         let mut state = self.state();
         let now = Instant::now();
         let passed = now.saturating_duration_since(state.counted).as_secs_f64();
         state.counted = now;
-        let messages = u32::try_from(messages).unwrap_or(u32::MAX);
-        state.allowance = (state.allowance + passed * EACH_SECOND).min(BURST) - f64::from(messages);
-        if state.allowance >= 0.0 {
+        let left =
+            |left: f64, each: f64, most: f64, came: usize| (left + passed * each).min(most) - number(came);
+        let Amount { messages: known, bytes: read } = state.allowance;
+        state.allowance = Amount {
+            messages: left(known, EACH_SECOND.messages, BURST.messages, messages),
+            bytes: left(read, EACH_SECOND.bytes, BURST.bytes, bytes),
+        };
+        if state.allowance.messages >= 0.0 && state.allowance.bytes >= 0.0 {
             return Ok(());
         }
         drop(state);
@@ -179,10 +193,11 @@ impl Desk {
         let sink = {
             let mut state = self.state();
             let Some(waiting) = state.open.get_mut(&id) else { return };
+            // Where nobody asked for it, it is no sign of life either.
+            let Some(sink) = waiting.progress.clone() else { return };
             waiting.heard = Instant::now();
-            waiting.progress.clone()
+            sink
         };
-        let Some(sink) = sink else { return };
         let number = |name: &str| params.get(name).and_then(Value::as_f64);
         let fraction = number("progress").zip(number("total").filter(|total| *total > 0.0));
         let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
@@ -216,6 +231,12 @@ impl Desk {
 }
 
 impl Ticket {
+    /// Has the server told if this is dropped before there is an answer.
+    pub(super) fn telling(mut self, farewell: impl FnOnce(i64) + Send + 'static) -> Self {
+        self.farewell = Some(Box::new(farewell));
+        self
+    }
+
     /// The answer, if it is there already.
     pub(super) fn ready(&mut self) -> Option<Result<Value, McpError>> {
         self.answer.try_recv().ok()
@@ -250,6 +271,13 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.desk.state().open.remove(&self.id);
+        let is_open = self.desk.state().open.remove(&self.id).is_some();
+        if let Some(farewell) = self.farewell.take().filter(|_| is_open) {
+            farewell(self.id);
+        }
     }
 }
+
+#[cfg(test)]
+#[path = "desk_tests.rs"]
+mod tests;

@@ -45,7 +45,7 @@ impl Challenge {
         (status == 401 || (status == 403 && wants_more)).then_some(challenge)
     }
 
-    fn read(status: u16, header: &str) -> Self {
+    pub(super) fn read(status: u16, header: &str) -> Self {
         let parameters = parameters(header);
         let get = |wanted: &str| {
             let found = parameters.iter().find(|(name, _)| name == wanted);

@@ -32,6 +32,13 @@ impl Era {
     }
 }
 
+impl Era {
+    /// The era of that [name](fmt::Display).
+    pub(super) fn named(name: &str) -> Option<Self> {
+        [Self::Stateless, Self::Session].into_iter().find(|era| era.to_string() == name)
+    }
+}
+
 impl fmt::Display for Era {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use toolroom::ledger::LedgerError;
 use toolroom_host::net::NetError;
 use toolroom_host::process::ProcessError;
 
@@ -24,6 +25,30 @@ pub enum McpError {
         /// What is in the way.
         reason: String,
     },
+    /// A secret that its entry names is not there.
+    #[error("the server cannot be used: {why}")]
+    MissingSecret {
+        /// Which one, and what to do.
+        why: String,
+    },
+    /// What was seen of it, or accepted, cannot be kept or read, so that it is not used.
+    #[error("the server cannot be used: {0}")]
+    Unkept(#[source] Arc<LedgerError>),
+    /// It is not what it was when this connection was made.
+    #[error("what is said about the server has changed; try again")]
+    Replaced,
+    /// It took too long until it could be used.
+    #[error("the server could not be used within {} s: it has to begin and to list its tools in that time", .after.as_secs())]
+    TooSlow {
+        /// How long it was waited for.
+        after: Duration,
+    },
+    /// Nobody waited until it could be used.
+    #[error("nobody waited until the server could be used")]
+    Abandoned,
+    /// What was to be asked was never sent.
+    #[error("{0}")]
+    Unsent(#[source] Arc<Self>),
     /// It went away.
     #[error("the server has ended: {how}")]
     Ended {
@@ -40,7 +65,7 @@ pub enum McpError {
     #[error("nothing can be said to the server")]
     Unwritable(#[source] Arc<io::Error>),
     /// The network, or what guards it.
-    #[error("{0}")]
+    #[error(transparent)]
     Net(#[from] NetError),
     /// It answered with a status that is none of the protocol.
     #[error("the server answers with status {status}{}", said(.text))]
@@ -121,18 +146,9 @@ impl McpError {
         }
     }
 
-    /// Whether the connection is of no further use.
-    #[must_use]
-    pub fn is_fatal(&self) -> bool {
-        matches!(
-            self,
-            Self::Start(_)
-                | Self::Confinement { .. }
-                | Self::Ended { .. }
-                | Self::Closed { .. }
-                | Self::Unwritable(_)
-                | Self::SessionLost
-        )
+    /// The same about a request that never left.
+    pub(super) fn unsent(self) -> Self {
+        Self::Unsent(Arc::new(self))
     }
 
     /// Whether the server may have done what it was asked for all the same.

@@ -8,14 +8,14 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
-use toolroom_host::net::{Body, Request, Url};
+use toolroom_host::net::{Body, Request, Response, Url};
 use toolroom_host::sse::Reader;
 
-use super::desk::{Desk, Ticket};
+use super::desk::Desk;
 use super::door::Challenge;
 use super::error::McpError;
-use super::http::Address;
 use super::message::{cancelled, request, shortened, too_large};
+use super::remote::Remote;
 use super::wire::Ask;
 
 /// How long the stream may take to say where messages go.
@@ -31,20 +31,15 @@ pub(super) struct EventStream {
 }
 
 struct Line {
-    address: Address,
+    remote: Remote,
     desk: Arc<Desk>,
     /// Where messages go; of the same origin as the stream.
     post: String,
 }
 
 impl EventStream {
-    pub(super) async fn open(address: Address, desk: Arc<Desk>) -> Result<Self, McpError> {
-        let request = with_credentials(Request::get(address.url.clone()), &address)?;
-        let request = request.header("accept", "text/event-stream")?.header("accept-encoding", "identity")?;
-        let response = address.http.send(request).await?;
-        if let Some(challenge) = Challenge::of(&response) {
-            return Err(McpError::Unauthorized { why: challenge.to_string() });
-        }
+    pub(super) async fn open(remote: Remote, desk: Arc<Desk>) -> Result<Self, McpError> {
+        let response = let_in(&remote).await?;
         if !response.status.is_success() {
             return Err(McpError::Status { status: response.status.as_u16(), text: String::new() });
         }
@@ -58,8 +53,8 @@ impl EventStream {
                 McpError::Nonsense("the stream does not say where messages go".to_owned())
             }));
         };
-        let post = same_origin(&address.url, &endpoint).inspect_err(|_| reading.abort())?;
-        let line = Arc::new(Line { address, desk, post });
+        let post = same_origin(&remote.url, &endpoint).inspect_err(|_| reading.abort())?;
+        let line = Arc::new(Line { remote, desk, post });
         let answering = Arc::downgrade(&line);
         tokio::spawn(async move {
             while let Some(reply) = queue.recv().await {
@@ -77,13 +72,16 @@ impl EventStream {
     }
 
     pub(super) async fn ask(&self, ask: &Ask) -> Result<Value, McpError> {
-        let ticket = self.line.desk.open(ask.progress.clone())?;
+        let mut ticket = self.line.desk.open(ask.progress.clone())?;
+        if ask.may_cancel {
+            let line = Arc::clone(&self.line);
+            ticket = ticket.telling(move |id| line.take_back(id));
+        }
         let silence = ticket.silence(ask.patience);
         let body = request(ticket.id, &ask.method, &ask.params(ticket.id));
-        let mut open = Open { ticket, line: Arc::clone(&self.line), may_cancel: ask.may_cancel };
         let answer = async {
             self.line.tell(body).await?;
-            open.ticket.answer().await
+            ticket.answer().await
         };
         tokio::select! {
             biased;
@@ -97,6 +95,21 @@ impl EventStream {
     }
 }
 
+/// Asks for the stream, and once more if the credentials were too old.
+async fn let_in(remote: &Remote) -> Result<Response, McpError> {
+    let mut is_again = false;
+    loop {
+        let request = remote.with_credentials(Request::get(remote.url.clone()))?;
+        let request = request.header("accept", "text/event-stream")?.header("accept-encoding", "identity")?;
+        let response = remote.http.send(request).await?;
+        let Some(challenge) = Challenge::of(&response) else { return Ok(response) };
+        if is_again || !remote.door.challenged(&challenge).await? {
+            return Err(McpError::Unauthorized { why: challenge.to_string() });
+        }
+        is_again = true;
+    }
+}
+
 impl Drop for EventStream {
     fn drop(&mut self) {
         self.reading.abort();
@@ -105,23 +118,20 @@ impl Drop for EventStream {
 
 impl Line {
     async fn tell(&self, message: Vec<u8>) -> Result<(), McpError> {
-        let request = with_credentials(Request::post(self.post.clone(), message), &self.address)?;
-        let response = self.address.http.send(request.header("content-type", "application/json")?).await?;
+        let request = self.remote.with_credentials(Request::post(self.post.clone(), message))?;
+        let response = self.remote.http.send(request.header("content-type", "application/json")?).await?;
         match response.status {
             status if status.is_success() => Ok(()),
             status => Err(McpError::Status { status: status.as_u16(), text: String::new() }),
         }
     }
-}
 
-fn with_credentials(mut request: Request, address: &Address) -> Result<Request, McpError> {
-    for (name, value) in &address.headers {
-        request = request.secret_header(name, value.expose())?;
+    /// Says that nobody waits for a request any more.
+    fn take_back(self: Arc<Self>, id: i64) {
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            drop(runtime.spawn(async move { drop(self.tell(cancelled(id)).await) }));
+        }
     }
-    if let Some(token) = address.door.token() {
-        request = request.secret_header("authorization", &format!("Bearer {}", token.expose()))?;
-    }
-    Ok(request)
 }
 
 /// Reads the stream to its end, which is that of the connection.
@@ -139,6 +149,9 @@ async fn read(
             Ok(None) => break "it has ended the stream".to_owned(),
             Err(error) => break error.to_string(),
         };
+        if desk.count(0, bytes.len()).is_err() {
+            return;
+        }
         let mut events = Vec::new();
         if reader.push(&bytes, |event| events.push(event)).is_err() {
             break too_large().to_string();
@@ -148,7 +161,7 @@ async fn read(
                 drop(endpoint.take().map(|endpoint| endpoint.send(event.data)));
                 continue;
             }
-            match desk.take(event.data.as_bytes()) {
+            match desk.take(None, event.data.as_bytes()) {
                 Ok(said) => said.into_iter().for_each(|reply| drop(replies.try_send(reply))),
                 Err(error) => tracing::debug!(%error, "an event of a server is no message"),
             }
@@ -161,7 +174,7 @@ async fn read(
 }
 
 /// The address that messages go to. A server may not name one of somebody else, who would get our credentials.
-fn same_origin(stream: &str, endpoint: &str) -> Result<String, McpError> {
+pub(super) fn same_origin(stream: &str, endpoint: &str) -> Result<String, McpError> {
     let bad = || McpError::Nonsense(format!("`{}` is no address for messages", shortened(endpoint, 80)));
     let stream = Url::parse(stream).map_err(|_| bad())?;
     let joined = stream.join(endpoint.trim()).map_err(|_| bad())?;
@@ -169,23 +182,6 @@ fn same_origin(stream: &str, endpoint: &str) -> Result<String, McpError> {
         return Ok(joined.into());
     }
     Err(McpError::Nonsense("its messages should go to another origin, which is refused".to_owned()))
-}
-
-/// A request on its way: the server is told when nobody waits for it any more.
-struct Open {
-    ticket: Ticket,
-    line: Arc<Line>,
-    may_cancel: bool,
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        let is_told = self.may_cancel && self.ticket.is_open() && self.line.desk.closed().is_none();
-        if let (true, Ok(runtime)) = (is_told, tokio::runtime::Handle::try_current()) {
-            let (line, message) = (Arc::clone(&self.line), cancelled(self.ticket.id));
-            drop(runtime.spawn(async move { drop(line.tell(message).await) }));
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! All servers of a project, and their tools in the catalog.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
+use tokio::task::JoinSet;
 use toolroom::catalog::Catalog;
 use toolroom::clock::Clock;
 use toolroom::foreign::{DefinitionRecord, ForeignServers, ServerRecord};
@@ -14,12 +17,12 @@ use toolroom::tool::Tool;
 use toolroom_host::process::Supervisor;
 
 use super::berth::{Berth, Harbour};
-use super::client::Listing;
 use super::definition::Definition;
-use super::era::Era;
-use super::error::McpError;
 use super::launcher::{Grounds, Launcher, Safe};
-use super::tool::ForeignTool;
+use super::tool::{ForeignTool, check_schema};
+
+/// How long a server may take for the handshake and for listing its tools, together.
+const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// What a gateway is made of.
 pub struct Surroundings {
@@ -42,27 +45,19 @@ pub struct Surroundings {
 pub struct Gateway {
     harbour: Arc<Harbour>,
     catalog: Weak<Catalog>,
-    seats: Mutex<BTreeMap<String, Seat>>,
+    docked: Mutex<BTreeMap<String, Docked>>,
 }
 
 /// A server, and what of it is in the catalog.
-struct Seat {
+struct Docked {
     berth: Arc<Berth>,
     definitions: Vec<DefinitionRecord>,
 }
 
-/// What a look at a server has shown.
-#[derive(Debug, Clone)]
-pub struct Inspection {
-    /// What it calls itself, and its version.
-    pub title: (String, String),
-    /// The version that is spoken with it.
-    pub version: String,
-    /// Its era.
-    pub era: Era,
-    /// Its tools.
-    pub listing: Listing,
-}
+/// Why a server cannot be used, in words without secrets: it may repeat what it was sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Failed(String);
 
 impl Gateway {
     /// A gateway without servers; [`Gateway::settle`] brings them.
@@ -70,84 +65,129 @@ impl Gateway {
     pub fn new(project: ProjectId, around: Surroundings) -> Self {
         let Surroundings { kept, safe, supervisor, grounds, clock, catalog } = around;
         let launcher = Launcher::new(supervisor, grounds, safe);
-        let harbour = Arc::new(Harbour { project, kept, launcher, clock });
-        Self { harbour, catalog, seats: Mutex::default() }
+        let (start_limit, outdated) = (START_LIMIT, Arc::default());
+        let harbour = Arc::new(Harbour { project, kept, launcher, clock, start_limit, outdated });
+        Self { harbour, catalog, docked: Mutex::default() }
+    }
+
+    /// The same, whose servers may take so long for the handshake and for listing their tools, together. Said before it
+    /// has any.
+    #[must_use]
+    pub fn with_start_limit(mut self, start_limit: Duration) -> Self {
+        if let Some(harbour) = Arc::get_mut(&mut self.harbour) {
+            harbour.start_limit = start_limit;
+        }
+        self
+    }
+
+    /// Rings when a call has found that what is kept is not what is in the catalog.
+    #[must_use]
+    pub fn outdated(&self) -> Arc<Notify> {
+        Arc::clone(&self.harbour.outdated)
+    }
+
+    /// Where programs of servers work.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
+        self.harbour.launcher.workspace()
     }
 
     /// Brings the catalog to what is kept now: accepted tools of servers that are on, and no others.
     pub async fn settle(&self) -> Result<(), LedgerError> {
         let Harbour { project, kept, .. } = &*self.harbour;
         let Some(catalog) = self.catalog.upgrade() else { return Ok(()) };
-        let mut seats = self.seats.lock().await;
+        let mut docked = self.docked.lock().await;
         let servers = kept.servers(project).await?;
         let is_on = |name: &String| servers.iter().any(|server| server.name == *name && server.is_enabled);
-        let gone: Vec<String> = seats.keys().filter(|name| !is_on(name)).cloned().collect();
+        let gone: Vec<String> = docked.keys().filter(|name| !is_on(name)).cloned().collect();
         for name in gone {
             catalog.unregister(Some(project), &source(&name));
             // What is at work keeps its connection until it is done.
-            drop(seats.remove(&name));
+            drop(docked.remove(&name));
         }
         for server in servers.into_iter().filter(|server| server.is_enabled) {
-            let definitions = kept.definitions(project, &server.name).await?;
-            let seat = seats.get(&server.name);
+            // What was accepted of this one cannot be told: it is out, and no other with it.
+            let definitions = kept.definitions(project, &server.name).await.unwrap_or_else(|error| {
+                tracing::warn!(server = server.name, %error, "the tools of a server cannot be used");
+                Vec::new()
+            });
+            let seat = docked.get(&server.name);
             let berth = match seat.map(|seat| &seat.berth).filter(|berth| berth.record == server) {
                 Some(berth) => Arc::clone(berth),
                 None => Berth::new(Arc::clone(&self.harbour), server.clone()),
             };
-            let is_same = |seat: &Seat| Arc::ptr_eq(&seat.berth, &berth) && seat.definitions == definitions;
+            let is_same = |seat: &Docked| Arc::ptr_eq(&seat.berth, &berth) && seat.definitions == definitions;
             if !seat.is_some_and(is_same) {
                 self.register(&catalog, &berth, &definitions);
-                seats.insert(server.name, Seat { berth, definitions });
+                docked.insert(server.name, Docked { berth, definitions });
             }
         }
         Ok(())
     }
 
     fn register(&self, catalog: &Catalog, berth: &Arc<Berth>, definitions: &[DefinitionRecord]) {
-        let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
-        for document in definitions.iter().filter_map(usable) {
-            let tool = Definition::read(document).and_then(|tool| ForeignTool::new(Arc::clone(berth), tool));
-            match tool {
-                Ok(tool) => tools.push(Arc::new(tool)),
-                Err(error) => tracing::warn!(server = berth.name(), %error, "a tool cannot be used"),
-            }
-        }
-        let replaced = catalog.replace(Some(&self.harbour.project), &source(berth.name()), tools);
-        if let Err(error) = replaced {
+        let replace = |is_checked: bool| {
+            let tools = tools(berth, definitions, is_checked);
+            catalog.replace(Some(&self.harbour.project), &source(berth.name()), tools)
+        };
+        // They were checked before they were accepted. If one cannot be used all the same, the others can.
+        if let Err(error) = replace(false).or_else(|_| replace(true)) {
             tracing::warn!(server = berth.name(), %error, "the tools of a server cannot be used");
         }
     }
 
     /// Connects to a server anew, whatever happened before, and lists its tools; what it offers is kept beside what was
     /// accepted. It need not be on.
-    pub async fn inspect(&self, server: &ServerRecord) -> Result<Inspection, McpError> {
-        let berth = Berth::new(Arc::clone(&self.harbour), server.clone());
-        let open = berth.open().await?;
-        let client = open.client();
-        let (title, version) = (client.server_name(), client.version().to_owned());
-        let inspection = Inspection { title, version, era: client.era(), listing: open.listing.clone() };
-        drop(open);
+    pub async fn inspect(&self, server: &ServerRecord) -> Result<(), Failed> {
+        let berth = Berth::wanted_now(Arc::clone(&self.harbour), server.clone());
+        let opened = berth.open().await.map(drop);
         berth.close().await;
-        Ok(inspection)
+        match opened {
+            Ok(()) => Ok(()),
+            Err(error) => Err(Failed(berth.told(&error).await)),
+        }
     }
 
-    /// Ends what nobody uses, looks at what has changed, and brings the catalog to it.
+    /// Brings the catalog to what is kept, then ends what nobody uses and looks at what has changed. No server holds up
+    /// the others, or those who wait for this, for more than a moment.
     pub async fn look_after(&self) -> Result<(), LedgerError> {
-        let berths: Vec<Arc<Berth>> =
-            self.seats.lock().await.values().map(|seat| Arc::clone(&seat.berth)).collect();
-        for berth in berths {
-            berth.look_after().await;
+        self.settle().await?;
+        let mut looks = JoinSet::new();
+        for seat in self.docked.lock().await.values() {
+            let berth = Arc::clone(&seat.berth);
+            looks.spawn(async move { berth.look_after().await });
         }
-        self.settle().await
+        match looks.join_all().await.contains(&true) {
+            true => self.settle().await,
+            false => Ok(()),
+        }
     }
 
     /// Ends every connection in order.
     pub async fn close(&self) {
-        let seats = std::mem::take(&mut *self.seats.lock().await);
-        for seat in seats.into_values() {
-            seat.berth.close().await;
+        let docked = std::mem::take(&mut *self.docked.lock().await);
+        let mut ends = JoinSet::new();
+        for seat in docked.into_values() {
+            ends.spawn(async move { seat.berth.close().await });
+        }
+        drop(ends.join_all().await);
+    }
+}
+
+/// What of these can be a tool.
+fn tools(berth: &Arc<Berth>, definitions: &[DefinitionRecord], is_checked: bool) -> Vec<Arc<dyn Tool>> {
+    let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
+    for document in definitions.iter().filter_map(usable) {
+        let tool = Definition::read(document).and_then(|tool| match is_checked {
+            true => check_schema(&tool).map(|()| tool),
+            false => Ok(tool),
+        });
+        match tool.and_then(|tool| ForeignTool::new(Arc::clone(berth), tool)) {
+            Ok(tool) => tools.push(Arc::new(tool)),
+            Err(error) => tracing::warn!(server = berth.name(), %error, "a tool cannot be used"),
         }
     }
+    tools
 }
 
 /// What can be used of a definition: what was accepted, if it is still that.

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tokio::time::Instant;
 
 use super::client::Client;
 use super::desk::Desk;
 use super::era::{Era, STATELESS, WITH_SESSIONS};
 use super::error::{McpError, UNSUPPORTED_VERSION};
+use super::listening::Backoff;
 use super::message::{note, shortened};
 use super::wire::{Ask, Wire};
 
@@ -18,37 +20,50 @@ const PROBE: Duration = Duration::from_secs(10);
 /// How long the first words may take: programs have to start first.
 const HANDSHAKE: Duration = Duration::from_secs(60);
 
-/// How long a server may be silent about changes.
-const SUBSCRIBED: Duration = Duration::from_secs(24 * 3_600);
+/// How long a server may be silent about changes; then it is asked anew.
+const SUBSCRIBED: Duration = Duration::from_secs(3_600);
 
 /// What is shown of a version.
 const SHOWN_CHARS: usize = 80;
 
 impl Client {
-    /// Finds the era the server is of, and begins as it wants it.
+    /// Finds the era the server is of, and begins as it wants it. What it was of the last time is only where to begin.
     pub(super) async fn agree(wire: Wire, desk: Arc<Desk>, known: Option<Era>) -> Result<Self, McpError> {
         let (about, version) = (Value::Null, STATELESS.to_owned());
         let wire = Arc::new(wire);
         let mut client = Self { wire, listening: None, desk, era: Era::Stateless, version, about };
-        if known != Some(Era::Session) {
-            match client.discover().await {
-                Ok(true) => {
-                    client.subscribe();
-                    return Ok(client);
-                }
-                Ok(false) => {}
-                Err(error) if error.may_be_older() => {
-                    tracing::debug!(%error, "the server may be an older one");
-                }
-                Err(error) => return Err(error),
+        if known == Some(Era::Session) {
+            match client.initialize().await {
+                Err(error) if error.may_be_older() && client.discovered().await? => {}
+                agreed => agreed?,
             }
+        } else if !client.discovered().await? {
+            client.initialize().await?;
         }
-        client.initialize().await?;
         Ok(client)
+    }
+
+    /// Whether the server is of the newer era; then it is talked to in its words.
+    async fn discovered(&mut self) -> Result<bool, McpError> {
+        match self.discover().await {
+            Ok(true) => {
+                self.era = Era::Stateless;
+                STATELESS.clone_into(&mut self.version);
+                self.subscribe();
+                Ok(true)
+            }
+            Ok(false) => Ok(false),
+            Err(error) if error.may_be_older() => {
+                tracing::debug!(%error, "the server may be an older one");
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Asks in the words of the newer era; says whether the server understands them.
     async fn discover(&mut self) -> Result<bool, McpError> {
+        self.era = Era::Stateless;
         self.speak(Some(STATELESS), true);
         let ask = || Ask { may_cancel: false, ..Ask::new("server/discover", Map::new(), PROBE) };
         let about = match self.ask(ask()).await {
@@ -108,11 +123,21 @@ impl Client {
         let mut ask =
             Ask::new("subscriptions/listen", params.as_object().cloned().unwrap_or_default(), SUBSCRIBED);
         ask.params.insert("_meta".to_owned(), self.meta());
-        let wire = Arc::clone(&self.wire);
+        let (wire, desk) = (Arc::clone(&self.wire), Arc::clone(&self.desk));
         let listening = tokio::spawn(async move {
-            // Its answer is its end; without it, changes are seen when the server is next connected to.
-            if let Err(error) = wire.ask(&ask).await {
-                tracing::debug!(%error, "a server does not tell of changes");
+            let mut backoff = Backoff::default();
+            while desk.closed().is_none() {
+                let began = Instant::now();
+                // Its answer is its end. What was not said meanwhile may be that the tools have changed.
+                match wire.ask(&ask).await {
+                    Err(McpError::Refused { message, .. }) => {
+                        tracing::debug!(message, "a server does not tell of changes");
+                        return;
+                    }
+                    ended => tracing::debug!(error = ?ended.err(), "a server tells of no changes for now"),
+                }
+                tokio::time::sleep(backoff.after(began.elapsed(), None)).await;
+                desk.attendant().tools_changed();
             }
         });
         self.listening = Some(listening.abort_handle());

@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
-use toolroom::redact::Secret;
-use toolroom_host::net::{Http, Method, Request, Response};
+use toolroom_host::net::{Method, Request, Response};
 use toolroom_host::sse::{Place, Reader};
 
 use super::desk::{Desk, Ticket};
-use super::door::{Challenge, Door};
+use super::door::Challenge;
 use super::error::McpError;
 use super::message::{MAX_MESSAGE_BYTES, cancelled, request, shortened, too_large};
+use super::remote::Remote;
 use super::wire::Ask;
 
 /// How often a stream that ended early is taken up again for one answer.
@@ -33,17 +33,9 @@ const MAX_STATUS_CHARS: usize = 200;
 /// Where a server is, and how it is talked to. One of these is one session.
 pub(super) struct StreamableHttp(pub(super) Arc<Line>);
 
-/// Where a server is found, and what goes with every request to it.
-pub(super) struct Address {
-    pub(super) http: Arc<dyn Http>,
-    pub(super) url: String,
-    pub(super) headers: Vec<(String, Secret)>,
-    pub(super) door: Arc<dyn Door>,
-}
-
 /// The way to a server, shared by all who use it.
 pub(super) struct Line {
-    address: Address,
+    remote: Remote,
     pub(super) desk: Arc<Desk>,
     spoken: Mutex<Spoken>,
 }
@@ -57,8 +49,8 @@ struct Spoken {
 }
 
 impl StreamableHttp {
-    pub(super) fn new(address: Address, desk: Arc<Desk>) -> Self {
-        Self(Arc::new(Line { address, desk, spoken: Mutex::default() }))
+    pub(super) fn new(remote: Remote, desk: Arc<Desk>) -> Self {
+        Self(Arc::new(Line { remote, desk, spoken: Mutex::default() }))
     }
 
     /// From now on this version is spoken.
@@ -74,13 +66,16 @@ impl StreamableHttp {
 
     pub(super) async fn ask(&self, ask: &Ask) -> Result<Value, McpError> {
         let line = &self.0;
-        let ticket = line.desk.open(ask.progress.clone())?;
+        let mut ticket = line.desk.open(ask.progress.clone())?;
+        if ask.may_cancel {
+            let line = Arc::clone(line);
+            ticket = ticket.telling(move |id| line.take_back(id));
+        }
         let silence = ticket.silence(ask.patience);
         let body = request(ticket.id, &ask.method, &ask.params(ticket.id));
-        let mut open = Open { ticket, line: Arc::clone(line), may_cancel: ask.may_cancel };
         tokio::select! {
             biased;
-            answer = line.exchange(&mut open.ticket, ask, body) => answer,
+            answer = line.exchange(&mut ticket, ask, body) => answer,
             () = silence => Err(ask.silent()),
         }
     }
@@ -94,10 +89,10 @@ impl StreamableHttp {
         if self.0.spoken().session.is_none() {
             return;
         }
-        let request = self.0.request(Request::new(Method::DELETE, self.0.address.url.clone()), None, &[]);
+        let request = self.0.request(Request::new(Method::DELETE, self.0.remote.url.clone()), None, &[]);
         if let Ok(request) = request {
             // Servers need not know the method, and nobody waits for what they say.
-            drop(self.0.address.http.send(request).await);
+            drop(self.0.remote.http.send(request).await);
         }
     }
 }
@@ -105,11 +100,11 @@ impl StreamableHttp {
 impl Line {
     /// Opens a stream of what comes, or takes one up again.
     pub(super) async fn listen(&self, from: Option<&str>) -> Result<Response, McpError> {
-        let mut request = Request::get(self.address.url.clone());
+        let mut request = Request::get(self.remote.url.clone());
         if let Some(id) = from {
             request = request.header("last-event-id", id)?;
         }
-        let response = self.address.http.send(self.request(request, None, &[])?).await?;
+        let response = self.remote.http.send(self.request(request, None, &[])?).await?;
         match kind(&response) {
             Kind::Events if response.status.is_success() => Ok(response),
             _ => Err(status_of(response).await),
@@ -131,7 +126,7 @@ impl Line {
         let mut place = match kind(&response) {
             Kind::Document => {
                 let bytes = whole(response).await?;
-                self.take(ticket.id, &bytes).await?;
+                self.take(Some(ticket.id), &bytes).await?;
                 let answered = ticket.ready();
                 return answered.unwrap_or_else(|| Err(nonsense("the answer is not that to the request")));
             }
@@ -163,11 +158,12 @@ impl Line {
         let mut reader = Reader::default();
         let mut body = response.body;
         while let Some(bytes) = body.chunk().await? {
+            self.desk.count(0, bytes.len())?;
             let mut messages = Vec::new();
             let pushed = reader.push(&bytes, |event| messages.push(event.data));
             pushed.map_err(|_| too_large())?;
             for message in messages.iter().filter(|message| !message.is_empty()) {
-                self.take(ticket.id, message.as_bytes()).await?;
+                self.take(Some(ticket.id), message.as_bytes()).await?;
             }
             if !ticket.is_open() {
                 break;
@@ -176,12 +172,23 @@ impl Line {
         Ok(reader.place().clone())
     }
 
-    /// Gives a message to the desk, and sends what it says to that.
-    pub(super) async fn take(&self, asked: i64, bytes: &[u8]) -> Result<(), McpError> {
-        for reply in self.desk.take_for(asked, bytes)? {
-            self.tell(reply).await?;
+    /// Gives a message to the desk, and sends what it says to that. A server that does not take the answer to its own
+    /// question goes without it; what it was asked is not touched by that.
+    pub(super) async fn take(&self, asked: Option<i64>, bytes: &[u8]) -> Result<(), McpError> {
+        for reply in self.desk.take(asked, bytes)? {
+            if let Err(error) = self.tell(reply).await {
+                tracing::debug!(%error, "a server does not take the answer to its question");
+            }
         }
         Ok(())
+    }
+
+    /// Says that nobody waits for a request any more. In the newer era the end of its stream says so.
+    fn take_back(self: Arc<Self>, id: i64) {
+        let is_told = !self.spoken().is_stateless;
+        if let (true, Ok(runtime)) = (is_told, tokio::runtime::Handle::try_current()) {
+            drop(runtime.spawn(async move { drop(self.tell(cancelled(id)).await) }));
+        }
     }
 
     async fn tell(&self, message: Vec<u8>) -> Result<(), McpError> {
@@ -198,7 +205,7 @@ impl Line {
         if matches!(kind(&response), Kind::Document) {
             let status = response.status.as_u16();
             let bytes = response.body.bytes_up_to(MAX_STATUS_BYTES).await?;
-            if self.desk.take_for(ticket.id, &bytes).is_ok()
+            if self.desk.take(Some(ticket.id), &bytes).is_ok()
                 && let Some(answer) = ticket.ready()
             {
                 return answer;
@@ -217,13 +224,13 @@ impl Line {
     ) -> Result<Response, McpError> {
         let mut challenges = 0;
         loop {
-            let request = Request::post(self.address.url.clone(), body.clone())
+            let request = Request::post(self.remote.url.clone(), body.clone())
                 .header("content-type", "application/json")?;
-            let response = self.address.http.send(self.request(request, method, headers)?).await?;
+            let response = self.remote.http.send(self.request(request, method, headers)?).await?;
             let Some(challenge) = Challenge::of(&response) else { return Ok(response) };
             let is_last = challenges == MAX_CHALLENGES;
             challenges += 1;
-            if is_last || !self.address.door.challenged(&challenge).await? {
+            if is_last || !self.remote.door.challenged(&challenge).await? {
                 return Err(McpError::Unauthorized { why: challenge.to_string() });
             }
         }
@@ -241,12 +248,7 @@ impl Line {
             .header("accept", "application/json, text/event-stream")?
             // What is compressed arrives late.
             .header("accept-encoding", "identity")?;
-        for (name, value) in &self.address.headers {
-            request = request.secret_header(name, value.expose())?;
-        }
-        if let Some(token) = self.address.door.token() {
-            request = request.secret_header("authorization", &format!("Bearer {}", token.expose()))?;
-        }
+        request = self.remote.with_credentials(request)?;
         if let Some(version) = &spoken.version {
             request = request.header("mcp-protocol-version", version)?;
         }
@@ -294,21 +296,4 @@ async fn status_of(response: Response) -> McpError {
 
 fn nonsense(why: &str) -> McpError {
     McpError::Nonsense(why.to_owned())
-}
-
-/// A request on its way. In the newer era the end of its stream says that nobody waits any more; before, a message does.
-struct Open {
-    ticket: Ticket,
-    line: Arc<Line>,
-    may_cancel: bool,
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        let is_told = self.may_cancel && self.ticket.is_open() && !self.line.spoken().is_stateless;
-        if let (true, Ok(runtime)) = (is_told, tokio::runtime::Handle::try_current()) {
-            let (line, message) = (Arc::clone(&self.line), cancelled(self.ticket.id));
-            drop(runtime.spawn(async move { drop(line.tell(message).await) }));
-        }
-    }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
@@ -11,26 +10,23 @@ use toolroom::BoxFuture;
 use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, Reached, ServerRecord};
 use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
-use toolroom_host::net::{self, Http, Limits, Opening, Proxy, Reach, Url};
-use toolroom_host::process::{Found, Order, Supervisor, Variables, folder_of_file, package_folders};
+use toolroom_host::folders::make_private;
+use toolroom_host::net::{self, Http, Opening, Proxy, Url};
+use toolroom_host::process::{Order, ProcessError, Supervisor, Variables};
 use toolroom_host::sandbox::{Confinement, Demand, Named, Network, Profile, Sandbox, make_home};
 
-use super::client::{Client, Remote};
+use super::client::Client;
 use super::desk::Attendant;
 use super::door::Door;
 use super::era::Era;
 use super::error::McpError;
-use super::message::MAX_MESSAGE_BYTES;
+use super::named_secret::{named_secret, names_secret};
+use super::program::{Missing, has_network, look};
+use super::reach::reach;
+use super::remote::Remote;
 
 /// What is kept of what a server prints as errors.
 const KEPT_BYTES: usize = 64 * 1024;
-
-/// A stream of one answer may not be longer, and no answer may be waited for longer; calls have limits of their own.
-const MAX_STREAM_BYTES: u64 = 8 * MAX_MESSAGE_BYTES as u64;
-const LONGEST_SILENCE: Duration = Duration::from_secs(3_600);
-
-/// Redirects that are followed, each judged anew.
-const MAX_REDIRECTS: u32 = 3;
 
 /// Secrets that entries name, and the way to take them out of what is kept.
 pub trait Safe: Send + Sync {
@@ -46,7 +42,7 @@ pub trait Safe: Send + Sync {
         project: &'a ProjectId,
         server: &'a ServerRecord,
         http: Arc<dyn Http>,
-    ) -> BoxFuture<'a, Arc<dyn Door>>;
+    ) -> BoxFuture<'a, Result<Arc<dyn Door>, McpError>>;
 }
 
 /// Where servers run.
@@ -56,8 +52,18 @@ pub struct Grounds {
     pub workspace: PathBuf,
     /// What they never see: our own files.
     pub hidden: Vec<PathBuf>,
-    /// Their home, which is not that of the user.
-    pub home: PathBuf,
+    /// Where each has a home of its own, which is not that of the user: none finds there what another one left.
+    pub homes: PathBuf,
+    /// What the configuration opens in private networks.
+    pub openings: Vec<Opening>,
+}
+
+impl Grounds {
+    /// The home of one server's programs.
+    #[must_use]
+    pub fn home_of(&self, server: &str) -> PathBuf {
+        self.homes.join(server).join("home")
+    }
 }
 
 /// Starts servers.
@@ -79,6 +85,10 @@ impl Launcher {
         Self { supervisor, grounds, sandbox: OnceCell::new(), safe }
     }
 
+    pub(super) fn workspace(&self) -> &Path {
+        &self.grounds.workspace
+    }
+
     pub(super) async fn start(
         &self,
         project: &ProjectId,
@@ -88,9 +98,9 @@ impl Launcher {
     ) -> Result<Started, McpError> {
         match &server.reached {
             Reached::Stdio(program) => {
-                let (order, way_out) = self.order(project, program).await?;
+                let (order, way_out) = self.order(project, &server.name, program).await?;
                 let client = Client::start(&self.supervisor, order, known, attendant).await;
-                let client = client.map_err(|error| told_of_sandbox(error, program))?;
+                let client = client.map_err(|error| told_of_sandbox(error, &server.name, program))?;
                 Ok(Started { client, _way_out: way_out })
             }
             Reached::Http(address) => {
@@ -110,64 +120,53 @@ impl Launcher {
         server: &ServerRecord,
         address: &AddressEntry,
     ) -> Result<Remote, McpError> {
-        let http: Arc<dyn Http> = Arc::new(net::Client::new(reach(&address.url)));
-        let headers = self.values(project, &address.headers).await?;
-        let door = self.safe.door(project, server, Arc::clone(&http)).await;
-        Ok(Remote { http, url: address.url.clone(), headers, door })
-    }
-
-    async fn values(
-        &self,
-        project: &ProjectId,
-        values: &BTreeMap<String, EntryValue>,
-    ) -> Result<Vec<(String, Secret)>, McpError> {
-        let mut opened = Vec::with_capacity(values.len());
-        for (name, value) in values {
-            let value = match value {
-                EntryValue::Plain(value) => Secret::new(name.clone(), value.clone()),
-                EntryValue::Secret(secret) => self
-                    .safe
-                    .secret(project, secret)
-                    .await
-                    .map_err(|reason| McpError::Closed { why: reason })?,
-            };
-            opened.push((name.clone(), value));
-        }
-        Ok(opened)
+        let http: Arc<dyn Http> = Arc::new(net::Client::new(reach(address, &self.grounds.openings)));
+        let headers = values(self.safe.as_ref(), project, &address.headers).await?;
+        let door = self.safe.door(project, server, Arc::clone(&http)).await?;
+        let url = filled_address(self.safe.as_ref(), project, address).await?;
+        Ok(Remote { http, url, headers, door })
     }
 
     async fn order(
         &self,
         project: &ProjectId,
+        server: &str,
         entry: &ProgramEntry,
     ) -> Result<(Order, Option<Proxy>), McpError> {
         let refused = |reason: String| McpError::Confinement { reason };
         let profile: Named = entry.profile.parse().map_err(|error| refused(format!("{error}")))?;
         let folder = entry.folder.as_ref().map_or_else(|| self.grounds.workspace.clone(), PathBuf::from);
-        let command = entry.command.clone();
+        let has_network = has_network(&profile);
         let looked = {
-            let (folder, arguments) = (folder.clone(), entry.arguments.clone());
-            spawn_blocking(move || look(&command, &arguments, &folder)).await
+            let (server, entry) = (server.to_owned(), entry.clone());
+            let workspace = self.grounds.workspace.clone();
+            spawn_blocking(move || look(&server, &entry, &workspace, has_network)).await
         };
-        let looked = looked.map_err(|error| refused(error.to_string()))?;
-        let missing = || {
-            let program = entry.command.clone();
-            McpError::Start(toolroom_host::process::ProcessError::NotFound { program })
-        };
-        let (found, readable) = looked.ok_or_else(missing)?;
+        let looked =
+            looked.map_err(|error| refused(error.to_string()))?.map_err(|missing| match missing {
+                Missing::Program => {
+                    McpError::Start(ProcessError::NotFound { program: entry.command.clone() })
+                }
+                Missing::Because(reason) => refused(reason),
+            })?;
         let mut variables = Variables::clean();
-        if let Some(folder) = found.path.parent() {
+        if let Some(folder) = &looked.programs {
             variables = variables.with_programs_of(folder);
         }
-        for (name, value) in self.values(project, &entry.environment).await? {
+        for (name, value) in values(self.safe.as_ref(), project, &entry.environment).await? {
             variables = variables.with(&name, value.expose()).map_err(|error| refused(error.to_string()))?;
         }
         let way_out = match &profile {
             Named::Network(hosts) => Some(Proxy::open(hosts).map_err(|error| refused(error.to_string()))?),
             Named::Workspace | Named::ReadOnly | Named::Off => None,
         };
-        let mut order = Order::new(found.path.as_os_str(), folder).with_arguments(entry.arguments.clone());
-        order.confinement = self.confinement(&profile, entry, readable, way_out.as_ref()).await?;
+        let mut arguments = Vec::with_capacity(looked.arguments.len());
+        for argument in &looked.arguments {
+            arguments.push(filled(self.safe.as_ref(), project, argument).await?);
+        }
+        let mut order = Order::new(looked.program.as_os_str(), folder).with_arguments(arguments);
+        order.confinement =
+            self.confinement(&profile, server, entry, looked.readable, way_out.as_ref()).await?;
         order.variables = variables;
         order.kept_bytes = KEPT_BYTES;
         // It runs for as long as it is needed; memory and processes are held as for everything that is started.
@@ -179,6 +178,7 @@ impl Launcher {
     async fn confinement(
         &self,
         profile: &Named,
+        server: &str,
         entry: &ProgramEntry,
         readable: Vec<PathBuf>,
         way_out: Option<&Proxy>,
@@ -190,9 +190,10 @@ impl Launcher {
         let find = || Sandbox::find(&self.supervisor, Demand::default());
         let sandbox = self.sandbox.get_or_try_init(find).await;
         let sandbox = sandbox.map_err(|error| refused(error.to_string()))?.clone();
+        let home = self.grounds.home_of(server);
         let mut confined = Profile {
             hidden: self.grounds.hidden.clone(),
-            home: Some(self.grounds.home.clone()),
+            home: Some(home.clone()),
             readable,
             ..Profile::bare()
         };
@@ -206,8 +207,13 @@ impl Launcher {
         if let Some(proxy) = way_out {
             confined.network = Network::Proxy { socket: proxy.socket().to_owned() };
         }
-        let (home, workspace) = (self.grounds.home.clone(), self.grounds.workspace.clone());
+        let workspace = self.grounds.workspace.clone();
+        let is_ours = self.grounds.hidden.iter().any(|folder| workspace.starts_with(folder));
         let confined = spawn_blocking(move || {
+            // Our own workspace is made by whoever needs it first.
+            if is_ours {
+                make_private(&workspace).map_err(|error| error.to_string())?;
+            }
             make_home(&home, &workspace).map_err(|error| error.to_string())?;
             sandbox.confine(&confined).map(Some).map_err(|error| error.to_string())
         });
@@ -215,46 +221,76 @@ impl Launcher {
     }
 }
 
-/// Where the program is, and what it has to read: itself, the files its arguments name, and fetched packages.
-fn look(command: &str, arguments: &[String], folder: &Path) -> Option<(Found, Vec<PathBuf>)> {
-    let found = Found::find(command, folder)?;
-    let mut readable = found.folders.clone();
-    readable.extend(arguments.iter().filter_map(|argument| folder_of_file(Path::new(argument))));
-    readable.extend(package_folders());
-    readable.sort();
-    readable.dedup();
-    Some((found, readable))
+/// The values of an entry, those of secrets among them.
+///
+/// # Errors
+/// When a secret is not kept.
+pub async fn values(
+    safe: &dyn Safe,
+    project: &ProjectId,
+    values: &BTreeMap<String, EntryValue>,
+) -> Result<Vec<(String, Secret)>, McpError> {
+    let mut opened = Vec::with_capacity(values.len());
+    for (name, value) in values {
+        let value = match value {
+            EntryValue::Plain(value) => Secret::new(name.clone(), value.clone()),
+            EntryValue::Secret(secret) => opened_secret(safe, project, secret).await?,
+            EntryValue::Around { before, secret, after } => {
+                let inner = opened_secret(safe, project, secret).await?;
+                Secret::new(secret.clone(), format!("{before}{}{after}", inner.expose()))
+            }
+        };
+        opened.push((name.clone(), value));
+    }
+    Ok(opened)
 }
 
-/// How far a server's connections go: the public internet, and the one place its entry names.
-#[must_use]
-pub fn reach(url: &str) -> Reach {
-    let limits = Limits {
-        wire_bytes: MAX_STREAM_BYTES,
-        decoded_bytes: MAX_STREAM_BYTES,
-        idle: LONGEST_SILENCE,
-        total: None,
-        ..Limits::default()
-    };
-    let opening = Url::parse(url).ok().and_then(|url| {
-        let host = url.host_str()?.trim_matches(['[', ']']).to_owned();
-        Opening::of_port(&host, url.port_or_known_default()?).ok()
-    });
-    Reach::public().open(opening).max_redirects(MAX_REDIRECTS).limits(limits)
+async fn opened_secret(safe: &dyn Safe, project: &ProjectId, name: &str) -> Result<Secret, McpError> {
+    safe.secret(project, name).await.map_err(|reason| McpError::Closed { why: reason })
+}
+
+/// A word with the value of the secret it names in its place.
+async fn filled(safe: &dyn Safe, project: &ProjectId, word: &str) -> Result<String, McpError> {
+    let Some((before, name)) = named_secret(word) else { return Ok(word.to_owned()) };
+    Ok(format!("{before}{}", opened_secret(safe, project, name).await?.expose()))
+}
+
+/// The address of an entry, with the values of secrets that its query names.
+///
+/// # Errors
+/// When a secret is not kept, or the address is none.
+pub async fn filled_address(
+    safe: &dyn Safe,
+    project: &ProjectId,
+    address: &AddressEntry,
+) -> Result<String, McpError> {
+    let mut url =
+        Url::parse(&address.url).map_err(|_| McpError::Nonsense("its address is none".to_owned()))?;
+    if !url.query_pairs().any(|(_, value)| names_secret(&value)) {
+        return Ok(address.url.clone());
+    }
+    let mut filled_in = Vec::new();
+    for (name, value) in url.query_pairs() {
+        filled_in.push((name.into_owned(), filled(safe, project, &value).await?));
+    }
+    url.query_pairs_mut().clear().extend_pairs(filled_in);
+    Ok(url.into())
 }
 
 /// A program that ends before it has said anything may miss what its sandbox keeps from it.
-fn told_of_sandbox(error: McpError, entry: &ProgramEntry) -> McpError {
+fn told_of_sandbox(error: McpError, server: &str, entry: &ProgramEntry) -> McpError {
     let hint = match entry.profile.as_str() {
         "off" => return error,
         profile if profile.starts_with("network:") => {
             format!(
-                "it runs in the sandbox profile `{profile}`: other hosts and folders are out of its reach"
+                "it runs in the sandbox profile `{profile}`: other hosts and folders are out of its reach; a person \
+                 opens more with `toolroom mcp set {server}`"
             )
         }
         profile => format!(
             "it runs in the sandbox profile `{profile}` without a network: if it has to fetch something or reach \
-             hosts, a person opens them with `--profile network:HOST`, and folders with `--read`"
+             hosts, a person opens them with `toolroom mcp set {server} --profile network:HOST`, and folders with \
+             `--read FOLDER`"
         ),
     };
     match error {

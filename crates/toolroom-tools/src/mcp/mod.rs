@@ -10,12 +10,16 @@
 
 mod berth;
 mod client;
+mod content;
+mod declared;
 mod definition;
 mod desk;
 mod door;
 mod era;
 mod error;
 mod event_stream;
+#[cfg(test)]
+mod fuzz;
 mod gateway;
 mod handshake;
 mod http;
@@ -24,18 +28,27 @@ mod launcher;
 mod listening;
 pub mod lock;
 mod message;
+mod named_secret;
 pub mod oauth;
 mod outcome;
 mod param_header;
+mod program;
+mod reach;
+mod remote;
 mod stdio;
 mod tool;
 mod wire;
 
-pub use client::{Client, Listing, Remote};
+pub use client::{Client, Listing};
+pub use declared::{Because, Worth, worth};
 pub use definition::{Definition, Unusable};
 pub use desk::{Attendant, Nobody, ProgressSink};
 pub use door::{Challenge, Door};
 pub use era::Era;
 pub use error::McpError;
-pub use gateway::{Gateway, Inspection, Surroundings};
-pub use launcher::{Grounds, Safe, reach};
+pub use gateway::{Failed, Gateway, Surroundings};
+pub use launcher::{Grounds, Safe, filled_address, values};
+pub use named_secret::{named_secret, names_secret};
+pub use program::reads;
+pub use reach::{is_overheard, reach};
+pub use remote::Remote;

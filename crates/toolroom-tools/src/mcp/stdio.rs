@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use toolroom_host::process::{Cause, Ended, Order, ProcessError, Running, Status, Stream, Supervisor};
 
-use super::desk::{Desk, Ticket};
+use super::desk::Desk;
 use super::error::McpError;
 use super::message::{MAX_MESSAGE_BYTES, cancelled, request, shortened, too_large};
 use super::wire::Ask;
@@ -15,8 +15,8 @@ use super::wire::Ask;
 /// Messages that wait to be read by the server.
 const QUEUE: usize = 64;
 
-/// How much of what it printed as errors is told.
-const KEPT_CHARS: usize = 64 * 1024;
+/// Where its last words are looked for.
+const KEPT_CHARS: usize = 4 * 1024;
 
 /// How much of its last words is told when it ends.
 const LAST_WORDS: usize = 400;
@@ -35,11 +35,10 @@ impl Stdio {
         desk: Arc<Desk>,
     ) -> Result<Self, McpError> {
         let (out, mut queue) = mpsc::channel::<Vec<u8>>(QUEUE);
-        let mut lines = Lines { desk: Arc::clone(&desk), out: out.downgrade(), partial: Vec::new() };
-        let observer = move |stream, bytes: &[u8]| {
-            if stream == Stream::Stdout {
-                lines.push(bytes);
-            }
+        let mut lines = Lines::new(Arc::clone(&desk), out.downgrade());
+        let observer = move |stream, bytes: &[u8]| match stream {
+            Stream::Stdout => lines.push(bytes),
+            Stream::Stderr => lines.desk.attendant().printed(bytes),
         };
         let (running, mut input) =
             supervisor.start_talking(order, observer).await.map_err(McpError::Start)?;
@@ -56,15 +55,19 @@ impl Stdio {
     }
 
     pub(super) async fn ask(&self, ask: &Ask) -> Result<Value, McpError> {
-        let ticket = self.desk.open(ask.progress.clone())?;
+        let mut ticket = self.desk.open(ask.progress.clone())?;
+        if ask.may_cancel {
+            let out = self.out.clone();
+            // A server that reads nothing is told nothing.
+            ticket = ticket.telling(move |id| drop(out.try_send(cancelled(id))));
+        }
         let message = request(ticket.id, &ask.method, &ask.params(ticket.id));
-        let mut open = Open { ticket, out: &self.out, may_cancel: ask.may_cancel };
         let answer = async {
             self.say(message).await?;
-            let patience = open.ticket.silence(ask.patience);
+            let patience = ticket.silence(ask.patience);
             tokio::select! {
                 biased;
-                answer = open.ticket.answer() => answer,
+                answer = ticket.answer() => answer,
                 () = patience => Err(ask.silent()),
             }
         };
@@ -94,13 +97,9 @@ impl Stdio {
         self.running.ended().is_none() && self.desk.closed().is_none()
     }
 
-    /// What it printed as errors until now.
-    pub(super) fn errors(&self) -> String {
-        self.running.output(Stream::Stderr).text(KEPT_CHARS)
-    }
-
     fn lost(&self, ended: &Result<Ended, ProcessError>) -> McpError {
-        let error = McpError::Ended { how: how(ended, &self.errors()) };
+        let errors = self.running.output(Stream::Stderr).last_chars(KEPT_CHARS);
+        let error = McpError::Ended { how: how(ended, &errors) };
         self.desk.close(&error);
         error
     }
@@ -123,36 +122,24 @@ fn how(ended: &Result<Ended, ProcessError>, errors: &str) -> String {
     text
 }
 
-/// A request on its way: the server is told when nobody waits for it any more.
-struct Open<'s> {
-    ticket: Ticket,
-    out: &'s mpsc::Sender<Vec<u8>>,
-    may_cancel: bool,
-}
-
-impl Drop for Open<'_> {
-    fn drop(&mut self) {
-        if self.may_cancel && self.ticket.is_open() {
-            // A server that reads nothing is told nothing.
-            drop(self.out.try_send(cancelled(self.ticket.id)));
-        }
-    }
-}
-
 /// Cuts what comes into lines, and gives them to the desk.
-struct Lines {
+pub(super) struct Lines {
     desk: Arc<Desk>,
     out: mpsc::WeakSender<Vec<u8>>,
     partial: Vec<u8>,
 }
 
 impl Lines {
-    fn push(&mut self, mut bytes: &[u8]) {
-        if self.desk.closed().is_some() {
-            self.partial = Vec::new();
-            return;
-        }
-        while let Some(at) = memchr(b'\n', bytes) {
+    pub(super) fn new(desk: Arc<Desk>, out: mpsc::WeakSender<Vec<u8>>) -> Self {
+        Self { desk, out, partial: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, mut bytes: &[u8]) {
+        let is_too_much = self.desk.count(0, bytes.len()).is_err();
+        while !is_too_much
+            && self.desk.closed().is_none()
+            && let Some(at) = memchr(b'\n', bytes)
+        {
             let (line, rest) = bytes.split_at_checked(at).unwrap_or((bytes, b""));
             bytes = rest.get(1..).unwrap_or_default();
             if self.partial.is_empty() {
@@ -162,6 +149,11 @@ impl Lines {
                 let whole = std::mem::take(&mut self.partial);
                 self.line(&whole);
             }
+        }
+        // Nobody listens any more, be it in the middle of what came.
+        if self.desk.closed().is_some() {
+            self.partial = Vec::new();
+            return;
         }
         self.partial.extend_from_slice(bytes);
         if self.partial.len() > MAX_MESSAGE_BYTES {
@@ -173,9 +165,11 @@ impl Lines {
     fn line(&self, line: &[u8]) {
         let line = line.trim_ascii();
         if line.is_empty() {
+            // Too many of them close the desk, which says so itself.
+            drop(self.desk.count(1, 0));
             return;
         }
-        match self.desk.take(line) {
+        match self.desk.take(None, line) {
             Ok(replies) => {
                 let out = self.out.upgrade();
                 for reply in replies {

@@ -9,7 +9,9 @@ use toolroom::schema::{PatternRule, Schema};
 use toolroom::tool::{Arguments, Effect, Risk, Timeout, Tool, ToolError, ToolOutput, ToolSpec};
 
 use super::berth::Berth;
+use super::declared::worth;
 use super::definition::{Definition, Unusable};
+use super::outcome::outcome;
 
 /// How long a call may take, where the entry says nothing.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
@@ -19,19 +21,28 @@ pub(super) struct ForeignTool {
     spec: ToolSpec,
     definition: Definition,
     hash: String,
+    /// The schema of its results, as far as it can be checked.
+    promised: Option<Schema>,
     berth: Arc<Berth>,
 }
 
 impl ForeignTool {
     pub(super) fn new(berth: Arc<Berth>, definition: Definition) -> Result<Self, Unusable> {
-        let spec = spec(berth.name(), berth.timeout(), &definition)?;
+        let mut spec = spec(berth.name(), berth.timeout(), &definition)?;
+        worth(&berth.record, &definition).apply(&mut spec);
         let hash = definition.hash();
-        Ok(Self { spec, definition, hash, berth })
+        let promised = definition.output.clone().map(|output| Schema::new(output, PatternRule::Relax));
+        let promised = promised.and_then(|schema| {
+            schema
+                .inspect_err(|error| tracing::debug!(tool = %spec.id, %error, "results are not checked"))
+                .ok()
+        });
+        Ok(Self { spec, definition, hash, promised, berth })
     }
 }
 
-/// What the house takes the tool for. It does not say what it does, and so counts as able to do everything; what it says
-/// about itself is believed only where that is the worse.
+/// The tool as the house knows it, before a person has said what it does: able to do everything. What it says about itself
+/// is believed only where that is the worse.
 pub(super) fn spec(server: &str, timeout: Duration, definition: &Definition) -> Result<ToolSpec, Unusable> {
     let bad = |why: String| Unusable { name: definition.name.clone(), why };
     if definition.name.contains(':') {
@@ -52,9 +63,14 @@ pub(super) fn spec(server: &str, timeout: Duration, definition: &Definition) -> 
         Some(true) => spec.effect(Effect::Destructive).risk(Risk::High),
         Some(false) | None => spec.risk(Risk::Medium),
     };
-    let schema = Schema::new(Arc::clone(&spec.parameters), PatternRule::Relax);
-    schema.map_err(|error| bad(format!("its schema cannot be used: {error}")))?;
     Ok(spec)
+}
+
+/// Whether its arguments can be checked. The catalog does the same once more, for each start of a process.
+pub(super) fn check_schema(definition: &Definition) -> Result<(), Unusable> {
+    let schema = Schema::new(Arc::new(definition.input.clone()), PatternRule::Relax);
+    let why = |error| format!("its schema cannot be used: {error}");
+    schema.map(drop).map_err(|error| Unusable { name: definition.name.clone(), why: why(error) })
 }
 
 impl Tool for ForeignTool {
@@ -67,6 +83,11 @@ impl Tool for ForeignTool {
         context: CallContext,
         arguments: Arguments,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        Box::pin(self.berth.call(context, &self.definition, &self.hash, arguments))
+        Box::pin(async move {
+            let context = Arc::new(context);
+            let result = self.berth.call(&context, &self.definition, &self.hash, arguments).await?;
+            let make_file = |media_type: &str, bytes| context.attachment(media_type, bytes);
+            outcome(&make_file, self.promised.as_ref(), result)
+        })
     }
 }

@@ -77,12 +77,4 @@ impl Wire {
             Self::EventStream(stream) => stream.is_alive(),
         }
     }
-
-    /// What the server printed as errors, if it is a program.
-    pub(super) fn errors(&self) -> Option<String> {
-        match self {
-            Self::Stdio(stdio) => Some(stdio.errors()),
-            Self::Http(_) | Self::EventStream(_) => None,
-        }
-    }
 }

@@ -7,18 +7,24 @@ use toolroom::testing::MemoryLedger;
 use toolroom_host::process::Supervisor;
 use toolroom_host::shell::{Interpreter, Shells};
 use toolroom_tools::builtin::Surroundings;
+use toolroom_tools::builtin::location::LocationService;
 use toolroom_tools::builtin::shell::{CommandTerms, Lasting};
 use toolroom_tools::builtin::web::Web;
+use toolroom_tools::builtin::web_search::NoEngines;
 
 pub(crate) fn surroundings(ledger: &Arc<MemoryLedger>) -> Surroundings {
     Surroundings {
         artifacts: Arc::clone(ledger) as _,
         catalog: Weak::<Catalog>::new(),
         checkup: None,
+        clock: Arc::new(toolroom::clock::SystemClock),
         commands: CommandTerms::default(),
+        engines: Arc::new(NoEngines),
         files: None,
         journal: Arc::clone(ledger) as _,
         lasting: Arc::new(Lasting::new(Shells::new(Supervisor::new("/nowhere"), Interpreter::Bash))),
+        location: LocationService::default(),
+        calendars: Arc::new(toolroom_tools::builtin::calendar::NoCalendars),
         memories: None,
         spending: None,
         ssh: None,

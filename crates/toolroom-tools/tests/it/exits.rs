@@ -1,13 +1,16 @@
 //! No tool that fetches is a way inside, however the address is written and wherever a redirect leads.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use tokio::runtime::Builder;
 use toolroom::Toolroom;
 use toolroom::call::{CallReport, CallRequest, Outcome};
+use toolroom::foreign::AddressEntry;
 use toolroom::tool::{ErrorKind, Origin};
-use toolroom_host::net::Url;
+use toolroom_host::net::{Client, Request, Url};
 use toolroom_tools::builtin::web::Web;
+use toolroom_tools::mcp::reach;
 
 use crate::internet::{Answer, INTERNAL, Internet, LAN, OWN, PUBLIC, inside};
 use crate::room::room;
@@ -256,6 +259,49 @@ fn what_a_model_is_told_names_nothing_that_it_did_not_name() {
                     assert!(error.for_operator().unwrap().contains("10.9.9.9"));
                 }
             }
+        });
+        internet.assert_untouched();
+    });
+}
+
+fn entry(url: &str) -> AddressEntry {
+    AddressEntry { url: url.to_owned(), headers: BTreeMap::new(), is_internal: false }
+}
+
+#[test]
+fn no_server_leads_its_client_inside_by_its_name_or_by_a_redirect() {
+    inside(no_server_leads_its_client_inside_by_its_name_or_by_a_redirect, |internet| {
+        let names = names(internet);
+        let turning = |inside: &str| Answer::Turns(vec![PUBLIC[0].parse().unwrap(), inside.parse().unwrap()]);
+        internet.names.set("turning.example", turning("10.9.9.9"));
+        let is_public = |name: &&String| name.ends_with(".example");
+        let mut urls: Vec<String> =
+            names.iter().filter(is_public).map(|name| format!("http://{name}/mcp")).collect();
+        let addresses = forbidden().into_iter().map(|address| {
+            format!(
+                "http://public.example/to/307?http://{}/",
+                match address {
+                    IpAddr::V4(four) => four.to_string(),
+                    IpAddr::V6(six) => format!("[{six}]"),
+                }
+            )
+        });
+        urls.extend(addresses);
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            for url in &urls {
+                let client = Client::new(reach(&entry(url), &[]));
+                for request in [Request::get(url.as_str()), Request::post(url.as_str(), "{}")] {
+                    assert!(client.send(request).await.is_err(), "{url}");
+                }
+            }
+            for _ in 0..8 {
+                // What answered once as a public host has led inside the next time.
+                let client = Client::new(reach(&entry("http://turning.example/mcp"), &[]));
+                drop(client.send(Request::post("http://turning.example/mcp", "{}")).await);
+            }
+            let there = Client::new(reach(&entry("http://public.example/mcp"), &[]));
+            assert!(there.send(Request::post("http://public.example/mcp", "{}")).await.is_ok());
         });
         internet.assert_untouched();
     });

@@ -67,7 +67,7 @@ fn a_model_is_told_where_its_commands_run() {
     for (profile, words) in [
         ("workspace", &["profile `workspace`", confined, "change these folders", "reach no network"][..]),
         ("read-only", &["profile `read-only`", confined, "change nothing but", "reach no network"]),
-        ("network:pypi.org", &["profile `network`", confined, "change these folders", "only pypi.org"]),
+        ("network:example.org", &["profile `network`", confined, "change these folders", "only example.org"]),
         ("off", &["commands are not confined, and each one is asked about"]),
     ] {
         for (interpreter, shell) in

@@ -157,6 +157,7 @@ impl Agent {
             scope: request.scope,
             agent: self.record.id.clone(),
             entrance: request.entrance,
+            seat: request.seat,
             state: RunState::Running,
             model: None,
             provenance: Provenance::NONE,

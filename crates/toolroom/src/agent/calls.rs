@@ -146,6 +146,7 @@ impl Working<'_> {
             .arguments_text(&*call.arguments)
             .scope(self.run.scope.clone())
             .entrance("agent")
+            .seat(self.run.seat)
             .conversation(self.run.conversation.as_str(), Some(self.run.id.as_str()))
             .model_call(call.id.as_str())
             .context(self.run.context.clone())
@@ -300,9 +301,9 @@ fn tell(teller: &Teller, call: &OpenCall, tool: &Arc<str>, report: CallReport) -
         Outcome::Failed(error) => (!failed_before_it_ran(error), true, false),
         Outcome::Denied(_) | Outcome::Pending(_) => (false, true, false),
     };
-    let artifact = match report.outcome {
-        Outcome::Done(done) => done.artifact,
-        Outcome::Failed(_) | Outcome::Denied(_) | Outcome::Pending(_) => None,
+    let (artifact, offers) = match report.outcome {
+        Outcome::Done(done) => (done.artifact, done.offers),
+        Outcome::Failed(_) | Outcome::Denied(_) | Outcome::Pending(_) => (None, Vec::new()),
     };
     teller.tell(RunEvent::CallEnded {
         id: call.id.clone(),
@@ -311,6 +312,7 @@ fn tell(teller: &Teller, call: &OpenCall, tool: &Arc<str>, report: CallReport) -
         outcome: outcome.to_owned(),
         result: Arc::clone(&content),
         artifact,
+        offers,
         duration_us: u64::try_from(report.duration.as_micros()).unwrap_or(u64::MAX),
     });
     let ran = ran.then(|| report.tool.as_str().into());

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::model::{Block, Message, Role};
 use crate::redact::Redactor;
+use crate::text::{is_invisible, is_obeyed, is_odd_space};
 
 /// The text without characters that hide something. Lines end with `\n` afterwards, whoever wrote them.
 #[must_use]
@@ -39,26 +40,15 @@ pub fn clean_input(text: &str) -> Cow<'_, str> {
     if cleaned == text { Cow::Borrowed(text) } else { Cow::Owned(cleaned) }
 }
 
-/// Whether a character shows nothing, or something else in other places.
+/// Whether a character shows nothing, or something else in other places. Odd spaces are still spaces, and the two
+/// selectors that choose text or emoji choose looks.
 fn hides(character: char) -> bool {
-    if matches!(character, '\n' | '\t') {
-        return false;
+    match character {
+        '\u{fe0e}' | '\u{fe0f}' => false,
+        // Private use.
+        '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' => true,
+        _ => is_obeyed(character) || (is_invisible(character) && !is_odd_space(character)),
     }
-    character.is_control()
-        || matches!(character,
-            // Soft hyphen, grapheme joiner, Arabic letter mark, Hangul fillers, Khmer inherent vowels.
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{3164}' | '\u{ffa0}'
-            // Mongolian separators and zero-width characters.
-            | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}'..='\u{200f}'
-            // Marks of direction, invisible operators, deprecated format characters.
-            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-            // Variation selectors that carry bytes rather than looks; the two that choose text or emoji stay.
-            | '\u{fe00}'..='\u{fe0d}' | '\u{e0100}'..='\u{e01ef}'
-            // Interlinear annotations, replaced objects, musical format characters, shorthand controls.
-            | '\u{fff9}'..='\u{fffc}' | '\u{1d173}'..='\u{1d17a}' | '\u{1bca0}'..='\u{1bca3}'
-            // Tags, private use.
-            | '\u{e0000}'..='\u{e007f}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}'
-        )
 }
 
 /// What a joiner stands between: letters of scripts written joined, and emoji.

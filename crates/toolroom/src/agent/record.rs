@@ -78,7 +78,8 @@ pub struct AgentLimits {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_tokens: Option<u32>,
-    /// Tokens that definitions of tools may take; beyond that the selector picks those that fit the message.
+    /// Tokens that definitions of tools may take, and never more than a third of the smallest window of its models;
+    /// beyond that the selector picks those that fit the message.
     #[schemars(range(max = 1_000_000))]
     pub tool_tokens: u64,
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use crate::call::Seat;
 use crate::conversation::{
     AgentId, BeginRunError, ConversationId, NumberedEvent, Run, RunId, StepError, TakeRunError,
 };
@@ -34,6 +35,8 @@ pub struct SendRequest {
     pub scope: Scope,
     /// Which entrance it came through.
     pub entrance: Arc<str>,
+    /// Where the person sits who says it.
+    pub seat: Seat,
     /// What the client says about its user and situation. Never trusted for rights.
     pub context: Map<String, Value>,
     /// The tools the client brings along and runs itself.
@@ -55,6 +58,7 @@ impl SendRequest {
             history: Vec::new(),
             scope: Scope::default(),
             entrance: "embedded".into(),
+            seat: Seat::default(),
             context: Map::new(),
             client_tools: ClientTools::default(),
             cancellation: CancellationToken::new(),

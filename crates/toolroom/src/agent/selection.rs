@@ -24,6 +24,9 @@ const FRESH: Duration = Duration::from_secs(10 * 60);
 /// How many tools are ranked; more never fit.
 const RANKED: usize = 200;
 
+/// The part of a model's window that definitions of tools may take: one of so many. The rest is for what is said.
+const PART: u64 = 3;
+
 /// The tool with which a model finds the others.
 const FINDER: &str = "builtin:search";
 
@@ -64,20 +67,22 @@ impl Agent {
         messages: &[Arc<Message>],
         cancellation: &CancellationToken,
     ) -> Result<Option<Usage>, LedgerError> {
-        let budget = self.record.limits.tool_tokens;
+        let budget = self.budget();
         let weighed: Vec<Weighed<'_>> = tools.weighed().collect();
         if fit(&weighed, budget) {
             return Ok(None);
         }
         let index = self.index(tools.entries(), run).await?;
         let message = last_words(messages);
-        let used = used(messages);
-        let mut chosen: HashSet<String> = offered(&weighed, budget, || index.selector.rank(&message, RANKED))
+        let kept = used(messages).into_iter().chain([FINDER]).filter_map(|name| tools.find(name));
+        let kept: HashSet<String> = kept.map(|entry| entry.spec().id.to_string()).collect();
+        // What stays anyway takes its room first; the others share what is left.
+        let (staying, others): (Vec<_>, Vec<_>) = weighed.iter().partition(|tool| kept.contains(tool.id));
+        let left = staying.iter().fold(budget, |left, tool: &Weighed<'_>| left.saturating_sub(tool.tokens));
+        let mut chosen: HashSet<String> = offered(&others, left, || index.selector.rank(&message, RANKED))
             .into_iter()
             .map(str::to_owned)
             .collect();
-        let kept = used.into_iter().chain([FINDER]).filter_map(|name| tools.find(name));
-        let kept: Vec<String> = kept.map(|entry| entry.spec().id.to_string()).collect();
         chosen.extend(kept.iter().cloned());
         tools.narrow(&chosen);
         // A run that goes on has been shown its tools.
@@ -90,6 +95,13 @@ impl Agent {
             tools.narrow(&fitting.map(|entry| entry.spec().id.to_string()).chain(kept).collect());
         }
         Ok(Some(choice.usage))
+    }
+
+    /// Tokens that definitions may take: what is set, and no more than a part of the smallest window of the chain, as
+    /// any of its models may be the one that is asked.
+    fn budget(&self) -> u64 {
+        let smallest = self.chain.iter().map(|candidate| candidate.facts.window / PART).min();
+        smallest.map_or(self.record.limits.tool_tokens, |most| most.min(self.record.limits.tool_tokens))
     }
 
     async fn index(&self, tools: &[Arc<Entry>], run: &Run) -> Result<Arc<Index>, LedgerError> {

@@ -103,7 +103,7 @@ impl Working<'_> {
         record.error = Some("the run it belongs to has ended".to_owned());
         record.ended_at = Some(self.now());
         let question = ParkedQuestion::Void;
-        let close = CloseCall { record, artifact: None, enqueue: Vec::new(), question };
+        let close = CloseCall { record, artifacts: Vec::new(), enqueue: Vec::new(), question };
         self.agent.room.ledger.close(close).await
     }
 }
@@ -151,6 +151,8 @@ pub(super) fn ended_event(call: &OpenCall, record: &CallRecord) -> RunEvent {
         outcome: outcome.as_str().to_owned(),
         result: answer(record).content,
         artifact: record.artifact.clone(),
+        // The journal keeps what a call came to, not what somebody else was to do about it.
+        offers: Vec::new(),
         duration_us: record.duration_us,
     }
 }

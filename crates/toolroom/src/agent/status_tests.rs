@@ -37,6 +37,7 @@ fn ended(id: &str) -> RunEvent {
         outcome: "done".to_owned(),
         result: Arc::new(json!(2)),
         artifact: None,
+        offers: Vec::new(),
         duration_us: 1,
     }
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::{Map, Value};
+
 use super::sealed::SealedRequest;
 use crate::ledger::{CallId, LedgerError, Question, SealError};
 use crate::policy::Ruling;
@@ -16,6 +18,8 @@ pub struct Asked {
     pub question: Question,
     /// The exact arguments; `None` when they are no longer, or were never, kept.
     pub arguments: Option<Arguments>,
+    /// What the entrance said about the call; nothing when it is no longer kept.
+    pub metadata: Map<String, Value>,
 }
 
 /// Why a question cannot be shown.
@@ -38,8 +42,17 @@ impl Toolroom {
         let Some(question) = self.approvals.question(scope, call).await? else {
             return Ok(None);
         };
-        let arguments = SealedRequest::open(self, &question)?.map(|request| request.arguments);
-        Ok(Some(Asked { question, arguments }))
+        Ok(Some(self.opened(question)?))
+    }
+
+    /// What exactly a question is about that was read already.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn opened(&self, question: Question) -> Result<Asked, SealError> {
+        let kept = SealedRequest::open(self, &question)?.map(|request| (request.arguments, request.metadata));
+        let (arguments, metadata) = kept.unzip();
+        Ok(Asked { question, arguments, metadata: metadata.unwrap_or_default() })
     }
 
     /// The rule that would ask about a call like the parked one if it were made now, with the answers that stand by

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::call::CallRequest;
+use crate::call::{CallRequest, Seat};
 use crate::ledger::{CallId, CallRecord, Question, SealError};
 use crate::policy::Provenance;
 use crate::room::Toolroom;
@@ -17,9 +17,12 @@ use crate::tool::{Arguments, ClientTool};
 pub(crate) struct SealedRequest {
     pub(crate) arguments: Arguments,
     context: Map<String, Value>,
-    metadata: Map<String, Value>,
+    pub(super) metadata: Map<String, Value>,
     pub(crate) provenance: Provenance,
     timeout: Option<Duration>,
+    /// Where the person sits whom it is for.
+    #[serde(default, skip_serializing_if = "Seat::is_away")]
+    seat: Seat,
     /// The tool, if the client brought it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) client_tool: Option<Arc<ClientTool>>,
@@ -44,7 +47,8 @@ impl SealedRequest {
             .scope(record.scope.clone())
             .context(self.context)
             .metadata(self.metadata)
-            .provenance(self.provenance);
+            .provenance(self.provenance)
+            .seat(self.seat);
         request.entrance = Arc::clone(&record.entrance);
         request.thread.clone_from(&record.thread);
         request.run.clone_from(&record.run);
@@ -72,6 +76,7 @@ pub(crate) fn keep(
         metadata: request.metadata.clone(),
         provenance: request.provenance,
         timeout: request.timeout,
+        seat: request.seat,
         client_tool: request.client_tool.clone(),
         salt,
     };

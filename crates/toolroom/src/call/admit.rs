@@ -5,12 +5,13 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use super::record::OpenCall;
+use super::fence::caught;
+use super::record::{Beginning, OpenCall};
 use super::report::{Denial, Exit};
 use super::wait::{Stopped, until};
 use crate::catalog::{Entry, Places};
 use crate::ledger::{BeginCall, BeginError, CallRecord, CallStatus, Grant};
-use crate::tool::{Arguments, Effect, ErrorKind, Timeout, ToolError};
+use crate::tool::{Arguments, Effect, ErrorKind, Timeout, ToolError, ToolOutput};
 
 /// A tool that takes its limit from an argument ends by itself and keeps what it has so far; the kernel's own
 /// deadline is only for the case that it does not.
@@ -28,6 +29,8 @@ pub(super) struct Place {
     pub(super) limit: Option<Duration>,
     /// Given back when the tool has really ended.
     pub(super) permit: Option<OwnedSemaphorePermit>,
+    /// The answer, if it was at hand: then nothing runs.
+    pub(super) found: Option<ToolOutput>,
 }
 
 pub(super) async fn begin(
@@ -51,8 +54,17 @@ pub(super) async fn begin(
         Some(places) => Some(place(places, entry, deadline, call).await?),
         None => None,
     };
-    write_begun(entry, grant, deadline, limit, call).await?;
-    Ok(Place { deadline, limit, permit })
+    let writes = call.record.effect.is_none_or(Effect::writes);
+    // What only counts calls counts those that began, and nobody is asked for anything here. A tool that cannot say
+    // whether its answer is at hand has none.
+    let found = match entry.limits().rates.is_empty() || call.resumed.is_some() || writes {
+        true => None,
+        false => caught(|| entry.tool.at_hand(&call.request.scope, arguments)).unwrap_or(None),
+    };
+    if found.is_none() {
+        write_begun(entry, grant, deadline, limit, call).await?;
+    }
+    Ok(Place { deadline, limit, permit, found })
 }
 
 /// Waiting counts against the deadline.
@@ -92,6 +104,11 @@ async fn write_begun(
     // It may have waited for a place: what counts is when the approval is used.
     let grant = grant.map(|grant| Grant { at: now, ..grant });
     let must_wait = call.record.effect.is_none_or(Effect::writes) || !rates.is_empty();
+    if !must_wait && grant.is_none() && call.record.run.is_none() {
+        call.beginning = Beginning::Unsaid;
+        call.record.begun_at = begun_at;
+        return Ok(());
+    }
     let record =
         CallRecord { status: CallStatus::Begun, begun_at, rule: call.rule.clone(), ..call.record.clone() };
     let is_granted = grant.is_some();
@@ -108,7 +125,7 @@ async fn write_begun(
     };
     match answer {
         Ok(Ok(())) => {
-            call.begun = true;
+            call.beginning = Beginning::Said;
             call.record.begun_at = begun_at;
             Ok(())
         }

@@ -3,16 +3,18 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::request::{CallRequest, Progress, ProgressSink};
+use super::seat::Seat;
 use crate::clock::{Clock, Timestamp};
 use crate::ledger::CallId;
 use crate::redact::Redactor;
 use crate::scope::Scope;
-use crate::tool::{ErrorKind, ToolError};
+use crate::tool::{Attachment, ErrorKind, ToolError};
 
 /// Immutable facts about one call, given to the tool that runs it. Only the kernel makes one, one for each run,
 /// and it cannot be copied; registered tools are never handed out again. So no code outside the kernel can start a
@@ -38,6 +40,7 @@ use crate::tool::{ErrorKind, ToolError};
 pub struct CallContext {
     call: CallId,
     scope: Scope,
+    seat: Seat,
     thread: Option<Arc<str>>,
     run: Option<Arc<str>>,
     context: Map<String, Value>,
@@ -62,6 +65,7 @@ impl CallContext {
         Self {
             call,
             scope: request.scope.clone(),
+            seat: request.seat,
             thread: request.thread.clone(),
             run: request.run.clone(),
             context: std::mem::take(&mut request.context),
@@ -84,6 +88,12 @@ impl CallContext {
     #[must_use]
     pub fn scope(&self) -> &Scope {
         &self.scope
+    }
+
+    /// Where the person sits whom it is for.
+    #[must_use]
+    pub fn seat(&self) -> Seat {
+        self.seat
     }
 
     /// The conversation.
@@ -127,6 +137,12 @@ impl CallContext {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// A file to give back beside the result. A media type that is none becomes `application/octet-stream`.
+    #[must_use]
+    pub fn attachment(&self, media_type: &str, bytes: impl Into<Bytes>) -> Attachment {
+        Attachment::new(self.clock.as_ref(), media_type, bytes)
     }
 
     /// The text without secrets; the text itself if it holds none. Results and signs of life are hidden on their way out

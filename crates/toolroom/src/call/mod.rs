@@ -11,6 +11,7 @@ mod context;
 mod deliver;
 mod explain;
 mod fence;
+mod files;
 mod hide;
 mod permit;
 mod progress;
@@ -20,6 +21,7 @@ mod request;
 mod resolve;
 mod resume;
 mod run;
+mod seat;
 mod shape;
 mod shorten;
 mod size;
@@ -33,6 +35,7 @@ pub(crate) use permit::described;
 pub use report::{CallReport, ClientResult, Denial, Done, Outcome, Pending};
 pub use request::{CallRequest, GivenArguments, Progress, ProgressSink};
 pub use resume::{ResumeError, ResumeRequest};
+pub use seat::Seat;
 #[cfg(test)]
 pub(crate) use shorten::dismantle;
 pub(crate) use shorten::{shorten, shorten_text};
@@ -69,7 +72,11 @@ impl Toolroom {
         let verdict = permit::verdict(self, &entry, &arguments, call)?;
         let grant = approve::pass(self, &entry, &arguments, verdict, call).await?;
         let place = admit::begin(&entry, &arguments, grant, call).await?;
-        let output = run::tool(self, &entry, arguments, place, call).await?;
+        let mut output = run::tool(self, &entry, arguments, place, call).await?;
+        if !output.attachments.is_empty() {
+            // On the heap: most calls have none.
+            Box::pin(files::keep(self, std::mem::take(&mut output.attachments), call)).await;
+        }
         Ok(shape::result(self, &entry, output, call))
     }
 }

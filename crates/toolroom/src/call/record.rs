@@ -15,11 +15,23 @@ use super::size::json_bytes;
 use super::validate::within_depth;
 use crate::clock::{Clock, Timestamp};
 use crate::ledger::{
-    Artifact, CallId, CallRecord, CallStatus, CloseCall, Ledger, LedgerError, ParkedQuestion, Standing,
+    Artifact, BeginCall, CallId, CallRecord, CallStatus, CloseCall, Ledger, LedgerError, ParkedQuestion,
+    Standing,
 };
 use crate::redact::Redactor;
 use crate::room::Toolroom;
 use crate::tool::{Arguments, DEFAULT_RESULT_CAP, Effect, ErrorKind, RaisedBy, ToolError};
+
+/// Whether a call has begun, and who can know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beginning {
+    Ahead,
+    /// It has, it changes nothing, and no row says so. Most such calls are over at once, and then their last row says
+    /// everything.
+    Unsaid,
+    /// Its row says so, or is about to.
+    Said,
+}
 
 /// A call between its arrival and its last row. Should it be dropped in between, because its caller went away,
 /// it is closed all the same.
@@ -28,16 +40,15 @@ pub(super) struct OpenCall {
     pub(super) record: CallRecord,
     pub(super) ledger: Arc<dyn Ledger>,
     pub(super) rule: Option<Cow<'static, str>>,
-    /// Rare, and large: boxed, it does not make every call larger.
-    pub(super) artifact: Option<Box<Artifact>>,
+    /// The whole of a result that was shortened, and files beside it.
+    pub(super) artifacts: Vec<Artifact>,
     /// Switches and answers as of the call's arrival; why they cannot be read, otherwise.
     standing: Option<Result<Arc<Standing>, Denial>>,
     /// Hides secrets in whatever is kept or told. While there is none, nothing is.
     pub(super) redactor: Option<Arc<Redactor>>,
     /// Set if it was parked before.
     pub(super) resumed: Option<Resumed>,
-    /// Its row says, or is about to say, that it began.
-    pub(super) begun: bool,
+    pub(super) beginning: Beginning,
     /// The tool was let loose.
     pub(super) started: bool,
     /// The row says all there is to say, or cannot be written.
@@ -61,11 +72,11 @@ impl OpenCall {
             record,
             ledger: Arc::clone(&room.ledger),
             rule: None,
-            artifact: None,
+            artifacts: Vec::new(),
             standing: None,
             redactor: None,
             resumed: None,
-            begun: false,
+            beginning: Beginning::Ahead,
             started: false,
             settled: false,
             clock: Arc::clone(&room.clock),
@@ -123,7 +134,7 @@ impl OpenCall {
     fn question(&self, outcome: &Outcome) -> Option<ParkedQuestion> {
         let Some(resumed) = &self.resumed else { return Some(ParkedQuestion::None) };
         match outcome {
-            _ if self.begun => Some(ParkedQuestion::Settled),
+            _ if self.has_begun() => Some(ParkedQuestion::Settled),
             // What could not be decided is no decision, and what has begun before is not parked any more.
             Outcome::Denied(_) if self.standing().is_ok() && resumed.is_first() => Some(ParkedQuestion::Void),
             Outcome::Denied(_) | Outcome::Done(_) | Outcome::Failed(_) | Outcome::Pending(_) => None,
@@ -148,6 +159,21 @@ impl OpenCall {
         self.record.arguments_bytes = bytes as u64;
         self.record.arguments = Arc::new(short.unwrap_or(whole));
         bytes
+    }
+
+    fn has_begun(&self) -> bool {
+        self.beginning != Beginning::Ahead
+    }
+
+    /// It takes longer than a moment: whoever looks sees it at work.
+    pub(super) fn say_begun(&mut self) {
+        if self.beginning != Beginning::Unsaid {
+            return;
+        }
+        self.beginning = Beginning::Said;
+        let record = CallRecord { status: CallStatus::Begun, rule: self.rule.clone(), ..self.record.clone() };
+        // Nobody waits for it: the row that closes it comes behind it.
+        drop(self.ledger.begin(BeginCall { record, rates: Vec::new(), grant: None }));
     }
 
     /// Whether the tool was let loose and is of a kind that changes something.
@@ -232,7 +258,7 @@ pub(super) async fn close(mut call: Box<OpenCall>, mut outcome: Outcome) -> Call
         let record = call.record.clone();
         let close = CloseCall {
             record,
-            artifact: call.artifact.take().map(|artifact| *artifact),
+            artifacts: std::mem::take(&mut call.artifacts),
             enqueue: Vec::new(),
             question,
         };
@@ -288,6 +314,7 @@ impl OpenCall {
                 row.result_chars = done.chars as u64;
                 row.artifact = done.artifact.clone();
                 row.message = done.message.clone();
+                row.offers.clone_from(&done.offers);
             }
             Outcome::Failed(error) => {
                 row.status = match (error.raised_by(), error.kind()) {
@@ -317,7 +344,7 @@ impl OpenCall {
 impl Drop for OpenCall {
     fn drop(&mut self) {
         // A parked call that goes on and has not begun stays parked.
-        if self.settled || (self.resumed.is_some() && !self.begun) {
+        if self.settled || (self.resumed.is_some() && !self.has_begun()) {
             return;
         }
         self.keep_unread_arguments();
@@ -327,7 +354,8 @@ impl Drop for OpenCall {
         self.record.kind = Some(ErrorKind::Cancelled);
         self.record.error = Some("the caller went away".to_owned());
         let record = self.record.clone();
-        let close = CloseCall { record, artifact: None, enqueue: Vec::new(), question: ParkedQuestion::None };
+        let close =
+            CloseCall { record, artifacts: Vec::new(), enqueue: Vec::new(), question: ParkedQuestion::None };
         // The write is queued by the call itself; nobody is left to wait for it.
         drop(self.ledger.close(close));
     }

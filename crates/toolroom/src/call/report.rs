@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::catalog::Off;
 use crate::clock::Timestamp;
 use crate::ledger::{Answerer, ArtifactId, CallId};
-use crate::tool::{ErrorKind, Origin, RaisedBy, ToolError, causes};
+use crate::tool::{ErrorKind, Offer, Origin, RaisedBy, ToolError, causes};
 
 /// A tool's result after it was shaped.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +28,8 @@ pub struct Done {
     pub truncated: bool,
     /// Whether its content may be believed.
     pub origin: Origin,
+    /// What the client of the caller is asked to do.
+    pub offers: Vec<Offer>,
 }
 
 /// A call that was not allowed to run.
@@ -44,7 +46,9 @@ pub struct Denial {
 }
 
 impl Denial {
-    pub(super) fn by_rule(rule: impl Into<Cow<'static, str>>, reason: impl Into<String>) -> Self {
+    /// A denial as the journal tells it: the rule, and why.
+    #[must_use]
+    pub fn by_rule(rule: impl Into<Cow<'static, str>>, reason: impl Into<String>) -> Self {
         Self { rule: rule.into(), reason: reason.into(), off: None, source: None }
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::seat::Seat;
 use crate::ledger::CallId;
 use crate::policy::{Provenance, ToolChoice};
 use crate::scope::Scope;
@@ -46,6 +47,8 @@ pub struct CallRequest {
     pub scope: Scope,
     /// Which entrance it came through.
     pub entrance: Arc<str>,
+    /// Where the person sits whom it is for.
+    pub seat: Seat,
     /// The conversation.
     pub thread: Option<Arc<str>>,
     /// The run inside the conversation.
@@ -81,6 +84,7 @@ impl CallRequest {
             arguments: GivenArguments::Object(Map::new()),
             scope: Scope::default(),
             entrance: "embedded".into(),
+            seat: Seat::default(),
             thread: None,
             run: None,
             model_call: None,
@@ -141,6 +145,13 @@ impl CallRequest {
     #[must_use]
     pub fn entrance(mut self, entrance: &str) -> Self {
         self.entrance = entrance.into();
+        self
+    }
+
+    /// Says where the person sits whom it is for.
+    #[must_use]
+    pub const fn seat(mut self, seat: Seat) -> Self {
+        self.seat = seat;
         self
     }
 

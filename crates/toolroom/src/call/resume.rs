@@ -172,8 +172,12 @@ impl Toolroom {
             record.rule = Some(EXPIRED_RULE.into());
             record.error = Some(question.approval.by.silence().to_owned());
             record.ended_at = Some(self.clock.now());
-            let close =
-                CloseCall { record, artifact: None, enqueue: Vec::new(), question: ParkedQuestion::Expired };
+            let close = CloseCall {
+                record,
+                artifacts: Vec::new(),
+                enqueue: Vec::new(),
+                question: ParkedQuestion::Expired,
+            };
             if let Err(error) = self.ledger.close(close).await {
                 tracing::warn!(call = %question.record.id, %error, "an expired question is not closed");
             }

@@ -1,6 +1,6 @@
 //! Station 6: the tool runs, fenced; what a client ran is taken from the client.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -31,7 +31,10 @@ pub(super) async fn tool(
     if let Some(delivered) = call.resumed.as_mut().and_then(|resumed| resumed.delivered.take()) {
         return deliver::output(delivered).map_err(|error| call.failed(error));
     }
-    let Place { deadline, limit, permit } = place;
+    let Place { deadline, limit, permit, found } = place;
+    if let Some(found) = found {
+        return if call.request.cancellation.is_cancelled() { Err(call.cancelled()) } else { Ok(found) };
+    }
     // Whichever way this function ends, a tool that is still at work somewhere is told.
     let stop = call.request.cancellation.child_token();
     let _told = stop.clone().drop_guard();
@@ -48,7 +51,7 @@ pub(super) async fn tool(
         return Err(call.late(limit));
     }
     call.started = true;
-    let work = match entry.spec().pool {
+    let mut work = match entry.spec().pool {
         Pool::Inline => Work::Inline { run: start(entry, context, arguments), _permit: permit },
         Pool::Blocking => {
             let (entry, runtime) = (Arc::clone(entry), Handle::current());
@@ -64,7 +67,15 @@ pub(super) async fn tool(
             }))
         }
     };
-    match until(deadline, &call.request.cancellation, work).await {
+    let cancellation = call.request.cancellation.clone();
+    let looked_at = poll_fn(|task| {
+        let looked = Pin::new(&mut work).poll(task);
+        if looked.is_pending() {
+            call.say_begun();
+        }
+        looked
+    });
+    match until(deadline, &cancellation, looked_at).await {
         Ok(Ok(output)) => Ok(output),
         Ok(Err(error)) => Err(call.failed(error)),
         Err(Stopped::Cancelled) => Err(call.cancelled()),

@@ -1,5 +1,6 @@
 //! Station 7: a result without secrets, of a size its reader can take.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -12,13 +13,15 @@ use crate::catalog::Entry;
 use crate::ledger::{Artifact, ArtifactId};
 use crate::room::Toolroom;
 use crate::schema;
-use crate::tool::ToolOutput;
+use crate::tool::{Offer, ToolOutput};
 
 /// What is larger is not kept: a database row has to stay readable in one piece.
-const ARTIFACT_MAX_BYTES: usize = 64 * 1024 * 1024;
+pub(super) const ARTIFACT_MAX_BYTES: usize = 64 * 1024 * 1024;
 
+/// Its files are kept already.
 pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &mut OpenCall) -> Done {
-    let ToolOutput { mut value, message } = output;
+    let ToolOutput { mut value, message, attachments: _, offers } = output;
+    let offers = tellable(offers, call);
     let message = message.map(|message| call.tellable(&message).unwrap_or(message));
     let caps = Caps::of(entry, call);
     let origin = entry.spec().origin();
@@ -26,11 +29,13 @@ pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &
     call.hide(&mut value);
     let chars = size_chars(&value);
     if readable && caps.let_pass(&value, chars) {
-        return Done { value: Arc::new(value), message, chars, artifact: None, truncated: false, origin };
+        let value = Arc::new(value);
+        return Done { value, message, chars, artifact: None, truncated: false, origin, offers };
     }
     // What no reader of JSON can follow is not kept either.
-    call.artifact = if readable { keep(room, &value, call).map(Box::new) } else { None };
-    let artifact = call.artifact.as_ref().map(|artifact| artifact.id.clone());
+    let whole = if readable { keep(room, &value, call) } else { None };
+    let artifact = whole.as_ref().map(|whole| whole.id.clone());
+    call.artifacts.extend(whole);
     let short = match caps.shorten(&value, artifact.as_ref().map(ArtifactId::as_str)) {
         Some(short) => {
             dismantle(value);
@@ -38,7 +43,19 @@ pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &
         }
         None => value,
     };
-    Done { value: Arc::new(short), message, chars, artifact, truncated: true, origin }
+    Done { value: Arc::new(short), message, chars, artifact, truncated: true, origin, offers }
+}
+
+/// What is offered, without secrets. A file that is not kept cannot be.
+fn tellable(mut offers: Vec<Offer>, call: &OpenCall) -> Vec<Offer> {
+    offers.retain_mut(|offer| {
+        offer.rewrite(|text| call.tellable(text));
+        let Some(file) = offer.file_mut() else { return true };
+        let kept = call.artifacts.iter().find(|artifact| artifact.id == file.artifact);
+        // Without secrets it may be shorter.
+        kept.map(|kept| file.bytes = kept.bytes.len() as u64).is_some()
+    });
+    offers
 }
 
 /// How much of a result its reader gets.
@@ -80,8 +97,8 @@ fn keep(room: &Toolroom, value: &Value, call: &OpenCall) -> Option<Artifact> {
         id: ArtifactId::fresh(room.clock.as_ref()),
         call: call.record.id.clone(),
         scope: call.record.scope.clone(),
-        media_type,
-        bytes: Arc::from(bytes),
+        media_type: Cow::Borrowed(media_type),
+        bytes: bytes.into(),
         kept_at: room.clock.now(),
     })
 }

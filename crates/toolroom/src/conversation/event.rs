@@ -11,6 +11,7 @@ use super::run::{AgentId, RunFailure, RunId};
 use crate::clock::Timestamp;
 use crate::ledger::{Answerer, ArtifactId, CallId};
 use crate::model::{ModelCallId, Usage};
+use crate::tool::Offer;
 
 /// An event and its place in the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -113,6 +114,9 @@ pub enum RunEvent {
         /// Where the whole result is, if this one was shortened.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         artifact: Option<ArtifactId>,
+        /// What the client is asked to do.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        offers: Vec<Offer>,
         /// How long it took, in microseconds.
         duration_us: u64,
     },

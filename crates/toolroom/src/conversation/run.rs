@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::entry::ConversationId;
+use crate::call::Seat;
 use crate::clock::{Clock, Timestamp};
 use crate::model::Usage;
 use crate::policy::Provenance;
@@ -98,6 +99,9 @@ pub struct Run {
     pub agent: AgentId,
     /// Which entrance the message came through.
     pub entrance: Arc<str>,
+    /// Where the person sits whose message it was.
+    #[serde(default, skip_serializing_if = "Seat::is_away")]
+    pub seat: Seat,
     /// Where it stands.
     pub state: RunState,
     /// The model that answered last, `vendor/model`.

@@ -1,6 +1,8 @@
-//! Whole results, kept when the caller got a shortened one.
+//! What is kept beside a call: its whole result, when the caller got a shortened one, and files it gave back.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+
+use bytes::Bytes;
 
 use super::CallId;
 use crate::clock::{Clock, Timestamp};
@@ -20,7 +22,7 @@ impl ArtifactId {
     }
 }
 
-/// The whole result of one call. Owned by the scope of that call.
+/// The whole result of one call, or a file that came with it. Owned by the scope of that call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {
     /// Its id.
@@ -29,10 +31,11 @@ pub struct Artifact {
     pub call: CallId,
     /// Who may read it.
     pub scope: Scope,
-    /// `application/json`, or `text/plain` for a result that was one text.
-    pub media_type: &'static str,
-    /// The content.
-    pub bytes: Arc<[u8]>,
+    /// `application/json`, `text/plain` for a result that was one text, or the type of a file.
+    pub media_type: Cow<'static, str>,
+    /// The content. Whoever made it may wait until nobody has these bytes any more before making others, so a ledger that
+    /// keeps artifacts in memory keeps a copy.
+    pub bytes: Bytes,
     /// When it was kept.
     pub kept_at: Timestamp,
 }

@@ -59,8 +59,8 @@ pub struct BeginCall {
 pub struct CloseCall {
     /// The complete row with its final status. Inserted when the call never began.
     pub record: CallRecord,
-    /// The whole result, when the row holds a shortened one.
-    pub artifact: Option<Artifact>,
+    /// The whole result, when the row holds a shortened one, and files that came with it.
+    pub artifacts: Vec<Artifact>,
     /// Work to be done because of this call.
     pub enqueue: Vec<Action>,
     /// What becomes of the question this call was parked with, if it was.
@@ -109,7 +109,7 @@ pub trait Ledger: Send + Sync {
     /// Answers a waiting approval with other arguments, which are a call and a question of their own.
     fn edit(&self, edit: EditCall) -> BoxFuture<'static, Result<(), DecideError>>;
 
-    /// Closes a call, keeps its artifact and enqueues its actions.
+    /// Closes a call, keeps its artifacts and enqueues its actions.
     fn close(&self, close: CloseCall) -> BoxFuture<'static, Result<(), LedgerError>>;
 }
 

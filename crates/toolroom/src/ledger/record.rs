@@ -14,7 +14,7 @@ use crate::clock::{Clock, Timestamp};
 use crate::scope::Scope;
 use crate::seconds;
 use crate::text_id::text_id;
-use crate::tool::{Effect, ErrorKind};
+use crate::tool::{Effect, ErrorKind, Offer};
 
 text_id! {
     /// A call's id: `call_` and 32 hexadecimal digits that sort by time.
@@ -125,6 +125,9 @@ pub struct CallRecord {
     /// A sentence the tool added to its result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What its client was asked to do: open an address, show or save a file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offers: Vec<Offer>,
     /// The error as a model may read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -174,6 +177,7 @@ impl CallRecord {
             result_chars: 0,
             artifact: None,
             message: None,
+            offers: Vec::new(),
             error: None,
             detail: None,
             rule: None,

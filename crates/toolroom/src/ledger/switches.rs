@@ -1,6 +1,6 @@
 //! What has been switched on and off in one project.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -61,6 +61,18 @@ impl Switches {
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<SwitchState> {
         self.tools.get(name).copied()
+    }
+
+    /// Every tool and family somebody has set, by name.
+    #[must_use]
+    pub fn tools(&self) -> BTreeMap<&str, SwitchState> {
+        self.tools.iter().map(|(name, state)| (name.as_str(), *state)).collect()
+    }
+
+    /// Every feature somebody has set, by name.
+    #[must_use]
+    pub fn features(&self) -> BTreeMap<&str, SwitchState> {
+        self.features.iter().map(|(name, state)| (name.as_str(), *state)).collect()
     }
 
     /// The switch of a feature, if somebody set it.

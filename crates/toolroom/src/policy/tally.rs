@@ -59,7 +59,9 @@ impl<'a, R: Record> Tally<'a, R> {
             }
             Err(error) => {
                 self.record.note(rule.id(), effect, || Finding::Failed(error.to_string()));
-                self.deny(rule.id(), || format!("rule `{}` cannot be evaluated: {error}", rule.id()));
+                self.deny(rule.id(), || {
+                    format!("rule `{}` cannot be evaluated: {error}; mend its `when`", rule.id())
+                });
             }
         }
     }

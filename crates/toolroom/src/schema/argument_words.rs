@@ -23,7 +23,7 @@ pub enum ArgumentWordError {
         word: String,
     },
     /// What is to be JSON is none.
-    #[error("{what}: {source}")]
+    #[error("{what}: {source}; write JSON there, or text as key=text")]
     NotJson {
         /// Which part.
         what: String,
@@ -31,7 +31,7 @@ pub enum ArgumentWordError {
         source: ArgumentTextError,
     },
     /// A key was given before, and holds no list.
-    #[error("`{key}` is given twice")]
+    #[error("`{key}` is given twice; give it once")]
     Twice {
         /// The key.
         key: String,

@@ -5,6 +5,8 @@ use std::io;
 use jsonschema::JsonType;
 use serde_json::Value;
 
+use crate::text::is_obeyed;
+
 /// Characters of a value, a name or a pattern that are shown before it is cut.
 const SHOWN_CHARS: usize = 60;
 
@@ -18,9 +20,7 @@ const LISTED: usize = 10;
 pub(super) fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
-        let hidden = character.is_control()
-            || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if hidden {
+        if character.is_control() || is_obeyed(character) {
             shown.extend(character.escape_unicode());
         } else {
             shown.push(character);

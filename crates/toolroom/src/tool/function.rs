@@ -13,6 +13,7 @@ use crate::BoxFuture;
 use crate::call::CallContext;
 use crate::policy::Judgement;
 use crate::schema::Problem;
+use crate::scope::Scope;
 
 /// Turns an async function into a tool. The argument struct's fields become the parameters, their doc comments
 /// the descriptions.
@@ -57,7 +58,7 @@ where
         }
     }
     let spec = ToolSpec::new(id, description)?.parameters(schema);
-    Ok(FnTool { spec, function, check: None, judge: None, types: PhantomData })
+    Ok(FnTool { spec, function, check: None, judge: None, at_hand: None, types: PhantomData })
 }
 
 /// The argument type of a tool that takes none.
@@ -86,6 +87,7 @@ impl<T: Serialize> IntoOutput for T {
 
 type Check = dyn Fn(&Arguments) -> Vec<Problem> + Send + Sync;
 type Judge = dyn Fn(&Arguments) -> Judgement + Send + Sync;
+type AtHand = dyn Fn(&Scope, &Arguments) -> Option<ToolOutput> + Send + Sync;
 
 /// A tool made by [`tool_fn`].
 pub struct FnTool<A, R, F> {
@@ -93,6 +95,7 @@ pub struct FnTool<A, R, F> {
     function: F,
     check: Option<Box<Check>>,
     judge: Option<Box<Judge>>,
+    at_hand: Option<Box<AtHand>>,
     types: PhantomData<fn(A) -> R>,
 }
 
@@ -115,6 +118,16 @@ impl<A, R, F> FnTool<A, R, F> {
     #[must_use]
     pub fn judge(mut self, judge: impl Fn(&Arguments) -> Judgement + Send + Sync + 'static) -> Self {
         self.judge = Some(Box::new(judge));
+        self
+    }
+
+    /// Gives answers that are at hand; see [`Tool::at_hand`].
+    #[must_use]
+    pub fn answers_at_hand(
+        mut self,
+        at_hand: impl Fn(&Scope, &Arguments) -> Option<ToolOutput> + Send + Sync + 'static,
+    ) -> Self {
+        self.at_hand = Some(Box::new(at_hand));
         self
     }
 }
@@ -150,5 +163,9 @@ where
 
     fn judge(&self, arguments: &Arguments) -> Judgement {
         self.judge.as_ref().map_or(Judgement::Allow, |judge| judge(arguments))
+    }
+
+    fn at_hand(&self, scope: &Scope, arguments: &Arguments) -> Option<ToolOutput> {
+        self.at_hand.as_ref().and_then(|at_hand| at_hand(scope, arguments))
     }
 }

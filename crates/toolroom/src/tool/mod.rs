@@ -5,20 +5,24 @@
 //! async function. This room does not run anything: a tool is started only by [`crate::Toolroom::call`],
 //! because only the kernel can make the [`CallContext`] that `run` wants.
 
+mod attachment;
 mod client;
 mod effect;
 mod error;
 mod function;
 mod id;
+mod offer;
 mod output;
 mod spec;
 
+pub use attachment::Attachment;
 pub use client::{ClientTool, ClientToolError, ClientTools};
 pub use effect::{Capabilities, Capability, Effect, Risk};
 pub(crate) use error::causes;
 pub use error::{ErrorKind, RaisedBy, ToolError};
 pub use function::{FnTool, IntoOutput, NoArguments, tool_fn};
 pub use id::{IdError, Source, ToolId};
+pub use offer::{Offer, OfferedFile, bare_name};
 pub use output::{Origin, ToolOutput};
 pub use spec::{DEFAULT_RESULT_CAP, DEFAULT_TIMEOUT, Enablement, Family, LocalText, Pool, Timeout, ToolSpec};
 
@@ -28,6 +32,7 @@ use crate::BoxFuture;
 use crate::call::CallContext;
 use crate::policy::Judgement;
 use crate::schema::Problem;
+use crate::scope::Scope;
 
 /// A call's arguments: a JSON object that has passed the tool's schema.
 pub type Arguments = Map<String, Value>;
@@ -85,5 +90,12 @@ pub trait Tool: Send + Sync {
     fn judge(&self, arguments: &Arguments) -> Judgement {
         let _ = arguments;
         Judgement::Allow
+    }
+
+    /// The answer, if it is at hand, kept from an earlier call. A call that changes nothing then ends with it: the tool
+    /// does not run, and the call does not count against its rate limits.
+    fn at_hand(&self, scope: &Scope, arguments: &Arguments) -> Option<ToolOutput> {
+        let _ = (scope, arguments);
+        None
     }
 }

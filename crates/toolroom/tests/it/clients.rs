@@ -421,7 +421,7 @@ async fn after_a_crash_the_client_delivers_again() {
     record.status = CallStatus::Unknown;
     let close = toolroom::ledger::CloseCall {
         record,
-        artifact: None,
+        artifacts: Vec::new(),
         enqueue: Vec::new(),
         question: toolroom::ledger::ParkedQuestion::Settled,
     };

@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Map, json};
-use toolroom::call::{CallContext, Progress};
+use toolroom::call::{CallContext, Outcome, Progress, Seat};
 use toolroom::clock::Timestamp;
 use toolroom::scope::Scope;
 use toolroom::testing::{Bench, ManualClock, MemoryLedger};
-use toolroom::tool::{Effect, ToolOutput};
+use toolroom::tool::{Effect, Offer, OfferedFile, ToolOutput};
 use toolroom::{Toolroom, ledger::CallFilter, ledger::Journal};
 
 use crate::room::{echo, scripted, spec};
@@ -76,4 +76,39 @@ async fn all_time_comes_from_the_clock_port() {
     let rows = ledger.calls(&Scope::default(), CallFilter::default()).await.unwrap();
     let times: Vec<i64> = rows.iter().map(|row| row.asked_at.as_micros()).collect();
     assert_eq!(times, [6_000_000, 1_000_000]);
+}
+
+#[tokio::test]
+async fn a_tool_knows_where_the_person_sits() {
+    let tool = scripted(spec(Effect::Pure), |context: CallContext, _arguments| async move {
+        Ok(ToolOutput::new(serde_json::to_value(context.seat()).unwrap()))
+    });
+    let bench = Bench::new(tool).unwrap();
+    assert_eq!(bench.room().call(bench.request()).await.for_model(), Some(json!("away")));
+    let here = bench.request().seat(Seat::Here);
+    assert_eq!(bench.room().call(here).await.for_model(), Some(json!("here")));
+}
+
+#[tokio::test]
+async fn what_is_offered_is_told_and_a_file_only_if_it_is_kept() {
+    let tool = scripted(spec(Effect::Pure), |context: CallContext, _arguments| async move {
+        let (kept, lost) =
+            (context.attachment("text/html", b"<p>".to_vec()), context.attachment("a/b", Vec::new()));
+        let offers = [
+            Offer::OpenUrl { url: "https://example.com/".to_owned() },
+            Offer::SaveFile(OfferedFile::of(&kept, "../a.html")),
+            Offer::SaveFile(OfferedFile::of(&lost, "b")),
+        ];
+        let output = ToolOutput::new("made").with_attachments(vec![kept]);
+        Ok(offers.into_iter().fold(output, ToolOutput::offering))
+    });
+    let bench = Bench::new(tool).unwrap();
+    let report = bench.room().call(bench.request()).await;
+    let Outcome::Done(done) = report.outcome else { panic!("{report:?}") };
+    let told = serde_json::to_value(&done.offers).unwrap();
+    assert_eq!(
+        (told[0]["url"].as_str(), told[1]["name"].as_str()),
+        (Some("https://example.com/"), Some("a.html"))
+    );
+    assert_eq!((&told[1]["bytes"], told.as_array().unwrap().len()), (&json!(3), 2), "{told}");
 }

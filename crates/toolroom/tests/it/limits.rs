@@ -11,7 +11,7 @@ use toolroom::clock::Timestamp;
 use toolroom::ledger::{CallFilter, Journal, RateKey, RateLimit};
 use toolroom::scope::Scope;
 use toolroom::testing::{Bench, ManualClock, MemoryLedger, unguarded};
-use toolroom::tool::{Effect, ErrorKind, RaisedBy, ToolOutput};
+use toolroom::tool::{Effect, ErrorKind, NoArguments, RaisedBy, ToolOutput, tool_fn};
 use toolroom::{Toolroom, call::Outcome};
 
 use crate::room::{error_of, kind_of, scripted, spec};
@@ -41,6 +41,37 @@ async fn a_rate_is_held_for_each_user_and_says_when_to_come_back() {
     clock.advance(Duration::from_secs(3001));
     assert!(call("ann").await.for_client().success, "the oldest call has left the window");
     assert!(!call("ann").await.for_client().success);
+}
+
+/// Whether an answer is at hand is asked once: what was found is the answer, also if it is gone a moment later.
+#[tokio::test]
+async fn an_answer_at_hand_is_the_answer_and_counts_as_no_call() {
+    for (effect, is_taken) in [(Effect::Pure, true), (Effect::Read, true), (Effect::OnceOnlyWrite, false)] {
+        let (looks, runs) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (looked, ran) = (Arc::clone(&looks), Arc::clone(&runs));
+        let tool = tool_fn("app:probe", "Looks up", move |_context, _: NoArguments| {
+            ran.fetch_add(1, Ordering::SeqCst);
+            async { Ok("asked for") }
+        })
+        .unwrap()
+        .with(|spec| spec.effect(effect).rate(RateLimit::per_hour(1)))
+        // Only the first who looks finds something.
+        .answers_at_hand(move |_, _| {
+            let is_first = looked.fetch_add(1, Ordering::SeqCst) == 0;
+            is_first.then(|| ToolOutput::new(json!("found")))
+        });
+        let bench = Bench::new(tool).unwrap();
+        let first = bench.run(json!({})).await;
+        let expected = if is_taken { "found" } else { "asked for" };
+        assert_eq!((first.success, first.result), (true, Some(json!(expected))), "{effect}");
+        assert_eq!(runs.load(Ordering::SeqCst), usize::from(!is_taken), "{effect}");
+        // What was found has not used up the one call of this hour.
+        assert_eq!(bench.run(json!({})).await.success, is_taken, "{effect}");
+        assert_eq!(kind_of(&bench.report(json!({})).await), ErrorKind::RateLimited, "{effect}");
+        assert_eq!(runs.load(Ordering::SeqCst), 1, "{effect}");
+        let row = bench.journal().await.pop().unwrap();
+        assert_eq!(row.begun_at.is_none(), is_taken, "{effect}: {row:?}");
+    }
 }
 
 #[tokio::test]

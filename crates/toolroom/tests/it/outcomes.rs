@@ -1,6 +1,9 @@
 //! T6, T15: every way a call can end, what its readers see, and the row it leaves.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
+use tokio::sync::{Notify, Semaphore};
 use toolroom::call::{CallRequest, ClientResult};
 use toolroom::ledger::{CallStatus, SwitchState};
 use toolroom::scope::ProjectId;
@@ -133,4 +136,30 @@ async fn a_write_whose_tool_is_in_doubt_is_unknown() {
         assert_eq!(error_of(&report).hint().is_some(), status == CallStatus::Unknown, "{effect}");
         assert_eq!(bench.journal().await.remove(0).status, status, "{effect}");
     }
+}
+
+/// What changes nothing and is over at once has one row; what takes longer can be seen at work.
+#[tokio::test]
+async fn a_call_that_takes_longer_is_seen_at_work() {
+    let (gate, seen) = (Arc::new(Semaphore::new(0)), Arc::new(Notify::new()));
+    let (door, told) = (Arc::clone(&gate), Arc::clone(&seen));
+    let bench = Bench::new(scripted(spec(Effect::Pure), move |_context, _arguments| {
+        let (door, told) = (Arc::clone(&door), Arc::clone(&told));
+        async move {
+            told.notify_one();
+            door.acquire().await.unwrap().forget();
+            Ok(ToolOutput::new(1))
+        }
+    }))
+    .unwrap();
+    let (room, request) = (bench.room().clone(), bench.request());
+    let call = tokio::spawn(async move { room.call(request).await });
+    seen.notified().await;
+    let rows = bench.journal().await;
+    assert_eq!(rows.iter().map(|row| row.status).collect::<Vec<_>>(), [CallStatus::Begun]);
+    assert!(rows[0].begun_at.is_some());
+    gate.add_permits(1);
+    assert!(call.await.unwrap().for_client().success);
+    let rows = bench.journal().await;
+    assert_eq!(rows.iter().map(|row| row.status).collect::<Vec<_>>(), [CallStatus::Done]);
 }

@@ -10,6 +10,7 @@ use super::super::output::{DIM, Output, can_erase, harmless, one_line, visible};
 use super::super::screen;
 use super::card::Card;
 use super::markdown::Markdown;
+use crate::documents::offer_told;
 
 /// Who watches a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,9 +155,14 @@ impl Canvas {
                 self.words.end()?;
             }
             RunEvent::CallBegan(notice) => self.cards.push(Card::begun(notice)),
-            RunEvent::CallEnded { .. } | RunEvent::Asks { .. } | RunEvent::Handed { .. } => {
+            RunEvent::CallEnded { offers, .. } => {
                 self.fold(event)?;
+                let told = if self.look.is_read_along() { offers.as_slice() } else { &[] };
+                for offer in told {
+                    self.say(&offer_told(offer))?;
+                }
             }
+            RunEvent::Asks { .. } | RunEvent::Handed { .. } => self.fold(event)?,
             RunEvent::Guarded { reason, .. } => self.say(&format!("no more tools: {reason}"))?,
             RunEvent::Warned { reason, .. } => self.say(reason)?,
             RunEvent::Compacted { before, after, summarised } => {

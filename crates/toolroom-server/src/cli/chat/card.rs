@@ -156,6 +156,7 @@ mod tests {
             outcome: outcome.to_owned(),
             result: Arc::new(result),
             artifact: None,
+            offers: Vec::new(),
             duration_us: 2_500,
         };
         assert!(card.take(&ended));

@@ -26,15 +26,17 @@ use crate::app::App;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom chat                                    talk at the terminal; /help says what else is possible there
+  toolroom chat                                    talk; /help says more
   toolroom chat 'what is 17*23?'                   one answer
-  git diff | toolroom chat 'what changes here?' -  what is piped in is added where a dash asks for it
-  git log -5 | toolroom chat                       what is piped in is the message
-  toolroom chat --continue 'and times 2?'          goes on in the last conversation
+  git diff | toolroom chat 'what changes here?' -  the dash adds what is piped
+  git log -5 | toolroom chat                       what is piped is the message
+  toolroom chat --continue 'and times 2?'          go on in the last one
   toolroom chat --model ollama/qwen3 'hi' --json
 
-Exit codes: 0 answered, 1 no answer, 2 wrong usage, 3 refused, 4 a call needs approval, 5 not found, 130 stopped, by a
-signal or by whoever answered a question with \"stop\"";
+Exit codes: 0 answered, 1 no answer, 2 wrong usage, 3 refused, 4 a call needs
+approval, 5 not found, 130 stopped, by a signal or by the answer \"stop\"";
+
+const NOTHING_SAID: &str = "there is no conversation to go on with yet; leave out `--continue` to begin one";
 
 #[derive(Args, Default)]
 #[command(after_help = EXAMPLES)]
@@ -240,8 +242,7 @@ async fn conversation(
         Some(Some(name)) => Ok(Some(conversations::find(app, scope, name).await?.id)),
         Some(None) => {
             let last = newest(app, scope).await?;
-            let last =
-                last.ok_or_else(|| Missing("there is no conversation to go on with yet".to_owned()))?;
+            let last = last.ok_or_else(|| Missing(NOTHING_SAID.to_owned()))?;
             Ok(Some(last.id))
         }
     }

@@ -4,8 +4,9 @@
 //! that come out are the styles put in here: what a terminal would obey in the text itself is spelled out.
 
 use anstyle::{AnsiColor, Style};
+use toolroom::text::is_obeyed;
 
-use super::super::output::{BOLD, DIM, is_nasty};
+use super::super::output::{BOLD, DIM};
 use super::line_start::{Beginning, Fence, MAX_MARK, beginning, closes, could_close, is_fence, is_rule};
 
 const CODE: Style = AnsiColor::Cyan.on_default();
@@ -274,7 +275,7 @@ impl Markdown {
 
     fn write(&mut self, text: &str) {
         for c in text.chars() {
-            match is_nasty(c) {
+            match is_obeyed(c) {
                 true => self.shown.extend(c.escape_unicode()),
                 false => self.shown.push(c),
             }

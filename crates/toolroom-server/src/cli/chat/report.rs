@@ -7,6 +7,7 @@ use toolroom::conversation::{
 };
 use toolroom::ledger::CallId;
 use toolroom::model::Usage;
+use toolroom::tool::Offer;
 
 use super::remedy::remedy;
 
@@ -46,6 +47,15 @@ struct Call<'a> {
     result: Option<&'a serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     duration_us: Option<u64>,
+    /// What the client is asked to do: open an address, show or save a file.
+    #[serde(skip_serializing_if = "<[Offer]>::is_empty")]
+    offers: &'a [Offer],
+}
+
+impl<'a> Call<'a> {
+    fn begun(notice: &'a CallNotice) -> Self {
+        Self { notice, call: None, outcome: None, result: None, duration_us: None, offers: &[] }
+    }
 }
 
 impl<'a> Document<'a> {
@@ -71,24 +81,24 @@ impl<'a> Document<'a> {
 fn calls(events: &[NumberedEvent]) -> Vec<Call<'_>> {
     let mut calls: Vec<Call<'_>> = Vec::new();
     for NumberedEvent { event, .. } in events {
-        let (id, call, outcome, result, duration_us) = match event {
+        let (id, ended) = match event {
             RunEvent::CallBegan(notice) => {
                 // After somebody was asked, a call begins once more.
                 calls.retain(|known| known.notice.id != notice.id);
-                calls.push(Call { notice, call: None, outcome: None, result: None, duration_us: None });
+                calls.push(Call::begun(notice));
                 continue;
             }
-            RunEvent::CallEnded { id, call, outcome, result, duration_us, .. } => {
-                (id, call, outcome.as_str(), Some(result.as_ref()), Some(*duration_us))
-            }
+            RunEvent::CallEnded { id, call, outcome, result, duration_us, offers, .. } => (
+                id,
+                (Some(call), Some(outcome.as_str()), Some(&**result), Some(*duration_us), offers.as_slice()),
+            ),
             RunEvent::Asks { id, call, .. } | RunEvent::Handed { id, call, .. } => {
-                (id, call, "pending", None, None)
+                (id, (Some(call), Some("pending"), None, None, &[][..]))
             }
             _ => continue,
         };
         if let Some(known) = calls.iter_mut().find(|known| known.notice.id == *id) {
-            (known.call, known.outcome, known.result, known.duration_us) =
-                (Some(call), Some(outcome), result, duration_us);
+            (known.call, known.outcome, known.result, known.duration_us, known.offers) = ended;
         }
     }
     calls

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use toolroom::agent::{Agent, ResumeRun, RunError, RunReport, SendRequest, Watcher};
-use toolroom::call::CancellationToken;
+use toolroom::call::{CancellationToken, Seat};
 use toolroom::conversation::{BeginRunError, ConversationId, RunId, RunState, TakeRunError};
 use toolroom::ledger::{Answerer, CallId};
 use toolroom::model::Message;
@@ -51,6 +51,7 @@ impl Turn<'_> {
         request.message = message;
         request.conversation = conversation;
         request.entrance = "cli".into();
+        request.seat = Seat::Here;
         request.context = self.context.clone();
         let stop = self.hand.begin();
         let report = self.step(agent, Step::Send(Box::new(request)), &stop).await?;

@@ -1,26 +1,23 @@
 //! `toolroom mcp add`: a server is entered, and looked at.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
 use clap::Args;
-use toolroom::foreign::{AddressEntry, EntryValue, ForeignServers, ProgramEntry, Reached, ServerRecord};
-use toolroom::redact::Redactor;
-use toolroom_host::environment::is_secret_variable;
-use toolroom_host::net::Url;
-use toolroom_host::process::Found;
-use toolroom_host::sandbox::Named;
-use toolroom_host::text_file::current_folder;
+use toolroom::foreign::{
+    AddressEntry, Declarations, Declared, ForeignServers, ProgramEntry, Reached, ServerRecord,
+};
 
 use super::super::exit::{Exit, Usage};
 use super::super::output::{Output, visible};
+use super::declare::SaidArgs;
 use super::document::ServerDocument;
+use super::entry::{checked_arguments, found, profile, values, variables, whole_path};
 use super::project;
 use super::show::show;
 use super::test::look;
 use crate::app::App;
+use crate::gateway::{check_way, checked_url, enter};
 
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct AddArgs {
     /// Its name: letters, digits, `_` and `-`; tools are called `mcp:NAME:TOOL`
     name: String,
@@ -33,6 +30,9 @@ pub(super) struct AddArgs {
     /// The address is one of the older transport, a stream of events
     #[arg(long, requires = "url")]
     sse: bool,
+    /// Its name leads inside a network; `localhost`, private addresses and names without a dot do so anyway
+    #[arg(long, requires = "url")]
+    internal: bool,
     /// The sandbox it runs in: workspace, read-only, network:HOST[:PORT],… or off
     #[arg(long, default_value = "workspace", conflicts_with = "url")]
     profile: String,
@@ -51,7 +51,9 @@ pub(super) struct AddArgs {
     /// How long a call may take, in seconds
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
-    /// Take the place of an entry of that name
+    #[command(flatten)]
+    said: SaidArgs,
+    /// Take the place of an entry of that name; `toolroom mcp set` changes parts of one
     #[arg(long)]
     replace: bool,
     /// Only enter it; `toolroom mcp test` looks at it later
@@ -72,12 +74,8 @@ pub(super) async fn run(app: &App, args: AddArgs, output: Output) -> anyhow::Res
         return Err(Usage(text).into());
     }
     let no_start = args.no_start;
-    let record = record(app, args)?;
-    // Another server behind the same name is no change of the first one's tools.
-    if before.is_some_and(|before| before.reached != record.reached) {
-        app.store.remove_server(&project(), &record.name).await?;
-    }
-    app.store.set_server(&project(), &record).await?;
+    let record = record(app, args, before)?;
+    enter(app, &project(), &record).await?;
     if no_start {
         let document = ServerDocument::of(app, record).await?;
         show(&document, output)?;
@@ -86,18 +84,23 @@ pub(super) async fn run(app: &App, args: AddArgs, output: Output) -> anyhow::Res
     look(app, record, output).await
 }
 
-fn record(app: &App, args: AddArgs) -> anyhow::Result<ServerRecord> {
+fn record(app: &App, args: AddArgs, before: Option<&ServerRecord>) -> anyhow::Result<ServerRecord> {
     let reached = match (&args.url, args.command.split_first()) {
         (Some(url), _) => {
-            let entry = AddressEntry { url: checked_url(url)?, headers: values(&args.header)? };
+            let entry = AddressEntry {
+                url: checked_url(url).map_err(Usage)?,
+                headers: values(&args.header)?,
+                is_internal: args.internal,
+            };
+            check_way(&entry).map_err(Usage)?;
             if args.sse { Reached::Sse(entry) } else { Reached::Http(entry) }
         }
         (None, Some((command, arguments))) => Reached::Stdio(ProgramEntry {
             command: found(command)?,
-            arguments: arguments.to_vec(),
+            arguments: checked_arguments(arguments)?,
             folder: args.folder.as_deref().map(whole_path).transpose()?,
-            environment: values(&args.env)?,
-            profile: args.profile.parse::<Named>().map_err(|error| Usage(error.to_string()))?.to_string(),
+            environment: variables(&args.env)?,
+            profile: profile(&args.profile)?,
             readable: args.read.iter().map(|path| whole_path(path)).collect::<Result<_, _>>()?,
         }),
         (None, None) => {
@@ -110,62 +113,10 @@ fn record(app: &App, args: AddArgs) -> anyhow::Result<ServerRecord> {
         reached,
         is_enabled: true,
         timeout_seconds: args.timeout.filter(|seconds| *seconds > 0),
-        imported_from: None,
+        // What a file said is no reason to come again beside this one.
+        imported_from: before.and_then(|before| before.imported_from.clone()),
+        imported_as: before.and_then(|before| before.imported_as.clone()),
+        declared: Declarations { all: args.said.declared(Declared::default())?, ..Declarations::default() },
         changed_at: app.room.clock().now(),
     })
-}
-
-/// The program where it is found now: another one that takes its name later is not started.
-fn found(command: &str) -> Result<String, Usage> {
-    let here = here()?;
-    let missing = || Usage(format!("there is no program `{}`", visible(command)));
-    let path = Found::find(command, &here).ok_or_else(missing)?.path;
-    let no_text = || Usage("the path of the program is not UTF-8".to_owned());
-    path.into_os_string().into_string().map_err(|_| no_text())
-}
-
-fn here() -> Result<PathBuf, Usage> {
-    current_folder().map_err(|error| Usage(format!("the folder you are in cannot be told: {error}")))
-}
-
-fn whole_path(path: &str) -> Result<String, Usage> {
-    let here = here()?;
-    let joined = here.join(path).into_os_string().into_string();
-    joined.map_err(|_| Usage("a path is not UTF-8".to_owned()))
-}
-
-/// An address that can be asked, without a password in it.
-pub(super) fn checked_url(text: &str) -> Result<String, Usage> {
-    let url = Url::parse(text).map_err(|error| Usage(format!("the address cannot be used: {error}")))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(Usage(format!("an address begins with `https://`; `{}` is another kind", url.scheme())));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(Usage("the address holds a password; send it with `--header` and a secret".to_owned()));
-    }
-    Ok(url.into())
-}
-
-fn values(given: &[String]) -> Result<BTreeMap<String, EntryValue>, Usage> {
-    given.iter().map(|text| pair(text)).collect()
-}
-
-/// `NAME=VALUE`, where a value that has to stay secret names the secret that holds it.
-fn pair(text: &str) -> Result<(String, EntryValue), Usage> {
-    let (name, value) = text
-        .split_once('=')
-        .filter(|(name, _)| !name.is_empty())
-        .ok_or_else(|| Usage("write NAME=VALUE, or NAME=secret:SECRET for what nobody may see".to_owned()))?;
-    if let Some(secret) = value.strip_prefix("secret:") {
-        return Ok((name.to_owned(), EntryValue::Secret(secret.to_owned())));
-    }
-    if is_secret_variable(name, value) || Redactor::default().redact_text(value) != value {
-        return Err(Usage(format!(
-            "the value of `{}` looks like a secret, and would be seen by everybody here; keep it with `toolroom \
-             secrets set NAME` and write `{}=secret:NAME`",
-            visible(name),
-            visible(name)
-        )));
-    }
-    Ok((name.to_owned(), EntryValue::Plain(value.to_owned())))
 }

@@ -7,6 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 use toolroom::BoxFuture;
 use toolroom_host::listen::Listener;
+use toolroom_host::net::Url;
 use toolroom_tools::mcp::McpError;
 use toolroom_tools::mcp::oauth::Consent;
 
@@ -36,8 +37,9 @@ impl Callback {
         Ok(Self { listener: Listener::bind(address).await?, output })
     }
 
-    /// The address that somebody comes back with.
-    async fn answer(&self) -> std::io::Result<String> {
+    /// The address that the one comes back with who knows this word. Anybody on this machine can knock here; nobody else
+    /// ends the wait.
+    async fn answer(&self, state: &str) -> std::io::Result<String> {
         loop {
             let (mut stream, _) = self.listener.accept().await?;
             let mut said = Vec::new();
@@ -55,9 +57,9 @@ impl Callback {
             let Ok(Ok(())) = timeout(SAID_WITHIN, head).await else { continue };
             let text = String::from_utf8_lossy(&said);
             let path = text.strip_prefix("GET /callback").and_then(|rest| rest.split_whitespace().next());
-            match path.filter(|path| path.starts_with('?')) {
-                Some(query) => {
-                    let answer = format!("{}{query}", self.redirect_uri());
+            let answer = path.map(|query| format!("{}{query}", self.redirect_uri()));
+            match answer.filter(|answer| state_of(answer).as_deref() == Some(state)) {
+                Some(answer) => {
                     drop(stream.write_all(PAGE.as_bytes()).await);
                     return Ok(answer);
                 }
@@ -65,6 +67,12 @@ impl Callback {
             }
         }
     }
+}
+
+/// The word in an address by which question and answer belong together.
+fn state_of(address: &str) -> Option<String> {
+    let url = Url::parse(address).ok()?;
+    url.query_pairs().find(|(name, _)| name == "state").map(|(_, value)| value.into_owned())
 }
 
 impl Consent for Callback {
@@ -80,7 +88,9 @@ impl Consent for Callback {
                 visible(url)
             ));
             let lost = |why: String| McpError::Unauthorized { why };
-            match timeout(PATIENCE, self.answer()).await {
+            let state =
+                state_of(url).ok_or_else(|| lost("nobody could tell the answer from others".to_owned()))?;
+            match timeout(PATIENCE, self.answer(&state)).await {
                 Ok(answer) => answer.map_err(|error| lost(format!("nobody can come back: {error}"))),
                 Err(_) => Err(lost("nobody came back in time".to_owned())),
             }

@@ -3,7 +3,7 @@
 //! The runner starts a server for each scenario and gives its address; what it wants to see is in variables. Every tool
 //! is called once, with what the runner says or with something that fits its schema.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -13,7 +13,7 @@ use toolroom::BoxFuture;
 use toolroom_host::environment::variable;
 use toolroom_host::net::{Client as HttpClient, Limits, Opening, Reach};
 use toolroom_host::net::{Http, Request};
-use toolroom_tools::mcp::oauth::{Consent, Grant, Grants, Known, OAuthDoor};
+use toolroom_tools::mcp::oauth::{Consent, Grant, Grants, Known, OAuthDoor, Site, Turn};
 use toolroom_tools::mcp::{Attendant, Client, Definition, Era, McpError, Remote};
 
 use super::super::exit::Exit;
@@ -62,12 +62,22 @@ impl Consent for Browser {
     }
 }
 
-/// Nothing is kept.
-struct Forgotten;
+/// Kept for as long as the scenario takes.
+#[derive(Default)]
+struct InMemory(Mutex<Option<Grant>>);
 
-impl Grants for Forgotten {
-    fn keep<'a>(&'a self, _: &'a Grant) -> BoxFuture<'a, Result<(), McpError>> {
+impl Grants for InMemory {
+    fn kept(&self) -> BoxFuture<'_, Result<Option<Grant>, McpError>> {
+        Box::pin(async { Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()) })
+    }
+
+    fn keep<'a>(&'a self, grant: &'a Grant) -> BoxFuture<'a, Result<(), McpError>> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(grant.clone());
         Box::pin(async { Ok(()) })
+    }
+
+    fn turn(&self) -> BoxFuture<'_, Result<Turn, McpError>> {
+        Box::pin(async { Ok(Box::new(()) as Turn) })
     }
 }
 
@@ -84,7 +94,8 @@ pub(super) async fn run(args: &ConformanceArgs) -> anyhow::Result<Exit> {
     let client = text("client_id").map(|id| (id, text("client_secret")));
     let us = Known { client, metadata_url: Some(METADATA.to_owned()) };
     let (url, browser) = (args.url.clone(), Some(Arc::new(browser) as _));
-    let door = OAuthDoor::new(Arc::clone(&http), url.clone(), us, None, Arc::new(Forgotten), browser);
+    let site = Site { url: url.clone(), is_internal: false };
+    let door = OAuthDoor::open(Arc::clone(&http), site, us, Arc::new(InMemory::default()), browser).await?;
     let remote = Remote { http, url, headers: Vec::new(), door: Arc::new(door) };
     let client = Client::connect(remote, Era::of(&version), Arc::new(Yes)).await?;
     let listing = client.tools().await?;

@@ -3,20 +3,21 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde::Serialize;
-use serde_json::{Value, json};
-use toolroom::foreign::{ForeignServers, Reached};
+use toolroom::foreign::ForeignServers;
 use toolroom_host::environment::path_variable;
-use toolroom_host::text_file::{current_folder, read_bounded};
-use toolroom_tools::mcp::import::{Place, Source, SuggestedRule, read};
+use toolroom_host::text_file::{current_folder, read_bounded, read_bounded_unlinked};
+use toolroom_tools::mcp::import::{Place as Kept, Source, SuggestedRule, read};
 
-use super::super::exit::{Exit, Missing, Usage};
-use super::super::output::{BOLD, DIM, Output, visible};
-use super::super::question::{Reply, ask, is_yes};
-use super::document::target;
-use super::import_plan::{Before, Fate, Planned};
+use super::super::exit::{Exit, Usage};
+use super::super::file_text::no_file;
+use super::super::output::{Output, visible};
+use super::super::question::is_wanted;
+use super::import_plan::{Before, Origin, Place, Planned};
+use super::import_show::{document, show};
 use super::project;
 use crate::app::App;
+use crate::gateway;
+use crate::settings::Fate;
 
 /// A configuration may not be larger; that of Claude Code keeps a history.
 const MAX_FILE_BYTES: usize = 32 * 1024 * 1024;
@@ -37,12 +38,21 @@ pub(super) struct ImportArgs {
 }
 
 /// Everything that was found.
-struct Found {
-    planned: Vec<Planned>,
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) planned: Vec<Planned>,
     /// Source, name or file, and why it is passed over.
-    skipped: Vec<(Source, String, String)>,
-    rules: Vec<SuggestedRule>,
-    left: Vec<(Source, String)>,
+    pub(super) skipped: Vec<(Source, String, String)>,
+    /// Rules, with the tools they are about as they are called here.
+    pub(super) rules: Vec<Rule>,
+    pub(super) left: Vec<(Source, String)>,
+}
+
+/// A rule that would do here what was said there.
+#[derive(serde::Serialize, PartialEq, Eq)]
+pub(super) struct Rule {
+    pub(super) effect: &'static str,
+    pub(super) tool: String,
 }
 
 pub(super) async fn run(app: &App, args: ImportArgs, output: Output) -> anyhow::Result<Exit> {
@@ -50,6 +60,7 @@ pub(super) async fn run(app: &App, args: ImportArgs, output: Output) -> anyhow::
     let before = Before {
         servers: app.store.servers(&project()).await?,
         secrets: app.vault.secrets(&project()).await?,
+        workspace: app.gateway.workspace().to_owned(),
         now: app.room.clock().now(),
     };
     let found = look(&files, &before)?;
@@ -57,7 +68,7 @@ pub(super) async fn run(app: &App, args: ImportArgs, output: Output) -> anyhow::
     if !output.is_json() {
         show(&found, &before, output)?;
     }
-    let is_done = !open.is_empty() && !args.dry_run && (args.yes || is_wanted(open.len(), output)?);
+    let is_done = !open.is_empty() && !args.dry_run && (args.yes || is_wanted("enter", open.len(), output)?);
     if is_done {
         for planned in &open {
             enter(app, planned).await?;
@@ -71,8 +82,8 @@ pub(super) async fn run(app: &App, args: ImportArgs, output: Output) -> anyhow::
     Ok(Exit::Done)
 }
 
-/// The files that are there.
-fn files(args: &ImportArgs) -> anyhow::Result<Vec<(Source, PathBuf)>> {
+/// The files that may be there, each once: whoever works in their home has no other folder.
+fn files(args: &ImportArgs) -> anyhow::Result<Vec<Origin>> {
     let wanted = match &args.source {
         None => None,
         Some(name) => Some(Source::from_name(name).ok_or_else(|| {
@@ -80,34 +91,47 @@ fn files(args: &ImportArgs) -> anyhow::Result<Vec<(Source, PathBuf)>> {
             Usage(format!("`{}` is no program that is known here: {}", visible(name), names.join(", ")))
         })?),
     };
-    if let (Some(source), Some(path)) = (wanted, &args.path) {
-        return Ok(vec![(source, path.clone())]);
-    }
     let (home, folder) = (path_variable("HOME"), current_folder()?);
-    let mut files = Vec::new();
+    if let (Some(source), Some(path)) = (wanted, &args.path) {
+        let path = folder.join(path);
+        let base = path.parent().unwrap_or(&folder).to_owned();
+        return Ok(vec![Origin { source, place: Place::Named, path, base }]);
+    }
+    let mut files: Vec<Origin> = Vec::new();
     for source in Source::ALL.into_iter().filter(|source| wanted.is_none_or(|wanted| wanted == *source)) {
-        for place in source.places() {
-            let path = match place {
-                Place::Home(below) => home.as_ref().map(|home| home.join(below)),
-                Place::Folder(below) => Some(folder.join(below)),
+        for kept in source.places() {
+            let (place, base, below) = match kept {
+                Kept::Home(below) => (Place::Home, home.clone(), below),
+                Kept::Folder(below) => {
+                    let is_home = home.as_ref() == Some(&folder);
+                    (if is_home { Place::Home } else { Place::Folder }, Some(folder.clone()), below)
+                }
             };
-            files.extend(path.map(|path| (source, path)));
+            let Some(base) = base else { continue };
+            let path = base.join(below);
+            if !files.iter().any(|file| file.source == source && file.path == path) {
+                files.push(Origin { source, place, path, base });
+            }
         }
     }
-    files.dedup();
     Ok(files)
 }
 
-fn look(files: &[(Source, PathBuf)], before: &Before) -> anyhow::Result<Found> {
+fn look(files: &[Origin], before: &Before) -> anyhow::Result<Found> {
     let folder = current_folder()?.display().to_string();
-    let mut found = Found { planned: Vec::new(), skipped: Vec::new(), rules: Vec::new(), left: Vec::new() };
-    let is_named = files.len() == 1;
-    for (source, path) in files {
-        let file = path.display().to_string();
-        let contents = match read_bounded(path, MAX_FILE_BYTES) {
-            Ok(Some(text)) => read(*source, &text, &folder),
-            Ok(None) if is_named => {
-                return Err(Missing(format!("there is no file `{}`", visible(&file))).into());
+    let mut found = Found::default();
+    let mut rules: Vec<(&Origin, SuggestedRule)> = Vec::new();
+    for origin in files {
+        let (source, file) = (origin.source, origin.path.display().to_string());
+        let text = match origin.is_of_others() {
+            // A link in it could lead to a file of the person.
+            true => read_bounded_unlinked(&origin.path, MAX_FILE_BYTES),
+            false => read_bounded(&origin.path, MAX_FILE_BYTES),
+        };
+        let contents = match text {
+            Ok(Some(text)) => read(source, &text, &folder),
+            Ok(None) if origin.place == Place::Named => {
+                return Err(no_file(&origin.path).into());
             }
             Ok(None) => continue,
             Err(error) => Err(error.to_string()),
@@ -115,138 +139,58 @@ fn look(files: &[(Source, PathBuf)], before: &Before) -> anyhow::Result<Found> {
         let contents = match contents {
             Ok(contents) => contents,
             Err(why) => {
-                found.skipped.push((*source, file, why));
+                found.skipped.push((source, file, why));
                 continue;
             }
         };
         for imported in &contents.servers {
-            let planned = before.plan(*source, &file, imported, &found.planned);
-            found.planned.push(planned);
-        }
-        found.skipped.extend(contents.skipped.into_iter().map(|(name, why)| (*source, name, why)));
-        found.left.extend(contents.left.into_iter().map(|left| (*source, left)));
-        for rule in contents.rules {
-            if !found.rules.contains(&rule) {
-                found.rules.push(rule);
+            match before.plan(origin, imported, &found.planned) {
+                Ok(planned) => {
+                    found.left.extend(planned.left.iter().map(|left| (source, left.clone())));
+                    found.planned.push(planned);
+                }
+                Err(why) => found.skipped.push((source, imported.called.clone(), why)),
             }
         }
+        found.skipped.extend(contents.skipped.into_iter().map(|(name, why)| (source, name, why)));
+        found.left.extend(contents.left.into_iter().map(|left| (source, left)));
+        rules.extend(contents.rules.into_iter().map(|rule| (origin, rule)));
+    }
+    for (origin, rule) in rules {
+        suggest(&mut found, origin, &rule);
     }
     Ok(found)
 }
 
-fn show(found: &Found, before: &Before, output: Output) -> anyhow::Result<()> {
-    if found.planned.is_empty() && found.skipped.is_empty() && found.rules.is_empty() {
-        output.talk("no server of another program was found");
+/// Says what a rule would be here, where its server may have another name.
+fn suggest(found: &mut Found, origin: &Origin, rule: &SuggestedRule) {
+    let SuggestedRule { effect, server, tool } = rule;
+    let is_meant =
+        |planned: &&Planned| planned.origin.source == origin.source && rule.is_about(&planned.called);
+    let Some(planned) = found.planned.iter().find(is_meant) else {
+        let left =
+            format!("the rule `{effect} {tool}` is about `{server}`, which is not taken over from there");
+        found.left.push((origin.source, left));
+        return;
+    };
+    let id = format!("mcp:{}:{tool}", planned.record.name);
+    if origin.is_of_others() && *effect == "allow" {
+        let left = format!("the rule `allow {id}` came with the folder: what is allowed is for you to say");
+        found.left.push((origin.source, left));
+        return;
     }
-    for Planned { source, record, secrets, fate, .. } in &found.planned {
-        let what = match fate {
-            Fate::New => "new",
-            Fate::Changed => "changed",
-            Fate::Same => "same",
-        };
-        let (name, from) = (visible(&record.name), source.name());
-        output.data(&format!("{what:<9}{BOLD}{name}{BOLD:#} {DIM}from {from}{DIM:#}"))?;
-        if *fate == Fate::Same {
-            continue;
-        }
-        output.data(&format!("         {}", visible(&target(&record.reached))))?;
-        if let Reached::Stdio(program) = &record.reached {
-            output.data(&format!(
-                "         {DIM}in the sandbox profile `{}`{DIM:#}",
-                visible(&program.profile)
-            ))?;
-        }
-        for (secret, value) in secrets {
-            let secret = visible(secret);
-            match value.is_some() || before.is_kept(&secret) {
-                true => output.data(&format!("         {DIM}secret {secret}{DIM:#}"))?,
-                false => output
-                    .data(&format!("         secret {secret} is missing: `toolroom secrets set {secret}`"))?,
-            }
-        }
-    }
-    for (source, name, why) in &found.skipped {
-        let (name, why) = (visible(name), visible(why));
-        output.data(&format!("skipped  {BOLD}{name}{BOLD:#} {DIM}from {}{DIM:#}: {why}", source.name()))?;
-    }
-    for (source, left) in &found.left {
-        output.data(&format!("skipped  {DIM}from {}{DIM:#}: {}", source.name(), visible(left)))?;
-    }
-    if !found.rules.is_empty() {
-        output.hint(
-            "these rules would do here what was said there; put those you want into your configuration:",
-        );
-        for (index, SuggestedRule { effect, tool }) in found.rules.iter().enumerate() {
-            let number = index + 1;
-            output.talk(format_args!(
-                "\n[[rule]]\nid = \"imported-{number}\"\neffect = \"{effect}\"\ntool = \"{}\"",
-                visible(tool)
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn is_wanted(count: usize, output: Output) -> anyhow::Result<bool> {
-    match ask(format_args!("enter {count}? [y/N]"), output)? {
-        Reply::Line(line) => Ok(is_yes(&line)),
-        Reply::Nobody => {
-            let text = "nobody can be asked here; `--yes` enters what is shown, `--dry-run` only shows it";
-            Err(Usage(text.to_owned()).into())
-        }
+    let rule = Rule { effect, tool: id };
+    if !found.rules.contains(&rule) {
+        found.rules.push(rule);
     }
 }
 
 async fn enter(app: &App, planned: &Planned) -> anyhow::Result<()> {
     let Planned { record, secrets, .. } = planned;
-    for (name, value) in secrets.iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
-        app.vault.set_secret(&project(), name, value).await?;
+    for secret in secrets {
+        if let Some(value) = &secret.value {
+            app.vault.set_secret(&project(), &secret.name, value).await?;
+        }
     }
-    let servers = app.store.servers(&project()).await?;
-    let before = servers.iter().find(|server| server.name == record.name);
-    // Another server behind the same name is no change of the first one's tools.
-    if before.is_some_and(|before| before.reached != record.reached) {
-        app.store.remove_server(&project(), &record.name).await?;
-    }
-    Ok(app.store.set_server(&project(), record).await?)
-}
-
-/// What `--json` prints of a server.
-#[derive(Serialize)]
-struct Listed<'a> {
-    name: &'a str,
-    state: Fate,
-    source: &'static str,
-    file: &'a str,
-    target: String,
-    entry: Value,
-    secrets: Vec<Value>,
-}
-
-fn document(found: &Found, before: &Before, is_done: bool) -> Value {
-    let listed: Vec<Listed<'_>> = found
-        .planned
-        .iter()
-        .map(|planned| {
-            Listed {
-        name: &planned.record.name,
-        state: planned.fate,
-        source: planned.source.name(),
-        file: &planned.file,
-        target: target(&planned.record.reached),
-        entry: json!(planned.record.reached),
-        secrets: planned.secrets.iter()
-            .map(|(name, value)| json!({"name": name, "is_known": value.is_some() || before.is_kept(name)}))
-            .collect(),
-    }
-        })
-        .collect();
-    let skipped: Vec<Value> = found
-        .skipped
-        .iter()
-        .map(|(source, name, why)| json!({"source": source.name(), "name": name, "why": why}))
-        .collect();
-    let left: Vec<Value> =
-        found.left.iter().map(|(source, what)| json!({"source": source.name(), "what": what})).collect();
-    json!({"servers": listed, "skipped": skipped, "left": left, "rules": found.rules, "done": is_done})
+    gateway::enter(app, &project(), record).await
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
-use toolroom::foreign::{EntryValue, Reached};
-use toolroom::redact::Secret;
+use toolroom::foreign::Reached;
 use toolroom_host::net::{Client as HttpClient, Http};
 use toolroom_tools::mcp::oauth::Known;
-use toolroom_tools::mcp::{Client, Nobody, Remote, Safe, reach};
+use toolroom_tools::mcp::{
+    Client, Door, McpError, Nobody, Remote, Safe, filled_address, is_overheard, reach, values,
+};
 
 use super::super::exit::{Exit, Usage};
 use super::super::output::{GREEN, Output, visible};
@@ -32,41 +33,49 @@ pub(super) struct LoginArgs {
     port: u16,
 }
 
+/// How often a server may ask for more before it is enough.
+const ROUNDS: u32 = 3;
+
 pub(super) async fn run(app: &App, args: LoginArgs, output: Output) -> anyhow::Result<Exit> {
     let server = known(app, &args.name).await?;
-    let address = match &server.reached {
-        Reached::Http(address) => address,
-        Reached::Sse(_) | Reached::Stdio(_) => {
-            return Err(Usage("only servers over streamable HTTP are signed in at".to_owned()).into());
-        }
+    let (Reached::Http(address) | Reached::Sse(address)) = &server.reached else {
+        return Err(
+            Usage("a program is not signed in at; give it what it needs with `--env`".to_owned()).into()
+        );
     };
-    let safe = Safekeeping(Arc::clone(&app.vault));
-    let open = async |name: &str| safe.secret(&project(), name).await.map_err(Usage);
+    if is_overheard(address) {
+        let text = "others can listen to what goes over `http://`, and would have the token, too; enter its address \
+                    with `https://`, or with `--internal` if it is one inside your network";
+        return Err(Usage(text.to_owned()).into());
+    }
+    let safe = Safekeeping::new(&app.vault, &app.folders);
     let client = match (args.client_id, &args.client_secret) {
-        (Some(id), Some(secret)) => Some((id, Some(open(secret).await?.expose().to_owned()))),
+        (Some(id), Some(secret)) => {
+            let secret = safe.secret(&project(), secret).await.map_err(Usage)?;
+            Some((id, Some(secret.expose().to_owned())))
+        }
         (Some(id), None) => Some((id, None)),
         (None, _) => None,
     };
-    let mut headers = Vec::new();
-    for (name, value) in &address.headers {
-        let value = match value {
-            EntryValue::Plain(value) => Secret::new(name.clone(), value.clone()),
-            EntryValue::Secret(secret) => open(secret).await?,
-        };
-        headers.push((name.clone(), value));
-    }
-    let http: Arc<dyn Http> = Arc::new(HttpClient::new(reach(&address.url)));
-    let consent = Arc::new(Callback::open(args.port, output).await?);
+    let http: Arc<dyn Http> = Arc::new(HttpClient::new(reach(address, &app.openings)));
+    let consent = Callback::open(args.port, output).await?;
     let us = Known { client, metadata_url: None };
-    let door = safe.credentials(&project(), &server, Arc::clone(&http), us, Some(consent)).await;
-    let remote = Remote { http, url: address.url.clone(), headers, door: Arc::clone(&door) };
-    let signed_in = async {
-        let client = Client::connect(remote, None, Arc::new(Nobody)).await?;
-        client.tools().await?;
-        client.close().await;
-        Ok::<(), toolroom_tools::mcp::McpError>(())
-    };
-    signed_in.await?;
+    let door = Arc::new(safe.credentials(&project(), &server, Arc::clone(&http), us).await?);
+    let mut rounds = 0;
+    loop {
+        let headers = values(&safe, &project(), &address.headers).await?;
+        let url = filled_address(&safe, &project(), address).await?;
+        let door_there = Arc::clone(&door) as Arc<dyn Door>;
+        let remote = Remote { http: Arc::clone(&http), url, headers, door: door_there };
+        match look(remote, matches!(server.reached, Reached::Sse(_))).await {
+            Ok(()) => break,
+            // Outside of any request: a person takes longer than a server may.
+            Err(McpError::Unauthorized { .. }) if rounds < ROUNDS && door.sign_in(&consent).await? => {
+                rounds += 1;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
     let has_token = door.token().is_some();
     let name = visible(&server.name);
     match (output.is_json(), has_token) {
@@ -75,4 +84,15 @@ pub(super) async fn run(app: &App, args: LoginArgs, output: Output) -> anyhow::R
         (false, false) => output.talk(format_args!("`{name}` lets everybody in; nothing was kept")),
     }
     Ok(Exit::Done)
+}
+
+/// Looks whether the server lets us in.
+async fn look(remote: Remote, is_sse: bool) -> Result<(), McpError> {
+    let client = match is_sse {
+        true => Client::listen(remote, Arc::new(Nobody)).await?,
+        false => Client::connect(remote, None, Arc::new(Nobody)).await?,
+    };
+    client.tools().await?;
+    client.close().await;
+    Ok(())
 }

@@ -2,18 +2,25 @@
 
 mod add;
 mod callback;
+mod change;
 mod config;
 mod conformance_client;
+mod declare;
 mod diff;
 mod document;
+mod entry;
 mod import;
 mod import_plan;
+mod import_show;
+mod import_values;
 mod list;
 mod login;
+mod logout;
 mod logs;
 mod remove;
 mod review;
 mod serve;
+mod set;
 mod show;
 mod snippet;
 mod switch;
@@ -36,6 +43,7 @@ Examples:
   toolroom mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
   toolroom mcp add search --url https://search.example/mcp --header authorization=secret:SEARCH_KEY
   toolroom mcp test files          connects, and lists the tools it has
+  toolroom mcp declare files --effect read --can reads-private     what its tools do
   toolroom mcp review files        what has changed about its tools, and whether that is fine";
 
 #[derive(Args)]
@@ -55,6 +63,8 @@ enum Action {
     List,
     /// Add a server: a program on this machine, or an address
     Add(Box<add::AddArgs>),
+    /// Change parts of an entry: its sandbox, what it may read, its variables or headers
+    Set(set::SetArgs),
     /// Take over servers that other programs know: shown first, and nothing is started
     Import(import::ImportArgs),
     /// Show all about one
@@ -70,8 +80,12 @@ enum Action {
     Test(Named),
     /// Sign in at a server over HTTP
     Login(login::LoginArgs),
+    /// Forget what was granted for a server
+    Logout(Named),
     /// See what a server printed as errors
     Logs(Named),
+    /// Say what the tools of a server do, so that they need not ask before each call
+    Declare(declare::DeclareArgs),
     /// See what has changed about foreign tools, and accept it
     Review(review::ReviewArgs),
     /// Be the client of the official conformance runner
@@ -108,6 +122,7 @@ async fn act(app: &App, action: Action, output: Output) -> anyhow::Result<Exit> 
     match action {
         Action::List => list::run(app, output).await,
         Action::Add(args) => add::run(app, *args, output).await,
+        Action::Set(args) => set::run(app, args, output).await,
         Action::Import(args) => import::run(app, args, output).await,
         Action::Show(Named { name }) => show::run(app, &name, output).await,
         Action::Remove(Named { name }) => remove::run(app, &name, output).await,
@@ -115,7 +130,9 @@ async fn act(app: &App, action: Action, output: Output) -> anyhow::Result<Exit> 
         Action::Disable(Named { name }) => switch::run(app, &name, false, output).await,
         Action::Test(Named { name }) => test::run(app, &name, output).await,
         Action::Login(args) => login::run(app, args, output).await,
+        Action::Logout(Named { name }) => logout::run(app, &name, output).await,
         Action::Logs(Named { name }) => logs::run(app, &name, output).await,
+        Action::Declare(args) => declare::run(app, args, output).await,
         Action::Review(args) => review::run(app, args, output).await,
         Action::Config(_) | Action::Serve(_) | Action::ConformanceClient(_) => Ok(Exit::Usage),
     }
@@ -132,6 +149,12 @@ async fn known(app: &App, name: &str) -> anyhow::Result<ServerRecord> {
     let meant = nearest_one(name, servers.iter().map(|server| server.name.as_str())).map(str::to_owned);
     if let Some(server) = servers.into_iter().find(|server| server.name == name) {
         return Ok(server);
+    }
+    if let Some(server) = app.store.unreadable(&project()).await?.iter().find(|server| server.name == name) {
+        let (name, why) = (visible(name), visible(&server.why));
+        let text =
+            format!("the entry of `{name}` cannot be read: {why}; `toolroom mcp remove {name}` forgets it");
+        return Err(Missing(text).into());
     }
     let hint = match meant {
         Some(meant) => format!("did you mean `{meant}`?"),

@@ -1,24 +1,22 @@
-//! `toolroom mcp remove`: a server is forgotten, with what was accepted of its tools and the secrets made for it.
+//! `toolroom mcp remove`: a server is forgotten, with what was accepted of its tools and all that was made for it.
 
 use serde_json::json;
-use toolroom::foreign::ForeignServers;
 
 use super::super::exit::Exit;
 use super::super::output::{Output, visible};
 use super::{known, project};
 use crate::app::App;
+use crate::gateway::forget;
 
 pub(super) async fn run(app: &App, name: &str, output: Output) -> anyhow::Result<Exit> {
-    let server = known(app, name).await?;
-    let removed = app.store.remove_server(&project(), &server.name).await?;
-    // Those that were made for it alone go with it.
-    let own = format!("mcp.{}.", server.name);
-    for secret in app.store.secrets(&project()).await?.iter().filter(|secret| secret.name.starts_with(&own)) {
-        app.store.remove_secret(&project(), &secret.name).await?;
+    // An entry that cannot be read can still be forgotten.
+    let removed = forget(app, &project(), name).await?;
+    if !removed {
+        known(app, name).await?;
     }
     match output.is_json() {
-        true => output.document(&json!({"server": server.name, "removed": removed}))?,
-        false => output.talk(format_args!("removed the server `{}`", visible(&server.name))),
+        true => output.document(&json!({"server": name, "removed": removed}))?,
+        false => output.talk(format_args!("removed the server `{}`", visible(name))),
     }
     Ok(Exit::Done)
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
-use toolroom::foreign::{DefinitionRecord, ForeignServers};
+use toolroom::foreign::{DefinitionChange, DefinitionRecord, ForeignServers, ServerRecord};
 use toolroom_tools::mcp::lock::{LockState, accepted, state_of};
 
 use super::super::exit::{Exit, Usage};
@@ -26,7 +26,7 @@ pub(super) struct ReviewArgs {
 
 /// A tool that waits.
 struct Waiting {
-    server: String,
+    server: ServerRecord,
     definition: DefinitionRecord,
 }
 
@@ -41,9 +41,14 @@ pub(super) async fn run(app: &App, args: ReviewArgs, output: Output) -> anyhow::
     }
     let mut reviewed = Vec::new();
     for waiting in &waiting {
-        let is_accepted = decide(waiting, args.yes, output)?;
+        let is_wanted = decide(waiting, args.yes, output)?;
+        let is_accepted = is_wanted && accept(app, waiting).await?;
+        if is_wanted && !is_accepted {
+            let id = id(waiting);
+            output.warning(&format!("`{}` has changed once more meanwhile; look at it again", visible(&id)));
+        }
         if is_accepted {
-            accept(app, waiting).await?;
+            tell_outdated(app, waiting, output).await?;
         }
         reviewed.push(json!({"id": id(waiting), "accepted": is_accepted}));
     }
@@ -65,13 +70,13 @@ async fn waiting(app: &App, args: &ReviewArgs) -> anyhow::Result<Vec<Waiting>> {
         let open = definitions
             .into_iter()
             .filter(|record| state_of(record) != LockState::Accepted && of_tool(record));
-        waiting.extend(open.map(|definition| Waiting { server: server.name.clone(), definition }));
+        waiting.extend(open.map(|definition| Waiting { server: server.clone(), definition }));
     }
     Ok(waiting)
 }
 
 fn id(waiting: &Waiting) -> String {
-    format!("mcp:{}:{}", waiting.server, waiting.definition.tool)
+    format!("mcp:{}:{}", waiting.server.name, waiting.definition.tool)
 }
 
 fn document(waiting: &Waiting) -> serde_json::Value {
@@ -98,11 +103,21 @@ fn decide(waiting: &Waiting, yes: bool, output: Output) -> anyhow::Result<bool> 
     }
 }
 
-/// Accepts what was shown, if the server has not changed it once more meanwhile.
-async fn accept(app: &App, waiting: &Waiting) -> anyhow::Result<()> {
-    let mut definitions = app.store.definitions(&project(), &waiting.server).await?;
-    for definition in definitions.iter_mut().filter(|definition| **definition == waiting.definition) {
-        *definition = accepted(definition);
+/// Accepts what was shown, if that is still what waits; says whether it is.
+async fn accept(app: &App, waiting: &Waiting) -> anyhow::Result<bool> {
+    let (before, after) = (waiting.definition.clone(), accepted(&waiting.definition));
+    let change = [DefinitionChange { before: Some(before), after: Some(after) }];
+    Ok(app.store.change_definitions(&project(), &waiting.server, &change).await? > 0)
+}
+
+/// What was said of the tool was said of what it was before, and holds no longer. It stays, so that the tool does not fall
+/// under what is said of all tools.
+async fn tell_outdated(app: &App, waiting: &Waiting, output: Output) -> anyhow::Result<()> {
+    let (server, tool) = (visible(&waiting.server.name), visible(&waiting.definition.tool));
+    if known(app, &waiting.server.name).await?.declared.tools.contains_key(&waiting.definition.tool) {
+        output.hint(&format!(
+            "what you declared of `{tool}` does not count any more; `toolroom mcp declare {server} --tool {tool}` says it anew"
+        ));
     }
-    Ok(app.store.set_definitions(&project(), &waiting.server, &definitions).await?)
+    Ok(())
 }

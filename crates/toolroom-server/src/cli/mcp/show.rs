@@ -6,9 +6,10 @@ use toolroom_host::environment;
 use super::super::exit::Exit;
 use super::super::log::time;
 use super::super::output::{DIM, Output, visible};
-use super::document::{ServerDocument, target, value};
+use super::document::{ServerDocument, declared_words, target, value};
 use super::known;
 use crate::app::App;
+use crate::gateway::seen_by_all;
 
 pub(super) async fn run(app: &App, name: &str, output: Output) -> anyhow::Result<Exit> {
     let document = ServerDocument::of(app, known(app, name).await?).await?;
@@ -21,7 +22,7 @@ pub(super) fn show(document: &ServerDocument, output: Output) -> anyhow::Result<
     if output.is_json() {
         return output.document(document);
     }
-    let ServerDocument { record, state, condition, tools } = document;
+    let ServerDocument { record, state, condition, reads, tools } = document;
     let mut text = String::new();
     let mut line =
         |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<12}{DIM:#}{}\n", visible(value)));
@@ -30,9 +31,10 @@ pub(super) fn show(document: &ServerDocument, output: Output) -> anyhow::Result<
     match &record.reached {
         Reached::Stdio(program) => {
             line("command", &target(&record.reached));
+            seen_by_all(&record.reached).iter().for_each(|warning| line("warning", warning));
             line("profile", &program.profile);
             program.folder.iter().for_each(|folder| line("folder", folder));
-            program.readable.iter().for_each(|folder| line("reads", folder));
+            reads.iter().for_each(|path| line("reads", path));
             program
                 .environment
                 .iter()
@@ -43,6 +45,9 @@ pub(super) fn show(document: &ServerDocument, output: Output) -> anyhow::Result<
             address.headers.iter().for_each(|(name, set)| line("header", &format!("{name}: {}", value(set))));
         }
     }
+    if !record.declared.all.is_empty() {
+        line("declared", &declared_words(record.declared.all));
+    }
     record.imported_from.iter().for_each(|from| line("imported", from));
     condition.title.iter().for_each(|title| line("calls itself", title));
     condition.era.iter().for_each(|era| line("era", era));
@@ -51,6 +56,7 @@ pub(super) fn show(document: &ServerDocument, output: Output) -> anyhow::Result<
     condition.failure.iter().for_each(|failure| line("failure", failure));
     for tool in tools {
         line("tool", &format!("{} ({})", tool.id, tool.state.words()));
+        tool.worth.iter().for_each(|worth| line("  taken for", &worth.words()));
     }
     condition.left_out.iter().for_each(|left_out| line("left out", left_out));
     output.data(text.trim_end())?;

@@ -1,9 +1,9 @@
 //! `toolroom mcp test`: connects to a server and lists its tools.
 
-use toolroom::foreign::ServerRecord;
+use toolroom::foreign::{Reached, ServerRecord};
 
 use super::super::exit::Exit;
-use super::super::output::{GREEN, Output, visible};
+use super::super::output::{DIM, GREEN, Output, visible};
 use super::document::{ServerDocument, ToolState};
 use super::known;
 use super::show::show;
@@ -17,6 +17,7 @@ pub(super) async fn run(app: &App, name: &str, output: Output) -> anyhow::Result
 /// Connects, and tells what was seen.
 pub(super) async fn look(app: &App, server: ServerRecord, output: Output) -> anyhow::Result<Exit> {
     let name = visible(&server.name);
+    let is_program = matches!(server.reached, Reached::Stdio(_));
     let seen = app.gateway.inspect(&server).await;
     let document = ServerDocument::of(app, server).await?;
     let Err(error) = seen else {
@@ -29,6 +30,9 @@ pub(super) async fn look(app: &App, server: ServerRecord, output: Output) -> any
         for tool in &document.tools {
             let mark = if tool.state == ToolState::Accepted { "" } else { tool.state.words() };
             output.data(format!("{}  {mark}", visible(&tool.id)).trim_end())?;
+            if !tool.about.is_empty() {
+                output.data(&format!("    {DIM}{}{DIM:#}", visible(&tool.about)))?;
+            }
         }
         document.condition.left_out.iter().for_each(|left_out| output.warning(left_out));
         if accepted < all {
@@ -39,9 +43,11 @@ pub(super) async fn look(app: &App, server: ServerRecord, output: Output) -> any
     if output.is_json() {
         show(&document, output)?;
     }
-    output.failure(&format!("`{name}` does not work: {error}"), None, None);
-    output.hint(&format!(
-        "what it printed is in `toolroom mcp logs {name}`; try again with `toolroom mcp test {name}`"
-    ));
+    output.failure(&format!("`{name}` does not work: {}", visible(&error.to_string())), None, None);
+    let look = match is_program {
+        true => format!("what it printed is in `toolroom mcp logs {name}`"),
+        false => format!("where it is and what is sent along is in `toolroom mcp show {name}`"),
+    };
+    output.hint(&format!("{look}; try again with `toolroom mcp test {name}`"));
     Ok(Exit::Failed)
 }

@@ -141,7 +141,11 @@ fn install(args: &InstallArgs, output: &Output) -> anyhow::Result<Exit> {
 fn uninstall(args: &UninstallArgs, output: &Output) -> anyhow::Result<Exit> {
     let path = place()?;
     let Some(text) = written(&path)? else {
-        return Err(Refused(format!("there is no `{}`; nothing was done", path.display())).into());
+        return Err(Refused(format!(
+            "there is no `{}`, so nothing was done; `toolroom service install` writes it",
+            path.display()
+        ))
+        .into());
     };
     if !text.starts_with(MARK) && !args.force {
         let text = format!("`{}` was written by somebody else; `--force` removes it", path.display());

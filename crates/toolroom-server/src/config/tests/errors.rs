@@ -15,7 +15,7 @@ fn all_unknown_keys_are_told_at_once_with_the_nearest_known_one() {
         &[
             "user.toml:1: `preset` is no key of the configuration; did you mean `policy.preset`?",
             "user.toml:2: `colour` is no key of the configuration; \
-             known here: `workspace`, `policy`, `files`, `network`, `redaction`, `server`, `log`, `telemetry`, `model`, `vendor`, `agent`, \
+             known here: `workspace`, `policy`, `files`, `network`, `search`, `location`, `calendar`, `redaction`, `retention`, `server`, `log`, `telemetry`, `model`, `vendor`, `agent`, \
              `tool`, `rule`",
             "user.toml:3: `polcy` is no key of the configuration; did you mean `policy`?",
             "user.toml:6: `policy.presett` is no key of the configuration; did you mean `policy.preset`?",

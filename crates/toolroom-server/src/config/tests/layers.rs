@@ -105,6 +105,8 @@ fn everything_that_holds_is_shown_with_its_origin() {
             "files.read = [] (default)",
             "files.write = [] (default)",
             "network.open = [] (default)",
+            "search.providers = [] (default)",
+            "location.provider = \"ipwhois\" (default)",
             "redaction.patterns = true (default)",
             "redaction.environment = true (default)",
             "server.listen = \"127.0.0.1:7300\" (default)",

@@ -95,7 +95,7 @@ pub(super) fn sandbox(machine: &Machine, found: &Result<SandboxFacts, String>) -
     one(Finding::ok(details))
 }
 
-fn sandbox_remedy(machine: &Machine) -> String {
+pub(super) fn sandbox_remedy(machine: &Machine) -> String {
     match machine.user_namespaces {
         UserNamespaces::Possible => "sudo apt-get install bubblewrap".to_owned(),
         UserNamespaces::Absent => "uname -r".to_owned(),

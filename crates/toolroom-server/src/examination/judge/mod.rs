@@ -6,9 +6,11 @@ mod calls;
 mod files;
 mod machine;
 mod secrets;
+mod servers;
 mod settings;
 mod store;
 mod wording;
+mod words;
 
 use toolroom::clock::Timestamp;
 use toolroom_host::machine::Machine;
@@ -21,6 +23,10 @@ pub(super) fn judge(facts: &Facts) -> Report {
     let newest_at = facts.store.as_ref().and_then(newest_at);
     let checks = vec![
         ("config", settings::config(&facts.config)),
+        ("memory", words::memory(facts)),
+        ("context", words::context(facts.models.as_ref())),
+        ("provider", words::provider(facts.models.as_ref())),
+        ("sessions", words::sessions(facts)),
         ("policy", settings::policy(facts.policy.as_ref(), facts.answers.as_ref())),
         ("files", files::files(facts.files.as_ref())),
         ("secrets", secrets::secrets(&facts.key, facts.sealed.as_ref())),
@@ -30,6 +36,7 @@ pub(super) fn judge(facts: &Facts) -> Report {
         ),
         ("instances", of_store(facts, "instances.unexamined", calls::instances)),
         ("approvals", of_store(facts, "approvals.unexamined", calls::approvals)),
+        ("servers", servers::servers(facts)),
         ("disk", facts.disk.as_ref().map_or_else(|| unexamined("disk.unexamined", "config"), machine::disk)),
         (
             "sandbox",

@@ -9,13 +9,14 @@ use toolroom::ledger::CallStatus;
 use toolroom_host::control_group::ControlGroup;
 use toolroom_host::machine::{Extent, Machine, Space, TreeSize, UserNamespaces};
 use toolroom_host::sandbox::Level;
-use toolroom_store::{InstanceSeen, StoreHealth};
+use toolroom_store::{InstanceSeen, KeptWords, StoreHealth};
 use toolroom_tools::builtin::doctor::{Gravity, Report};
 
 use super::super::facts::{
     About, AnswerFacts, ConfigFacts, ConfigTrouble, Damage, DiskFacts, Facts, FolderFacts, FolderState,
-    FolderTrouble, KeyChange, KeyFacts, KeyTrouble, Oddity, OpenStore, PolicyFacts, ProjectFacts,
-    SandboxFacts, SealedFacts, StoreFacts, StoreState, StoreTrouble, Unwritable, Vanished,
+    FolderTrouble, KeyChange, KeyFacts, KeyTrouble, ModelFacts, Oddity, OpenStore, PolicyFacts, ProjectFacts,
+    SandboxFacts, SealedFacts, ServerFacts, Standing, StoreFacts, StoreState, StoreTrouble, Unwritable,
+    Vanished,
 };
 use super::judge;
 use super::machine::{CLOCK_SLACK, FULL_BYTES, LOW_BYTES};
@@ -33,6 +34,11 @@ fn sound() -> Facts {
         at: NOW,
         config: Ok(ConfigFacts::default()),
         policy: Some(Ok(PolicyFacts::default())),
+        models: Some(ModelFacts {
+            asked: vec!["lab/m".to_owned()],
+            window: Some(32_000),
+            troubles: Vec::new(),
+        }),
         files: Some(Ok(vec![folder("/data/workspace", FolderState::Open)])),
         answers: Some(AnswerFacts::default()),
         store: Some(StoreFacts {
@@ -55,6 +61,7 @@ fn sound() -> Facts {
                 },
                 locked: None,
                 calls: Some(vec![(CallStatus::Done, 3)]),
+                words: Some(KeptWords { conversations: 2, memories: 1 }),
                 damage: Damage::Found(Vec::new()),
             })),
         }),
@@ -74,6 +81,7 @@ fn sound() -> Facts {
             year: 2027,
             core_dumps_off: true,
         }),
+        servers: Some(Ok(Vec::new())),
         sandbox: Ok(SandboxFacts { level: Level::Namespaces, shortfall: None, gaps: Vec::new() }),
     }
 }
@@ -126,7 +134,7 @@ fn a_sound_installation_is_healthy_in_all_its_parts() {
     assert_eq!(names[..7], seven);
     assert_eq!(
         names[7..],
-        ["policy", "files", "secrets", "store", "instances", "approvals", "sandbox", "clock"]
+        ["policy", "files", "secrets", "store", "instances", "approvals", "servers", "sandbox", "clock"]
     );
     for (name, check) in &report.checks {
         assert!(!check.gravest.details.is_empty(), "{name}");
@@ -190,8 +198,8 @@ fn without_a_home_nothing_else_can_be_said() {
     let mut facts = sound();
     facts.config = Err(ConfigTrouble::NoHome("no home".to_owned()));
     (facts.policy, facts.answers, facts.store, facts.disk) = (None, None, None, None);
-    (facts.key, facts.sealed, facts.files) = (KeyFacts::Nowhere, None, None);
-    let parts = ["approvals", "disk", "files", "instances", "policy", "secrets", "store"];
+    (facts.key, facts.sealed, facts.files, facts.servers) = (KeyFacts::Nowhere, None, None, None);
+    let parts = ["approvals", "disk", "files", "instances", "policy", "secrets", "servers", "store"];
     let codes: Vec<String> = wrong(&facts).iter().map(|(code, _)| (*code).to_owned()).collect();
     let unexamined = parts.map(|part| format!("{part}.unexamined"));
     let mut expected = vec!["config.no_home".to_owned()];
@@ -255,13 +263,14 @@ fn a_database_that_cannot_be_read_is_told_once_and_the_rest_is_not_guessed() {
     for (found, code, gravity) in states.into_iter().chain(troubles) {
         let mut facts = sound();
         *state(&mut facts) = found;
-        (facts.answers, facts.sealed) = (None, None);
+        (facts.answers, facts.sealed, facts.servers) = (None, None, None);
         let expected = [
             (code, gravity),
             ("policy.answers_unexamined", Warning),
             ("secrets.unexamined", Warning),
             ("instances.unexamined", Warning),
             ("approvals.unexamined", Warning),
+            ("servers.unexamined", Warning),
         ];
         assert_eq!(wrong(&facts), expected.into());
         assert_eq!(judge(&facts).status, gravity);
@@ -299,6 +308,34 @@ fn faults_of_keys_and_secrets() {
     let short = check(Warning, "secrets.too_short", |facts| sealed(facts).too_short = names);
     assert!(short.warnings[0].ends_with("`S0`, `S1`, `S2`, `S3`, `S4` and 2 more"), "{short:?}");
     assert_eq!(remedy(&short, "secrets"), "toolroom secrets set S0");
+}
+
+#[test]
+fn faults_of_servers() {
+    use Gravity::{Error, Warning};
+    let server = |standing: Standing, waiting: usize| ServerFacts {
+        name: "a".to_owned(),
+        standing,
+        waiting,
+        is_confined: true,
+    };
+    let only = |server: ServerFacts| move |facts: &mut Facts| facts.servers = Some(Ok(vec![server]));
+    check(Error, "servers.unreadable", |facts| facts.servers = Some(Err("no".to_owned())));
+    check(Warning, "servers.entry_unreadable", only(server(Standing::Unreadable, 0)));
+    check(Warning, "servers.failing", only(server(Standing::Failing, 0)));
+    check(Warning, "servers.given_up", only(server(Standing::GivenUp, 0)));
+    check(Warning, "servers.no_program", only(server(Standing::NoProgram, 0)));
+    check(Warning, "servers.review", only(server(Standing::Fine, 2)));
+    let mut facts = sound();
+    // What is off troubles nobody.
+    for harmless in [server(Standing::Off, 1), server(Standing::Fine, 0)] {
+        only(harmless)(&mut facts);
+        assert_eq!(wrong(&facts), BTreeSet::new());
+    }
+    facts.sandbox = Err("none".to_owned());
+    assert_eq!(wrong(&facts), [("sandbox.none", Warning), ("servers.no_sandbox", Warning)].into());
+    only(ServerFacts { is_confined: false, ..server(Standing::Fine, 0) })(&mut facts);
+    assert_eq!(wrong(&facts), [("sandbox.none", Warning)].into());
 }
 
 #[test]
@@ -429,4 +466,31 @@ fn how_well_programs_can_be_confined_is_said_in_words() {
         assert_eq!(told, (Some("sandbox.none"), Gravity::Warning, Some(remedy)));
         assert!(found.details.contains("it did not work"), "{found:?}");
     }
+}
+
+#[test]
+fn who_answers_and_what_is_kept_of_it_is_told() {
+    let details = |facts: &Facts, name: &str| {
+        let report = judge(facts);
+        let check = report.checks.iter().find(|(other, _)| *other == name).unwrap();
+        check.1.gravest.details.clone()
+    };
+    let mut facts = sound();
+    assert_eq!(details(&facts, "provider"), "`lab/m` answers where nobody says otherwise");
+    assert!(details(&facts, "context").starts_with("a window of 32000 tokens"));
+    assert_eq!(
+        (details(&facts, "memory"), details(&facts, "sessions")),
+        ("1 thing remembered".into(), "2 conversations".into())
+    );
+    open(&mut facts).words = None;
+    assert!(details(&facts, "memory").contains("no time"));
+    facts.models = Some(ModelFacts::default());
+    *state(&mut facts) = StoreState::Absent;
+    for name in ["provider", "context", "memory", "sessions"] {
+        assert_eq!(details(&facts, name), "not configured", "{name}");
+    }
+    facts.models.as_mut().unwrap().troubles = vec![("lab/m".to_owned(), "LAB_KEY is not set".to_owned())];
+    assert_eq!(wrong(&facts), [("provider.not_set_up", Gravity::Warning)].into());
+    facts.models = None;
+    assert_eq!(details(&facts, "provider"), "not examined, see `config`");
 }

@@ -1,99 +1,133 @@
 //! An answer: a document, or the last event of a stream where something is told before it.
 
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tokio::sync::mpsc;
-use tokio::task::{JoinError, JoinHandle};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio::time::timeout;
 
-use crate::http::events::Stream;
+use crate::http::attended::Attended;
+use crate::http::events::{QUIET, Stream};
+use crate::http::problem::Problem;
 use crate::http::reading::JSON;
 use crate::mcp::{Id, Refusal, error_text, result_text};
 use crate::telemetry;
+
+/// What an event is called that carries a message.
+pub(super) const MESSAGE: &str = "message";
 
 /// An answer that is on its way.
 pub(super) struct Answering {
     pub(super) id: Id,
     pub(super) is_modern: bool,
-    pub(super) task: JoinHandle<Result<String, Refusal>>,
-    /// Cancels when nobody waits any more.
-    pub(super) left: Option<DropGuard>,
+    /// Whether the client takes a stream for an answer.
+    pub(super) takes_streams: bool,
+    pub(super) work: Attended<Result<String, Refusal>>,
+    /// What is told before the answer.
+    pub(super) heard: Option<mpsc::Receiver<String>>,
 }
 
-/// How the work on a request ended.
-type Answer = Result<Result<String, Refusal>, JoinError>;
+/// How the work on a request ended: it may have broken in the middle.
+type Answer = Result<Result<String, Refusal>, Refusal>;
 
 /// What a client is told next.
-enum Next {
+enum Next<A> {
     Said(String),
-    Answer(Answer),
+    Answer(A),
+}
+
+/// What is said next. The answer comes last, whoever could still say something.
+async fn next<A>(heard: &mut Option<mpsc::Receiver<String>>, work: impl Future<Output = A>) -> Next<A> {
+    let said = async {
+        match heard {
+            Some(heard) => heard.recv().await,
+            None => None,
+        }
+    };
+    tokio::select! {
+        biased;
+        Some(text) = said => Next::Said(text),
+        answer = work => Next::Answer(answer),
+    }
 }
 
 impl Answering {
-    pub(super) async fn silent(mut self) -> Response {
-        let answer = (&mut self.task).await;
-        self.document(answer)
-    }
-
-    /// A document, or a stream where something is told first.
-    pub(super) async fn told(mut self, mut heard: mpsc::Receiver<String>) -> Response {
-        let first = match self.next(&mut heard).await {
-            Next::Said(text) => text,
-            Next::Answer(answer) => return self.document(answer),
+    /// A document, or a stream where something is told first. Nobody has to wait in silence for long who takes one: those
+    /// in between would take the line for dead.
+    pub(super) async fn answered(mut self) -> Response {
+        let next = next(&mut self.heard, &mut self.work);
+        let first = match self.takes_streams {
+            true => timeout(QUIET, next).await.ok(),
+            false => Some(next.await),
+        };
+        let first = match first {
+            Some(Next::Answer(answer)) => {
+                return self.document(answer.map_err(broken));
+            }
+            Some(Next::Said(text)) => Some(text),
+            None => None,
         };
         let (stream, response) = Stream::open();
-        tokio::spawn(telemetry::carried(async move {
-            // All of it lives as long as the stream: who leaves that has left.
-            let mut answering = self;
-            let mut text = first;
-            while stream.send_text(frame(&text)).await.is_ok() {
-                let Ok(next) = stream.meanwhile(answering.next(&mut heard)).await else { return };
-                text = match next {
-                    Next::Said(text) => text,
-                    Next::Answer(answer) => {
-                        let last = match answer {
-                            Ok(Ok(result)) => result_text(&answering.id, &result),
-                            Ok(Err(refusal)) => error_text(Some(&answering.id), &refusal),
-                            Err(error) => error_text(Some(&answering.id), &Refusal::failure(&error)),
-                        };
-                        return drop(stream.send_text(frame(&last)).await);
-                    }
-                };
-            }
-        }));
+        // All of it lives as long as the stream: who leaves that has left.
+        tokio::spawn(telemetry::carried(self.tell(stream, first)));
         response
     }
 
-    /// What is said next. The answer comes last, whoever could still say something.
-    async fn next(&mut self, heard: &mut mpsc::Receiver<String>) -> Next {
-        tokio::select! {
-            biased;
-            Some(text) = heard.recv() => Next::Said(text),
-            answer = &mut self.task => Next::Answer(answer),
+    async fn tell(self, stream: Stream, first: Option<String>) {
+        let Self { id, mut heard, work, .. } = self;
+        // It does not wait for whoever reads slowly.
+        let Some((mut task, _left)) = work.apart() else { return };
+        let mut told = match first {
+            Some(text) => stream.send_written(MESSAGE, &text).await,
+            None => stream.keep_alive().await,
+        };
+        while told.is_ok() {
+            let Ok(next) = stream.meanwhile(next(&mut heard, &mut task)).await else { return };
+            told = match next {
+                Next::Said(text) => stream.send_written(MESSAGE, &text).await,
+                Next::Answer(answer) => {
+                    let last = match answer {
+                        Ok(Ok(result)) => result_text(&id, &result),
+                        Ok(Err(refusal)) => error_text(Some(&id), &refusal),
+                        Err(error) => error_text(Some(&id), &Refusal::failure(&error)),
+                    };
+                    return drop(stream.send_written(MESSAGE, &last).await);
+                }
+            };
         }
     }
 
     fn document(self, answer: Answer) -> Response {
-        let Self { id, is_modern, left, .. } = self;
-        // It is done: nothing is left to cancel.
-        let _over: Option<CancellationToken> = left.map(DropGuard::disarm);
+        let Self { id, is_modern, .. } = self;
         match answer {
             Ok(Ok(result)) => document(StatusCode::OK, result_text(&id, &result)),
             Ok(Err(refusal)) => {
                 let status = match refusal.code {
                     Refusal::NO_METHOD if is_modern => StatusCode::NOT_FOUND,
                     Refusal::CAPABILITY => StatusCode::BAD_REQUEST,
+                    Refusal::BUSY => StatusCode::TOO_MANY_REQUESTS,
                     _ => StatusCode::OK,
                 };
                 refused(status, Some(&id), &refusal)
             }
-            Err(error) => refused(StatusCode::INTERNAL_SERVER_ERROR, Some(&id), &Refusal::failure(&error)),
+            Err(broken) => refused(StatusCode::INTERNAL_SERVER_ERROR, Some(&id), &broken),
         }
     }
 }
 
-pub(super) fn frame(text: &str) -> String {
-    format!("event: message\ndata: {text}\n\n")
+/// What is said of work that broke in the middle; the log says more.
+fn broken(problem: Problem) -> Refusal {
+    Refusal::new(Refusal::INTERNAL, problem.detail)
+}
+
+/// Whether a client takes this kind of reply. One that does not say takes any.
+pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    let mut said =
+        headers.get_all(header::ACCEPT).iter().filter_map(|accept| accept.to_str().ok()).peekable();
+    said.peek().is_none()
+        || said.flat_map(|accept| accept.split(',')).any(|accept| {
+            let accept = accept.split(';').next().unwrap_or_default().trim();
+            accept.eq_ignore_ascii_case(kind) || accept == "*/*"
+        })
 }
 
 pub(super) fn document(status: StatusCode, text: String) -> Response {
@@ -102,4 +136,45 @@ pub(super) fn document(status: StatusCode, text: String) -> Response {
 
 pub(super) fn refused(status: StatusCode, id: Option<&Id>, refusal: &Refusal) -> Response {
     document(status, error_text(id, refusal))
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt as _;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    fn answering(takes_streams: bool) -> (oneshot::Sender<String>, Answering) {
+        let (answer, answered) = oneshot::channel::<String>();
+        let work = Attended::lasting(Box::pin(async move { Ok(answered.await.unwrap()) }));
+        let id = Id::Number(1.into());
+        (answer, Answering { id, is_modern: true, takes_streams, work, heard: None })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_takes_long_is_a_stream_that_is_kept_alive() {
+        let (answer, answering) = answering(true);
+        let response = answering.answered().await;
+        assert_eq!(response.headers()[header::CONTENT_TYPE], "text/event-stream");
+        let mut body = response.into_body();
+        let mut next = async || body.frame().await.map(|frame| frame.unwrap().into_data().unwrap());
+        assert_eq!(next().await.unwrap(), ":\n\n");
+        assert_eq!(next().await.unwrap(), ":\n\n");
+        answer.send("{}".to_owned()).unwrap();
+        let last = next().await.unwrap();
+        assert_eq!(last, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n");
+        assert_eq!(next().await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_takes_no_stream_waits_for_a_document() {
+        let (answer, answering) = answering(false);
+        tokio::spawn(async move {
+            tokio::time::sleep(10 * QUIET).await;
+            answer.send("{}".to_owned()).unwrap();
+        });
+        let response = answering.answered().await;
+        assert_eq!(response.headers()[header::CONTENT_TYPE], JSON);
+    }
 }

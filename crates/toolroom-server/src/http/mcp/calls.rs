@@ -7,7 +7,7 @@ use toolroom::ledger::CallId;
 use toolroom::scope::Scope;
 
 use crate::http::server::Server;
-use crate::mcp::Calls;
+use crate::mcp::{Calls, Lasting};
 
 impl Calls for Server {
     fn call(&self, request: CallRequest) -> BoxFuture<'_, CallReport> {
@@ -25,6 +25,14 @@ impl Calls for Server {
 
     fn stop(&self, scope: &Scope, call: &CallId) -> bool {
         self.running.stop(scope, call)
+    }
+
+    fn is_running(&self, scope: &Scope, call: &CallId) -> bool {
+        self.running.knows(scope, call)
+    }
+
+    fn lasting(&self) -> &Lasting {
+        &self.lasting
     }
 
     fn closing(&self) -> CancellationToken {

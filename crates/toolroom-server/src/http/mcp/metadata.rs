@@ -37,7 +37,7 @@ struct Metadata {
 }
 
 async fn show(headers: HeaderMap) -> Document<Metadata> {
-    let base = base(&headers);
+    let base = Came::of(&headers).base();
     Document(Metadata {
         resource: format!("{base}{PATH}"),
         resource_name: "Toolroom",
@@ -47,26 +47,43 @@ async fn show(headers: HeaderMap) -> Document<Metadata> {
     })
 }
 
-/// How the client reached us. The gate has looked at the name; what a proxy says counts for this one reply alone.
-fn base(headers: &HeaderMap) -> String {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let scheme = if text("x-forwarded-proto") == Some("https") { "https" } else { "http" };
-    format!("{scheme}://{}", text("host").unwrap_or_default())
+/// How a client reached us. The gate has looked at the name; what a proxy says counts for this one reply alone.
+struct Came {
+    host: Option<HeaderValue>,
+    scheme: &'static str,
 }
 
-/// What somebody who is not let in to the tools is told beside that.
-pub(in crate::http) struct Challenge(Option<String>);
+impl Came {
+    fn of(headers: &HeaderMap) -> Self {
+        let is_safe = headers.get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
+        let scheme = if is_safe { "https" } else { "http" };
+        Self { host: headers.get(header::HOST).cloned(), scheme }
+    }
+
+    fn base(&self) -> String {
+        let host = self.host.as_ref().and_then(|host| host.to_str().ok());
+        format!("{}://{}", self.scheme, host.unwrap_or_default())
+    }
+}
+
+/// What somebody who is not let in to the tools is told beside that. Nearly everybody is let in, so only how they came is
+/// kept.
+pub(in crate::http) struct Challenge(Option<Came>);
 
 impl Challenge {
     pub(in crate::http) fn of(path: &str, headers: &HeaderMap) -> Self {
-        Self((path == PATH).then(|| base(headers)))
+        Self((path == PATH).then(|| Came::of(headers)))
     }
 
     pub(in crate::http) fn add(self, response: &mut Response) {
-        let Self(Some(base)) = self else { return };
+        let Self(Some(came)) = self else { return };
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return;
+        }
+        let base = came.base();
         let text =
             format!("Bearer realm=\"toolroom\", resource_metadata=\"{base}{METADATA}\", scope=\"call read\"");
-        if let (StatusCode::UNAUTHORIZED, Ok(value)) = (response.status(), HeaderValue::from_str(&text)) {
+        if let Ok(value) = HeaderValue::from_str(&text) {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
         }
     }

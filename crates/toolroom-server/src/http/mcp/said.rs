@@ -5,19 +5,22 @@
 
 use std::borrow::Cow;
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::mcp::{Client, MODERN, Refusal, Request, Version};
 
-const VERSION: &str = "mcp-protocol-version";
-const METHOD: &str = "mcp-method";
-const NAME: &str = "mcp-name";
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// The headers that repeat the body.
-pub(super) const NAME_HEADERS: [&str; 3] = ["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"];
+pub(super) const NAME_HEADERS: [&str; 3] = [VERSION_HEADER, "Mcp-Method", "Mcp-Name"];
+
+/// The header that says which version is spoken, as it is written down.
+pub(super) const VERSION_HEADER: &str = "MCP-Protocol-Version";
 
 /// How a value is written that no header can hold as it is.
 const ENCODED: (&str, &str) = ("=?base64?", "?=");
@@ -33,9 +36,14 @@ pub(super) enum Said {
     InSession,
 }
 
+/// The version that headers name.
+pub(super) fn version(headers: &HeaderMap) -> Option<Cow<'_, str>> {
+    text(headers, VERSION)
+}
+
 /// What a request is, by its headers and its body.
 pub(super) fn said(headers: &HeaderMap, request: &Request) -> Result<Said, Refusal> {
-    let version = text(headers, VERSION);
+    let version = version(headers);
     let in_body = Client::version(&request.params);
     match version.as_deref() {
         Some(version) if Version::known(version).is_none() => modern(headers, version, request),
@@ -70,7 +78,7 @@ fn modern(headers: &HeaderMap, version: &str, request: &Request) -> Result<Said,
 }
 
 /// Whether a header repeats what the body says.
-fn repeats(headers: &HeaderMap, name: &str, shown: &str, body: Option<&str>) -> Result<(), Refusal> {
+fn repeats(headers: &HeaderMap, name: HeaderName, shown: &str, body: Option<&str>) -> Result<(), Refusal> {
     // What is missing in the body is refused for that.
     let Some(body) = body else { return Ok(()) };
     match text(headers, name) {
@@ -81,7 +89,7 @@ fn repeats(headers: &HeaderMap, name: &str, shown: &str, body: Option<&str>) -> 
 }
 
 /// What a header says.
-fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<Cow<'a, str>> {
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<Cow<'_, str>> {
     let bytes = headers.get(name)?.as_bytes();
     let text = std::str::from_utf8(bytes).ok()?.trim();
     let (before, behind) = ENCODED;
@@ -94,16 +102,15 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<Cow<'a, str>> {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::{HeaderName, HeaderValue};
+    use axum::http::HeaderValue;
     use serde_json::json;
 
     use super::*;
     use crate::mcp::Id;
 
-    fn told(headers: &[(&'static str, &str)], method: &str, params: Value) -> Result<Said, Refusal> {
-        let headers = headers
-            .iter()
-            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap()));
+    fn told(headers: &[(HeaderName, &str)], method: &str, params: Value) -> Result<Said, Refusal> {
+        let headers =
+            headers.iter().map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()));
         let Value::Object(params) = params else { panic!("no object") };
         said(&headers.collect(), &Request { id: Id::Number(1.into()), method: method.to_owned(), params })
     }

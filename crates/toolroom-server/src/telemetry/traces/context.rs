@@ -59,7 +59,7 @@ impl SpanContext {
     }
 
     /// Reads `00-TRACE-SPAN-FLAGS`. Later versions may add more behind it.
-    fn read(text: &str) -> Option<Self> {
+    pub(in crate::telemetry) fn read(text: &str) -> Option<Self> {
         let mut parts = text.split('-');
         let version = u8::try_from(hex(parts.next()?, 2)?).ok()?;
         let trace = hex(parts.next()?, 32)?;

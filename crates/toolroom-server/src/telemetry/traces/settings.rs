@@ -6,7 +6,7 @@ use toolroom::scope::ProjectId;
 use toolroom_host::environment;
 use toolroom_host::net::{Opening, Request};
 
-use crate::config::{CollectorUrl, Config, KeyPlace};
+use crate::config::{Config, ServiceUrl};
 use crate::vault::Vault;
 
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
@@ -35,7 +35,7 @@ impl Collector {
         let keys = &config.telemetry;
         let url = match (&keys.otlp_endpoint, environment::variable(ENDPOINT)) {
             (Some(url), _) => url.clone(),
-            (None, Some(text)) => CollectorUrl::try_from(text)
+            (None, Some(text)) => ServiceUrl::try_from(text)
                 .map_err(|why| anyhow!("the variable {ENDPOINT} is no address of a collector: {why}"))?,
             (None, None) => return Ok(None),
         };
@@ -46,14 +46,16 @@ impl Collector {
             None => Vec::new(),
         };
         if let Some(place) = &keys.otlp_key {
-            headers.push((keys.otlp_key_header.clone(), key(place, vault).await?));
+            let key = vault.key(place, &ProjectId::default()).await?;
+            let key = key.map_err(|missing| anyhow!("`telemetry.otlp_key`: {missing}"))?;
+            headers.push((keys.otlp_key_header.clone(), key));
         }
         for (name, value) in &headers {
             // To see whether it can be sent at all.
             Request::post("http://collector.invalid", "").secret_header(name, value.expose())?;
         }
         Ok(Some(Self {
-            url: url.traces(),
+            url: url.below("v1/traces"),
             opening: url.opening().cloned(),
             headers,
             service: environment::variable(SERVICE).unwrap_or_else(|| keys.service_name.clone()),
@@ -63,24 +65,6 @@ impl Collector {
     /// What has to be hidden wherever something is told.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = Secret> {
         self.headers.iter().map(|(_, value)| value.clone())
-    }
-}
-
-async fn key(place: &KeyPlace, vault: &Vault) -> anyhow::Result<Secret> {
-    match place {
-        KeyPlace::Secret(name) => {
-            let secrets = vault.secrets(&ProjectId::default()).await?;
-            let found = secrets.into_iter().find(|secret| secret.name() == name);
-            found.ok_or_else(|| {
-                anyhow!("`telemetry.otlp_key`: there is no secret `{name}`; `toolroom secrets set {name}` keeps it")
-            })
-        }
-        KeyPlace::Variable(name) => {
-            let value = environment::variable(name);
-            let value =
-                value.ok_or_else(|| anyhow!("`telemetry.otlp_key`: the variable {name} is not set"))?;
-            Ok(Secret::new(place.to_string(), value))
-        }
     }
 }
 

@@ -58,6 +58,32 @@ fn a_yes_runs_the_call_once_and_no_second_time() {
 }
 
 #[test]
+fn an_edit_runs_the_call_with_the_other_arguments() {
+    let served = Served::new();
+    let key = served.key("local", "call");
+    let (arguments, other) = (note(&served, "mine"), note(&served, "better"));
+    let edits = |text: &str, state: &str| {
+        let content = json!({"answer": "edit", "arguments": text});
+        json!({
+            "inputResponses": {"approval": {"action": "accept", "content": content}}, "requestState": state,
+        })
+    };
+    let mut asked = result(&asks(&served, &key, &arguments, &json!({})));
+    // What no tool takes is asked about again.
+    for (wrong, why) in
+        [("better", "as a JSON object"), ("{\"path\": 7}", "the edited arguments are refused")]
+    {
+        asked = result(&asks(&served, &key, &arguments, &edits(wrong, &state(&asked))));
+        let message = asked["inputRequests"]["approval"]["params"]["message"].as_str().unwrap();
+        assert!(message.contains("This was not taken") && message.contains(why), "{message}");
+    }
+    let done = result(&asks(&served, &key, &arguments, &edits(&other.to_string(), &state(&asked))));
+    assert!(done["isError"].is_null() && done["resultType"] == "complete", "{done}");
+    let written = served.written();
+    assert!(written.contains("better") && !written.contains("mine"), "{written}");
+}
+
+#[test]
 fn a_no_is_a_no_and_what_is_unclear_is_asked_again() {
     let served = Served::new();
     let key = served.key("local", "call");
@@ -132,6 +158,42 @@ fn whoever_cannot_be_asked_is_told_who_can_and_makes_the_call_again() {
     let done = ask();
     assert!(done["isError"].is_null(), "{done}");
     assert_eq!(served.written().lines().count(), 1);
+}
+
+#[test]
+fn a_yes_outlives_the_server_and_is_for_whoever_asked() {
+    let mut served = Served::new();
+    let (key, other) = (served.key("local", "call"), served.key("local", "call"));
+    let params = json!({"name": NOTE, "arguments": note(&served, "mine")});
+    let ask = |served: &Served, key: &str| result(&served.ask(&modern(key, "tools/call", params.clone())));
+    let waits = text(&ask(&served, &key));
+    served.ends();
+    served.starts_again();
+    assert_eq!(text(&ask(&served, &key)), waits, "nobody is asked a second time");
+    let call = waits.split("approvals approve ").nth(1).and_then(|rest| rest.split('`').next()).unwrap();
+    served.home.run_own(&["approvals", "approve", call]).ended(0);
+    // Somebody else has a question of their own.
+    let others = text(&ask(&served, &other));
+    assert!(others.contains("waits for approval") && !others.contains(call), "{others}");
+    assert_eq!(served.written(), "");
+    let done = ask(&served, &key);
+    assert!(done["isError"].is_null(), "{done}");
+    assert_eq!(served.written().lines().count(), 1);
+}
+
+#[test]
+fn a_question_shows_all_that_would_run_or_says_that_it_does_not() {
+    let served = Served::new();
+    let key = served.key("local", "call");
+    let message = |words: &str| {
+        let asked = result(&asks(&served, &key, &note(&served, words), &json!({})));
+        asked["inputRequests"]["approval"]["params"]["message"].as_str().unwrap().to_owned()
+    };
+    let long = format!("{}THE MIDDLE{}", "a".repeat(3_500), "b".repeat(3_500));
+    assert!(message(&long).contains(&long));
+    let longer = message(&"c".repeat(10_000));
+    assert!(longer.contains("shortened: 8000 of 10") && longer.contains("approvals show"), "{longer}");
+    assert!(message("a\u{202e}b").contains("a\\u{202e}b"));
 }
 
 #[test]

@@ -77,6 +77,24 @@ fn results_and_agents_of_other_projects_are_not_there() {
 }
 
 #[test]
+fn a_whole_result_is_listed_however_much_came_after_it() {
+    let served = Served::new();
+    let key = served.key("local", "call,read");
+    let call = |times: u32| {
+        let arguments = json!({"text": "a long result ", "times": times});
+        modern(&key, "tools/call", json!({"name": "app__repeat", "arguments": arguments}))
+    };
+    let long = result(&served.ask(&call(5_000)));
+    let uri = long["content"][1]["uri"].as_str().unwrap_or_else(|| panic!("{long}")).to_owned();
+    let mut wire = served.wire();
+    for _ in 0..250 {
+        wire.ask(&call(1)).is(200);
+    }
+    let listed = result(&served.ask(&modern(&key, "resources/list", json!({}))));
+    assert!(listed.to_string().contains(&uri), "{listed}");
+}
+
+#[test]
 fn a_tool_that_is_switched_off_is_not_offered_and_says_why_it_does_not_run() {
     let served = Served::new();
     let key = served.key("local", "call");

@@ -1,6 +1,7 @@
 //! MCP: official suites and clients, and hostile ones, against the real server.
 
 mod approvals;
+mod lasting;
 mod messages;
 pub(crate) mod place;
 mod stdio;

@@ -44,7 +44,7 @@ pub(super) fn served() -> Served {
 }
 
 /// A request that stands for itself.
-pub(super) fn modern(key: &str, method: &str, params: Value) -> Asked {
+pub(crate) fn modern(key: &str, method: &str, params: Value) -> Asked {
     modern_with(key, method, params, &json!({}))
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn hello(served: &Served, key: &str, capabilities: &Value) -> String 
 
 /// What a request came to.
 #[track_caller]
-pub(super) fn result(reply: &Reply) -> Value {
+pub(crate) fn result(reply: &Reply) -> Value {
     let answer = reply.json();
     assert!(answer["result"].is_object(), "{answer}");
     answer["result"].clone()

@@ -3,6 +3,8 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
+use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::place::{LEGACY, MODERN};
@@ -123,6 +125,120 @@ fn a_call_that_is_cancelled_is_not_answered() {
     started.say(&line(&cancel));
     until(|| started.home.journal()[0]["status"] == "cancelled");
     assert_eq!(started.ends(), "");
+}
+
+#[test]
+fn a_call_is_cancelled_by_what_comes_right_behind_it() {
+    let mut started = Started::new();
+    started.hello();
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    let call = line(&call(1, "app__countdown", &json!({"seconds": 60})));
+    started.say(&format!("{call}{}", line(&cancel)));
+    started.say(&line(&json!({"jsonrpc": "2.0", "id": 2, "method": "ping"})));
+    assert_eq!(started.hear()["id"], 2);
+    until(|| started.home.journal().iter().all(|row| row["status"] == "cancelled"));
+    assert_eq!(started.ends(), "");
+}
+
+#[test]
+fn an_id_is_for_one_request_at_a_time() {
+    let mut started = Started::new();
+    started.hello();
+    let count = |seconds: u32| line(&call(1, "app__countdown", &json!({"seconds": seconds})));
+    started.say(&format!("{}{}", count(2), count(0)));
+    let refused = started.hear();
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(1), &json!(-32600)), "{refused}");
+    assert_eq!(started.hear()["result"]["content"][0]["text"], "lift-off");
+    started.say(&count(0));
+    assert_eq!(started.hear()["result"]["content"][0]["text"], "lift-off");
+}
+
+#[test]
+fn a_task_ends_before_we_do() {
+    let mut started = Started::new();
+    let mut call = call(1, "app__countdown", &json!({"seconds": 3}));
+    call["params"]["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}},
+    });
+    started.say(&line(&call));
+    assert_eq!(started.hear()["result"]["resultType"], "task");
+    drop(started.said.take());
+    assert!(started.child.wait().unwrap().success());
+    assert_eq!(started.home.journal()[0]["status"], "done");
+}
+
+#[test]
+fn what_was_said_last_counts_without_an_end_of_its_line() {
+    let mut started = Started::new();
+    started.hello();
+    started.say(line(&call(1, "echo", &json!({"text": "x"}))).trim_end());
+    let rest = started.ends();
+    assert!(rest.contains("\"id\":1") && rest.contains("\"text\":\"x\""), "{rest}");
+}
+
+#[test]
+fn answers_are_not_answered_and_nonsense_is_whatever_its_bytes() {
+    let mut started = Started::new();
+    started.hello();
+    for answer in [
+        json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "what?"}}),
+        json!({"jsonrpc": "2.0", "id": 9, "result": {}, "error": {}}),
+        json!({"jsonrpc": "2.0", "id": 9}),
+    ] {
+        started.say(&line(&answer));
+    }
+    started
+        .said
+        .as_mut()
+        .unwrap()
+        .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\xfe\"}\n")
+        .unwrap();
+    assert_eq!(started.hear()["error"]["code"], -32700);
+    // A line that is too long is refused, also when all of it comes at once.
+    started.say(&format!("\"{}\"\n", "x".repeat(4 << 20)));
+    assert_eq!(started.hear()["error"]["code"], -32600);
+    started.say(&line(&call(5, "echo", &json!({"text": "y"}))));
+    assert_eq!(started.hear()["id"], 5);
+}
+
+#[test]
+fn whoever_begins_anew_is_told_once() {
+    let mut started = Started::new();
+    for _ in 0..2 {
+        started.hello();
+        started.say(&line(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})));
+    }
+    started.say(&line(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})));
+    assert!(started.hear()["result"]["tools"].is_array());
+    started.home.run_own(&["tools", "disable", "calculator"]).ended(0);
+    assert_eq!(started.hear()["method"], "notifications/tools/list_changed");
+    started.home.run_own(&["tools", "list"]).ended(0);
+    started.say(&line(&json!({"jsonrpc": "2.0", "id": 2, "method": "ping"})));
+    assert_eq!(started.hear()["id"], 2);
+}
+
+#[test]
+fn whoever_does_not_read_does_not_keep_us_from_ending() {
+    let mut started = Started::new();
+    started.say(&"x\n".repeat(20_000));
+    assert_eq!(started.hear()["error"]["code"], -32700);
+    kill_process(Pid::from_child(&started.child), Signal::TERM).unwrap();
+    assert!(started.child.wait().unwrap().success());
+}
+
+#[test]
+fn streams_are_given_back_as_they_were() {
+    let home = Home::new();
+    let ((input, said), (_heard, output)) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
+    let mut command = home.own_tools(&["mcp", "serve"]);
+    command.stdin(input.try_clone().unwrap()).stdout(output.try_clone().unwrap());
+    let mut child = command.spawn().unwrap();
+    let is_waited_for = |flags: OFlags| !flags.contains(OFlags::NONBLOCK);
+    until(|| !is_waited_for(fcntl_getfl(&input).unwrap()) && !is_waited_for(fcntl_getfl(&output).unwrap()));
+    drop(said);
+    assert!(child.wait().unwrap().success());
+    assert!(is_waited_for(fcntl_getfl(&input).unwrap()) && is_waited_for(fcntl_getfl(&output).unwrap()));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::place::{modern, modern_with, result};
+use super::place::{modern, modern_with, result, text};
 use crate::afoot::until;
 use crate::serve::Served;
 use crate::serve::wire::{Asked, Reply};
@@ -57,4 +57,46 @@ fn a_task_is_stopped_by_whoever_made_it_and_is_nobody_elses() {
     result(&served.ask(&about(&key, "tasks/cancel", &task)));
     until(|| served.home.journal()[0]["status"] == "cancelled");
     assert_eq!(result(&served.ask(&about(&key, "tasks/get", &task)))["status"], "cancelled");
+}
+
+#[test]
+fn a_task_that_waits_for_its_turn_is_one_and_can_be_stopped() {
+    let served = Served::configured("[tool.\"app:countdown\"]\nconcurrency = 1\n");
+    let key = served.key("local", "call");
+    let first = named(&counts(&served, &key, 50));
+    let second = named(&counts(&served, &key, 51));
+    let status = |task: &str| result(&served.ask(&about(&key, "tasks/get", task)))["status"].clone();
+    assert_eq!((status(&first), status(&second)), (json!("working"), json!("working")));
+    assert_eq!(served.home.journal().len(), 1, "the second one has no row yet");
+    result(&served.ask(&about(&key, "tasks/cancel", &second)));
+    until(|| status(&second) == "cancelled");
+    assert_eq!(status(&first), "working");
+}
+
+/// Calls with these arguments wait for a yes, which comes from elsewhere.
+fn approved(served: &Served, key: &str, seconds: u32) {
+    let asked = counts(served, key, seconds);
+    assert!(text(&asked).contains("waits for approval"), "{asked}");
+    let call = served.home.journal()[0]["id"].as_str().unwrap().to_owned();
+    served.home.run_own(&["approvals", "approve", &call]).ended(0);
+}
+
+#[test]
+fn a_long_call_that_was_approved_goes_on_as_a_task_and_can_be_stopped() {
+    let rule = "[[rule]]\nid = \"see\"\neffect = \"ask\"\ntool = \"app:countdown\"\nreason = \"to see\"\n";
+    let served = Served::configured(rule);
+    let key = served.key("local", "call");
+    approved(&served, &key, 2);
+    let task = named(&counts(&served, &key, 2));
+    let get = |task: &str| result(&served.ask(&about(&key, "tasks/get", task)));
+    until(|| get(&task)["status"] == "completed");
+    assert_eq!(get(&task)["result"]["content"][0]["text"], "lift-off");
+
+    approved(&served, &key, 60);
+    let task = named(&counts(&served, &key, 60));
+    result(&served.ask(&about(&key, "tasks/cancel", &task)));
+    until(|| get(&task)["status"] == "cancelled");
+    // A short one is told at once.
+    approved(&served, &key, 0);
+    assert_eq!(text(&counts(&served, &key, 0)), "lift-off");
 }

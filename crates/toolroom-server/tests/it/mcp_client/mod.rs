@@ -2,11 +2,18 @@
 //! official runner.
 
 mod conformance;
+mod contents;
+mod declared;
 mod entries;
+mod examined;
+mod guarded;
 mod hostile;
+mod hostile_http;
 mod imported;
 mod lasting;
 mod real_servers;
+mod signing_in;
+mod upkeep;
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -56,12 +63,17 @@ struct Listening {
 impl Listening {
     /// Starts it with its port behind its arguments, or in `PORT`, and waits until it answers.
     fn start(program: &str, arguments: &[&str], is_last: bool) -> Self {
+        Self::with_port(program, |port| {
+            let last = is_last.then_some(port);
+            arguments.iter().copied().chain(last).map(str::to_owned).collect()
+        })
+    }
+
+    /// The same with arguments that are made for the port.
+    fn with_port(program: &str, arguments: impl Fn(&str) -> Vec<String>) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut command = Command::new(program);
-        command.args(arguments).env("PORT", port.to_string());
-        if is_last {
-            command.arg(port.to_string());
-        }
+        command.args(arguments(&port.to_string())).env("PORT", port.to_string());
         let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         crate::afoot::until(|| std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
         Self { process, port }

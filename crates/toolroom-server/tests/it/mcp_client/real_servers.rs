@@ -26,12 +26,14 @@ fn is_the_reference_server(home: &Home) {
     let sum = call(home, "get-sum", &json!({"a": 2, "b": 3}));
     assert!(sum["result"].as_str().unwrap().contains('5'), "{sum}");
     let image = call(home, "mcp:every:get-tiny-image", &json!({}));
-    let parts = image["result"].as_array().unwrap();
-    assert!(parts.iter().any(|part| part["type"] == "image" && part["mime_type"] == "image/png"), "{image}");
+    let parts = image["result"]["content"].as_array().unwrap();
+    let picture = parts.iter().find(|part| part["type"] == "image").unwrap();
+    assert_eq!(picture["mimeType"], "image/png", "{image}");
+    assert!(picture["bytes"].as_u64().unwrap() > 100 && picture.get("data").is_none(), "{image}");
     let structured = call(home, "mcp:every:get-structured-content", &json!({"location": "Chicago"}));
     assert!(structured["result"]["temperature"].is_number(), "{structured}");
     let links = call(home, "mcp:every:get-resource-links", &json!({"count": 2}));
-    let parts = links["result"].as_array().unwrap();
+    let parts = links["result"]["content"].as_array().unwrap();
     assert_eq!(parts.iter().filter(|part| part["type"] == "resource_link").count(), 2, "{links}");
     let wrong = home.run(&["call", "mcp:every:get-sum", "{\"a\": \"x\"}", "--yes", "--json"]).ended(1).json();
     assert_eq!(wrong["error"]["kind"], "invalid_arguments", "our own check comes first: {wrong}");

@@ -206,6 +206,34 @@ fn a_request_a_run_its_models_and_its_tools_are_one_tree() {
 }
 
 #[test]
+fn a_call_of_mcp_is_part_of_the_trace_that_its_message_names() {
+    let (home, collector) = (Home::new(), Collector::new());
+    std::fs::write(home.path().join("toolroom.toml"), collector.config()).unwrap();
+    let mut served = Served::logged(home, &[]);
+    let key = served.key("local", "call");
+    let params = json!({
+        "name": "calculator", "arguments": {"expression": "6*7"},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "traceparent": PARENT,
+        },
+    });
+    let asked = Asked::new("POST", "/mcp").key(&key).header("MCP-Protocol-Version", "2026-07-28");
+    let asked = asked.header("Mcp-Method", "tools/call").header("Mcp-Name", "calculator");
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    served.ask(&asked.json(&message)).is(200);
+    served.ends();
+    let spans = collector.spans();
+    let tool = spans.iter().find(|span| span.name.starts_with("execute_tool ")).unwrap();
+    assert_eq!(
+        (tool.trace.as_str(), tool.parent.as_deref()),
+        ("4bf92f3577b34da6a3ce929d0e0e4736", Some("00f067aa0ba902b7"))
+    );
+    assert_ne!(named(&spans, "POST /mcp").trace, tool.trace);
+}
+
+#[test]
 fn what_waits_and_what_nobody_wants_to_see_is_told_as_such() {
     let (home, collector) = (Home::new(), Collector::new());
     let note = json!({"path": home.path().join("notes"), "text": "yes"});
@@ -262,7 +290,7 @@ fn a_collector_that_is_gone_or_leads_elsewhere_harms_nothing() {
 fn a_collector_that_cannot_be_meant_is_told_at_once() {
     let home = Home::new();
     for (config, told) in [
-        ("otlp_endpoint = 'http://u:hunter2@127.0.0.1:1'", "a key belongs into `otlp_key`"),
+        ("otlp_endpoint = 'http://u:hunter2@127.0.0.1:1'", "a key has a place of its own beside it"),
         ("otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = 'secret:gone'", "there is no secret `gone`"),
         ("otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = '$NOWHERE'", "the variable NOWHERE is not set"),
         ("otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = '$HOME'\notlp_key_header = 'host'", "`host`"),

@@ -48,21 +48,24 @@ pub(super) async fn limits_count_who_they_say(ledger: &impl Ledger, clock: &Manu
 
 pub(super) async fn artifacts_belong_to_their_scope(ledger: &(impl Ledger + Artifacts), clock: &ManualClock) {
     let ana = Scope::user("artifacts", "ana");
-    let keep = async |scope: &Scope, media_type, bytes: &[u8]| {
+    let keep = async |scope: &Scope, media_type: &'static str, bytes: &[u8]| {
         let record = call(clock, scope);
         let artifact = Artifact {
             id: ArtifactId::fresh(clock),
             call: record.id.clone(),
             scope: scope.clone(),
-            media_type,
-            bytes: bytes.into(),
+            media_type: media_type.into(),
+            bytes: bytes.to_vec().into(),
             kept_at: clock.now(),
         };
-        let close = CloseCall { artifact: Some(artifact.clone()), ..done(&record) };
+        let close = CloseCall { artifacts: vec![artifact.clone()], ..done(&record) };
         ledger.close(close).await.unwrap();
         artifact
     };
     let text = keep(&ana, Artifact::TEXT, b"whole\0text").await;
+    let picture = keep(&ana, "image/png", b"\x89PNG\xff").await;
+    let found = ledger.artifact(&ana, &picture.id).await.unwrap().unwrap();
+    assert_eq!((found.media_type.as_ref(), &found.bytes), ("image/png", &picture.bytes));
     let json = keep(&ana, Artifact::JSON, b"[1,2,3]").await;
     let same = keep(&Scope::user("artifacts", "ben"), Artifact::JSON, b"[1,2,3]").await;
     let empty = keep(&ana, Artifact::TEXT, b"").await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolroom::clock::Clock;
+use toolroom::clock::{Clock, Timestamp};
 use toolroom::conversation::{Conversations, RunState};
 use toolroom::ledger::{CallFilter, CallRecord, CallStatus, Journal, Ledger};
 use toolroom::scope::Scope;
@@ -68,13 +68,13 @@ async fn calls_of_an_open_run_are_not_pruned() {
     let now = place.clock.now();
     for state in [RunState::Running, RunState::Waiting] {
         store.step(thread.step(clock, state)).await.unwrap();
-        let preview = store.prune_preview(&scope.project, now).await.unwrap();
-        let pruned = store.prune(&scope.project, now).await.unwrap();
+        let preview = store.prune_preview(&scope.project, now, &[], Timestamp::from_micros(0)).await.unwrap();
+        let pruned = store.prune(&scope.project, now, &[]).await.unwrap();
         assert_eq!(preview, pruned);
         assert_eq!(pruned.calls, u64::from(state == RunState::Running), "the other one went first");
         assert!(store.call(&scope, &kept.id).await.unwrap().is_some());
     }
     store.take_run(&scope, &thread.run.id).await.unwrap();
     store.step(thread.step(clock, RunState::Done)).await.unwrap();
-    assert_eq!(store.prune(&scope.project, now).await.unwrap().calls, 1);
+    assert_eq!(store.prune(&scope.project, now, &[]).await.unwrap().calls, 1);
 }

@@ -90,6 +90,7 @@ fn run(clock: &dyn Clock, conversation: &Conversation) -> Run {
         scope: conversation.scope.clone(),
         agent: conversation.agent.clone(),
         entrance: "cli".into(),
+        seat: toolroom::call::Seat::Here,
         state: RunState::Running,
         model: None,
         provenance: Provenance::default(),

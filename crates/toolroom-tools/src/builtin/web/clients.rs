@@ -50,13 +50,22 @@ impl Web {
         limits: Limits,
     ) -> Client {
         let openings = (self.openings)(&context.scope().project, tool);
-        let terms = Terms { openings, max_redirects, limits };
+        self.client_of(Terms { openings, max_redirects, limits })
+    }
+
+    /// The client of a service that is configured, which may be in a private network. It answers within so long.
+    pub(in super::super) fn reaching(&self, opening: Option<&Opening>, total: Duration) -> Client {
+        let openings = opening.into_iter().cloned().collect();
+        self.client_of(Terms { openings, max_redirects: 0, limits: limits(total) })
+    }
+
+    fn client_of(&self, terms: Terms) -> Client {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, client)) = clients.iter().find(|(made_for, _)| *made_for == terms) {
             return client.clone();
         }
         let reach = Reach::public().open(terms.openings.clone());
-        let client = Client::new(reach.max_redirects(max_redirects).limits(limits));
+        let client = Client::new(reach.max_redirects(terms.max_redirects).limits(terms.limits));
         clients.push((terms, client.clone()));
         client
     }

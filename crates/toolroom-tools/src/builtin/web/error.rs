@@ -10,7 +10,7 @@ const OPERATOR: &str = "an operator can open it in the configuration";
 
 /// The error of a tool. `asked` is the host that was asked for: about others a redirect has led to only what they are is
 /// told.
-pub(super) fn told(error: NetError, asked: Option<&str>) -> ToolError {
+pub(in super::super) fn told(error: NetError, asked: Option<&str>) -> ToolError {
     let (kind, text) = match &error {
         NetError::Refused { host, refusal } => {
             let is_asked = asked.is_none_or(|asked| asked == host);
@@ -72,7 +72,7 @@ fn refused(host: &str, refusal: &Refusal, is_asked: bool) -> String {
         Refusal::Port { port, service, .. } => {
             format!("{place} is not reached: port {port} is not for the web ({service}); {OPERATOR}")
         }
-        Refusal::Downgrade => format!("{place} is not reached: {refusal}"),
+        Refusal::Downgrade | Refusal::OtherOrigin => format!("{place} is not reached: {refusal}"),
         _ => format!("{place} is not reached: it is not where it should be"),
     }
 }

@@ -15,12 +15,12 @@ use super::sending::{in_doubt, sends};
 const MAX_REDIRECTS: u32 = 3;
 
 /// What came back.
-pub(super) struct Arrived {
-    pub(super) status: StatusCode,
+pub(in super::super) struct Arrived {
+    pub(in super::super) status: StatusCode,
     pub(super) headers: HeaderMap,
     /// Where it came from in the end.
     pub(super) url: Url,
-    pub(super) body: Bytes,
+    pub(in super::super) body: Bytes,
 }
 
 impl Arrived {
@@ -59,7 +59,7 @@ impl Errand {
         let sends = sends(request.method());
         let redirects = if sends { 0 } else { MAX_REDIRECTS };
         let client = self.web.client(&self.context, &self.tool, redirects, limits(self.longest));
-        let exchanged = exchange(&client, request);
+        let exchanged = ask(&client, request);
         let exchanged = match self.sooner {
             None => exchanged.await,
             Some(limit) => tokio::time::timeout(limit, exchanged).await.unwrap_or_else(|_| {
@@ -71,7 +71,8 @@ impl Errand {
     }
 }
 
-async fn exchange(client: &Client, request: Request) -> Result<Arrived, ToolError> {
+/// One request, judged, sent and read to its end.
+pub(in super::super) async fn ask(client: &Client, request: Request) -> Result<Arrived, ToolError> {
     let target = client.judge(request.url()).map_err(|error| told(error, None))?;
     let asked = target.place().to_string();
     let received = async {

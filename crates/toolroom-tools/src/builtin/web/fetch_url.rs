@@ -12,7 +12,7 @@ use super::clients::Web;
 use super::error::told;
 use super::exchange::{Arrived, Errand, computed};
 use super::media::{self, Media};
-use super::sending::{ReadsOrSends, method, problems, sends};
+use super::sending::{method, problems, reads_or_sends, sends};
 use crate::readable::plain;
 
 const ID: &str = "builtin:fetch_url";
@@ -68,7 +68,7 @@ pub(super) fn tool(web: Arc<Web>) -> Result<Arc<dyn Tool>, IdError> {
             // Its own limit ends it before.
             .timeout(Timeout::After(LIMIT + Duration::from_secs(10)))
     });
-    Ok(Arc::new(ReadsOrSends::new(tool)))
+    Ok(Arc::new(reads_or_sends(tool)))
 }
 
 async fn fetch(errand: Errand, wanted: Wanted) -> Result<Fetched, ToolError> {

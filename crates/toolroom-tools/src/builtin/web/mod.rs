@@ -18,6 +18,8 @@ use std::sync::Arc;
 use toolroom::tool::{Capability, Effect, IdError, Tool, ToolSpec};
 
 pub use self::clients::Web;
+pub(super) use self::error::told;
+pub(super) use self::exchange::ask;
 
 /// One switch and one name in rules for all of them.
 const FAMILY: &str = "web_fetch";

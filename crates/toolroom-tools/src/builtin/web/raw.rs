@@ -14,7 +14,7 @@ use super::clients::Web;
 use super::error::told;
 use super::exchange::{Arrived, Errand, computed};
 use super::media::{self, Media};
-use super::sending::{ReadsOrSends, method, problems};
+use super::sending::{method, problems, reads_or_sends};
 
 const ID: &str = "builtin:web-fetch";
 
@@ -75,7 +75,7 @@ pub(super) fn tool(web: Arc<Web>) -> Result<Arc<dyn Tool>, IdError> {
             // Its own limit ends it before.
             .timeout(Timeout::After(MAX_TIMEOUT + Duration::from_secs(10)))
     });
-    Ok(Arc::new(ReadsOrSends::new(tool)))
+    Ok(Arc::new(reads_or_sends(tool)))
 }
 
 async fn fetch(errand: Errand, wanted: Wanted) -> Result<Response, ToolError> {

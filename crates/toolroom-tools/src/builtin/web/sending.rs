@@ -1,56 +1,25 @@
 //! A tool that reads with some methods and sends with others is judged by the method of each call.
 
 use serde_json::Value;
-use toolroom::BoxFuture;
-use toolroom::call::CallContext;
-use toolroom::policy::Judgement;
 use toolroom::schema::Problem;
-use toolroom::tool::{Arguments, Capability, Effect, ErrorKind, Risk, Tool, ToolError, ToolOutput, ToolSpec};
+use toolroom::tool::{Arguments, Capability, Effect, ErrorKind, Risk, Tool, ToolError};
 use toolroom_host::net::Method;
 
-/// A tool with an argument `method`, and what it is when that one sends something.
-pub(super) struct ReadsOrSends<T> {
-    tool: T,
-    sending: ToolSpec,
+use super::super::graver::Graver;
+
+/// A tool with an argument `method`, which is another one where that sends something.
+pub(super) fn reads_or_sends<T: Tool>(tool: T) -> Graver<T> {
+    let able = [Capability::ReadsUntrusted, Capability::Egress, Capability::Writes];
+    Graver::new(tool, does_send, |spec| {
+        spec.effect(Effect::OnceOnlyWrite).capabilities(&able).risk(Risk::Medium)
+    })
 }
 
-impl<T: Tool> ReadsOrSends<T> {
-    pub(super) fn new(tool: T) -> Self {
-        let able = [Capability::ReadsUntrusted, Capability::Egress, Capability::Writes];
-        let sending = tool.spec().clone();
-        let sending = sending.effect(Effect::OnceOnlyWrite).capabilities(&able).risk(Risk::Medium);
-        Self { tool, sending }
-    }
-}
-
-impl<T: Tool> Tool for ReadsOrSends<T> {
-    fn spec(&self) -> &ToolSpec {
-        self.tool.spec()
-    }
-
-    fn spec_for(&self, arguments: &Arguments) -> &ToolSpec {
-        let sends = match arguments.get("method") {
-            None | Some(Value::Null) => false,
-            Some(Value::String(name)) => method(name).is_none_or(|method| sends(&method)),
-            Some(_) => true,
-        };
-        if sends { &self.sending } else { self.tool.spec() }
-    }
-
-    fn run<'a>(
-        &'a self,
-        context: CallContext,
-        arguments: Arguments,
-    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        self.tool.run(context, arguments)
-    }
-
-    fn check(&self, arguments: &Arguments) -> Vec<Problem> {
-        self.tool.check(arguments)
-    }
-
-    fn judge(&self, arguments: &Arguments) -> Judgement {
-        self.tool.judge(arguments)
+fn does_send(arguments: &Arguments) -> bool {
+    match arguments.get("method") {
+        None | Some(Value::Null) => false,
+        Some(Value::String(name)) => method(name).is_none_or(|method| sends(&method)),
+        Some(_) => true,
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use toolroom_host::net::Url;
 
+use super::super::named_secret::names_secret;
 use super::source::Source;
 
 /// A server that can be entered here.
@@ -14,6 +15,8 @@ pub struct Imported {
     pub name: String,
     /// What it is called there.
     pub called: String,
+    /// The folder it is meant for, where the file says one.
+    pub within: Option<String>,
     /// How it is reached.
     pub way: Way,
     /// Whether it is on there.
@@ -47,18 +50,32 @@ pub enum Way {
     },
 }
 
-/// A value of a variable or a header.
+/// A value of a variable or a header: as it is, or made of pieces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Given {
     /// As it is.
     Text(String),
-    /// It is asked for there, under this name.
-    Asked(String),
-    /// It is that of a variable of the person, behind this text.
-    Variable(String, String),
+    /// Made of these, one after the other.
+    Pieces(Vec<Piece>),
 }
 
-pub(super) fn read(source: Source, called: &str, server: &Value) -> Result<Imported, String> {
+/// A piece of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// As it is.
+    Text(String),
+    /// It is asked for there, under this name.
+    Asked(String),
+    /// It is that of a variable of the person; this text, where there is none.
+    Variable(String, Option<String>),
+}
+
+pub(super) fn read(
+    source: Source,
+    called: &str,
+    within: Option<&str>,
+    server: &Value,
+) -> Result<Imported, String> {
     let name = name_of(called).ok_or_else(|| "its name has no letter or digit".to_owned())?;
     let text = |name: &str| server.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let kind = text("type").or_else(|| text("transport")).unwrap_or_default().to_ascii_lowercase();
@@ -87,6 +104,7 @@ pub(super) fn read(source: Source, called: &str, server: &Value) -> Result<Impor
     Ok(Imported {
         name,
         called: called.to_owned(),
+        within: within.map(str::to_owned),
         way,
         is_enabled,
         timeout_seconds: timeout(source, server),
@@ -94,7 +112,7 @@ pub(super) fn read(source: Source, called: &str, server: &Value) -> Result<Impor
 }
 
 /// A name that a server may have here.
-fn name_of(called: &str) -> Option<String> {
+pub(super) fn name_of(called: &str) -> Option<String> {
     let fine = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
     let name: String = called.trim().chars().map(fine).take(48).collect();
     name.chars().any(|c| c.is_ascii_alphanumeric()).then_some(name)
@@ -128,11 +146,14 @@ fn program(server: &Value, words: Vec<String>) -> Result<Way, String> {
             "its command wants something to be filled in, which only a variable can have here".to_owned()
         );
     }
+    if words.iter().any(|word| names_secret(word)) {
+        return Err("its command names a secret of this place, which no file of others may".to_owned());
+    }
     let inner = server.get("command").and_then(|command| command.get("env"));
     let environment = server.get("env").or_else(|| server.get("envs")).or(inner);
     let mut environment = values(environment);
     for name in texts(server.get("env_keys")) {
-        environment.entry(name.clone()).or_insert(Given::Variable(String::new(), name));
+        environment.entry(name.clone()).or_insert(Given::Pieces(vec![Piece::Variable(name, None)]));
     }
     let folder = server.get("cwd").and_then(Value::as_str).map(str::to_owned);
     let mut words = words.into_iter();
@@ -149,14 +170,17 @@ fn address(server: &Value, url: &str, is_sse: bool) -> Result<Way, String> {
     if !parsed.username().is_empty() || parsed.password().is_some() {
         return Err("its address holds a password, which belongs into a header".to_owned());
     }
+    if parsed.query_pairs().any(|(_, value)| names_secret(&value)) {
+        return Err("its address names a secret of this place, which no file of others may".to_owned());
+    }
     let mut headers = values(server.get("headers").or_else(|| server.get("http_headers")));
     if let Some(variable) = server.get("bearer_token_env_var").and_then(Value::as_str) {
-        headers
-            .insert("authorization".to_owned(), Given::Variable("Bearer ".to_owned(), variable.to_owned()));
+        let pieces = vec![Piece::Text("Bearer ".to_owned()), Piece::Variable(variable.to_owned(), None)];
+        headers.insert("authorization".to_owned(), Given::Pieces(pieces));
     }
     let variables = server.get("env_http_headers").and_then(Value::as_object).into_iter().flatten();
     for (name, variable) in variables.filter_map(|(name, value)| Some((name, value.as_str()?))) {
-        headers.insert(name.clone(), Given::Variable(String::new(), variable.to_owned()));
+        headers.insert(name.clone(), Given::Pieces(vec![Piece::Variable(variable.to_owned(), None)]));
     }
     Ok(Way::Address { url: parsed.into(), is_sse, headers })
 }
@@ -169,26 +193,38 @@ fn values(map: Option<&Value>) -> BTreeMap<String, Given> {
         .collect()
 }
 
-/// `${input:ID}`, `${env:NAME}`, `${NAME}`, `$NAME`, or the text itself.
+/// Text with `${input:ID}`, `${env:NAME}`, `${NAME}` or `${NAME:-otherwise}` in it, `$NAME`, or the text itself.
 fn given_of(text: &str) -> Given {
-    let inside = text.split_once("${").and_then(|(before, rest)| {
-        let (inner, after) = rest.split_once('}')?;
-        after.is_empty().then_some((before, inner))
-    });
-    match inside {
-        Some((_, inner)) if inner.starts_with("input:") => {
-            Given::Asked(inner.trim_start_matches("input:").to_owned())
-        }
-        Some((before, inner)) => {
-            let name = inner.trim_start_matches("env:");
-            let name = name.split_once(":-").map_or(name, |(name, _)| name);
-            Given::Variable(before.to_owned(), name.to_owned())
-        }
-        None => match text.strip_prefix('$').filter(|name| is_variable(name)) {
-            Some(name) => Given::Variable(String::new(), name.to_owned()),
-            None => Given::Text(text.to_owned()),
-        },
+    if let Some(name) = text.strip_prefix('$').filter(|name| is_variable(name)) {
+        return Given::Pieces(vec![Piece::Variable(name.to_owned(), None)]);
     }
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, (inner, after))) =
+        rest.split_once("${").and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+    {
+        if !before.is_empty() {
+            pieces.push(Piece::Text(before.to_owned()));
+        }
+        pieces.push(match inner.strip_prefix("input:") {
+            Some(id) => Piece::Asked(id.to_owned()),
+            None => {
+                let inner = inner.trim_start_matches("env:");
+                let (name, otherwise) = inner
+                    .split_once(":-")
+                    .map_or((inner, None), |(name, otherwise)| (name, Some(otherwise.to_owned())));
+                Piece::Variable(name.to_owned(), otherwise)
+            }
+        });
+        rest = after;
+    }
+    if pieces.is_empty() {
+        return Given::Text(text.to_owned());
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest.to_owned()));
+    }
+    Given::Pieces(pieces)
 }
 
 fn is_variable(name: &str) -> bool {

@@ -38,19 +38,29 @@ fn addresses_are_of_the_transport_that_each_program_means() {
 #[test]
 fn values_say_where_they_come_from() {
     let text = r#"{"servers": {"my server!": {"command": "npx", "env": {
-        "A": "plain", "B": "${input:token}", "C": "${env:HOME}", "D": "$HOME", "E": "${HOME:-/x}", "F": 3, "G": "$5 off", "H": null}}}}"#;
+        "A": "plain", "B": "${input:token}", "C": "${env:HOME}", "D": "$HOME", "E": "${HOME:-/x}", "F": 3, "G": "$5 off", "H": null,
+        "I": "Bearer ${input:token}", "J": "a${X}b${Y}", "K": "${", "L": "a}b"}}}}"#;
     let imported = only(Source::VsCode, text);
     assert_eq!((imported.name.as_str(), imported.called.as_str()), ("my_server_", "my server!"));
     let Way::Program { environment, .. } = &imported.way else { panic!("{imported:?}") };
-    let home = || Given::Variable(String::new(), "HOME".to_owned());
+    let home = |otherwise: Option<&str>| {
+        Given::Pieces(vec![Piece::Variable("HOME".to_owned(), otherwise.map(str::to_owned))])
+    };
+    let text = |text: &str| Piece::Text(text.to_owned());
+    let asked = || Piece::Asked("token".to_owned());
+    let variable = |name: &str| Piece::Variable(name.to_owned(), None);
     let expected = [
         ("A", Given::Text("plain".to_owned())),
-        ("B", Given::Asked("token".to_owned())),
-        ("C", home()),
-        ("D", home()),
-        ("E", home()),
+        ("B", Given::Pieces(vec![asked()])),
+        ("C", home(None)),
+        ("D", home(None)),
+        ("E", home(Some("/x"))),
         ("F", Given::Text("3".to_owned())),
         ("G", Given::Text("$5 off".to_owned())),
+        ("I", Given::Pieces(vec![text("Bearer "), asked()])),
+        ("J", Given::Pieces(vec![text("a"), variable("X"), text("b"), variable("Y")])),
+        ("K", Given::Text("${".to_owned())),
+        ("L", Given::Text("a}b".to_owned())),
     ];
     assert_eq!(*environment, expected.map(|(name, given)| (name.to_owned(), given)).into());
 }
@@ -61,6 +71,8 @@ fn what_cannot_be_taken_over_is_told() {
         (r#"{}"#, "neither"),
         (r#"{"command": ""}"#, "neither"),
         (r#"{"command": "x", "args": ["--key=${input:k}"]}"#, "filled in"),
+        (r#"{"command": "x", "args": ["secret:GITHUB"]}"#, "names a secret"),
+        (r#"{"url": "https://x.example/?k=secret:GITHUB"}"#, "names a secret"),
         (r#"{"url": "ftp://x.example"}"#, "address"),
         (r#"{"url": "https://a:b@x.example"}"#, "password"),
         (r#"{"url": "https://${HOST}/mcp"}"#, "address"),
@@ -84,10 +96,8 @@ fn rules_of_claude_code_keep_their_meaning() {
     let contents = read(Source::ClaudeCode, text, "/w").unwrap();
     let rules: Vec<(&str, &str)> =
         contents.rules.iter().map(|rule| (rule.effect, rule.tool.as_str())).collect();
-    assert_eq!(
-        rules,
-        [("deny", "mcp:github:delete_repo"), ("ask", "mcp:github:*"), ("allow", "mcp:github:get_issue")]
-    );
+    assert_eq!(rules, [("deny", "delete_repo"), ("ask", "*"), ("allow", "get_issue")]);
+    assert!(contents.rules.iter().all(|rule| rule.is_about("github") && !rule.is_about("github-windsurf")));
     assert_eq!(contents.left.len(), 3, "{contents:?}");
     assert_eq!(contents.servers.len(), 1, "those of other folders are not ours: {contents:?}");
 }

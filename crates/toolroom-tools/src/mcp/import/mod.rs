@@ -9,7 +9,7 @@ mod rules;
 mod source;
 mod yaml_text;
 
-pub use entry::{Given, Imported, Way};
+pub use entry::{Given, Imported, Piece, Way};
 pub use rules::SuggestedRule;
 pub use source::{Place, Source};
 
@@ -47,19 +47,20 @@ pub fn read(source: Source, text: &str, folder: &str) -> Result<Contents, String
         _ => json_text::read(text)?,
     };
     let mut contents = Contents::default();
-    let mut groups = vec![document.get(source.key())];
+    let mut groups = vec![(None, document.get(source.key()))];
     if source == Source::ClaudeCode {
-        groups.push(
-            document.get("projects").and_then(|all| all.get(folder)).and_then(|one| one.get(source.key())),
-        );
+        let of_folder = document.get("projects").and_then(|all| all.get(folder));
+        groups.push((Some(folder), of_folder.and_then(|one| one.get(source.key()))));
         rules::of_claude_code(&document, &mut contents);
     }
-    for (name, server) in
-        groups.into_iter().flatten().filter_map(Value::as_object).flatten().take(MAX_SERVERS)
-    {
-        match entry::read(source, name, server) {
+    let servers = groups.into_iter().filter_map(|(within, group)| Some((within, group?.as_object()?)));
+    let servers =
+        servers.flat_map(|(within, group)| group.iter().map(move |(name, server)| (within, name, server)));
+    for (within, name, server) in servers.take(MAX_SERVERS) {
+        match entry::read(source, name, within, server) {
             Ok(imported) => {
-                contents.rules.extend(rules::of_entry(&imported.name, server));
+                contents.rules.extend(rules::of_entry(name, server));
+                contents.left.extend(rules::left_of(name, server));
                 contents.servers.push(imported);
             }
             Err(why) => contents.skipped.push((name.clone(), why)),

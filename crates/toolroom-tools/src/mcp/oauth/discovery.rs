@@ -2,12 +2,13 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolroom_host::net::{Http, Request, Url};
+use toolroom_host::net::{Http, Opening, Request, Url};
 
 use super::super::door::Challenge;
 use super::super::error::McpError;
 use super::super::message::shortened;
-use super::refused;
+use super::exchange::answered;
+use super::{Site, refused};
 
 /// A description may not be larger.
 const MAX_BYTES: u64 = 256 * 1024;
@@ -36,7 +37,7 @@ pub(super) struct AuthorizationServer {
     #[serde(default)]
     pub(super) token_endpoint_auth_methods_supported: Vec<String>,
     #[serde(default)]
-    code_challenge_methods_supported: Option<Vec<String>>,
+    code_challenge_methods_supported: Vec<String>,
     #[serde(default)]
     pub(super) client_id_metadata_document_supported: bool,
     #[serde(default)]
@@ -45,7 +46,8 @@ pub(super) struct AuthorizationServer {
 
 impl ProtectedResource {
     /// Where the server said it is described, or where descriptions are kept.
-    pub(super) async fn find(http: &dyn Http, server: &str, challenge: &Challenge) -> Result<Self, McpError> {
+    pub(super) async fn find(http: &dyn Http, site: &Site, challenge: &Challenge) -> Result<Self, McpError> {
+        let server = site.url.as_str();
         let url = Url::parse(server).map_err(|_| refused("its address is none"))?;
         let origin = url.origin().ascii_serialization();
         let path = url.path().trim_end_matches('/');
@@ -57,7 +59,7 @@ impl ProtectedResource {
             ],
         };
         for place in places {
-            let Some(document) = document(http, &place).await? else { continue };
+            let Some(document) = document(http, site, &place).await? else { continue };
             return Self::read(&url, &document);
         }
         // Before there were descriptions, a server gave out its tokens itself.
@@ -90,7 +92,7 @@ fn covers(resource: &str, server: &Url) -> bool {
 
 impl AuthorizationServer {
     /// What an issuer says about itself. What others say about it does not count.
-    pub(super) async fn find(http: &dyn Http, issuer: &str) -> Result<Self, McpError> {
+    pub(super) async fn find(http: &dyn Http, site: &Site, issuer: &str) -> Result<Self, McpError> {
         let url = Url::parse(issuer).map_err(|_| refused("who gives out its tokens has no address"))?;
         let origin = url.origin().ascii_serialization();
         let path = url.path().trim_end_matches('/');
@@ -102,50 +104,60 @@ impl AuthorizationServer {
             places.push(format!("{origin}{path}/.well-known/openid-configuration"));
         }
         for place in places {
-            let Some(found) = document(http, &place).await? else { continue };
+            let Some(found) = document(http, site, &place).await? else { continue };
             let found: Self = serde_json::from_value(found).map_err(|error| {
                 refused(format!("`{origin}` does not say where tokens are given out: {error}"))
             })?;
-            return found.checked(issuer);
+            return found.checked(site, issuer);
         }
         Err(refused(format!("`{origin}` does not say where tokens are given out")))
     }
 
-    fn checked(self, issuer: &str) -> Result<Self, McpError> {
+    fn checked(self, site: &Site, issuer: &str) -> Result<Self, McpError> {
         if self.issuer != issuer {
             return Err(refused("what is said about who gives out its tokens is said by somebody else"));
         }
         let endpoints = [&self.authorization_endpoint, &self.token_endpoint];
         for endpoint in endpoints.into_iter().chain(&self.registration_endpoint) {
-            check_endpoint(endpoint)?;
+            site.check(endpoint)?;
         }
-        let methods = self.code_challenge_methods_supported.as_ref();
-        if methods.is_some_and(|methods| !methods.iter().any(|method| method == "S256")) {
+        // Whoever does not say that they know it does not look at it, and a code that is stolen is worth a token there.
+        if !self.code_challenge_methods_supported.iter().any(|method| method == "S256") {
             return Err(refused("tokens are given out there without PKCE, which is not safe"));
         }
         Ok(self)
     }
 }
 
-/// Whether credentials may be sent there: nobody listens on the way.
-fn check_endpoint(endpoint: &str) -> Result<(), McpError> {
-    let url = Url::parse(endpoint).map_err(|_| refused("an address of those who give out tokens is none"))?;
-    let is_here = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
-    match url.scheme() {
-        "https" => Ok(()),
-        "http" if is_here => Ok(()),
-        _ => Err(refused("tokens are given out over a way that others can listen to")),
+impl Site {
+    /// Whether credentials may be sent there: nobody listens on the way. Without encryption that is so within a machine or
+    /// a network alone, and the client gets there only where a person has opened it.
+    fn check(&self, endpoint: &str) -> Result<(), McpError> {
+        let url =
+            Url::parse(endpoint).map_err(|_| refused("an address of those who give out tokens is none"))?;
+        let is_inside =
+            || Opening::of_internal(&url).is_some() || (self.is_internal && self.has_host_of(&url));
+        match url.scheme() {
+            "https" => Ok(()),
+            "http" if is_inside() => Ok(()),
+            _ => Err(refused("tokens are given out over a way that others can listen to")),
+        }
+    }
+
+    fn has_host_of(&self, url: &Url) -> bool {
+        Url::parse(&self.url).is_ok_and(|own| own.host() == url.host())
     }
 }
 
 /// A description, if there is one.
-async fn document(http: &dyn Http, place: &str) -> Result<Option<Value>, McpError> {
+async fn document(http: &dyn Http, site: &Site, place: &str) -> Result<Option<Value>, McpError> {
+    // Whoever could write it on the way would be given everything.
+    site.check(place)?;
     let request = Request::get(place).header("accept", "application/json")?;
-    let response = http.send(request).await?;
-    if !response.status.is_success() {
+    let (status, bytes) = answered(http, request, MAX_BYTES).await?;
+    if !status.is_success() {
         return Ok(None);
     }
-    let bytes = response.body.bytes_up_to(MAX_BYTES).await?;
     Ok(serde_json::from_slice(&bytes).ok().filter(Value::is_object))
 }
 
@@ -175,13 +187,27 @@ mod tests {
 
     #[test]
     fn credentials_go_nowhere_where_others_listen() {
-        for good in ["https://x.example/token", "http://localhost:3000/token", "http://127.0.0.1/token"] {
-            check_endpoint(good).unwrap();
+        let site = Site { url: "http://box.example/mcp".to_owned(), is_internal: false };
+        for good in [
+            "https://x.example/token",
+            "http://localhost:3000/token",
+            "http://127.0.0.1/token",
+            "http://nas.lan:8/token",
+        ] {
+            site.check(good).unwrap();
         }
-        for bad in
-            ["http://x.example/token", "javascript:alert(1)", "file:///etc/passwd", "ftp://x", "$(id)", ""]
-        {
-            assert!(check_endpoint(bad).is_err(), "{bad}");
+        let opened = Site { is_internal: true, ..site.clone() };
+        assert!(opened.check("http://box.example:81/").is_ok() && opened.check("http://x.example/").is_err());
+        for bad in [
+            "http://x.example/token",
+            "http://box.example/token",
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "ftp://x",
+            "$(id)",
+            "",
+        ] {
+            assert!(site.check(bad).is_err(), "{bad}");
         }
     }
 }

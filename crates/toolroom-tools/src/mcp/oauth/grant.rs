@@ -10,6 +10,7 @@ use toolroom_host::net::{self, Http, Url};
 use super::super::error::McpError;
 use super::super::message::shortened;
 use super::discovery::AuthorizationServer;
+use super::exchange::answered;
 use super::refused;
 use super::registration::Registered;
 
@@ -22,6 +23,8 @@ const CHANCE: usize = 32;
 /// What was granted by one issuer for one server.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
+    /// The address of the server it is for, as its entry has it: it is shown nowhere else.
+    pub server: String,
     /// Who granted it.
     pub issuer: String,
     /// Where it is renewed.
@@ -45,6 +48,15 @@ pub(super) struct Request {
     scope: Option<String>,
     state: String,
     verifier: String,
+}
+
+impl Grant {
+    /// The parts of it that open something.
+    pub fn secrets(&self) -> impl Iterator<Item = &String> {
+        [Some(&self.access_token), self.refresh_token.as_ref(), self.client.secret.as_ref()]
+            .into_iter()
+            .flatten()
+    }
 }
 
 impl Request {
@@ -116,6 +128,7 @@ pub(super) async fn exchanged(
     client: Registered,
     request: &Request,
     code: &str,
+    url: &str,
 ) -> Result<Grant, McpError> {
     let fields = [
         ("grant_type", "authorization_code"),
@@ -127,6 +140,7 @@ pub(super) async fn exchanged(
     let answer = token(http, &server.token_endpoint, &client, &fields).await?;
     let answer = answer.map_err(|why| refused(format!("no token is given out: {why}")))?;
     Ok(Grant {
+        server: url.to_owned(),
         issuer: server.issuer.clone(),
         token_endpoint: server.token_endpoint.clone(),
         client,
@@ -181,15 +195,14 @@ async fn token(
         fields.push(("client_secret", secret));
     }
     let mut request = net::Request::post(endpoint, form(&fields))
+        .unfollowed()
         .header("content-type", "application/x-www-form-urlencoded")?
         .header("accept", "application/json")?;
     if is_basic {
         let shown = STANDARD.encode(format!("{}:{}", escaped(&client.id), escaped(secret)));
         request = request.secret_header("authorization", &format!("Basic {shown}"))?;
     }
-    let response = http.send(request).await?;
-    let status = response.status;
-    let bytes = response.body.bytes_up_to(MAX_BYTES).await?;
+    let (status, bytes) = answered(http, request, MAX_BYTES).await?;
     if status.is_success()
         && let Ok(token) = serde_json::from_slice::<Token>(&bytes)
     {

@@ -5,10 +5,12 @@
 //! is for one server and never shown to another, and credentials belong to the issuer that gave them.
 
 mod discovery;
+mod exchange;
 mod grant;
 mod registration;
 
-use std::sync::{Arc, Mutex as Lock, PoisonError};
+use std::any::Any;
+use std::sync::{Arc, Mutex as Lock, MutexGuard, PoisonError};
 
 use tokio::sync::Mutex;
 use toolroom::BoxFuture;
@@ -32,79 +34,154 @@ pub trait Consent: Send + Sync {
     fn ask<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<String, McpError>>;
 }
 
-/// Keeps what was granted.
+/// Keeps what was granted for one server. Several processes share it.
 pub trait Grants: Send + Sync {
-    /// Keeps it, sealed.
+    /// What is kept now, whoever kept it.
+    fn kept(&self) -> BoxFuture<'_, Result<Option<Grant>, McpError>>;
+
+    /// Keeps it, sealed, in the place of all that was kept before.
     fn keep<'a>(&'a self, grant: &'a Grant) -> BoxFuture<'a, Result<(), McpError>>;
+
+    /// Waits until no other process renews, and keeps the others waiting for as long as what comes back lives: a token
+    /// that is used twice to renew another one is taken for stolen.
+    fn turn(&self) -> BoxFuture<'_, Result<Turn, McpError>>;
+}
+
+/// A turn at renewing, which ends with it.
+pub type Turn = Box<dyn Any + Send>;
+
+/// The server that lets us in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// Its address, as its entry has it.
+    pub url: String,
+    /// Whether a person has said that its name may lead inside a network.
+    pub is_internal: bool,
 }
 
 /// The credentials of one server.
 pub struct OAuthDoor {
     http: Arc<dyn Http>,
-    /// The server.
-    url: String,
+    site: Site,
     known: Known,
     consent: Option<Arc<dyn Consent>>,
     grants: Arc<dyn Grants>,
     grant: Lock<Option<Grant>>,
+    /// What the server said when it last let nobody in.
+    challenge: Lock<Option<Challenge>>,
     /// One asks at a time; others find what came of it.
     asking: Mutex<()>,
 }
 
 impl OAuthDoor {
-    /// Credentials for the server at `url`, with what was granted before. Without somebody who can say yes, tokens are
-    /// only renewed.
-    #[must_use]
-    pub fn new(
+    /// Credentials for a server, with what was granted before. Without somebody who can say yes at any time, tokens are
+    /// only renewed until [`OAuthDoor::sign_in`].
+    pub async fn open(
         http: Arc<dyn Http>,
-        url: String,
+        site: Site,
         known: Known,
-        grant: Option<Grant>,
         grants: Arc<dyn Grants>,
         consent: Option<Arc<dyn Consent>>,
-    ) -> Self {
-        Self { http, url, known, consent, grants, grant: Lock::new(grant), asking: Mutex::new(()) }
+    ) -> Result<Self, McpError> {
+        let grant = Lock::default();
+        let door = Self {
+            http,
+            site,
+            known,
+            consent,
+            grants,
+            grant,
+            challenge: Lock::default(),
+            asking: Mutex::new(()),
+        };
+        let kept = door.kept().await?;
+        *held(&door.grant) = kept;
+        Ok(door)
     }
 
-    fn granted(&self) -> Option<Grant> {
-        self.grant.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    async fn take(&self, grant: Grant) -> Result<bool, McpError> {
-        self.grants.keep(&grant).await?;
-        *self.grant.lock().unwrap_or_else(PoisonError::into_inner) = Some(grant);
+    /// Lets somebody say yes to what the server last asked for, for as long as that takes; says whether it had asked.
+    ///
+    /// # Errors
+    /// When they say no, or those who give out tokens are not to be trusted.
+    pub async fn sign_in(&self, consent: &dyn Consent) -> Result<bool, McpError> {
+        let _asking = self.asking.lock().await;
+        let Some(challenge) = held(&self.challenge).clone() else { return Ok(false) };
+        let resource = ProtectedResource::find(self.http.as_ref(), &self.site, &challenge).await?;
+        self.consented(consent, &challenge, &resource).await?;
+        // Whoever has said no can be asked again.
+        *held(&self.challenge) = None;
         Ok(true)
     }
 
+    fn granted(&self) -> Option<Grant> {
+        held(&self.grant).clone()
+    }
+
+    /// What is kept for this very address: what was granted for another one is none of its business. Somebody who says
+    /// who we are there wants to come as that one, and not with what another one was granted.
+    async fn kept(&self) -> Result<Option<Grant>, McpError> {
+        let is_us = |grant: &Grant| self.known.client.as_ref().is_none_or(|(id, _)| *id == grant.client.id);
+        let kept = self.grants.kept().await?;
+        Ok(kept.filter(|grant| grant.server == self.site.url && is_us(grant)))
+    }
+
+    async fn take(&self, grant: Grant) -> Result<(), McpError> {
+        self.grants.keep(&grant).await?;
+        *held(&self.grant) = Some(grant);
+        Ok(())
+    }
+
     async fn let_in(&self, challenge: &Challenge) -> Result<bool, McpError> {
-        let shown = self.granted().map(|grant| grant.access_token);
+        let token = |grant: &Option<Grant>| grant.as_ref().map(|grant| grant.access_token.clone());
+        let shown = token(&self.granted());
         let _asking = self.asking.lock().await;
-        let before = self.granted();
-        if before.as_ref().map(|grant| &grant.access_token) != shown.as_ref() {
+        if token(&self.granted()) != shown {
             // Somebody else was let in meanwhile.
             return Ok(true);
         }
-        let http = self.http.as_ref();
-        let resource = ProtectedResource::find(http, &self.url, challenge).await?;
-        // What another issuer gave is of no use, and none of this one's business.
-        let before = before.filter(|grant| grant.issuer == resource.issuer);
-        if let Some(grant) = before.as_ref().filter(|_| challenge.status == 401)
-            && let Some(renewed) = refreshed(http, grant, &resource.resource).await?
-        {
-            return self.take(renewed).await;
+        *held(&self.challenge) = Some(challenge.clone());
+        let turn = self.grants.turn().await?;
+        let before = self.kept().await?;
+        if before.is_some() && token(&before) != shown {
+            // The same in another process.
+            *held(&self.grant) = before;
+            return Ok(true);
         }
+        let resource = ProtectedResource::find(self.http.as_ref(), &self.site, challenge).await?;
+        // What another issuer gave is of no use, and none of this one's business.
+        let renewable = before.filter(|grant| grant.issuer == resource.issuer && challenge.status == 401);
+        if let Some(grant) = renewable
+            && let Some(renewed) = refreshed(self.http.as_ref(), &grant, &resource.resource).await?
+        {
+            self.take(renewed).await?;
+            return Ok(true);
+        }
+        drop(turn);
         let Some(consent) = &self.consent else { return Ok(false) };
-        let server = AuthorizationServer::find(http, &resource.issuer).await?;
+        self.consented(consent.as_ref(), challenge, &resource).await?;
+        Ok(true)
+    }
+
+    async fn consented(
+        &self,
+        consent: &dyn Consent,
+        challenge: &Challenge,
+        resource: &ProtectedResource,
+    ) -> Result<(), McpError> {
+        let http = self.http.as_ref();
+        let server = AuthorizationServer::find(http, &self.site, &resource.issuer).await?;
         let redirect = consent.redirect_uri();
-        let client = match before.as_ref() {
-            Some(grant) => grant.client.clone(),
+        let before = self.granted().filter(|grant| grant.issuer == resource.issuer);
+        let is_us = |client: &Registered| self.known.client.is_none() && client.fits(&redirect);
+        let client = match before.as_ref().map(|grant| &grant.client).filter(|client| is_us(client)) {
+            Some(client) => client.clone(),
             None => registered(http, &server, &self.known, &redirect).await?,
         };
-        let scope = scope(challenge, before.as_ref(), &resource, &server);
+        let scope = scope(challenge, before.as_ref(), resource, &server);
         let request = Request::new(&server, &client, &resource.resource, &redirect, scope.as_deref())?;
         let answer = consent.ask(&request.url).await?;
         let code = request.code(&server, &answer)?;
-        let grant = exchanged(http, &server, client, &request, &code).await?;
+        let grant = exchanged(http, &server, client, &request, &code, &self.site.url).await?;
         self.take(grant).await
     }
 }
@@ -146,6 +223,10 @@ fn scope(
         add("offline_access");
     }
     (!scopes.is_empty()).then(|| scopes.join(" "))
+}
+
+fn held<T>(lock: &Lock<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn refused(why: impl Into<String>) -> McpError {

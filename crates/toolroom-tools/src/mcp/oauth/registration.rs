@@ -6,6 +6,7 @@ use toolroom_host::net::{Http, Request};
 
 use super::super::error::McpError;
 use super::discovery::AuthorizationServer;
+use super::exchange::answered;
 use super::refused;
 
 /// An answer may not be larger.
@@ -32,6 +33,16 @@ pub struct Registered {
     pub secret: Option<String>,
     /// How we show who we are.
     pub method: String,
+    /// Where a person has to come back to; anywhere, if the id was given out by hand.
+    #[serde(default)]
+    pub redirect: Option<String>,
+}
+
+impl Registered {
+    /// Whether this is who we are to somebody who comes back there.
+    pub(super) fn fits(&self, redirect: &str) -> bool {
+        self.redirect.as_deref().is_none_or(|own| own == redirect)
+    }
 }
 
 pub(super) async fn registered(
@@ -45,10 +56,11 @@ pub(super) async fn registered(
             id: id.clone(),
             secret: secret.clone(),
             method: method(server, secret.is_some()),
+            redirect: None,
         });
     }
     if let Some(url) = known.metadata_url.as_ref().filter(|_| server.client_id_metadata_document_supported) {
-        return Ok(Registered { id: url.clone(), secret: None, method: "none".to_owned() });
+        return Ok(Registered { id: url.clone(), secret: None, method: "none".to_owned(), redirect: None });
     }
     let Some(endpoint) = &server.registration_endpoint else {
         return Err(refused(
@@ -67,11 +79,10 @@ pub(super) async fn registered(
         "token_endpoint_auth_method": wanted.unwrap_or(&"none"),
     });
     let request = Request::post(endpoint.clone(), body.to_string())
+        .unfollowed()
         .header("content-type", "application/json")?
         .header("accept", "application/json")?;
-    let response = http.send(request).await?;
-    let status = response.status;
-    let bytes = response.body.bytes_up_to(MAX_BYTES).await?;
+    let (status, bytes) = answered(http, request, MAX_BYTES).await?;
     let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let text = |name: &str| answer.get(name).and_then(Value::as_str).map(str::to_owned);
     let id = text("client_id").filter(|_| status.is_success());
@@ -79,7 +90,7 @@ pub(super) async fn registered(
     let secret = text("client_secret");
     let given = text("token_endpoint_auth_method").filter(|method| METHODS.contains(&method.as_str()));
     let method = given.unwrap_or_else(|| method(server, secret.is_some()));
-    Ok(Registered { id, secret, method })
+    Ok(Registered { id, secret, method, redirect: Some(redirect.to_owned()) })
 }
 
 /// How to show who we are, where nobody has said it.

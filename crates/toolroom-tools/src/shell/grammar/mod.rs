@@ -27,7 +27,6 @@ mod word;
 pub(in crate::shell) use braces::{Braces, alternatives};
 pub use dialect::only_bash;
 pub use error::NotUnderstood;
-pub(crate) use hidden::is_hidden;
 pub use parser::{MAX_COMMANDS, MAX_DEPTH, MAX_PIECES, MAX_TEXT, parse};
 pub use print::print;
 pub use tree::{

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::calls::Calls;
 use super::questions::QuestionRow;
 use super::rates::Rates;
@@ -69,9 +71,10 @@ impl Rows {
         }
         self.settle(&close)?;
         self.calls.replace(close.record);
-        if let Some(artifact) = close.artifact {
+        for artifact in close.artifacts {
             self.artifact_bytes += artifact.bytes.len();
-            self.artifacts.insert(artifact.id.clone(), artifact);
+            let bytes = Bytes::copy_from_slice(&artifact.bytes);
+            self.artifacts.insert(artifact.id.clone(), Artifact { bytes, ..artifact });
         }
         self.actions.extend(close.enqueue.into_iter().map(|action| (call.clone(), action)));
         self.make_room();
@@ -94,9 +97,9 @@ impl Rows {
 
     /// Forgets a call with everything that hangs on it.
     fn forget(&mut self, id: &CallId) {
-        let call = self.calls.remove(id);
-        let artifact = call.and_then(|call| call.artifact).and_then(|id| self.artifacts.remove(&id));
-        self.artifact_bytes -= artifact.map_or(0, |artifact| artifact.bytes.len());
+        self.calls.remove(id);
+        self.artifacts.retain(|_, artifact| artifact.call != *id);
+        self.artifact_bytes = self.artifacts.values().map(|artifact| artifact.bytes.len()).sum();
         self.questions.remove(id);
         self.actions.retain(|(call, _)| call != id);
     }

@@ -1,0 +1,50 @@
+//! Opening something in the program that the person uses for it.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Duration;
+
+use super::error::DesktopError;
+use super::session::{Desktop, program};
+use crate::net::Url;
+
+/// Starts what somebody has chosen for a kind of file or address.
+const OPENER: &str = "xdg-open";
+
+/// How long it may take to find out that it cannot. Some openers stay for as long as what they have opened.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+impl Desktop {
+    /// Opens an address in the browser. What is not `http` or `https` is for nobody here to open.
+    pub async fn open_address(&self, url: &Url) -> Result<(), DesktopError> {
+        // In this form it begins with its scheme, and has no spaces or control characters left.
+        self.open(OsStr::new(url.as_str())).await
+    }
+
+    /// Opens a file, which is named with its whole path, in the program for its kind.
+    pub async fn open_file(&self, file: &Path) -> Result<(), DesktopError> {
+        self.open(file.as_os_str()).await
+    }
+
+    async fn open(&self, what: &OsStr) -> Result<(), DesktopError> {
+        self.seen()?;
+        let opener = tokio::task::spawn_blocking(|| program(OPENER, "xdg-utils")).await;
+        let order =
+            opener.map_err(|_| DesktopError::NoProgram { program: OPENER, package: "xdg-utils" })??;
+        match self.supervisor.let_go(order.with_arguments([what]), PATIENCE).await? {
+            None | Some(0) => Ok(()),
+            Some(status) => Err(DesktopError::Failed { program: OPENER, status, said: meaning(status) }),
+        }
+    }
+}
+
+/// What its manual says of a status.
+fn meaning(status: i32) -> String {
+    let known = match status {
+        2 => "there is no such file",
+        3 => "no program for it was found",
+        4 => "the program for it failed",
+        _ => "",
+    };
+    known.to_owned()
+}

@@ -1,0 +1,54 @@
+//! The graphical session we were started in.
+
+use std::path::{Path, PathBuf};
+
+use super::error::DesktopError;
+use crate::environment;
+use crate::process::{Found, Order, Supervisor, Variables};
+
+/// The desktop of the person at this machine. Nothing is started before something is asked for, and the variables are
+/// looked at each time, so that whoever misses one is told so.
+#[derive(Debug, Clone)]
+pub struct Desktop {
+    pub(super) supervisor: Supervisor,
+}
+
+impl Desktop {
+    /// The desktop of our own session, whose programs this supervisor starts.
+    #[must_use]
+    pub fn new(supervisor: Supervisor) -> Self {
+        Self { supervisor }
+    }
+
+    /// Whether there is one.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        ["WAYLAND_DISPLAY", "DISPLAY"].iter().any(|name| environment::variable(name).is_some())
+    }
+
+    /// Fails without one.
+    pub(super) fn seen(&self) -> Result<(), DesktopError> {
+        if self.is_there() { Ok(()) } else { Err(DesktopError::NoDisplay) }
+    }
+}
+
+/// Where programs of the desktop start.
+pub(super) fn home() -> PathBuf {
+    environment::path_variable("HOME").filter(|home| home.is_absolute()).unwrap_or_else(|| "/".into())
+}
+
+/// A program of the desktop, in the session. Blocks.
+pub(super) fn program(name: &'static str, package: &'static str) -> Result<Order, DesktopError> {
+    let missing = DesktopError::NoProgram { program: name, package };
+    let found = Found::find(name, Path::new("/")).ok_or(missing)?;
+    let mut order = Order::new(found.path, home());
+    order.variables = Variables::of_desktop();
+    Ok(order)
+}
+
+/// What a program printed, for a message: one line, not too long.
+pub(super) fn in_short(text: &str) -> String {
+    const MAX_CHARS: usize = 200;
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    line.trim().chars().filter(|char| !char.is_control()).take(MAX_CHARS).collect()
+}

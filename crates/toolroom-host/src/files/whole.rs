@@ -1,0 +1,53 @@
+//! Whole files of whatever kind, for somebody else to open.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use super::error::FileError;
+use super::private_key::HEAD_BYTES;
+use super::read::check_head;
+use super::workspace::Workspace;
+
+/// A file that was found and judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundFile {
+    /// Its real name: the links on the way to it are gone.
+    pub place: PathBuf,
+    /// How long it is, in bytes.
+    pub size: u64,
+}
+
+impl Workspace {
+    /// Where a file really is that may be read. Blocks.
+    pub fn locate(&self, path: &str) -> Result<FoundFile, FileError> {
+        let (asked, looked, file) = self.open_file(path)?;
+        let mut head = Vec::with_capacity(HEAD_BYTES);
+        let bound = u64::try_from(HEAD_BYTES).unwrap_or(u64::MAX);
+        let read = file.take(bound).read_to_end(&mut head);
+        read.map_err(|source| FileError::Io { path: path.to_owned(), source })?;
+        check_head(&asked, &looked, &head)?;
+        Ok(FoundFile { size: looked.size(), place: looked.place })
+    }
+
+    /// The content of a file of at most `max` bytes, and where it really is. Blocks.
+    pub fn read_whole(&self, path: &str, max: usize) -> Result<(FoundFile, Vec<u8>), FileError> {
+        let (asked, looked, file) = self.open_file(path)?;
+        let max = u64::try_from(max).unwrap_or(u64::MAX);
+        let too_large = |size| FileError::TooLarge { path: path.to_owned(), size, max };
+        if looked.size() > max {
+            return Err(too_large(looked.size()));
+        }
+        // Grown step by step, it would be twice as large for a moment.
+        let expected = usize::try_from(looked.size()).unwrap_or(0).saturating_add(1);
+        let mut content = Vec::with_capacity(expected);
+        let read = file.take(max.saturating_add(1)).read_to_end(&mut content);
+        read.map_err(|source| FileError::Io { path: path.to_owned(), source })?;
+        let size = u64::try_from(content.len()).unwrap_or(u64::MAX);
+        // It may have grown meanwhile.
+        if size > max {
+            return Err(too_large(size));
+        }
+        check_head(&asked, &looked, &content)?;
+        Ok((FoundFile { place: looked.place, size }, content))
+    }
+}

@@ -1,0 +1,64 @@
+//! The calendar of whoever owns this machine: what is configured and kept as a secret, joined.
+
+use std::sync::Arc;
+
+use toolroom::BoxFuture;
+use toolroom::redact::Secret;
+use toolroom::scope::ProjectId;
+use toolroom::tool::{ErrorKind, ToolError};
+use toolroom_host::environment;
+use toolroom_tools::builtin::calendar::{CalendarAccount, Calendars};
+
+use crate::config::{CalendarKeys, KeyPlace, ServiceUrl};
+use crate::vault::Vault;
+
+/// The calendar of this configuration, which is that of the owner's own project.
+pub(crate) struct ConfiguredCalendar {
+    keys: CalendarKeys,
+    vault: Arc<Vault>,
+}
+
+impl ConfiguredCalendar {
+    pub(crate) fn new(keys: CalendarKeys, vault: Arc<Vault>) -> Self {
+        Self { keys, vault }
+    }
+
+    async fn credentials(&self, project: &ProjectId) -> Result<Option<(String, Secret)>, ToolError> {
+        let CalendarKeys { user, password, .. } = &self.keys;
+        let (Some(user), Some(place)) = (user, password) else {
+            return match (user, password) {
+                (None, None) => Ok(None),
+                _ => Err(ToolError::tool("the calendar needs both `calendar.user` and `calendar.password`")),
+            };
+        };
+        if self.keys.url.as_ref().is_some_and(ServiceUrl::is_overheard) {
+            return Err(ToolError::tool(
+                "others can listen to what goes over `http://`, the password among it; write `https://` in `calendar.url`",
+            ));
+        }
+        let key = self.vault.key(place, project).await.map_err(|error| {
+            ToolError::new(ErrorKind::Tool, "the password of the calendar cannot be read").caused_by(error)
+        })?;
+        let missing = |why| ToolError::tool(format!("the calendar has no password: {why}"));
+        Ok(Some((user.clone(), key.map_err(missing)?)))
+    }
+}
+
+impl Calendars for ConfiguredCalendar {
+    fn of<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Option<CalendarAccount>, ToolError>> {
+        Box::pin(async move {
+            let Some(url) = self.keys.url.as_ref().filter(|_| *project == ProjectId::default()) else {
+                return Ok(None);
+            };
+            let credentials = self.credentials(project).await?;
+            let opening = url.opening().cloned();
+            Ok(Some(CalendarAccount { url: url.as_str().to_owned(), opening, credentials }))
+        })
+    }
+}
+
+/// The password, if a variable holds it, to be hidden wherever it might be shown.
+pub(crate) fn password_of_variable(keys: &CalendarKeys) -> Option<Secret> {
+    let place = keys.password.as_ref().filter(|place| matches!(place, KeyPlace::Variable(_)))?;
+    place.key(&[], environment::variable).ok()
+}

@@ -1,0 +1,146 @@
+//! `toolroom artifacts`: whole results and files that were kept of calls.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use toolroom::ledger::{Artifact, ArtifactId, Artifacts as _, Journal as _};
+use toolroom::scope::Scope;
+use toolroom::tool::{Offer, bare_name};
+use toolroom_host::{environment, text_file};
+
+use super::exit::{Exit, Missing, Usage};
+use super::log::time;
+use super::output::{BOLD, DIM, Output, one_line, table, visible};
+use crate::app::App;
+
+const EXAMPLES: &str = "\
+Results that were too long to be told and files that tools hand over are kept, without secrets, until `toolroom prune`
+deletes them.
+
+Examples:
+  toolroom artifacts list
+  toolroom artifacts save art_0190… report.pdf
+  toolroom artifacts save art_0190… --force        under the name it was offered by";
+
+/// What fits on a screen without scrolling much.
+const DEFAULT_LINES: u32 = 20;
+
+/// Room for a name beside the other columns.
+const NAME_CHARS: usize = 40;
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ArtifactsArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List what is kept, the newest first
+    List {
+        /// At most so many
+        #[arg(long, value_name = "N", default_value_t = DEFAULT_LINES)]
+        limit: u32,
+    },
+    /// Save one as a file
+    #[command(after_help = EXAMPLES)]
+    Save {
+        /// Which one; `toolroom artifacts list` and `toolroom log` name them
+        id: String,
+        /// The file; else the name it was offered by, in this folder
+        path: Option<PathBuf>,
+        /// Replace a file that is there
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+pub(super) async fn run(
+    app: &App,
+    scope: Scope,
+    args: ArtifactsArgs,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    match args.action {
+        Action::List { limit } => list(app, &scope, limit, *output).await,
+        Action::Save { id, path, force } => save(app, &scope, &id, path, force, *output).await,
+    }
+}
+
+async fn list(app: &App, scope: &Scope, limit: u32, output: Output) -> anyhow::Result<Exit> {
+    let kept = app.store.kept_artifacts(scope, limit).await?;
+    if output.is_json() {
+        output.document(&kept)?;
+    } else if kept.is_empty() {
+        output.talk("nothing is kept; long results and files that tools hand over are");
+    } else {
+        let zone = environment::time_zone();
+        let rows = kept.iter().map(|kept| {
+            vec![
+                format!("{DIM}{}{DIM:#}", time(kept.kept_at, &zone, "%m-%d %H:%M:%S")),
+                kept.id.to_string(),
+                format!("{BOLD}{}{BOLD:#}", one_line(&kept.tool, NAME_CHARS)),
+                one_line(&kept.media_type, NAME_CHARS),
+                format!("{} bytes", kept.bytes),
+                one_line(kept.name.as_deref().unwrap_or_default(), NAME_CHARS),
+            ]
+        });
+        output.data(&table(&rows.collect::<Vec<_>>()))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn save(
+    app: &App,
+    scope: &Scope,
+    id: &str,
+    path: Option<PathBuf>,
+    force: bool,
+    output: Output,
+) -> anyhow::Result<Exit> {
+    let found = app.store.artifact(scope, &ArtifactId::new(id)).await?;
+    let missing = || Missing(format!("there is no artifact `{id}`; see `toolroom artifacts list`"));
+    let artifact = found.ok_or_else(missing)?;
+    let name = name_of(app, scope, &artifact).await?;
+    let path = path.unwrap_or_else(|| PathBuf::from(name));
+    let saved = match force {
+        true => text_file::replace(&path, &artifact.bytes),
+        false => text_file::write_new_private(&path, &artifact.bytes),
+    };
+    saved.map_err(|error| match error {
+        text_file::TextFileError::Exists { .. } => {
+            Usage(format!("{error}; name another file, or replace it with `--force`"))
+        }
+        other => Usage(format!("{:#}", anyhow::Error::from(other))),
+    })?;
+    if output.is_json() {
+        let (call, kind, bytes) = (&artifact.call, &artifact.media_type, artifact.bytes.len());
+        output.document(&json!({
+            "id": artifact.id, "call": call, "media_type": kind, "bytes": bytes, "file": path,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    output.data(&visible(&path.display().to_string()))?;
+    output.talk(format_args!("{} bytes, {}", artifact.bytes.len(), visible(&artifact.media_type)));
+    Ok(Exit::Done)
+}
+
+/// What a file of it is called: as it was offered, or by its id.
+async fn name_of(app: &App, scope: &Scope, artifact: &Artifact) -> anyhow::Result<String> {
+    let call = app.store.call(scope, &artifact.call).await?;
+    let offers = call.map(|call| call.offers).unwrap_or_default();
+    let file = offers.iter().filter_map(Offer::file).find(|file| file.artifact == artifact.id);
+    Ok(match file {
+        Some(file) => bare_name(&file.name),
+        None => {
+            let ending = match &*artifact.media_type {
+                Artifact::JSON => "json",
+                Artifact::TEXT => "txt",
+                _ => "bin",
+            };
+            format!("{}.{ending}", artifact.id)
+        }
+    })
+}

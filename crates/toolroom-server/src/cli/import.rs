@@ -1,0 +1,95 @@
+//! `toolroom import`: what was set elsewhere, shown first and then set here, all of it or nothing.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use toolroom::scope::{LOCAL_PROJECT, ProjectId, Scope};
+
+use super::exit::{Exit, Usage};
+use super::file_text::text_of;
+use super::output::{BOLD, DIM, Output, visible};
+use super::question::is_wanted;
+use crate::app::App;
+use crate::settings::{Fate, ImportPlan, Line, SettingsDocument};
+
+const EXAMPLES: &str = "\
+What is here and not in the file stays. Importing the same file twice changes nothing the second time.
+
+Examples:
+  toolroom import settings.json --dry-run      what would be changed
+  toolroom import settings.json                shows it, and asks
+  toolroom export - | ssh there toolroom import - --yes";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ImportArgs {
+    /// A file of `toolroom export`; `-` for standard input
+    file: PathBuf,
+    /// Only show what would be changed
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+    /// Do it without being asked
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(super) async fn run(app: &App, _owner: Scope, args: ImportArgs, output: &Output) -> anyhow::Result<Exit> {
+    let document = SettingsDocument::parse(&text_of(&args.file)?).map_err(|problem| refused(&problem))?;
+    let plan = ImportPlan::of(app, &document).await?.map_err(|problem| refused(&problem))?;
+    if !output.is_json() {
+        show(&plan, *output)?;
+    }
+    let changes = plan.lines.iter().filter(|line| matches!(line.state, Fate::New | Fate::Changed)).count();
+    let is_done = changes > 0 && !args.dry_run && (args.yes || is_wanted("set", changes, *output)?);
+    let ImportPlan { lines, missing, batch } = plan;
+    if is_done {
+        app.store.set_all(batch).await?;
+    }
+    if output.is_json() {
+        let missing: Vec<_> =
+            missing.iter().map(|(project, name)| json!({"project": project, "name": name})).collect();
+        output.document(&json!({"settings": lines, "missing_secrets": missing, "done": is_done}))?;
+        return Ok(Exit::Done);
+    }
+    match (changes, is_done) {
+        (0, _) => output.talk("nothing to do: everything is already so"),
+        (_, true) => output.talk(format_args!("set {changes}")),
+        (_, false) => output.talk("nothing was changed"),
+    }
+    if is_done && lines.iter().any(|line| line.kind == "server" && line.state != Fate::Same) {
+        output.hint("no server was started; look at each with `toolroom mcp test NAME`");
+    }
+    Ok(Exit::Done)
+}
+
+fn refused(problem: &str) -> Usage {
+    Usage(format!("{problem}; nothing was changed"))
+}
+
+fn show(plan: &ImportPlan, output: Output) -> anyhow::Result<()> {
+    for Line { project, kind, name, state, means, why } in &plan.lines {
+        let what = state.as_str();
+        let of = if *kind == "project" { String::new() } else { of_project(project) };
+        let why = why.as_ref().map(|why| format!(": {}", visible(why))).unwrap_or_default();
+        output.data(&format!("{what:<9}{kind} {BOLD}{}{BOLD:#}{DIM}{of}{DIM:#}{why}", visible(name)))?;
+        if let Some(means) = means {
+            output.data(&format!("         {DIM}{}{DIM:#}", visible(means)))?;
+        }
+    }
+    for (project, name) in &plan.missing {
+        let name = visible(name);
+        let of = of_project(project);
+        output.data(&format!(
+            "missing  secret {BOLD}{name}{BOLD:#}{DIM}{of}{DIM:#}: toolroom secrets set {name}"
+        ))?;
+    }
+    Ok(())
+}
+
+fn of_project(project: &ProjectId) -> String {
+    match project.as_str() {
+        LOCAL_PROJECT => String::new(),
+        id => format!(" of {}", visible(id)),
+    }
+}

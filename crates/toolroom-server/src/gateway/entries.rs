@@ -1,0 +1,60 @@
+//! Entering servers, and forgetting them.
+
+use toolroom::foreign::{ForeignServers, ProgramEntry, Reached, ServerCondition, ServerRecord};
+use toolroom::scope::ProjectId;
+use toolroom_host::folders::remove_private;
+
+use super::grants::{forget_grants, forget_secrets};
+use crate::app::App;
+
+/// Enters a server, in the place of an earlier one of that name. What was accepted of its tools stays, so that a person
+/// sees what is different about those that come; what was granted for another address goes, and so does what was seen of
+/// another server.
+pub(crate) async fn enter(app: &App, project: &ProjectId, record: &ServerRecord) -> anyhow::Result<()> {
+    let servers = app.store.servers(project).await?;
+    let before = servers.iter().find(|server| server.name == record.name);
+    let is_same_address = before.is_some_and(|before| address(before) == address(record));
+    if !is_same_address {
+        forget_grants(&app.store, project, &record.name).await?;
+    }
+    app.store.set_server(project, record).await?;
+    if before.is_some_and(|before| !is_same_server(before, record)) {
+        let before = app.store.condition(project, &record.name).await?;
+        let fresh = ServerCondition { has_listed: before.has_listed, ..ServerCondition::default() };
+        app.store.set_condition(project, record, &fresh).await?;
+    }
+    Ok(())
+}
+
+/// Forgets a server with all that was made for it: what was accepted of its tools, its secrets, its home. Says whether
+/// there was one.
+pub(crate) async fn forget(app: &App, project: &ProjectId, name: &str) -> anyhow::Result<bool> {
+    // The name becomes part of a path, and of names of secrets.
+    if !ServerRecord::is_name(name) || !app.store.remove_server(project, name).await? {
+        return Ok(false);
+    }
+    forget_secrets(&app.store, project, name).await?;
+    let folder = super::folder_of(&app.folders, name);
+    tokio::task::spawn_blocking(move || remove_private(&folder)).await??;
+    Ok(true)
+}
+
+/// Whether the same program is started or the same address asked.
+pub(crate) fn is_same_server(one: &ServerRecord, other: &ServerRecord) -> bool {
+    match (&one.reached, &other.reached) {
+        (Reached::Stdio(one), Reached::Stdio(other)) => words(one) == words(other),
+        _ => address(one) == address(other),
+    }
+}
+
+fn words(entry: &ProgramEntry) -> (&str, &[String], Option<&str>) {
+    (&entry.command, &entry.arguments, entry.folder.as_deref())
+}
+
+/// The address that a token would be for.
+fn address(record: &ServerRecord) -> Option<&str> {
+    match &record.reached {
+        Reached::Http(address) | Reached::Sse(address) => Some(&address.url),
+        Reached::Stdio(_) => None,
+    }
+}

@@ -1,0 +1,113 @@
+//! How long things are kept: journal, whole results and conversations of all projects, by the configuration.
+//!
+//! What somebody still waits for stays whatever its age: open and parked calls, what belongs to runs that are at work or
+//! wait. So do calls that are still counted: by rate limits, and by how often tools are used.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use toolroom::catalog::Catalog;
+use toolroom::clock::Timestamp;
+use toolroom::scope::ProjectId;
+use toolroom_store::{CountedCalls, PruneReport, StoreError};
+
+use crate::app::App;
+use crate::config::{RetentionKeys, Span};
+use crate::identity::projects;
+
+/// As long as a call counts for how much its tool is used: after that, a twentieth of its weight is left.
+const COUNTED_AS_USE: Duration = Duration::from_secs(30 * 86_400);
+
+/// Whether it is done, or only told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Do,
+    Preview,
+}
+
+/// What was, or would be, deleted of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Deleted {
+    pub(crate) project: ProjectId,
+    pub(crate) calls: u64,
+    pub(crate) artifacts: u64,
+    pub(crate) conversations: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Deleted {
+    fn of(project: ProjectId, report: PruneReport) -> Self {
+        let PruneReport { calls, artifacts, conversations, bytes } = report;
+        Self { project, calls, artifacts, conversations, bytes }
+    }
+
+    pub(crate) const fn is_nothing(&self) -> bool {
+        self.calls == 0 && self.artifacts == 0 && self.conversations == 0
+    }
+}
+
+/// Calls of the project that rate limits still count: deleting them would forgive them.
+pub(crate) fn counted_by_rates(catalog: &Catalog, project: &ProjectId, now: Timestamp) -> Vec<CountedCalls> {
+    let tools = catalog.list(project);
+    let counted = tools.iter().filter_map(|entry| {
+        let span = entry.limits().rates.iter().map(|limit| limit.per).max()?;
+        Some(CountedCalls { tool: entry.spec().id.to_string(), since: now.before(span) })
+    });
+    counted.collect()
+}
+
+/// Deletes what is older than these keys say, in all projects.
+pub(crate) async fn apply(app: &App, keys: RetentionKeys, mode: Mode) -> Result<Vec<Deleted>, StoreError> {
+    let now = app.room.clock().now();
+    let mut deleted = Vec::new();
+    for project in projects(&app.store).await? {
+        let before =
+            |span: Option<Span>, least: Duration| span.map(|span| now.before(span.duration().max(least)));
+        let ages = Ages {
+            calls: before(keys.journal, COUNTED_AS_USE),
+            counted: counted_by_rates(app.room.catalog(), &project.id, now),
+            results: before(keys.artifacts, Duration::ZERO),
+            conversations: before(keys.conversations, Duration::ZERO),
+        };
+        deleted.push(Deleted::of(project.id.clone(), ages.forget(app, &project.id, mode).await?));
+    }
+    Ok(deleted)
+}
+
+/// Before when things of a project may go.
+struct Ages {
+    calls: Option<Timestamp>,
+    counted: Vec<CountedCalls>,
+    results: Option<Timestamp>,
+    conversations: Option<Timestamp>,
+}
+
+impl Ages {
+    async fn forget(&self, app: &App, project: &ProjectId, mode: Mode) -> Result<PruneReport, StoreError> {
+        let store = &app.store;
+        let mut total = PruneReport::default();
+        if let Some(before) = self.conversations {
+            total = total.and(match mode {
+                Mode::Do => store.prune_conversations(project, before).await?,
+                Mode::Preview => store.prune_conversations_preview(project, before).await?,
+            });
+        }
+        if let Some(before) = self.calls {
+            total = total.and(match mode {
+                Mode::Do => store.prune(project, before, &self.counted).await?,
+                Mode::Preview => {
+                    // Those that are older go by themselves, and are counted below.
+                    let since = self.results.unwrap_or(Timestamp::from_micros(0));
+                    store.prune_preview(project, before, &self.counted, since).await?
+                }
+            });
+        }
+        if let Some(before) = self.results {
+            total = total.and(match mode {
+                Mode::Do => store.prune_results(project, before).await?,
+                Mode::Preview => store.prune_results_preview(project, before).await?,
+            });
+        }
+        Ok(total)
+    }
+}

@@ -1,0 +1,95 @@
+//! The search engines of a project: what is configured, found in the usual variables and kept as a secret, joined.
+
+use std::sync::Arc;
+
+use toolroom::BoxFuture;
+use toolroom::redact::Secret;
+use toolroom::scope::ProjectId;
+use toolroom::tool::{ErrorKind, ToolError};
+use toolroom_host::environment;
+use toolroom_tools::builtin::web_search::{Engine, EngineKind, Engines};
+
+use crate::config::{KeyPlace, SearchKeys, ServiceUrl};
+use crate::vault::Vault;
+
+/// The engines of this configuration, with the keys of whichever project asks.
+pub(crate) struct ConfiguredEngines {
+    keys: SearchKeys,
+    vault: Arc<Vault>,
+}
+
+impl ConfiguredEngines {
+    pub(crate) fn new(keys: SearchKeys, vault: Arc<Vault>) -> Self {
+        Self { keys, vault }
+    }
+
+    async fn engine(&self, kind: EngineKind, project: &ProjectId) -> anyhow::Result<Engine> {
+        let said = self.keys.of(kind);
+        let key = match key_place(&self.keys, kind) {
+            Some(place) => self.vault.key(&place, project).await?.map(Some),
+            None => Ok(None),
+        };
+        let key = match key {
+            Ok(Some(_)) if said.url.as_ref().is_some_and(ServiceUrl::is_overheard) => Err(format!(
+                "others can listen to what goes over `http://`, its key among it; write `https://` in `search.{}.url`",
+                kind.as_str()
+            )),
+            key => key,
+        };
+        let url = said.url.as_ref().map(|url| url.as_str().to_owned());
+        let usual = || kind.usual_url().map(str::to_owned);
+        let (url, key) = match url.or_else(usual) {
+            Some(url) => (url, key),
+            None => (String::new(), Err(format!("it has no address; set `search.{}.url`", kind.as_str()))),
+        };
+        let opening = said.url.as_ref().and_then(|url| url.opening().cloned());
+        Ok(Engine { kind, url, opening, key })
+    }
+}
+
+impl Engines for ConfiguredEngines {
+    fn of<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Vec<Engine>, ToolError>> {
+        Box::pin(async move {
+            let mut engines = Vec::new();
+            for kind in asked(&self.keys) {
+                let engine = self.engine(kind, project).await.map_err(|error| {
+                    let text = "the key of a search engine cannot be read";
+                    ToolError::new(ErrorKind::Tool, text).caused_by(error)
+                })?;
+                engines.push(engine);
+            }
+            Ok(engines)
+        })
+    }
+}
+
+/// Those that somebody named, or all that something is known of.
+fn asked(keys: &SearchKeys) -> Vec<EngineKind> {
+    if !keys.providers.is_empty() {
+        return keys.providers.clone();
+    }
+    let is_known = |kind: &EngineKind| match kind.usual_url() {
+        Some(_) => key_place(keys, *kind).is_some(),
+        None => keys.of(*kind).url.is_some(),
+    };
+    EngineKind::ALL.into_iter().filter(is_known).collect()
+}
+
+/// Where the key of an engine is: where somebody says, or in the variable that everybody uses, if it is set.
+fn key_place(keys: &SearchKeys, kind: EngineKind) -> Option<KeyPlace> {
+    let usual = || {
+        let name = match kind {
+            EngineKind::Brave => "BRAVE_API_KEY",
+            EngineKind::Tavily => "TAVILY_API_KEY",
+            EngineKind::Searxng => return None,
+        };
+        environment::variable(name).map(|_| KeyPlace::Variable(name.to_owned()))
+    };
+    keys.of(kind).key.clone().or_else(usual)
+}
+
+/// The keys of engines that variables hold, to be hidden wherever they might be shown.
+pub(crate) fn keys_of_variables(keys: &SearchKeys) -> Vec<Secret> {
+    let places = EngineKind::ALL.into_iter().filter_map(|kind| key_place(keys, kind));
+    places.filter_map(|place| place.key(&[], environment::variable).ok()).collect()
+}

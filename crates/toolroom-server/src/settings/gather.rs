@@ -1,0 +1,39 @@
+//! Gathering what was set.
+
+use toolroom::agent::Agents;
+use toolroom::foreign::ForeignServers;
+use toolroom::ledger::{StandingAnswer, SwitchState, Switchboard};
+
+use super::document::{ProjectSettings, SettingsDocument};
+use crate::app::App;
+use crate::identity::{Project, projects};
+
+/// What was set in all projects. Answers that hold in one conversation are left out: it exists here alone.
+pub(crate) async fn gather(app: &App) -> anyhow::Result<SettingsDocument> {
+    let mut all = Vec::new();
+    for project in projects(&app.store).await? {
+        all.push(of_project(app, project).await?);
+    }
+    Ok(SettingsDocument::new(all))
+}
+
+/// What was set in a project.
+pub(super) async fn of_project(app: &App, project: Project) -> anyhow::Result<ProjectSettings> {
+    let Project { id, name, host_tools, .. } = project;
+    let standing = app.store.standing(&id).await?;
+    let owned = |(name, state): (&str, SwitchState)| (name.to_owned(), state);
+    let mut answers: Vec<StandingAnswer> =
+        standing.answers.iter().filter(|answer| answer.thread.is_none()).cloned().collect();
+    answers.sort_by(|one, other| one.id.cmp(&other.id));
+    Ok(ProjectSettings {
+        tools: standing.switches.tools().into_iter().map(owned).collect(),
+        features: standing.switches.features().into_iter().map(owned).collect(),
+        answers,
+        agents: app.store.agents(&id).await?,
+        servers: app.store.servers(&id).await?,
+        secrets: app.store.secrets(&id).await?.into_iter().map(|secret| secret.name).collect(),
+        id,
+        name,
+        host_tools,
+    })
+}

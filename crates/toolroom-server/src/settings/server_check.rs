@@ -1,0 +1,101 @@
+//! Whether a server of a document may be entered: the same that holds for servers a person enters by hand.
+
+use std::collections::BTreeMap;
+
+use toolroom::foreign::{EntryValue, Reached, ServerRecord};
+use toolroom_host::net::Url;
+use toolroom_host::sandbox::Named;
+use toolroom_tools::mcp::named_secret;
+
+use crate::gateway::{check_variables, check_way, checked_url, is_secret, secret_argument, seen_by_all};
+
+/// Says what is wrong with it.
+pub(super) fn check(server: &ServerRecord) -> Result<(), String> {
+    if !ServerRecord::is_name(&server.name) {
+        return Err("a name has 1 to 64 letters, digits, `_` and `-`".to_owned());
+    }
+    match &server.reached {
+        Reached::Stdio(program) => {
+            program.profile.parse::<Named>().map_err(|error| error.to_string())?;
+            if let Some(index) = secret_argument(&program.arguments) {
+                return Err(format!(
+                    "its argument {} looks like a secret; write `secret:NAME` there",
+                    index + 1
+                ));
+            }
+            check_variables(program.environment.keys())?;
+            check_values(&program.environment)
+        }
+        Reached::Http(address) | Reached::Sse(address) => {
+            checked_url(&address.url)?;
+            check_way(address)?;
+            check_values(&address.headers)
+        }
+    }
+}
+
+/// What has to stay secret is named, and not written down.
+fn check_values(values: &BTreeMap<String, EntryValue>) -> Result<(), String> {
+    let is_open = |name: &str, value: &EntryValue| match value {
+        EntryValue::Plain(value) => is_secret(name, value),
+        EntryValue::Around { before, after, .. } => {
+            [before, after].into_iter().any(|text| is_secret("", text))
+        }
+        EntryValue::Secret(_) => false,
+    };
+    match values.iter().find(|(name, value)| is_open(name, value)) {
+        Some((name, _)) => Err(format!(
+            "the value of `{name}` looks like a secret; write {{\"secret\": \"NAME\"}} there, and keep it with \
+             `toolroom secrets set NAME`"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// What is started or asked for it, and what it gets, for whoever decides about it.
+pub(super) fn target(server: &ServerRecord) -> String {
+    let (mut parts, values, what) = match &server.reached {
+        Reached::Stdio(program) => {
+            let words = std::iter::once(&program.command).chain(&program.arguments);
+            let words: Vec<&str> = words.map(String::as_str).collect();
+            let mut parts = vec![words.join(" "), format!("sandbox profile `{}`", program.profile)];
+            if !program.readable.is_empty() {
+                parts.push(format!("may read {}", program.readable.join(", ")));
+            }
+            parts.extend(seen_by_all(&server.reached).map(str::to_owned));
+            (parts, &program.environment, "variable")
+        }
+        Reached::Http(address) | Reached::Sse(address) => {
+            let mut parts = vec![address.url.clone()];
+            if address.is_internal {
+                parts.push("its name may lead inside a network".to_owned());
+            }
+            (parts, &address.headers, "header")
+        }
+    };
+    parts.extend(values.iter().map(|(name, value)| match value {
+        EntryValue::Plain(value) => format!("{what} {name}={value}"),
+        EntryValue::Secret(secret) | EntryValue::Around { secret, .. } => {
+            format!("{what} {name} with the secret `{secret}`")
+        }
+    }));
+    parts.push(if server.is_enabled { "on" } else { "off" }.to_owned());
+    parts.join("; ")
+}
+
+/// The secrets it names.
+pub(super) fn secrets(server: &ServerRecord) -> Vec<String> {
+    let (values, texts): (_, Vec<String>) = match &server.reached {
+        Reached::Stdio(program) => (&program.environment, program.arguments.clone()),
+        Reached::Http(address) | Reached::Sse(address) => {
+            let url = Url::parse(&address.url);
+            let query = url.iter().flat_map(Url::query_pairs).map(|(_, value)| value.into_owned());
+            (&address.headers, query.collect())
+        }
+    };
+    let named = values.values().filter_map(|value| match value {
+        EntryValue::Secret(name) | EntryValue::Around { secret: name, .. } => Some(name.clone()),
+        EntryValue::Plain(_) => None,
+    });
+    named.chain(texts.iter().filter_map(|text| named_secret(text).map(|(_, name)| name.to_owned()))).collect()
+}

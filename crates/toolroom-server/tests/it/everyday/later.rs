@@ -1,0 +1,139 @@
+//! What is offered can be had later, wherever somebody asks for it.
+
+use serde_json::{Value, json};
+
+use crate::home::Home;
+use crate::scripted_model::{Line, ScriptedModel};
+use crate::serve::Served;
+use crate::serve::stream::events;
+
+/// Somebody is asked before a file leaves.
+const ASKS: &str =
+    "[[rule]]\nid = \"see\"\neffect = \"ask\"\ntool = \"builtin:send_file\"\nreason = \"to see\"\n";
+
+const BYTES: &[u8] = b"\xff\xfe not a text \0";
+
+fn served(script: impl IntoIterator<Item = Line>, config: &str) -> (Served, ScriptedModel) {
+    let (home, model) = (Home::new(), ScriptedModel::starts(script));
+    model.is_set_up_in(home.path(), config);
+    std::fs::create_dir_all(home.path().join("workspace")).unwrap();
+    std::fs::write(home.path().join("workspace/data.bin"), BYTES).unwrap();
+    (Served::at(home), model)
+}
+
+/// The only offer of a call, which is to save the file.
+#[track_caller]
+fn offer(call: &Value) -> &Value {
+    let offers = call["offers"].as_array().unwrap_or_else(|| panic!("{call}"));
+    assert_eq!((offers.len(), &offers[0]["type"]), (1, &json!("save_file")), "{call}");
+    &offers[0]
+}
+
+/// Whether a folder has the file, and nothing else of that name.
+fn saved(home: &Home, words: &[&str]) -> crate::home::Ran {
+    crate::home::ran(home.command(words).current_dir(home.path()).output().unwrap())
+}
+
+#[test]
+fn a_call_that_waited_for_a_yes_is_read_with_its_offers_and_its_file_is_saved() {
+    let (served, _model) = served([], ASKS);
+    let key = served.key("local", "read,call,approve");
+    let parked = served.call(&key, "send_file", &json!({"path": "data.bin"})).is(202).json();
+    let id = parked["call_id"].as_str().unwrap();
+    let row = || served.get(&format!("/v1/calls/{id}"), &key).is(200).json();
+    assert_eq!(row().get("offers"), None);
+    served.home.run(&["approvals", "approve", id]).ended(0);
+    served.send("POST", &format!("/v1/calls/{id}/resume"), &key, &json!({})).is(200);
+    let kept = row();
+    let artifact = offer(&kept)["artifact"].as_str().unwrap();
+    let home = &served.home;
+    assert_eq!(home.run(&["log", id, "--json"]).ended(0).json()["offers"], kept["offers"]);
+    let shown = home.run(&["log", id]).ended(0).out;
+    assert!(shown.contains(&format!("toolroom artifacts save {artifact}")), "{shown}");
+
+    let listed = home.run(&["artifacts", "list", "--json"]).ended(0).json();
+    let [only] = listed.as_array().unwrap().as_slice() else { panic!("{listed}") };
+    assert_eq!((&only["id"], &only["call"]), (&json!(artifact), &json!(id)), "{listed}");
+    assert_eq!((&only["name"], &only["bytes"]), (&json!("data.bin"), &json!(BYTES.len())), "{listed}");
+    assert!(home.run(&["artifacts", "list"]).ended(0).out.contains(artifact));
+
+    let told = saved(home, &["artifacts", "save", artifact, "--json"]).ended(0).json();
+    assert_eq!((&told["file"], &told["bytes"]), (&json!("data.bin"), &json!(BYTES.len())), "{told}");
+    let place = home.path().join("data.bin");
+    assert_eq!(std::fs::read(&place).unwrap(), BYTES);
+    // Nothing is written over by accident.
+    std::fs::write(&place, "mine").unwrap();
+    let refused = saved(home, &["artifacts", "save", artifact]).ended(2);
+    assert!(
+        refused.err.contains("`data.bin` is already there") && refused.err.contains("`--force`"),
+        "{refused:?}"
+    );
+    assert_eq!(std::fs::read(&place).unwrap(), b"mine");
+    saved(home, &["artifacts", "save", artifact, "--force"]).ended(0);
+    assert_eq!(std::fs::read(&place).unwrap(), BYTES);
+    saved(home, &["artifacts", "save", artifact, "other.bin"]).ended(0);
+    assert_eq!(std::fs::read(home.path().join("other.bin")).unwrap(), BYTES);
+    for place in ["nowhere/x.bin", "workspace"] {
+        let refused = saved(home, &["artifacts", "save", artifact, place]).ended(2);
+        assert!(refused.err.contains(&format!("`{place}`")), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_long_result_is_saved_under_its_id() {
+    let home = Home::new();
+    let text = "line\n".repeat(30_000);
+    std::fs::create_dir_all(home.path().join("workspace")).unwrap();
+    std::fs::write(home.path().join("workspace/long.txt"), &text).unwrap();
+    let done = home.run(&["call", "fs-read", "path=long.txt", "--json"]).ended(0).json();
+    let artifact = done["artifact"].as_str().unwrap_or_else(|| panic!("{done}"));
+    let told = saved(&home, &["artifacts", "save", artifact]).ended(0).out;
+    let name = told.trim();
+    assert!(name == format!("{artifact}.json"), "{told}");
+    let whole: Value = serde_json::from_slice(&std::fs::read(home.path().join(name)).unwrap()).unwrap();
+    assert_eq!(whole["content"], text);
+}
+
+#[test]
+fn a_program_that_speaks_as_to_openai_is_told_where_the_file_is() {
+    let script = || [Line::Calls("send_file", json!({"path": "data.bin"})), Line::says("There.")];
+    let ask = json!({"model": "default", "messages": [{"role": "user", "content": "the file, please"}]});
+    let (served_whole, _model) = served(script(), "");
+    let key = served_whole.key("local", "read,chat");
+    let answer = served_whole.send("POST", "/v1/chat/completions", &key, &ask).is(200).json();
+    let message = &answer["choices"][0]["message"];
+    assert_eq!(
+        (&message["content"], &offer(message)["name"]),
+        (&json!("There."), &json!("data.bin")),
+        "{answer}"
+    );
+    let href = offer(message)["href"].as_str().unwrap();
+    let part = crate::serve::wire::Asked::new("GET", href).key(&key).header("Range", "bytes=3-12");
+    assert_eq!(served_whole.ask(&part).is(206).body, "not a text");
+
+    let (served, _model) = served(script(), "");
+    let key = served.key("local", "read,chat");
+    let mut ask = ask;
+    ask["stream"] = json!(true);
+    let told = served.send("POST", "/v1/chat/completions", &key, &ask).is(200).body;
+    let offers = told.matches("\"offers\":[{\"type\":\"save_file\",\"name\":\"data.bin\"").count();
+    assert_eq!(offers, 1, "{told}");
+}
+
+#[test]
+fn a_run_that_began_elsewhere_and_goes_on_here_tells_what_it_offers() {
+    let script = [Line::Calls("send_file", json!({"path": "data.bin"})), Line::says("There.")];
+    let (served, _model) = served(script, ASKS);
+    let key = served.key("local", "read,chat");
+    let body = json!({"message": "the file, please", "wait": true});
+    let run = served.send("POST", "/v1/runs", &key, &body).is(200).json();
+    assert_eq!(run["state"], "waiting", "{run}");
+    let call = run["waiting"][0].as_str().unwrap_or_else(|| panic!("{run}"));
+    served.home.run(&["approvals", "approve", call]).ended(0);
+    let id = run["id"].as_str().unwrap();
+    let told = served.home.run(&["runs", "resume", id, "--json"]).ended(0).json();
+    assert_eq!((&told["text"], &told["calls"][0]["outcome"]), (&json!("There."), &json!("done")), "{told}");
+    assert_eq!(offer(&told["calls"][0])["name"], "data.bin");
+    let path = format!("/v1/runs/{id}/events");
+    assert!(events(&served.get(&path, &key).is(200).body).iter().any(|told| told.event["offers"].is_array()));
+}

@@ -1,0 +1,191 @@
+//! `toolroom export` and `import`: what was set here is set there, without secrets, and twice is once.
+
+use serde_json::{Value, json};
+
+use crate::canary::Canary;
+use crate::home::{Home, Ran};
+use crate::secrets::set;
+
+/// A toolroom in which everything that can be set is set.
+fn furnished(canary: &Canary) -> Home {
+    let home = Home::new();
+    home.run(&["tools", "disable", "calculator"]).ended(0);
+    home.run(&["switch", "off", "memory"]).ended(0);
+    home.run(&["projects", "create", "shop", "--name", "The shop"]).ended(0);
+    home.run(&["agents", "set", "writer", "--name", "Writer", "--prompt", "You write."]).ended(0);
+    set(&home, "CANARY", &canary.value);
+    let add = [
+        "mcp",
+        "add",
+        "far",
+        "--url",
+        "https://example.com/mcp",
+        "--header",
+        "Authorization=secret:CANARY",
+        "--no-start",
+    ];
+    home.run(&add).ended(0);
+    let note = format!("path={}", home.path().join("notes").display());
+    let asked = home.run_own(&["call", "publish_note", &note, "text=hello", "--json"]).ended(4);
+    home.run_own(&["approvals", "approve", &asked.call_id(), "--always"]).ended(0);
+    home
+}
+
+fn exported(home: &Home) -> Value {
+    home.run(&["export", "-"]).ended(0).json()
+}
+
+fn imported(home: &Home, document: &Value, more: &[&str]) -> Ran {
+    home.run_with_stdin(&[&["import", "-"], more].concat(), &document.to_string())
+}
+
+fn states(report: &Value) -> Vec<String> {
+    let lines = report["settings"].as_array().unwrap().iter();
+    lines
+        .map(|line| format!("{} {} {}", line["state"], line["kind"], line["name"]).replace('"', ""))
+        .collect()
+}
+
+#[test]
+fn settings_are_taken_along_without_secrets_and_twice_is_once() {
+    let canary = Canary::new("exported");
+    let home = furnished(&canary);
+    let document = exported(&home);
+    let text = document.to_string();
+    assert!(!text.contains(&canary.value), "no value leaves");
+    let local =
+        document["projects"].as_array().unwrap().iter().find(|project| project["id"] == "local").unwrap();
+    assert_eq!(local["secrets"], json!(["CANARY"]));
+    assert_eq!(
+        (&local["tools"]["builtin:calculator"], &local["features"]["memory"]),
+        (&json!("off"), &json!("off"))
+    );
+    assert_eq!(
+        (local["answers"].as_array().unwrap().len(), &local["agents"][0]["name"]),
+        (1, &json!("Writer"))
+    );
+
+    let there = Home::new();
+    let preview = imported(&there, &document, &["--dry-run", "--json"]).ended(0).json();
+    assert_eq!(preview["done"], json!(false));
+    assert_eq!(preview["missing_secrets"], json!([{"project": "local", "name": "CANARY"}]));
+    let new = [
+        "new tool builtin:calculator",
+        "new feature memory",
+        "new agent writer",
+        "new server far",
+        "new project shop",
+    ];
+    for line in new {
+        assert!(states(&preview).iter().any(|state| state == line), "{line}: {preview}");
+    }
+    assert_eq!(exported(&there)["projects"].as_array().unwrap().len(), 1, "a preview changes nothing");
+    let asked = imported(&there, &document, &[]).ended(2);
+    assert!(asked.err.contains("--yes"), "{asked:?}");
+
+    let told = imported(&there, &document, &["--yes"]).ended(0);
+    assert!(told.out.contains("missing  secret CANARY: toolroom secrets set CANARY"), "{told:?}");
+    assert!(told.out.contains("https://example.com/mcp") && told.out.contains("allow "), "{told:?}");
+    let again = imported(&there, &document, &["--yes", "--json"]).ended(0).json();
+    assert!(states(&again).iter().all(|state| state.starts_with("same ")), "{again}");
+    let mut copy = exported(&there);
+    // The name of a secret is all there is of it; when a server was entered is not what was entered.
+    let mut wanted = document.clone();
+    for settings in [&mut wanted, &mut copy] {
+        for project in settings["projects"].as_array_mut().unwrap() {
+            project["secrets"] = json!([]);
+            for server in project["servers"].as_array_mut().unwrap() {
+                server["changed_at"] = json!(0);
+                // A person switches it on there.
+                server["is_enabled"] = json!(false);
+            }
+        }
+    }
+    assert_eq!(copy, wanted);
+    let off = there.run(&["call", "calculator", "expression=1"]).ended(3);
+    assert!(off.err.contains("calculator"), "{off:?}");
+}
+
+#[test]
+fn what_cannot_be_read_or_makes_no_sense_changes_nothing() {
+    let home = furnished(&Canary::new("kept"));
+    let good = exported(&home);
+    let there = Home::new();
+    let local =
+        good["projects"].as_array().unwrap().iter().position(|project| project["id"] == "local").unwrap();
+    let refuses = |change: &dyn Fn(&mut Value), why: &str| {
+        let mut document = good.clone();
+        change(&mut document);
+        let refused = imported(&there, &document, &["--yes"]).ended(2);
+        assert!(
+            refused.err.contains(why) && refused.err.contains("nothing was changed"),
+            "{why}: {refused:?}"
+        );
+        let left = exported(&there);
+        assert_eq!(left["projects"][0]["tools"], json!({}), "{why}");
+    };
+    refuses(&|document| document["version"] = json!(2), "use the newer Toolroom");
+    refuses(&|document| document["format"] = json!("recipes"), "no settings");
+    refuses(&|document| document["rules"] = json!([]), "unknown field");
+    refuses(&|document| document["projects"][1]["id"] = document["projects"][0]["id"].clone(), "twice");
+    refuses(&|document| document["projects"][local]["agents"][0]["id"] = json!("no id!"), "the agent");
+    refuses(&|document| document["projects"][local]["answers"][0]["when"] = json!("1 +"), "cannot be read");
+    refuses(
+        &|document| document["projects"][local]["answers"][0]["project"] = json!("shop"),
+        "is about `shop`",
+    );
+    let twin = |document: &mut Value| {
+        let (mut answer, other) = (document["projects"][local]["answers"][0].clone(), 1 - local);
+        answer["project"] = document["projects"][other]["id"].clone();
+        document["projects"][other]["answers"] = json!([answer]);
+    };
+    refuses(&twin, "has the id of one of");
+    let mut moved = good.clone();
+    twin(&mut moved);
+    moved["projects"][local]["answers"] = json!([]);
+    let refused = imported(&home, &moved, &["--yes"]).ended(2);
+    assert!(refused.err.contains("has the id of one of `local`"), "{refused:?}");
+    let header = |document: &mut Value, value: Value| {
+        document["projects"][local]["servers"][0]["reached"]["headers"]["Authorization"] = value;
+    };
+    refuses(
+        &|document| header(document, json!({"plain": "Bearer sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"})),
+        "looks like a secret",
+    );
+    refuses(&|document| document["projects"][local]["servers"][0]["name"] = json!("a b"), "a name has");
+    let over_http = |document: &mut Value| {
+        header(document, json!({"secret": "kept"}));
+        document["projects"][local]["servers"][0]["reached"]["url"] = json!("http://evil.example/mcp");
+    };
+    refuses(&over_http, "others can listen");
+    let program = |document: &mut Value, fields: Value| {
+        let mut reached = json!({"transport": "stdio", "command": "/bin/true", "profile": "workspace"});
+        reached.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        document["projects"][local]["servers"][0]["reached"] = reached;
+    };
+    refuses(
+        &|document| program(document, json!({"environment": {"NODE_OPTIONS": {"plain": "-r /tmp/x.js"}}})),
+        "NODE_OPTIONS",
+    );
+    refuses(
+        &|document| program(document, json!({"arguments": ["--api-key", "abcdefgh12345678"]})),
+        "looks like a secret",
+    );
+    let garbage = there.run_with_stdin(&["import", "-", "--yes"], "{").ended(2);
+    assert!(garbage.err.contains("no JSON document"), "{garbage:?}");
+    there.run(&["import", "/no/such/file", "--yes"]).ended(5);
+}
+
+#[test]
+fn a_file_is_private_and_never_written_over() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = furnished(&Canary::new("in a file"));
+    let file = home.path().join("settings.json");
+    let words = ["export", file.to_str().unwrap()];
+    let told = home.run(&words).ended(0);
+    assert!(told.err.contains("2 projects, 2 switches, 1 standing answer, 1 agent, 1 server"), "{told:?}");
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    home.run(&words).ended(2);
+    let same = home.run(&["import", file.to_str().unwrap(), "--json", "--yes"]).ended(0).json();
+    assert!(states(&same).iter().all(|state| state.starts_with("same ")), "{same}");
+}

@@ -1,0 +1,6 @@
+-- What calls offered to the client of whoever made them: few calls do, so it is no column of theirs. The SQLite folder holds the same schema.
+
+CREATE TABLE call_offers (
+    call_id TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES calls (id) ON DELETE CASCADE,
+    offers  TEXT NOT NULL
+);

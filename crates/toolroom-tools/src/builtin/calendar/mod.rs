@@ -1,0 +1,189 @@
+//! `create_calendar_event`: an event as a file, and in the user's calendar where one is configured.
+
+mod account;
+mod ics;
+mod period;
+
+pub use account::{CalendarAccount, Calendars, NoCalendars};
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use toolroom::call::{CallContext, Seat};
+use toolroom::schema::Problem;
+use toolroom::tool::{
+    Arguments, Capability, Effect, ErrorKind, IdError, Offer, OfferedFile, Risk, Timeout, Tool, ToolError,
+    ToolOutput, tool_fn,
+};
+use toolroom_host::desktop::Desktop;
+use toolroom_host::files::Parents;
+
+use super::Surroundings;
+use super::desktop::in_workspace;
+use super::files::Files;
+use super::web::Web;
+use ics::Event;
+use period::Period;
+
+/// Where files of events are, inside the workspace.
+const FOLDER: &str = "calendar";
+
+/// Characters of a title that become part of a file's name.
+const SLUG_CHARS: usize = 40;
+
+#[derive(Deserialize, JsonSchema)]
+struct Wanted {
+    /// What it is called
+    #[schemars(length(min = 1, max = 500))]
+    title: String,
+    /// When it begins, such as `2026-03-01T14:00`; in the user's time zone unless it says another one
+    start_time: String,
+    /// When it ends; an hour later if left out. Of an event of whole days, its last day
+    end_time: Option<String>,
+    /// What it is about
+    #[schemars(length(max = 10_000))]
+    description: Option<String>,
+    /// Where it is
+    #[schemars(length(max = 1_000))]
+    location: Option<String>,
+    /// Whether it takes whole days
+    #[serde(default)]
+    all_day: bool,
+    /// Minutes before its beginning at which to remind
+    #[serde(default = "default_reminder")]
+    #[schemars(range(min = 0, max = 40_320))]
+    reminder_minutes: u32,
+}
+
+fn default_reminder() -> u32 {
+    15
+}
+
+/// What the tool works with.
+struct Calendar {
+    accounts: Arc<dyn Calendars>,
+    desktop: Desktop,
+    files: Files,
+    web: Arc<Web>,
+    zone: TimeZone,
+}
+
+pub(super) fn tool(around: &Surroundings) -> Result<Arc<dyn Tool>, IdError> {
+    let calendar = Arc::new(Calendar {
+        accounts: Arc::clone(&around.calendars),
+        desktop: Desktop::new(around.supervisor.clone()),
+        files: around.files.clone(),
+        web: Arc::clone(&around.web),
+        zone: around.time_zone.clone(),
+    });
+    let zone = around.time_zone.clone();
+    let description = "Create a calendar event: put into the user's calendar if one is configured, and kept as an .ics file \
+                       in the workspace, which is opened or offered to the user otherwise";
+    let tool = tool_fn("builtin:create_calendar_event", description, move |context, wanted| {
+        let calendar = Arc::clone(&calendar);
+        async move { calendar.create(&context, wanted).await }
+    })?;
+    Ok(Arc::new(tool.check(move |arguments| problems(&zone, arguments)).with(|spec| {
+        spec.title("Calendar Event")
+            .effect(Effect::OnceOnlyWrite)
+            .capabilities(&[Capability::Writes, Capability::Egress])
+            .risk(Risk::Medium)
+            .timeout(Timeout::After(Duration::from_secs(60)))
+            .when_to_use("the user wants an appointment, a meeting or a deadline in their calendar")
+            .category("calendar", &["calendar", "event", "appointment", "meeting", "schedule"])
+            .usage_example("put lunch with Ann on Friday at noon into my calendar")
+    })))
+}
+
+fn problems(zone: &TimeZone, arguments: &Arguments) -> Vec<Problem> {
+    let text = |name: &str| arguments.get(name).and_then(serde_json::Value::as_str);
+    let all_day = arguments.get("all_day").and_then(serde_json::Value::as_bool).unwrap_or_default();
+    let Some(start) = text("start_time") else { return Vec::new() };
+    match Period::read(zone, start, text("end_time"), all_day) {
+        Ok(_) => Vec::new(),
+        Err(problem) => vec![problem],
+    }
+}
+
+impl Calendar {
+    async fn create(&self, context: &CallContext, wanted: Wanted) -> Result<ToolOutput, ToolError> {
+        let period = Period::read(&self.zone, &wanted.start_time, wanted.end_time.as_deref(), wanted.all_day)
+            .map_err(|problem| ToolError::invalid(problem.to_string()))?;
+        let made_at = Timestamp::from_microsecond(context.now().as_micros()).map_err(|error| {
+            ToolError::new(ErrorKind::Crashed, "the clock is out of range").caused_by(error)
+        })?;
+        let event = Event {
+            id: context.call_id().as_str(),
+            made_at,
+            period,
+            title: &wanted.title,
+            description: wanted.description.as_deref(),
+            location: wanted.location.as_deref(),
+            reminder_minutes: wanted.reminder_minutes,
+        };
+        let text = event.text();
+        let path = format!("{FOLDER}/{}", file_name(&event));
+        let (start, end) = event.period.told(&self.zone);
+        let mut value = json!({
+            "success": true, "title": wanted.title, "start_time": start, "end_time": end,
+            "all_day": event.period.is_all_day(), "reminder_minutes": wanted.reminder_minutes, "path": path,
+        });
+        let account = self.accounts.of(&context.scope().project).await?;
+        let (content, name) = (text.clone(), path.clone());
+        let write = move |workspace: &toolroom_host::files::Workspace| {
+            workspace.write(&name, content.as_bytes(), Parents::Create)?;
+            workspace.locate(&name)
+        };
+        let found = in_workspace(&self.files, context, write).await?;
+        let mut tell = |name: &str, told: serde_json::Value| {
+            value.as_object_mut().map(|fields| fields.insert(name.to_owned(), told));
+        };
+        if let Some(account) = account {
+            account.put(&self.web, event.id, text).await.map_err(|error| {
+                error.with_hint(format!("the event is in `{path}`; whoever opens that file has it"))
+            })?;
+            tell("message", "the event is in the user's calendar".into());
+            return Ok(ToolOutput::new(value));
+        }
+        if context.seat() == Seat::Away {
+            let attachment = context.attachment("text/calendar", text.into_bytes());
+            let file = OfferedFile::of(&attachment, &path);
+            tell("artifact", attachment.id().as_str().into());
+            tell("message", "the event is offered to the client of the user as a file".into());
+            let output = ToolOutput::new(value).with_attachments(vec![attachment]);
+            return Ok(output.offering(Offer::OpenFile(file)));
+        }
+        // The file is there, whether or not somebody looks at it now.
+        let opened = self.desktop.open_file(&found.place).await;
+        let place = found.place.display();
+        let message = match opened {
+            Ok(()) => format!(
+                "the event is open in the user's calendar program, which asks whether to keep it: {place}"
+            ),
+            Err(error) => format!("the event is in the file {place}; it is not opened: {error}"),
+        };
+        tell("message", message.into());
+        Ok(ToolOutput::new(value))
+    }
+}
+
+/// A name that tells people what is in the file, and that no other event has.
+fn file_name(event: &Event<'_>) -> String {
+    let mut slug = String::new();
+    for char in event.title.chars().flat_map(char::to_lowercase) {
+        if char.is_alphanumeric() {
+            slug.push(char);
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    let slug: String = slug.chars().take(SLUG_CHARS).collect();
+    let end = event.id.get(event.id.len().saturating_sub(8)..).unwrap_or(event.id);
+    let name = [event.period.first_day(), slug.trim_matches('-').to_owned(), end.to_owned()];
+    format!("{}.ics", name.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-"))
+}

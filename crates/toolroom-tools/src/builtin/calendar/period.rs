@@ -1,0 +1,174 @@
+//! When an event is.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, Zoned};
+use toolroom::schema::Problem;
+
+/// Further away nobody plans, and calendars cannot write it.
+const YEARS: std::ops::RangeInclusive<i16> = 1900..=2200;
+
+/// When an event is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Period {
+    /// From one instant to another.
+    Hours { start: Timestamp, end: Timestamp },
+    /// Whole days, the last one included.
+    Days { first: Date, last: Date },
+}
+
+/// What somebody wrote.
+enum Moment {
+    Instant(Zoned),
+    Day(Date),
+}
+
+impl Period {
+    /// Reads beginning and end. What names no zone is meant in `zone`.
+    pub(super) fn read(
+        zone: &TimeZone,
+        start: &str,
+        end: Option<&str>,
+        all_day: bool,
+    ) -> Result<Self, Problem> {
+        let problem = |name: &str, why: &str| Problem::new(format!("/{name}"), why);
+        let begins = moment(zone, start).ok_or_else(|| problem("start_time", EXPECTED))?;
+        let end = end.filter(|end| !end.trim().is_empty());
+        let ends =
+            end.map(|end| moment(zone, end).ok_or_else(|| problem("end_time", EXPECTED))).transpose()?;
+        let too_early = || problem("end_time", "has to be after `start_time`");
+        let (start, end) = match (begins, ends) {
+            (begins, ends) if all_day => return days(begins.day(), ends.map(|ends| ends.day()), too_early),
+            (Moment::Day(first), None) => return days(first, None, too_early),
+            (Moment::Day(first), Some(Moment::Day(last))) => return days(first, Some(last), too_early),
+            (Moment::Day(_), Some(Moment::Instant(_))) | (Moment::Instant(_), Some(Moment::Day(_))) => {
+                return Err(problem(
+                    "end_time",
+                    "has to be a date if `start_time` is one, and a time otherwise",
+                ));
+            }
+            (Moment::Instant(start), Some(Moment::Instant(end))) => (start.timestamp(), end.timestamp()),
+            (Moment::Instant(start), None) => {
+                let later = start.timestamp().checked_add(Span::new().hours(1));
+                (start.timestamp(), later.map_err(|_| problem("start_time", EXPECTED))?)
+            }
+        };
+        if end <= start { Err(too_early()) } else { Ok(Self::Hours { start, end }) }
+    }
+
+    pub(super) const fn is_all_day(&self) -> bool {
+        matches!(self, Self::Days { .. })
+    }
+
+    /// `20260301`, for a file's name.
+    pub(super) fn first_day(&self) -> String {
+        match self {
+            Self::Hours { start, .. } => start.strftime("%Y%m%d").to_string(),
+            Self::Days { first, .. } => first.strftime("%Y%m%d").to_string(),
+        }
+    }
+
+    /// Beginning and end as the user would say them.
+    pub(super) fn told(&self, zone: &TimeZone) -> (String, String) {
+        match self {
+            Self::Hours { start, end } => {
+                let told =
+                    |at: &Timestamp| at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
+                (told(start), told(end))
+            }
+            Self::Days { first, last } => (first.to_string(), last.to_string()),
+        }
+    }
+}
+
+/// What is wrong with a time that is none.
+const EXPECTED: &str = "has to be a date or a time such as 2026-03-01, 2026-03-01T14:00 or 2026-03-01T14:00+01:00, \
+                        in the years 1900 to 2200";
+
+fn days(first: Date, last: Option<Date>, too_early: impl Fn() -> Problem) -> Result<Period, Problem> {
+    let last = last.unwrap_or(first);
+    if last < first { Err(too_early()) } else { Ok(Period::Days { first, last }) }
+}
+
+impl Moment {
+    /// The day as it is written, wherever that is.
+    fn day(&self) -> Date {
+        match self {
+            Self::Instant(zoned) => zoned.date(),
+            Self::Day(day) => *day,
+        }
+    }
+}
+
+fn moment(zone: &TimeZone, text: &str) -> Option<Moment> {
+    let text = text.trim();
+    let read = || {
+        // A date alone is one; `parse` would take a time along that is silently left out.
+        if text.len() == 10 {
+            return text.parse::<Date>().ok().map(Moment::Day);
+        }
+        if let Ok(zoned) = text.parse::<Zoned>() {
+            return Some(Moment::Instant(zoned));
+        }
+        if let Ok(instant) = text.parse::<Timestamp>() {
+            return Some(Moment::Instant(instant.to_zoned(zone.clone())));
+        }
+        // Of hours that are skipped or come twice the usual one is meant.
+        let naive = text.parse::<DateTime>().ok()?;
+        naive.to_zoned(zone.clone()).ok().map(Moment::Instant)
+    };
+    read().filter(|moment| YEARS.contains(&moment.day().year()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(start: &str, end: Option<&str>, all_day: bool) -> Result<(String, String), String> {
+        let zone = TimeZone::get("Europe/Berlin").unwrap();
+        let period = Period::read(&zone, start, end, all_day);
+        period.map(|period| period.told(&zone)).map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn times_without_a_zone_are_the_users() {
+        let hour = |start: &str| read(start, None, false).unwrap();
+        let expected = ("2026-03-01T14:00:00+01:00".to_owned(), "2026-03-01T15:00:00+01:00".to_owned());
+        for start in
+            ["2026-03-01T14:00", "2026-03-01 14:00:00", "2026-03-01T13:00:00Z", "2026-03-01T18:00+05:00"]
+        {
+            assert_eq!(hour(start), expected, "{start}");
+        }
+        assert_eq!(hour("2026-03-01T08:00[America/New_York]"), expected);
+        // An hour that does not exist, and one that comes twice.
+        assert_eq!(hour("2026-03-29T02:30").0, "2026-03-29T03:30:00+02:00");
+        assert_eq!(hour("2026-10-25T02:30").0, "2026-10-25T02:30:00+02:00");
+        let long = read("2026-03-01T14:00", Some("2026-03-02T09:30"), false).unwrap();
+        assert_eq!(long.1, "2026-03-02T09:30:00+01:00");
+    }
+
+    #[test]
+    fn whole_days_are_days_wherever_they_are() {
+        let one = ("2026-03-01".to_owned(), "2026-03-01".to_owned());
+        assert_eq!(read("2026-03-01", None, false).unwrap(), one);
+        assert_eq!(read("2026-03-01T23:30:00Z", None, true).unwrap().1.len(), 10);
+        assert_eq!(read("2026-03-01", Some("2026-03-03"), true).unwrap().1, "2026-03-03");
+    }
+
+    #[test]
+    fn what_is_no_time_is_told() {
+        for (start, end, all_day) in [
+            ("tomorrow", None, false),
+            ("", None, false),
+            ("2026-02-30", None, true),
+            ("0001-01-01T00:00", None, false),
+            ("9999-12-31T23:59", None, false),
+            ("2026-03-01T14:00", Some("2026-03-01T14:00"), false),
+            ("2026-03-01T14:00", Some("2026-02-28"), true),
+            ("2026-03-01", Some("2026-03-01T10:00"), false),
+            ("2026-03-01T14:00\r\nATTENDEE:x", None, false),
+        ] {
+            assert!(read(start, end, all_day).is_err(), "{start}");
+        }
+    }
+}

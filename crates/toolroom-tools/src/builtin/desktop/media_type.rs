@@ -1,0 +1,79 @@
+//! What a file is, by the end of its name.
+
+/// Kinds that programs of a desktop show and do not run, by the ends of their names. Everything else is handed over to be
+/// saved, and not opened: a starter or a script would do whatever somebody wrote into it.
+const SHOWN: [(&str, &str); 42] = [
+    ("avif", "image/avif"),
+    ("bmp", "image/bmp"),
+    ("css", "text/css"),
+    ("csv", "text/csv"),
+    ("doc", "application/msword"),
+    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    ("epub", "application/epub+zip"),
+    ("flac", "audio/flac"),
+    ("gif", "image/gif"),
+    ("htm", "text/html"),
+    ("html", "text/html"),
+    ("ics", "text/calendar"),
+    ("jpeg", "image/jpeg"),
+    ("jpg", "image/jpeg"),
+    ("json", "application/json"),
+    ("log", "text/plain"),
+    ("m4a", "audio/mp4"),
+    ("md", "text/markdown"),
+    ("mkv", "video/x-matroska"),
+    ("mov", "video/quicktime"),
+    ("mp3", "audio/mpeg"),
+    ("mp4", "video/mp4"),
+    ("odp", "application/vnd.oasis.opendocument.presentation"),
+    ("ods", "application/vnd.oasis.opendocument.spreadsheet"),
+    ("odt", "application/vnd.oasis.opendocument.text"),
+    ("ogg", "audio/ogg"),
+    ("opus", "audio/opus"),
+    ("pdf", "application/pdf"),
+    ("png", "image/png"),
+    ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+    ("rtf", "application/rtf"),
+    ("svg", "image/svg+xml"),
+    ("toml", "application/toml"),
+    ("tsv", "text/tab-separated-values"),
+    ("txt", "text/plain"),
+    ("wav", "audio/wav"),
+    ("webm", "video/webm"),
+    ("webp", "image/webp"),
+    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    ("xml", "application/xml"),
+    ("yaml", "application/yaml"),
+    ("yml", "application/yaml"),
+];
+
+/// Of what nobody knows what it is.
+const UNKNOWN: &str = "application/octet-stream";
+
+/// The media type of a file that a desktop shows, if it is of such a kind.
+pub(super) fn shown(name: &str) -> Option<&'static str> {
+    let (_, end) = name.rsplit_once('.')?;
+    SHOWN.iter().find(|(known, _)| known.eq_ignore_ascii_case(end)).map(|(_, media_type)| *media_type)
+}
+
+/// The media type of a file of that name.
+pub(super) fn of(name: &str) -> &'static str {
+    shown(name).unwrap_or(UNKNOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_run_is_not_shown() {
+        for name in ["a.html", "B.PDF", "c.tar.txt", "grüße.ics"] {
+            assert!(shown(name).is_some(), "{name}");
+        }
+        for name in ["a.desktop", "a.sh", "a.html.desktop", "a.exe", "a.AppImage", "a.jar", "html", "a.", ""]
+        {
+            assert_eq!((shown(name), of(name)), (None, UNKNOWN), "{name}");
+        }
+        assert!(SHOWN.is_sorted());
+    }
+}

@@ -1,0 +1,88 @@
+//! `open_file`: shows a file of the workspace to the user.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolroom::call::CallContext;
+use toolroom::schema::Problem;
+use toolroom::tool::{Arguments, Capability, Effect, IdError, Offer, Tool, ToolError, ToolOutput, tool_fn};
+use toolroom_host::desktop::Desktop;
+
+use super::handed::{Handing, Shown, show};
+
+const DESCRIPTION: &str = "Open one page, picture or document of the workspace on the screen of the user. Nothing else comes \
+    along: HTML has to be self-contained, with its styles, scripts and images inside. You get no content back.";
+
+#[derive(Deserialize, JsonSchema)]
+struct Wanted {
+    /// Path relative to the workspace, such as `report.html`
+    #[schemars(length(min = 1))]
+    path: String,
+}
+
+pub(super) fn tool(desktop: Desktop, handing: Handing) -> Result<Arc<dyn Tool>, IdError> {
+    let tool = tool_fn("builtin:open_file", DESCRIPTION, move |context, Wanted { path }| {
+        let (desktop, handing) = (desktop.clone(), handing.clone());
+        async move { open(&desktop, &handing, &context, path).await }
+    })?;
+    Ok(Arc::new(tool.check(problems).with(|spec| {
+        spec.title("Open File")
+            .effect(Effect::OnceOnlyWrite)
+            // A page that is opened can send what is in it; a client elsewhere gets the file.
+            .capabilities(&[Capability::ReadsPrivate, Capability::Egress])
+            .when_to_use("a page, picture or document is to appear on the screen of the user, outside of this conversation")
+            .category("desktop", &["desktop", "screen", "browser"])
+            .usage_example("open the report in my browser")
+    })))
+}
+
+/// Only below the workspace, and said plainly.
+fn problems(arguments: &Arguments) -> Vec<Problem> {
+    let path = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
+    let is_below = !path.starts_with('/') && path.split('/').all(|name| name != "..");
+    match is_below {
+        true => Vec::new(),
+        false => {
+            vec![Problem::new("/path", "must be relative to the workspace, without a leading `/` and `..`")]
+        }
+    }
+}
+
+async fn open(
+    desktop: &Desktop,
+    handing: &Handing,
+    context: &CallContext,
+    path: String,
+) -> Result<ToolOutput, ToolError> {
+    Ok(match show(desktop, handing, context, path.clone()).await? {
+        Shown::Here => {
+            let message = format!("{path} is open on the desktop of this machine");
+            ToolOutput::new(json!({"success": true, "path": path, "message": message}))
+        }
+        Shown::Away(attachment, file) => {
+            let message = format!("{path} is offered to the client of the user, who can open it there");
+            let artifact = attachment.id().clone();
+            ToolOutput::new(json!({"success": true, "path": path, "artifact": artifact, "message": message}))
+                .with_attachments(vec![attachment])
+                .offering(Offer::OpenFile(file))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_below_the_workspace() {
+        let problems = |path: &str| problems(json!({"path": path}).as_object().unwrap()).len();
+        for path in ["a.html", "pages/a.html", "a..b.html", "...", "./a"] {
+            assert_eq!(problems(path), 0, "{path}");
+        }
+        for path in ["/etc/passwd", "../a", "a/../../b", "a/.."] {
+            assert_eq!(problems(path), 1, "{path}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Fuzz targets of what a server may send.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::mpsc;
+use toolroom::clock::SystemClock;
+use toolroom::tool::Attachment;
+use toolroom_host::net::Url;
+use toolroom_host::sse::Reader;
+
+use super::definition::Definition;
+use super::desk::{Desk, Nobody};
+use super::door::Challenge;
+use super::event_stream::same_origin;
+use super::lock::{self, LockState};
+use super::message::Incoming;
+use super::outcome::outcome;
+use super::stdio::Lines;
+use super::tool::spec;
+use crate::mutation::fuzz;
+
+/// What came of one request, and what was replied, after a program has printed this.
+fn printed(pieces: &[&[u8]]) -> (Option<String>, Option<String>, Vec<Vec<u8>>) {
+    let desk = Desk::new(Arc::new(Nobody));
+    let (out, mut replies) = mpsc::channel(4_096);
+    let mut lines = Lines::new(Arc::clone(&desk), out.downgrade());
+    let mut ticket = desk.open(None).unwrap();
+    pieces.iter().for_each(|piece| lines.push(piece));
+    let said = std::iter::from_fn(|| replies.try_recv().ok()).collect();
+    let answer = ticket.ready().map(|answer| format!("{answer:?}"));
+    (answer, desk.closed().map(|error| error.to_string()), said)
+}
+
+/// Whatever a server says: each reply of ours is JSON, and it makes no difference how its bytes are cut.
+#[test]
+fn mcp_frame() {
+    fuzz("mcp_frame", |text| {
+        let bytes = text.as_bytes();
+        let (whole, closed, said) = printed(&[bytes, b"\n"]);
+        for reply in &said {
+            let reply: Value = serde_json::from_slice(reply).unwrap();
+            assert!(reply.get("id").is_some() && reply.get("method").is_none(), "{text:?}");
+        }
+        let singly: Vec<&[u8]> = bytes.chunks(1).chain([b"\n".as_slice()]).collect();
+        assert_eq!(printed(&singly), (whole, closed, said), "{text:?}");
+        if let Err(error) = Incoming::read(bytes) {
+            assert!(error.to_string().len() < 1_000);
+        }
+        let desk = Desk::new(Arc::new(Nobody));
+        let mut events = Vec::new();
+        if Reader::default().push(bytes, |event| events.push(event.data)).is_ok() {
+            for event in events {
+                drop(desk.take(Some(1), event.as_bytes()));
+            }
+        }
+        drop(Challenge::read(401, text));
+        let stream = "https://mcp.example/sse";
+        if let Ok(post) = same_origin(stream, text) {
+            assert_eq!(Url::parse(&post).unwrap().origin(), Url::parse(stream).unwrap().origin(), "{text:?}");
+        }
+    });
+}
+
+/// Whatever a tool says of itself: it is left out in words, or locked as it is. What it gives back is taken or an error.
+#[test]
+fn mcp_definition() {
+    fuzz("mcp_definition", |text| {
+        let Ok(value) = serde_json::from_str::<Value>(text) else { return };
+        if let Value::Object(result) = &value {
+            let file = |media_type: &str, bytes| Attachment::new(&SystemClock, media_type, bytes);
+            drop(outcome(&file, None, result.clone()));
+        }
+        let definition = match Definition::read(&value) {
+            Ok(definition) => definition,
+            Err(unusable) => {
+                assert!(!unusable.why.is_empty() && unusable.name.chars().count() <= 200);
+                return;
+            }
+        };
+        let again = Definition::read(&definition.document()).unwrap();
+        assert_eq!((again.hash(), &again.name), (definition.hash(), &definition.name), "{text}");
+        let first = lock::compared(&[], std::slice::from_ref(&definition), true);
+        let state = if definition.is_hiding() { LockState::New } else { LockState::Accepted };
+        assert_eq!(first.iter().map(lock::state_of).collect::<Vec<_>>(), [state], "{text}");
+        assert_eq!(lock::compared(&first, &[again], false), first, "{text}");
+        if let Ok(spec) = spec("server", Duration::from_secs(1), &definition) {
+            assert!(spec.id.to_string().starts_with("mcp:server:"), "{text}");
+        }
+    });
+}
