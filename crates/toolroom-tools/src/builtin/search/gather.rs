@@ -41,8 +41,8 @@ struct PastCall {
 }
 
 impl Sources {
-    /// Gathers what the caller of `context` may see. Calls of `searcher` itself are left out: an earlier search for
-    /// the same words would be the best match for each search.
+    /// Gathers what the caller of `context` may see. Calls of `searcher` itself are left out and are no use of it: an
+    /// earlier search for the same words would be the best match for each search, and to look is not to use.
     pub(super) async fn gather(
         &self,
         context: &CallContext,
@@ -59,7 +59,8 @@ impl Sources {
         let calls = self.journal.calls(scope, latest).await.map_err(unreadable)?;
 
         let now = context.now();
-        let usage: HashMap<&str, &ToolUsage> = usage.iter().map(|usage| (&*usage.tool, usage)).collect();
+        let usage = usage.iter().filter(|usage| *usage.tool != *searcher.as_str());
+        let usage: HashMap<&str, &ToolUsage> = usage.map(|usage| (&*usage.tool, usage)).collect();
         let mut tools = catalog.list(&scope.project);
         tools.retain(|entry| {
             catalog.check_enabled(entry.spec(), &standing.switches, context.client_context()).is_ok()
