@@ -13,8 +13,9 @@ use toolroom::scope::{ProjectId, Scope, UserId};
 use toolroom::tool::{Effect, ErrorKind};
 
 use crate::StoreError;
+use crate::statements::Bound;
 
-/// One row of `calls`, written as a JSON array in the order of `call_columns!`.
+/// One row of `calls`; as JSON it is an array.
 pub(crate) struct CallRow<'a> {
     pub(crate) record: &'a CallRecord,
     /// Who began it; `None` for a call that never began.
@@ -26,37 +27,90 @@ pub(crate) const COLUMNS: usize = 26;
 /// Which order that is: it stands before each line of the inbox, which may be read by another version.
 pub(crate) const FORMAT: &str = "1 ";
 
+impl CallRow<'_> {
+    /// Tells the columns, in the order of `call_columns!`.
+    pub(crate) fn tell<C: Columns>(&self, columns: &mut C) -> Result<(), C::Error> {
+        let record = self.record;
+        columns.text(Some(record.id.as_str()))?;
+        columns.text(Some(record.scope.project.as_str()))?;
+        columns.text(record.scope.user.as_ref().map(UserId::as_str))?;
+        columns.text(Some(&record.tool))?;
+        columns.text(Some(&record.entrance))?;
+        columns.text(record.definition.as_deref())?;
+        columns.text(record.effect.map(Effect::as_str))?;
+        columns.text(Some(record.status.as_str()))?;
+        columns.text(record.kind.map(ErrorKind::as_str))?;
+        columns.json(Some(&record.arguments))?;
+        columns.number(Some(count(record.arguments_bytes)))?;
+        columns.json(record.result.as_deref())?;
+        columns.number(Some(count(record.result_chars)))?;
+        columns.text(record.artifact.as_ref().map(ArtifactId::as_str))?;
+        columns.text(record.message.as_deref())?;
+        columns.text(record.error.as_deref())?;
+        columns.text(record.detail.as_deref())?;
+        columns.text(record.rule.as_deref())?;
+        columns.text(record.thread.as_deref())?;
+        columns.text(record.run.as_deref())?;
+        columns.number(Some(record.asked_at.as_micros()))?;
+        columns.number(record.begun_at.map(Timestamp::as_micros))?;
+        columns.number(record.ended_at.map(Timestamp::as_micros))?;
+        columns.number(Some(count(record.duration_us)))?;
+        columns.text(record.model_call.as_deref())?;
+        columns.text(self.instance)
+    }
+}
+
+/// Takes the columns of a row, one after the other.
+pub(crate) trait Columns {
+    /// Why one is not taken.
+    type Error;
+
+    fn text(&mut self, text: Option<&str>) -> Result<(), Self::Error>;
+    fn number(&mut self, number: Option<i64>) -> Result<(), Self::Error>;
+    fn json(&mut self, value: Option<&Value>) -> Result<(), Self::Error>;
+}
+
 impl Serialize for CallRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let record = self.record;
-        let mut row = serializer.serialize_tuple(COLUMNS)?;
-        row.serialize_element(record.id.as_str())?;
-        row.serialize_element(record.scope.project.as_str())?;
-        row.serialize_element(&record.scope.user.as_ref().map(UserId::as_str))?;
-        row.serialize_element(&Text(&record.tool))?;
-        row.serialize_element(&Text(&record.entrance))?;
-        row.serialize_element(&record.definition)?;
-        row.serialize_element(&record.effect.map(Effect::as_str))?;
-        row.serialize_element(record.status.as_str())?;
-        row.serialize_element(&record.kind.map(ErrorKind::as_str))?;
-        row.serialize_element(&Json(&record.arguments))?;
-        row.serialize_element(&count(record.arguments_bytes))?;
-        row.serialize_element(&record.result.as_deref().map(Json))?;
-        row.serialize_element(&count(record.result_chars))?;
-        row.serialize_element(&record.artifact.as_ref().map(ArtifactId::as_str))?;
-        row.serialize_element(&record.message.as_deref().map(Text))?;
-        row.serialize_element(&record.error.as_deref().map(Text))?;
-        row.serialize_element(&record.detail.as_deref().map(Text))?;
-        row.serialize_element(&record.rule.as_deref().map(Text))?;
-        row.serialize_element(&record.thread.as_deref().map(Text))?;
-        row.serialize_element(&record.run.as_deref().map(Text))?;
-        row.serialize_element(&record.asked_at.as_micros())?;
-        row.serialize_element(&record.begun_at.map(Timestamp::as_micros))?;
-        row.serialize_element(&record.ended_at.map(Timestamp::as_micros))?;
-        row.serialize_element(&count(record.duration_us))?;
-        row.serialize_element(&record.model_call.as_deref().map(Text))?;
-        row.serialize_element(&self.instance)?;
-        row.end()
+        let mut row = JsonArray(serializer.serialize_tuple(COLUMNS)?);
+        self.tell(&mut row)?;
+        row.0.end()
+    }
+}
+
+struct JsonArray<T>(T);
+
+impl<T: SerializeTuple> Columns for JsonArray<T> {
+    type Error = T::Error;
+
+    fn text(&mut self, text: Option<&str>) -> Result<(), T::Error> {
+        self.0.serialize_element(&text.map(Text))
+    }
+
+    fn number(&mut self, number: Option<i64>) -> Result<(), T::Error> {
+        self.0.serialize_element(&number)
+    }
+
+    fn json(&mut self, value: Option<&Value>) -> Result<(), T::Error> {
+        self.0.serialize_element(&value.map(Json))
+    }
+}
+
+/// Each column is a parameter of its own.
+impl Columns for Bound {
+    type Error = sqlx::Error;
+
+    fn text(&mut self, text: Option<&str>) -> Result<(), sqlx::Error> {
+        let kept = text.map(|text| if text.contains('\0') { without_nul(text) } else { text.to_owned() });
+        self.try_bind(kept).map_err(sqlx::Error::Encode)
+    }
+
+    fn number(&mut self, number: Option<i64>) -> Result<(), sqlx::Error> {
+        self.try_bind(number).map_err(sqlx::Error::Encode)
+    }
+
+    fn json(&mut self, value: Option<&Value>) -> Result<(), sqlx::Error> {
+        self.try_bind(value.map(Value::to_string)).map_err(sqlx::Error::Encode)
     }
 }
 

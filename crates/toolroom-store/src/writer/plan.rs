@@ -22,7 +22,7 @@ use crate::prune::Chunk;
 use crate::question::{AnswerRow, ApprovalRow};
 use crate::row::{CallRow, Json, Text};
 use crate::setting::Setting;
-use crate::statements::{Bound, Statement};
+use crate::statements::{Bound, CROWD, Statement};
 
 /// A row of `statements::ANSWER_APPROVALS`: call, state, answer, by whom, when, and the call that takes its place.
 #[derive(Serialize)]
@@ -289,9 +289,9 @@ impl<'a> Plan<'a> {
         !self.present.is_empty()
     }
 
-    /// The rows of calls as the only parameter.
-    pub(super) fn calls_alone(&self, statement: Statement) -> Result<Bound, sqlx::Error> {
-        Ok(statement.query().bind(rows(&self.calls)?))
+    /// The rows of calls in crowds, and those that are left over.
+    pub(super) fn crowds(&self) -> (&[[CallRow<'a>; CROWD]], &[CallRow<'a>]) {
+        self.calls.as_chunks()
     }
 
     /// All rows, in the order of `statements::WRITE`.
@@ -324,6 +324,13 @@ impl<'a> Plan<'a> {
             .bind(rows(&self.runs.usage)?)
             .bind(rows(&self.runs.requests)?))
     }
+}
+
+/// The columns of a crowd of calls.
+pub(super) fn crowd(statement: Statement, calls: &[CallRow<'_>; CROWD]) -> Result<Bound, sqlx::Error> {
+    let mut bound = statement.query();
+    calls.iter().try_for_each(|call| call.tell(&mut bound))?;
+    Ok(bound)
 }
 
 /// Rows as one JSON text.

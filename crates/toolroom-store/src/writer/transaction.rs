@@ -9,7 +9,7 @@ use toolroom::clock::Timestamp;
 use toolroom::conversation::RunId;
 
 use super::look::{Questions, Replies};
-use super::plan::Plan;
+use super::plan::{Plan, crowd, rows};
 use super::unit::{Answer, Outcome, Refusal, Unit};
 use crate::instance::Instance;
 use crate::statements::Bound;
@@ -103,8 +103,7 @@ async fn write(
     }
     if frame == Frame::Transaction && !plan.has_single_statements() {
         if !is_open && plan.is_calls_alone() {
-            let bound = plan.calls_alone(statements::UPSERT_CALLS)?;
-            return execute_alone(connection, bound).await.map(|()| Vec::new());
+            return write_calls(connection, plan).await.map(|()| Vec::new());
         }
         let bound = match is_open {
             false => plan.bind(statements::OPEN_WRITE_COMMIT)?,
@@ -126,6 +125,23 @@ async fn write(
     };
     end.query().execute(connection).await?;
     Ok(outcomes)
+}
+
+/// Rows of calls are the whole transaction.
+async fn write_calls(connection: &mut SqliteConnection, plan: &Plan<'_>) -> Result<(), sqlx::Error> {
+    let (crowds, others) = plan.crowds();
+    let others = rows(others)?;
+    if crowds.is_empty() {
+        return execute_alone(connection, statements::UPSERT_CALLS.query().bind(others)).await;
+    }
+    for (place, calls) in crowds.iter().enumerate() {
+        let statement = match place {
+            0 => statements::OPEN_AND_UPSERT_CROWD,
+            _ => statements::UPSERT_CROWD,
+        };
+        crowd(statement, calls)?.execute(&mut *connection).await?;
+    }
+    statements::COMMIT_CALLS.query().bind(others).execute(connection).await.map(drop)
 }
 
 /// Executes one statement that is a transaction of its own.

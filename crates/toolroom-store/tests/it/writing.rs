@@ -1,5 +1,7 @@
 //! Batches: what fails, fails alone; what is final, stays.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Row};
@@ -66,6 +68,43 @@ async fn a_unit_that_fails_is_undone_alone() {
     assert_eq!(store.artifact(&scope, &artifact.id).await.unwrap(), None);
     assert_eq!(column(&place, "SELECT id FROM outbox").await, Vec::<String>::new());
     assert_eq!(column(&place, "SELECT sha256 FROM artifact_bytes").await, Vec::<String>::new());
+}
+
+/// Many rows are written in another way than few.
+#[tokio::test]
+async fn a_crowd_of_calls_is_written_as_each_alone_would_be() {
+    let place = Place::new();
+    let store = place.open().await;
+    let scope = Scope::user("here", "me");
+    let known = place.call(&scope);
+    store.close(done(&known)).await.unwrap();
+    for size in [63, 64, 65, 200] {
+        let mut closes: Vec<_> = (0..size).map(|_| done(&place.call(&scope))).collect();
+        closes[size / 2].record.error = Some("before\0after".to_owned());
+        closes[size / 3].record = CallRecord {
+            arguments: Arc::new(json!({"text": "\u{0}\"'\n", "deep": [null, 1.5]})),
+            result: None,
+            thread: Some("thread".into()),
+            rule: Some("rule".into()),
+            ..closes[size / 3].record.clone()
+        };
+        // Queued without waiting, so they share a transaction.
+        let answers: Vec<_> = closes.iter().map(|close| store.close(close.clone())).collect();
+        for answer in answers {
+            answer.await.unwrap();
+        }
+        closes[size / 2].record.error = Some("before\u{fffd}after".to_owned());
+        for close in &closes {
+            assert_eq!(store.call(&scope, &close.record.id).await.unwrap().as_ref(), Some(&close.record));
+        }
+
+        let mut closes: Vec<_> = (0..size).map(|_| done(&place.call(&scope))).collect();
+        closes[size / 2] = done(&known);
+        let answers: Vec<_> = closes.iter().map(|close| store.close(close.clone())).collect();
+        for (number, answer) in answers.into_iter().enumerate() {
+            assert_eq!(answer.await.is_err(), number == size / 2, "only what is known is refused: {number}");
+        }
+    }
 }
 
 #[tokio::test]
