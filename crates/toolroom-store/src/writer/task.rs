@@ -391,7 +391,7 @@ impl Writer {
     async fn end(mut self) -> Result<(), StoreError> {
         // Not when the last one lets go of it: a task that is still there when the process ends never does.
         if let Some(promises) = &self.promises {
-            promises.end();
+            promises.leave();
         }
         let Some(mut connection) = self.connection.take() else {
             return Ok(());
