@@ -3,7 +3,9 @@
 //! Each visit costs a minute divided by the limit. Who owes more than a minute waits. What is remembered of a visitor
 //! is one instant, and of those who owe nothing, nothing.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::time::Duration;
 
 /// In which the limit is counted.
@@ -13,13 +15,13 @@ const WINDOW: Duration = Duration::from_mins(1);
 /// bounded.
 const VISITORS: usize = 20_000;
 
-/// Counts the visits of many.
+/// Counts the visits of many, each known by a `K`.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct Pace<K> {
     limit: u32,
     cost: Duration,
     /// When each of them owes nothing any more.
-    debts: HashMap<Box<str>, Duration>,
+    debts: HashMap<K, Duration>,
     /// The same, for all that are not told apart.
     others: Duration,
 }
@@ -42,7 +44,7 @@ pub(super) struct TooSoon {
     pub(super) retry_after: Duration,
 }
 
-impl Pace {
+impl<K: Hash + Eq> Pace<K> {
     pub(super) fn new(limit: u32) -> Self {
         let limit = limit.max(1);
         Self { limit, cost: WINDOW / limit, debts: HashMap::new(), others: Duration::ZERO }
@@ -55,7 +57,11 @@ impl Pace {
     }
 
     /// Counts a visit at `now`, on any clock that never goes back. One that is refused costs nothing.
-    pub(super) fn visit(&mut self, who: &str, now: Duration) -> Result<Visit, TooSoon> {
+    pub(super) fn visit<Q>(&mut self, who: &Q, now: Duration) -> Result<Visit, TooSoon>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
         let (limit, cost) = (self.limit, self.cost);
         let debt_free = self.account(who, now);
         let owed = debt_free.saturating_sub(now) + cost;
@@ -68,14 +74,21 @@ impl Pace {
         Ok(Visit { limit, remaining: u32::try_from(left).unwrap_or(limit).min(limit.saturating_sub(1)) })
     }
 
-    fn account(&mut self, who: &str, now: Duration) -> &mut Duration {
-        if self.debts.len() >= VISITORS && !self.debts.contains_key(who) {
-            self.debts.retain(|_, debt_free| *debt_free > now);
+    fn account<Q>(&mut self, who: &Q, now: Duration) -> &mut Duration
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        // Most have been here before, and need no name of their own again.
+        if !self.debts.contains_key(who) {
             if self.debts.len() >= VISITORS {
-                return &mut self.others;
+                self.debts.retain(|_, debt_free| *debt_free > now);
+            }
+            if self.debts.len() < VISITORS {
+                self.debts.insert(who.to_owned(), Duration::ZERO);
             }
         }
-        self.debts.entry(who.into()).or_default()
+        self.debts.get_mut(who).unwrap_or(&mut self.others)
     }
 }
 
@@ -89,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_minutes_worth_may_come_at_once_and_then_one_by_one() {
-        let mut pace = Pace::new(6);
+        let mut pace = Pace::<String>::new(6);
         for left in (0..6).rev() {
             assert_eq!(pace.visit("ann", at(100)), Ok(Visit { limit: 6, remaining: left }));
         }
@@ -105,7 +118,7 @@ mod tests {
     #[test]
     fn every_limit_is_met_exactly() {
         for limit in [1, 7, 600, 6_000, 999_983, 1_000_000] {
-            let mut pace = Pace::new(limit);
+            let mut pace = Pace::<String>::new(limit);
             let taken = (0..=limit).take_while(|_| pace.visit("ann", at(5)).is_ok()).count();
             // What a division leaves over may let a few more through, never fewer.
             let more = u32::try_from(taken).unwrap() - limit;
@@ -115,7 +128,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_nobody_is_forgotten() {
-        let mut pace = Pace::new(1);
+        let mut pace = Pace::<String>::new(1);
         for visitor in 0..VISITORS {
             assert!(pace.visit(&visitor.to_string(), at(0)).is_ok());
         }

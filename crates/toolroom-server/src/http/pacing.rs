@@ -1,7 +1,9 @@
 //! Who is asked to come again later: by key, by address, by session, or because everybody is busy.
 
-use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::borrow::Borrow;
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue};
@@ -22,22 +24,21 @@ const BUSY: Duration = Duration::from_secs(1);
 
 /// Keeps count of visitors.
 pub(super) struct Pacing {
-    keys: Mutex<Pace>,
-    addresses: Mutex<Pace>,
-    sessions: Mutex<Pace>,
-    links: Mutex<Pace>,
+    keys: Mutex<Pace<String>>,
+    addresses: Mutex<Pace<IpAddr>>,
+    sessions: Mutex<Pace<String>>,
+    links: Mutex<Pace<IpAddr>>,
     places: Arc<Semaphore>,
     started: Instant,
 }
 
 impl Pacing {
     pub(super) fn new(limits: &ServerKeys) -> Self {
-        let pace = |limit| Mutex::new(Pace::new(limit));
         Self {
-            keys: pace(limits.key_rate),
-            addresses: pace(limits.ip_rate),
-            sessions: pace(limits.session_rate),
-            links: pace(LINKS),
+            keys: Mutex::new(Pace::new(limits.key_rate)),
+            addresses: Mutex::new(Pace::new(limits.ip_rate)),
+            sessions: Mutex::new(Pace::new(limits.session_rate)),
+            links: Mutex::new(Pace::new(LINKS)),
             places: Arc::new(Semaphore::new(usize::try_from(limits.at_once).unwrap_or(usize::MAX >> 3))),
             started: Instant::now(),
         }
@@ -45,12 +46,9 @@ impl Pacing {
 
     /// Other limits from now on.
     pub(super) fn change(&self, limits: &ServerKeys) {
-        let set = |pace: &Mutex<Pace>, limit| {
-            pace.lock().unwrap_or_else(PoisonError::into_inner).change(limit);
-        };
-        set(&self.keys, limits.key_rate);
-        set(&self.addresses, limits.ip_rate);
-        set(&self.sessions, limits.session_rate);
+        held(&self.keys).change(limits.key_rate);
+        held(&self.addresses).change(limits.ip_rate);
+        held(&self.sessions).change(limits.session_rate);
     }
 
     /// A place among those who are worked for; whoever gets none is told at once.
@@ -73,20 +71,22 @@ impl Pacing {
     /// A request of somebody we know. What is left of their key, if they have one.
     pub(super) fn caller(&self, caller: &Caller) -> Result<Option<Visit>, Problem> {
         match &caller.who {
-            Who::Owner => self.visit(&self.sessions, "session", &caller.name()).map(|_| None),
-            Who::Key(key) => self.visit(&self.keys, "apiKey", &key.id).map(Some),
+            Who::Owner => self.visit(&self.sessions, "session", &*caller.name()).map(|_| None),
+            Who::Key(key) => self.visit(&self.keys, "apiKey", key.id.as_str()).map(Some),
             Who::EndUser(user) => {
-                self.visit(&self.sessions, "session", &caller.name())?;
-                self.visit(&self.keys, "apiKey", &user.key).map(Some)
+                self.visit(&self.sessions, "session", &*caller.name())?;
+                self.visit(&self.keys, "apiKey", user.key.as_str()).map(Some)
             }
         }
     }
 
-    fn visit(&self, pace: &Mutex<Pace>, axis: &str, who: &str) -> Result<Visit, Problem> {
+    fn visit<K, Q>(&self, pace: &Mutex<Pace<K>>, axis: &str, who: &Q) -> Result<Visit, Problem>
+    where
+        K: Hash + Eq + Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
         let now = self.started.elapsed();
-        // No code panics while it holds the lock.
-        let visit = pace.lock().unwrap_or_else(PoisonError::into_inner).visit(who, now);
-        visit.map_err(|TooSoon { limit, retry_after }| {
+        held(pace).visit(who, now).map_err(|TooSoon { limit, retry_after }| {
             let seconds = retry_after.as_secs_f64().ceil().max(1.0);
             let detail =
                 format!("rate limit exceeded ({axis}): {limit} requests a minute; try again in {seconds} s");
@@ -95,13 +95,18 @@ impl Pacing {
     }
 }
 
+fn held<K>(pace: &Mutex<Pace<K>>) -> MutexGuard<'_, Pace<K>> {
+    // No code panics while it holds the lock.
+    pace.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// An IPv6 network is one visitor: everybody has 2^64 addresses in theirs.
-fn network(address: IpAddr) -> String {
+fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V4(address) => address.into(),
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();
-            format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
+            Ipv6Addr::from_segments([a, b, c, d, 0, 0, 0, 0]).into()
         }
     }
 }
@@ -119,10 +124,10 @@ mod tests {
     #[test]
     fn a_network_is_one_visitor() {
         let check = |address: &str, network: &str| {
-            assert_eq!(super::network(address.parse().unwrap()), network);
+            assert_eq!(super::network(address.parse().unwrap()).to_string(), network);
         };
         check("10.1.2.3", "10.1.2.3");
         check("::ffff:10.1.2.3", "10.1.2.3");
-        check("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64");
+        check("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::");
     }
 }

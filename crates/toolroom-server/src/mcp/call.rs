@@ -12,6 +12,7 @@ use super::content::{self, Promise};
 use super::desk::{Calls, Desk};
 use super::dialogue::{Brought, Dialogue, HeldDialogue, Wanted};
 use super::listing::promise;
+use super::message::Request;
 use super::names;
 use super::parked::made_by;
 use super::peer::Asker;
@@ -41,7 +42,7 @@ impl Desk {
         &self,
         calls: &Arc<dyn Calls>,
         asker: &Asker,
-        mut params: Map<String, Value>,
+        Request { mut params, meta, .. }: Request,
         stop: &CancellationToken,
     ) -> Result<String, Refusal> {
         let Some(Value::String(name)) = params.remove("name") else {
@@ -53,8 +54,7 @@ impl Desk {
         let arguments = content::object(params.remove("arguments"));
         let arguments = arguments.ok_or_else(|| Refusal::invalid("`arguments` has to be an object"))?;
         let brought = Brought::take(asker, &mut params)?;
-        let token = params.get("_meta").and_then(|meta| meta.get("progressToken")).cloned();
-        let signs = Signs::of(&asker.voice, &name, token, asker.client.level);
+        let signs = Signs::of(&asker.voice, &name, meta.progress_token, asker.client.level);
         let progress =
             signs.map(|signs| Arc::new(move |sign: Progress| signs.pass_on(&sign)) as ProgressSink);
         let wish = Wish { calls, asker, entry: &entry, stop, progress };

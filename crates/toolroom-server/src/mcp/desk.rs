@@ -111,7 +111,7 @@ impl Desk {
         stop: &CancellationToken,
     ) -> Result<String, Refusal> {
         match request.method.as_str() {
-            "tools/call" => self.call(calls, asker, request.params, stop).await,
+            "tools/call" => self.call(calls, asker, request, stop).await,
             // What is rarer takes no room in each of them.
             _ => Box::pin(self.answer_otherwise(calls, asker, request, stop)).await,
         }
@@ -122,7 +122,7 @@ impl Desk {
         self: &Arc<Self>,
         calls: &Arc<dyn Calls>,
         asker: &Asker,
-        Request { id, method, params }: Request,
+        Request { id, method, params, .. }: Request,
         stop: &CancellationToken,
     ) -> Result<String, Refusal> {
         let era = asker.client.era;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Number, Value};
 
+use super::params::{Expected, Meta, Params};
 use super::refusal::Refusal;
 
 /// What a request is known by.
@@ -20,7 +21,10 @@ pub(crate) enum Id {
 pub(crate) struct Request {
     pub(crate) id: Id,
     pub(crate) method: String,
+    /// What it wants it with.
     pub(crate) params: Map<String, Value>,
+    /// What it says of itself.
+    pub(crate) meta: Meta,
 }
 
 /// What a client sends.
@@ -60,7 +64,7 @@ struct Envelope<'a> {
     #[serde(default)]
     method: Option<String>,
     #[serde(default)]
-    params: Option<Value>,
+    params: Expected<Params>,
     #[serde(default, deserialize_with = "present")]
     result: Option<Value>,
     #[serde(default)]
@@ -107,13 +111,15 @@ impl Message {
                 }
             };
         };
-        let params = match params {
-            None => Map::new(),
-            Some(Value::Object(params)) => params,
-            Some(_) => return Err(wrong(id, Refusal::invalid("`params` has to be an object"))),
+        let Params { given: params, meta } = match params {
+            Expected::Nothing => Params::default(),
+            Expected::Object(params) => params,
+            Expected::SomethingElse => {
+                return Err(wrong(id, Refusal::invalid("`params` has to be an object")));
+            }
         };
         Ok(match id {
-            Some(id) => Self::Request(Request { id, method, params }),
+            Some(id) => Self::Request(Request { id, method, params, meta }),
             None => Self::Notification { method, params },
         })
     }

@@ -22,6 +22,7 @@ mod listing;
 mod message;
 mod names;
 mod own_calls;
+mod params;
 mod parked;
 mod peer;
 mod progress;

@@ -3,10 +3,11 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use toolroom::scope::Scope;
 
 use super::ability::{Abilities, Ability};
+use super::params::{CAPABILITIES, Meta, VERSION};
 use super::progress::Level;
 use super::refusal::Refusal;
 use super::session::Session;
@@ -44,33 +45,22 @@ pub(crate) struct Client {
     pub(crate) session: Option<Arc<Session>>,
 }
 
-/// What a client of the later era says of itself in each request.
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-const LEVEL: &str = "io.modelcontextprotocol/logLevel";
-
 impl Client {
-    /// The version that a request names.
-    pub(crate) fn version(params: &Map<String, Value>) -> Option<&Value> {
-        params.get("_meta")?.get(VERSION)
-    }
-
     /// The client of a request that names a version, and which one it is; nothing, if it names none.
-    pub(crate) fn named(params: &Map<String, Value>) -> Option<Result<(Self, &str), Refusal>> {
-        Self::version(params).map(|_| Self::described(params))
+    pub(crate) fn named(meta: &Meta) -> Option<Result<(Self, &str), Refusal>> {
+        meta.version.as_ref().map(|_| Self::described(meta))
     }
 
     /// The client of a request that stands for itself, and the version it speaks.
     ///
     /// # Errors
     /// When it does not say what it has to.
-    pub(crate) fn described(params: &Map<String, Value>) -> Result<(Self, &str), Refusal> {
+    pub(crate) fn described(meta: &Meta) -> Result<(Self, &str), Refusal> {
         let missing = |key: &str| Refusal::invalid(format!("`_meta` has to say `{key}`"));
-        let version = Self::version(params).and_then(Value::as_str).ok_or_else(|| missing(VERSION))?;
-        let meta = params.get("_meta").unwrap_or(&Value::Null);
-        let capabilities = meta.get(CAPABILITIES).and_then(Value::as_object);
+        let version = meta.version.as_ref().and_then(Value::as_str).ok_or_else(|| missing(VERSION))?;
+        let capabilities = meta.capabilities.as_ref().and_then(Value::as_object);
         let abilities = Abilities::read(capabilities.ok_or_else(|| missing(CAPABILITIES))?);
-        let level = match meta.get(LEVEL) {
+        let level = match &meta.level {
             None => None,
             Some(level) => {
                 let known = level.as_str().and_then(Level::of);

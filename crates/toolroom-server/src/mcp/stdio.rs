@@ -199,7 +199,7 @@ impl Line {
     }
 
     async fn request(&self, request: Request, session: &mut Option<Arc<Session>>) {
-        let client = match Client::named(&request.params) {
+        let client = match Client::named(&request.meta) {
             Some(Ok((client, MODERN))) => client,
             Some(Ok((_, version))) => {
                 return self.refuse(Some(&request.id), &Refusal::version(version)).await;

@@ -154,7 +154,8 @@ impl Serialize for Told<'_> {
         line.serialize_entry("level", level_name(*level))?;
         line.serialize_entry("target", target)?;
         line.serialize_entry("message", &(self.hide)(&said.message))?;
-        let mut names: Vec<&str> = OWN.to_vec();
+        let mut names = Vec::with_capacity(16);
+        names.extend(OWN);
         self.each(|name, part| {
             // Who came first is not said over.
             if names.contains(&name) {

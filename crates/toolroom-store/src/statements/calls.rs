@@ -65,7 +65,9 @@ macro_rules! bound_row {
 
 macro_rules! eight_times {
     ($text:expr) => {
-        concat!($text, ", ", $text, ", ", $text, ", ", $text, ", ", $text, ", ", $text, ", ", $text, ", ", $text)
+        concat!(
+            $text, ", ", $text, ", ", $text, ", ", $text, ", ", $text, ", ", $text, ", ", $text, ", ", $text
+        )
     };
 }
 

@@ -192,12 +192,12 @@ impl Visit {
 
 /// The trace that a request says itself it is part of. What its headers say is read with them, and comes first.
 fn traceparent<'a>(headers: &HeaderMap, request: &'a Request) -> Option<&'a str> {
-    let said = request.params.get("_meta")?.get("traceparent")?.as_str()?;
+    let said = request.meta.traceparent.as_ref()?.as_str()?;
     (!headers.contains_key("traceparent")).then_some(said)
 }
 
 /// Whether something may be told before the answer.
 fn may_hear(client: &Client, request: &Request) -> bool {
-    let wants_signs = || request.params.get("_meta").is_some_and(|meta| meta.get("progressToken").is_some());
-    !client.era.is_modern() || client.level.is_some() || request.method == LISTEN || wants_signs()
+    let wants_signs = request.meta.progress_token.is_some();
+    !client.era.is_modern() || client.level.is_some() || request.method == LISTEN || wants_signs
 }

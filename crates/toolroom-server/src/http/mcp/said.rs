@@ -44,7 +44,7 @@ pub(super) fn version(headers: &HeaderMap) -> Option<Cow<'_, str>> {
 /// What a request is, by its headers and its body.
 pub(super) fn said(headers: &HeaderMap, request: &Request) -> Result<Said, Refusal> {
     let version = version(headers);
-    let in_body = Client::version(&request.params);
+    let in_body = request.meta.version.as_ref();
     match version.as_deref() {
         Some(version) if Version::known(version).is_none() => modern(headers, version, request),
         Some(_) if in_body.is_some_and(|version| version == MODERN) => {
@@ -59,7 +59,7 @@ pub(super) fn said(headers: &HeaderMap, request: &Request) -> Result<Said, Refus
 }
 
 fn modern(headers: &HeaderMap, version: &str, request: &Request) -> Result<Said, Refusal> {
-    let (client, in_body) = Client::described(&request.params)?;
+    let (client, in_body) = Client::described(&request.meta)?;
     if in_body != version {
         return Err(Refusal::headers("`MCP-Protocol-Version` and the body name different versions"));
     }
@@ -106,13 +106,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::mcp::Id;
+    use crate::mcp::Message;
 
     fn told(headers: &[(HeaderName, &str)], method: &str, params: Value) -> Result<Said, Refusal> {
         let headers =
             headers.iter().map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()));
-        let Value::Object(params) = params else { panic!("no object") };
-        said(&headers.collect(), &Request { id: Id::Number(1.into()), method: method.to_owned(), params })
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let Ok(Message::Request(request)) = Message::read(message.as_bytes()) else { panic!("no request") };
+        said(&headers.collect(), &request)
     }
 
     fn meta(version: &str) -> Value {
