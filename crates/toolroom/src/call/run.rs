@@ -51,6 +51,7 @@ pub(super) async fn tool(
         return Err(call.late(limit));
     }
     call.started = true;
+    call.untouched = context.untouched();
     let mut work = match entry.spec().pool {
         Pool::Inline => Work::Inline { run: start(entry, context, arguments), _permit: permit },
         Pool::Blocking => {
