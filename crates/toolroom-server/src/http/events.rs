@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::route::EVENTS;
-use crate::documents::{SnapshotDocument, StreamedEvent};
+use crate::documents::{EventDocument, SnapshotDocument, StreamedEvent};
 use crate::runs::{Fallen, Position, Seen, Watching};
 
 /// Silence after which a sign of life is sent, so that nobody in between cuts the line.
@@ -151,7 +151,7 @@ pub(super) async fn relay(stream: Stream, mut watching: Watching) {
         let Ok(seen) = stream.meanwhile(watching.next()).await else { return };
         let told = match seen {
             Ok(Some(Seen::Event(place, event))) => {
-                event.written(|event| written(place, &StreamedEvent::Event(event)))
+                event.written(|event| written(place, &StreamedEvent::Event(EventDocument(event))))
             }
             Ok(Some(Seen::Words(place, words))) => words.written(|Fallen { text, reasoning }| {
                 written(place, &StreamedEvent::Snapshot(SnapshotDocument { text, reasoning }))
