@@ -78,11 +78,7 @@ fn asked(keys: &SearchKeys) -> Vec<EngineKind> {
 /// Where the key of an engine is: where somebody says, or in the variable that everybody uses, if it is set.
 fn key_place(keys: &SearchKeys, kind: EngineKind) -> Option<KeyPlace> {
     let usual = || {
-        let name = match kind {
-            EngineKind::Brave => "BRAVE_API_KEY",
-            EngineKind::Tavily => "TAVILY_API_KEY",
-            EngineKind::Searxng => return None,
-        };
+        let name = kind.usual_variable()?;
         environment::variable(name).map(|_| KeyPlace::Variable(name.to_owned()))
     };
     keys.of(kind).key.clone().or_else(usual)

@@ -145,6 +145,14 @@ impl Hashes {
         }
     }
 
+    /// Whether nobody has to wait for them.
+    pub(crate) fn are_there(&self) -> bool {
+        match self {
+            Self::Known(_) => true,
+            Self::Coming(hashes) => hashes.is_finished(),
+        }
+    }
+
     pub(crate) fn get(&self, place: usize) -> Option<&str> {
         match self {
             Self::Known(hashes) => hashes.get(place).map(String::as_str),

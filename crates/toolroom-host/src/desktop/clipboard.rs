@@ -30,9 +30,6 @@ const KEPT: Duration = Duration::from_hours(24);
 /// How often is looked whether there is still a screen.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Our own process, for messages.
-const PROGRAM: &str = "toolroom";
-
 const READ: &str = "read-clipboard";
 const KEEP: &str = "keep-clipboard";
 
@@ -51,9 +48,7 @@ impl Desktop {
         order.kept_bytes = 2 * CLIPBOARD_BYTES + 2;
         let ended = self.supervisor.run(order, &CancellationToken::new()).await?;
         match (ended.status, ended.cause) {
-            (_, Cause::Limit(Limit::Wall)) => {
-                Err(DesktopError::Silent { program: PROGRAM, seconds: PATIENCE.as_secs() })
-            }
+            (_, Cause::Limit(Limit::Wall)) => Err(DesktopError::Silent { seconds: PATIENCE.as_secs() }),
             (Status::Exited(0), _) if ended.stdout.total_bytes() > CLIPBOARD_BYTES as u64 => {
                 Err(DesktopError::TooLong { max: CLIPBOARD_BYTES })
             }
@@ -79,7 +74,7 @@ impl Desktop {
         match self.supervisor.let_go_after_word(order, PATIENCE).await? {
             Some(word) if word == KEEPS => Ok(()),
             Some(said) => Err(DesktopError::Clipboard { said: in_short(&said) }),
-            None => Err(DesktopError::Silent { program: PROGRAM, seconds: PATIENCE.as_secs() }),
+            None => Err(DesktopError::Silent { seconds: PATIENCE.as_secs() }),
         }
     }
 }

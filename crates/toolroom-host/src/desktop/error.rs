@@ -26,7 +26,7 @@ pub enum DesktopError {
         package: &'static str,
     },
     /// A program of the desktop could not do it.
-    #[error("`{program}` ended with status {status}{}", told(.said))]
+    #[error("`{program}` ended with status {status}{}; {next}", told(.said))]
     Failed {
         /// Which one.
         program: &'static str,
@@ -34,12 +34,15 @@ pub enum DesktopError {
         status: i32,
         /// What it printed, in short.
         said: String,
+        /// What to do about it.
+        next: &'static str,
     },
-    /// It did not answer.
-    #[error("`{program}` did not answer within {seconds} seconds")]
+    /// Whoever has the clipboard did not answer.
+    #[error(
+        "the clipboard did not answer within {seconds} seconds; the program that holds it may hang: copy something in \
+         another one, or look whether the session that `DISPLAY` or `WAYLAND_DISPLAY` names is still there"
+    )]
     Silent {
-        /// Which one.
-        program: &'static str,
         /// How long it had.
         seconds: u64,
     },
@@ -61,7 +64,11 @@ pub enum DesktopError {
         max: usize,
     },
     /// The clipboard cannot be used.
-    #[error("the clipboard cannot be reached{}", told(.said))]
+    #[error(
+        "the clipboard cannot be reached{}; look whether the session that `DISPLAY` or `WAYLAND_DISPLAY` names is still \
+         there, and start Toolroom inside it",
+        told(.said)
+    )]
     Clipboard {
         /// Why, in short.
         said: String,

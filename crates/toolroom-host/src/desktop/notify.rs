@@ -35,6 +35,7 @@ impl Desktop {
                 program: NOTIFIER,
                 status: status.code().unwrap_or(-1),
                 said: in_short(&ended.stderr.text(1_000)),
+                next: "look whether a service for notifications runs in this session: `notify-send test` in a terminal of it",
             }),
         }
     }

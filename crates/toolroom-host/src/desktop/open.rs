@@ -33,10 +33,15 @@ impl Desktop {
             opener.map_err(|_| DesktopError::NoProgram { program: OPENER, package: "xdg-utils" })??;
         match self.supervisor.let_go(order.with_arguments([what]), PATIENCE).await? {
             None | Some(0) => Ok(()),
-            Some(status) => Err(DesktopError::Failed { program: OPENER, status, said: meaning(status) }),
+            Some(status) => {
+                Err(DesktopError::Failed { program: OPENER, status, said: meaning(status), next: NEXT })
+            }
         }
     }
 }
+
+/// What to do when it fails.
+const NEXT: &str = "try it in a terminal of the desktop: `xdg-open` there says more";
 
 /// What its manual says of a status.
 fn meaning(status: i32) -> String {

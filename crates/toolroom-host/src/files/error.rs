@@ -116,6 +116,12 @@ pub enum FileError {
         /// What is read at most.
         max: u64,
     },
+    /// Nobody wanted it any more before it was read to its end.
+    #[error("`{path}` is not wanted any more")]
+    GivenUp {
+        /// The path.
+        path: String,
+    },
     /// The line that was asked for is too far into the file.
     #[error(
         "line {line} of `{path}` lies beyond the first {max} bytes, which is as far as lines are counted"

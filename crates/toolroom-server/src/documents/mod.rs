@@ -25,7 +25,7 @@ pub(crate) use question::{
     why_unreadable,
 };
 pub(crate) use remedy::remedy;
-pub(crate) use run::{SnapshotDocument, StreamedEvent};
+pub(crate) use run::{EventDocument, SnapshotDocument, StreamedEvent};
 pub(crate) use switch::{FeatureDocument, FeatureState, ToggleState, features};
 pub(crate) use tool::{NoToggle, ToolDocument, toggle_name};
 pub(crate) use vendor::{ListedModel, ListedVendor, ModelsDocument};

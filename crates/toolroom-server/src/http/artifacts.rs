@@ -9,8 +9,9 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::clock::Timestamp;
-use toolroom::ledger::{ArtifactId, CallId};
-use toolroom::tool::bare_name;
+use toolroom::conversation::{Conversations as _, RunId};
+use toolroom::ledger::{ArtifactId, CallId, Journal as _};
+use toolroom::tool::{Offer, bare_name};
 use toolroom_store::ArtifactFacts;
 
 use super::kept_content::KeptContent;
@@ -30,8 +31,8 @@ pub(super) fn routes() -> Vec<Route> {
             .reply::<ArtifactDocument>(200, "What it is, without its content."),
         Route::get(
             "/v1/artifacts/{artifact}/content",
-            read,
-            "Gives the bytes of an artifact, or with `Range` some of them.",
+            Need::Recipient,
+            "Gives the bytes of an artifact, or with `Range` some of them; an end user gets files that were offered to them.",
             content,
         )
         .query::<ContentQuery>()
@@ -43,7 +44,7 @@ pub(super) fn routes() -> Vec<Route> {
         .with("Content-Range", "Which ones, and of how many.")
         .reply_of(206, "text/plain", "Some of them, of a result that was one text.")
         .reply_of(206, "*/*", "Some of them, of a file that came with a result.")
-        .reply_of(416, "", "It has no such bytes.")
+        .refuse(416, "It has no such bytes.")
         .with("Content-Range", "How many it has."),
     ]
 }
@@ -66,11 +67,28 @@ struct ArtifactDocument {
 
 async fn find(server: &Server, caller: &Caller, id: &ArtifactId) -> Result<ArtifactFacts, Problem> {
     let found = server.app.store.artifact_facts(&caller.scope, id).await?;
-    found.ok_or_else(|| {
-        Problem::not_found(format!(
-            "there is no artifact `{id}`, or no longer; `GET /v1/calls/ID` names that of a call"
-        ))
-    })
+    found.ok_or_else(|| missing(id))
+}
+
+fn missing(id: &ArtifactId) -> Problem {
+    let detail =
+        format!("there is no artifact `{id}`, or no longer; `GET /v1/calls/ID` names that of a call");
+    Problem::not_found(detail)
+}
+
+/// Whether a call offered this file to the caller, in a run with an agent that they may talk to.
+async fn is_offered(
+    server: &Server,
+    caller: &Caller,
+    id: &ArtifactId,
+    call: &CallId,
+) -> Result<bool, Problem> {
+    let store = &server.app.store;
+    let Some(call) = store.call(&caller.scope, call).await? else { return Ok(false) };
+    let is_named = call.offers.iter().filter_map(Offer::file).any(|file| file.artifact == *id);
+    let Some(run) = call.run.filter(|_| is_named) else { return Ok(false) };
+    let run = store.run(&caller.scope, &RunId::new(&run)).await?;
+    Ok(run.is_some_and(|run| caller.may_talk_to(&run.agent)))
 }
 
 async fn show(
@@ -108,14 +126,19 @@ async fn content(
 ) -> Result<Response, Problem> {
     let id = ArtifactId::new(&id);
     let artifact = find(&server, &caller, &id).await?;
+    if !caller.may(Permission::Read) && !is_offered(&server, &caller, &id, &artifact.call).await? {
+        return Err(missing(&id));
+    }
     let length = artifact.bytes;
     let wanted = headers.get(header::RANGE).and_then(|range| range.to_str().ok());
     let (status, range) = match Part::read(wanted, length) {
         Part::All => (StatusCode::OK, 0..length),
         Part::Bytes(range) => (StatusCode::PARTIAL_CONTENT, range),
         Part::Beyond => {
+            let detail = format!("it has {length} bytes, and those in `Range` are not among them");
+            let problem = Problem::new(StatusCode::RANGE_NOT_SATISFIABLE, "no_such_range", detail);
             let told = [(header::CONTENT_RANGE, format!("bytes */{length}"))];
-            return Ok((StatusCode::RANGE_NOT_SATISFIABLE, told).into_response());
+            return Ok((told, problem).into_response());
         }
     };
     let kept = KeptContent::new(server.app.store.clone(), caller.scope, id, range.clone());

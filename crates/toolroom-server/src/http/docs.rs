@@ -40,7 +40,7 @@ fn operation_part(page: &mut String, path: &str, method: &str, operation: &Value
 }
 
 /// What is wrong with a request, by its stable name.
-pub(super) const CODES: [(&str, &str); 20] = [
+pub(super) const CODES: [(&str, &str); 21] = [
     ("bad_request", "The query or the body makes no sense; `detail` says what."),
     ("busy", "Somebody is being answered in the thread."),
     ("cancelled", "Somebody stopped the run."),
@@ -54,6 +54,7 @@ pub(super) const CODES: [(&str, &str); 20] = [
     ("no_answer", "The model has not answered."),
     ("no_database", "The database cannot be read."),
     ("no_model", "No model can be asked."),
+    ("no_such_range", "The bytes that `Range` names are not there."),
     ("not_found", "There is no such thing, or it is somebody else's."),
     ("rate_limited", "Too many requests; `retryAfter` says when to come again."),
     ("too_large", "More than is taken."),

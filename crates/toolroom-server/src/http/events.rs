@@ -15,7 +15,8 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::route::EVENTS;
-use crate::documents::{SnapshotDocument, StreamedEvent};
+use crate::documents::{EventDocument, SnapshotDocument, StreamedEvent};
+use crate::mcp::Told;
 use crate::runs::{Fallen, Position, Seen, Watching};
 
 /// Silence after which a sign of life is sent, so that nobody in between cuts the line.
@@ -65,12 +66,12 @@ impl Stream {
         id: Option<&str>,
         data: &impl Serialize,
     ) -> Result<(), Gone> {
-        self.send_bytes(frame(name, id, &serde_json::to_string(data).map_err(|_| Gone)?)).await
+        self.send_text(frame(name, id, &serde_json::to_string(data).map_err(|_| Gone)?)).await
     }
 
     /// Sends one event whose data is written already.
-    pub(super) async fn send_written(&self, name: &str, data: &str) -> Result<(), Gone> {
-        self.send_bytes(frame(Some(name), None, data)).await
+    pub(super) async fn send_told(&self, name: &str, data: Told) -> Result<(), Gone> {
+        self.send_bytes(data.wrapped(|data| frame(Some(name), None, data)).into_bytes()).await
     }
 
     /// Sends text as it is.
@@ -121,7 +122,7 @@ impl http_body::Body for Pieces {
 }
 
 /// One event as it is sent. JSON is one line.
-fn frame(name: Option<&str>, id: Option<&str>, data: &str) -> Bytes {
+fn frame(name: Option<&str>, id: Option<&str>, data: &str) -> String {
     let mut text = String::with_capacity(data.len() + 128);
     for (field, value) in [("event", name), ("id", id)] {
         if let Some(value) = value {
@@ -129,7 +130,7 @@ fn frame(name: Option<&str>, id: Option<&str>, data: &str) -> Bytes {
         }
     }
     text.extend(["data: ", data, "\n\n"]);
-    text.into()
+    text
 }
 
 /// What every event of a run says.
@@ -142,7 +143,7 @@ struct Named<'a> {
 fn written(place: Position, event: &StreamedEvent<'_>) -> Bytes {
     let data = serde_json::to_string(event).unwrap_or_default();
     let named = serde_json::from_str::<Named<'_>>(&data).ok();
-    frame(named.as_ref().map(|named| &*named.name), Some(&place.to_string()), &data)
+    frame(named.as_ref().map(|named| &*named.name), Some(&place.to_string()), &data).into()
 }
 
 /// Sends what a watcher sees until the run ends or nobody reads.
@@ -151,7 +152,7 @@ pub(super) async fn relay(stream: Stream, mut watching: Watching) {
         let Ok(seen) = stream.meanwhile(watching.next()).await else { return };
         let told = match seen {
             Ok(Some(Seen::Event(place, event))) => {
-                event.written(|event| written(place, &StreamedEvent::Event(event)))
+                event.written(|event| written(place, &StreamedEvent::Event(EventDocument(event))))
             }
             Ok(Some(Seen::Words(place, words))) => words.written(|Fallen { text, reasoning }| {
                 written(place, &StreamedEvent::Snapshot(SnapshotDocument { text, reasoning }))

@@ -15,6 +15,8 @@ pub(crate) enum Need {
     Permission(Permission),
     /// Whoever may answer: as the operator with [`Permission::Approve`], or for their own calls as an end user.
     Answerer,
+    /// Whoever may read; as an end user, for what was offered to them.
+    Recipient,
     /// Whoever looks after this machine: its owner, or somebody who may manage the local project.
     Keeper,
     /// The owner of the installation.
@@ -29,6 +31,7 @@ impl Need {
             Self::Neighbour => "neighbour",
             Self::Permission(permission) => permission.as_str(),
             Self::Answerer => "answerer",
+            Self::Recipient => "recipient",
             Self::Keeper => "keeper",
             Self::Owner => "owner",
         }
@@ -41,6 +44,7 @@ impl Need {
             Self::Neighbour => caller.may(Permission::Read),
             Self::Permission(permission) => caller.may(permission),
             Self::Answerer => caller.may(Permission::Approve) || matches!(caller.who, Who::EndUser(_)),
+            Self::Recipient => caller.may(Permission::Read) || matches!(caller.who, Who::EndUser(_)),
             Self::Keeper => caller.may(Permission::Manage) && caller.scope.project.as_str() == LOCAL_PROJECT,
             Self::Owner => caller.is_owner(),
         }
@@ -50,7 +54,7 @@ impl Need {
     pub(crate) fn missing(self) -> String {
         match self {
             Self::Nothing => String::new(),
-            Self::Neighbour => missing(Permission::Read),
+            Self::Neighbour | Self::Recipient => missing(Permission::Read),
             Self::Permission(permission) => missing(permission),
             Self::Answerer => missing(Permission::Approve),
             Self::Keeper => format!(

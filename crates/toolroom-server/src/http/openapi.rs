@@ -125,7 +125,7 @@ fn security(need: Need) -> Value {
         Need::Nothing => json!([]),
         Need::Neighbour => json!([{}, {"key": []}, {"key_header": []}, {"browser": []}]),
         Need::Owner => json!([{"browser": []}]),
-        Need::Permission(_) | Need::Answerer | Need::Keeper => {
+        Need::Permission(_) | Need::Answerer | Need::Recipient | Need::Keeper => {
             json!([{"key": []}, {"key_header": []}, {"browser": []}])
         }
     }

@@ -19,8 +19,10 @@ use super::peer::Asker;
 use super::progress::Level;
 use super::refusal::Refusal;
 use super::reply::{Reuse, finish, reply, server_info};
+use super::resources::Contents;
 use super::session::{Session, Sessions};
 use super::tasks::EXTENSION;
+use super::told::Told;
 use super::version::{Era, MODERN};
 use crate::app::App;
 
@@ -59,6 +61,8 @@ pub(crate) struct Desk {
     /// Who wants to hear of changes.
     pub(super) lookouts: Lookouts,
     listings: Listings,
+    /// Contents of resources on their way to whoever reads them.
+    pub(super) contents: Contents,
     /// What the official suites look for.
     fixtures: Option<Arc<Fixtures>>,
 }
@@ -74,6 +78,7 @@ impl Desk {
             parked: Parked::default(),
             lookouts: Lookouts::default(),
             listings: Listings::default(),
+            contents: Contents::default(),
             fixtures,
         }
     }
@@ -109,12 +114,14 @@ impl Desk {
         asker: &Asker,
         request: Request,
         stop: &CancellationToken,
-    ) -> Result<String, Refusal> {
-        match request.method.as_str() {
+    ) -> Result<Told, Refusal> {
+        let answer = match request.method.as_str() {
             "tools/call" => self.call(calls, asker, request, stop).await,
             // What is rarer takes no room in each of them.
+            "resources/read" => return Box::pin(self.read_resource(asker, &request.params)).await,
             _ => Box::pin(self.answer_otherwise(calls, asker, request, stop)).await,
-        }
+        };
+        answer.map(Told::from)
     }
 
     /// Answers whatever calls no tool.
@@ -145,7 +152,6 @@ impl Desk {
                 whole(&params)?;
                 self.list_templates(asker)
             }
-            ("resources/read", _) => self.read_resource(asker, &params).await,
             ("completion/complete", _) => Self::complete(asker, &params),
             ("server/discover", None) => {
                 let about = json!({

@@ -1,16 +1,24 @@
 //! Whole results of calls and files that they offer, which clients can read as resources.
 
-use base64::Engine as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 use toolroom::ledger::{Artifact, ArtifactId, Artifacts as _, CallFilter, CallRecord, Journal as _};
 use toolroom::scope::Scope;
 use toolroom::tool::{Offer, OfferedFile};
+use toolroom_store::ArtifactFacts;
 
 use super::desk::Desk;
 use super::peer::Asker;
 use super::refusal::Refusal;
 use super::reply::{Reuse, reply};
+use super::told::Told;
 
 /// What the address of an artifact begins with.
 pub(super) const ARTIFACTS: &str = "toolroom://artifacts/";
@@ -21,6 +29,15 @@ const LISTED: usize = 200;
 /// Calls that are read at a time, and how often that is done: most have no whole result to be read.
 const PAGE: u32 = 500;
 const PAGES: usize = 10;
+
+/// The largest resource that is read in one message. Larger ones are got over HTTP, piece by piece.
+const READ_BYTES: u64 = 16 << 20;
+
+/// What is read at once by all clients together, in units of 1024 bytes.
+const AT_ONCE_KIB: usize = 64 << 10;
+
+/// How long somebody waits for those who read before.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The address of an artifact.
 pub(super) fn uri_of(artifact: &ArtifactId) -> String {
@@ -79,9 +96,28 @@ impl Desk {
         &self,
         asker: &Asker,
         params: &Map<String, Value>,
-    ) -> Result<String, Refusal> {
-        let contents = self.resource(asker, params).await?;
-        reply(asker.client.era, Reuse::AWhile, &json!({"contents": [contents]}))
+    ) -> Result<Told, Refusal> {
+        let era = asker.client.era;
+        let (uri, id, facts) = match self.resource(asker, params).await? {
+            Resource::Fixture(contents) => {
+                return reply(era, Reuse::AWhile, &json!({"contents": [contents]})).map(Told::from);
+            }
+            Resource::Kept(uri, id, facts) => (uri, id, facts),
+        };
+        if facts.bytes > READ_BYTES {
+            let size = facts.bytes;
+            return Err(Refusal::invalid(format!(
+                "this resource has {size} bytes, and up to {READ_BYTES} are read this way; get it with \
+                 `GET /v1/artifacts/{id}/content`, or with `toolroom artifacts save {id}` on the machine of the server"
+            ))
+            .with(json!({"uri": uri})));
+        }
+        let room = self.contents.room(facts.bytes).await?;
+        let found = self.app.store.artifact(&asker.peer.scope, &id).await;
+        let artifact = found.map_err(|error| Refusal::failure(&error))?;
+        let artifact = artifact.ok_or_else(|| missing(asker, uri))?;
+        let text = reply(era, Reuse::AWhile, &Read { contents: [Content::of(uri, &artifact)] })?;
+        Ok(Told::in_room(text, room))
     }
 
     /// Whoever wants to hear of changes is told that they will; results never change.
@@ -94,30 +130,89 @@ impl Desk {
         Ok("{}".to_owned())
     }
 
-    async fn resource(&self, asker: &Asker, params: &Map<String, Value>) -> Result<Value, Refusal> {
+    /// What a client asks for, without its content.
+    async fn resource<'a>(
+        &self,
+        asker: &Asker,
+        params: &'a Map<String, Value>,
+    ) -> Result<Resource<'a>, Refusal> {
         let uri = params.get("uri").and_then(Value::as_str);
         let uri = uri.ok_or_else(|| Refusal::invalid("`uri` says which resource"))?;
         if let Some(contents) = self.fixtures().and_then(|fixtures| fixtures.read(uri)) {
-            return Ok(contents);
+            return Ok(Resource::Fixture(contents));
         }
-        let missing = || {
-            let code = if asker.is_modern() { Refusal::INVALID_PARAMS } else { Refusal::NO_RESOURCE };
-            Refusal::new(code, "there is no such resource, or you may not read it").with(json!({"uri": uri}))
-        };
-        let id = uri.strip_prefix(ARTIFACTS).filter(|_| asker.peer.may_read).ok_or_else(missing)?;
-        let found = self.app.store.artifact(&asker.peer.scope, &ArtifactId::new(id)).await;
-        let artifact = found.map_err(|error| Refusal::failure(&error))?.ok_or_else(missing)?;
-        Ok(contents(uri, &artifact))
+        let id = uri.strip_prefix(ARTIFACTS).filter(|_| asker.peer.may_read);
+        let id = ArtifactId::new(id.ok_or_else(|| missing(asker, uri))?);
+        let found = self.app.store.artifact_facts(&asker.peer.scope, &id).await;
+        let facts = found.map_err(|error| Refusal::failure(&error))?.ok_or_else(|| missing(asker, uri))?;
+        Ok(Resource::Kept(uri, id, facts))
     }
 }
 
-fn contents(uri: &str, artifact: &Artifact) -> Value {
-    match std::str::from_utf8(&artifact.bytes) {
-        Ok(text) => json!({"uri": uri, "mimeType": artifact.media_type, "text": text}),
-        Err(_) => {
-            json!({"uri": uri, "mimeType": artifact.media_type, "blob": STANDARD.encode(&artifact.bytes)})
-        }
+/// A resource that may be read.
+enum Resource<'a> {
+    Fixture(Value),
+    Kept(&'a str, ArtifactId, ArtifactFacts),
+}
+
+fn missing(asker: &Asker, uri: &str) -> Refusal {
+    let code = if asker.is_modern() { Refusal::INVALID_PARAMS } else { Refusal::NO_RESOURCE };
+    Refusal::new(code, "there is no such resource, or you may not read it").with(json!({"uri": uri}))
+}
+
+/// Contents on their way, from the store until the last byte is written: so much of them is in memory at once.
+#[derive(Debug)]
+pub(super) struct Contents(Arc<Semaphore>);
+
+impl Default for Contents {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(AT_ONCE_KIB)))
     }
+}
+
+impl Contents {
+    /// Room for so many bytes. Whoever does not read what they asked for keeps it, so nobody waits for long.
+    async fn room(&self, bytes: u64) -> Result<OwnedSemaphorePermit, Refusal> {
+        let kib = u32::try_from(bytes.div_ceil(1024)).map_err(|error| Refusal::failure(&error))?;
+        let room = timeout(PATIENCE, Arc::clone(&self.0).acquire_many_owned(kib)).await;
+        room.map_err(|_| Refusal::busy())?.map_err(|error| Refusal::failure(&error))
+    }
+}
+
+/// The answer, written into one place of memory.
+#[derive(Serialize)]
+struct Read<'a> {
+    contents: [Content<'a>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Content<'a> {
+    uri: &'a str,
+    mime_type: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "base64")]
+    blob: Option<&'a [u8]>,
+}
+
+impl<'a> Content<'a> {
+    fn of(uri: &'a str, artifact: &'a Artifact) -> Self {
+        let bytes: &[u8] = &artifact.bytes;
+        let text = std::str::from_utf8(bytes).ok().filter(|text| is_readable(text));
+        let blob = if text.is_some() { None } else { Some(bytes) };
+        Self { uri, mime_type: &artifact.media_type, text, blob }
+    }
+}
+
+/// Whether a text is one to read. What is mostly control characters would become six times as long in JSON.
+fn is_readable(text: &str) -> bool {
+    text.bytes().filter(u8::is_ascii_control).filter(|byte| !b"\t\n\r".contains(byte)).count()
+        <= text.len() / 8
+}
+
+fn base64<S: Serializer>(bytes: &Option<&[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&Base64Display::new(bytes.unwrap_or_default(), &STANDARD))
 }
 
 /// What is kept of a call and can be read.

@@ -20,6 +20,7 @@ use super::peer::{Asker, Client, Peer, Place};
 use super::refusal::Refusal;
 use super::running::{Running, Working};
 use super::session::Session;
+use super::told::Told;
 use super::version::MODERN;
 use super::voice::Voice;
 
@@ -28,6 +29,9 @@ const AT_ONCE: usize = 1_024;
 
 /// Messages that wait to be written.
 const AHEAD: usize = 1_024;
+
+/// What is kept of the place where messages are put together.
+const KEPT_BYTES: usize = 1 << 20;
 
 /// How long calls go on when nobody says anything more.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -82,15 +86,18 @@ pub(crate) async fn serve(desk: Desk, peer: Peer, ending: CancellationToken) -> 
 }
 
 /// Writes what is said, as much at a time as there is.
-async fn write(mut output: StandardOutput, mut heard: mpsc::Receiver<String>) -> std::io::Result<()> {
+async fn write(mut output: StandardOutput, mut heard: mpsc::Receiver<Told>) -> std::io::Result<()> {
     let (mut messages, mut bytes) = (Vec::new(), Vec::new());
     while heard.recv_many(&mut messages, AHEAD).await > 0 {
         bytes.clear();
-        for message in messages.drain(..) {
+        for message in &messages {
             bytes.extend_from_slice(message.as_bytes());
             bytes.push(b'\n');
         }
         output.write(&bytes).await?;
+        // What was large has its room until here.
+        messages.clear();
+        bytes.shrink_to(KEPT_BYTES);
     }
     Ok(())
 }
@@ -105,7 +112,7 @@ struct Line {
     ending: CancellationToken,
     /// What still runs is stopped.
     closing: CancellationToken,
-    said: mpsc::Sender<String>,
+    said: mpsc::Sender<Told>,
 }
 
 impl Line {
@@ -158,7 +165,7 @@ impl Line {
 
     async fn refuse(&self, id: Option<&Id>, refusal: &Refusal) {
         // Whether anybody reads it shows when it is written.
-        drop(self.said.send(error_text(id, refusal)).await);
+        drop(self.said.send(error_text(id, refusal).into()).await);
     }
 
     fn notification(&self, method: &str, params: &Map<String, Value>, session: Option<&Arc<Session>>) {
@@ -184,7 +191,7 @@ impl Line {
                 let Ok(mut watch) = Watch::begin(&desk, &peer, Kinds::ALL).await else { return };
                 loop {
                     let kind = watch.next().await;
-                    if said.send(notification_text(kind.method(), &json!({}))).await.is_err() {
+                    if said.send(notification_text(kind.method(), &json!({})).into()).await.is_err() {
                         return;
                     }
                 }
@@ -213,7 +220,7 @@ impl Line {
                 if let Some(before) = session.replace(new) {
                     before.over.cancel();
                 }
-                return drop(self.said.send(text).await);
+                return drop(self.said.send(text.into()).await);
             }
             None => match session {
                 Some(session) => session.client(),
@@ -255,8 +262,8 @@ impl Line {
                 return;
             }
             let text = match answer {
-                Ok(result) => result_text(&id, &result),
-                Err(refusal) => error_text(Some(&id), &refusal),
+                Ok(result) => result.wrapped(|result| result_text(&id, result)),
+                Err(refusal) => error_text(Some(&id), &refusal).into(),
             };
             // Nor is anybody waited for who does not read, once everything ends.
             tokio::select! {

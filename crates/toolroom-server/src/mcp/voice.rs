@@ -2,16 +2,18 @@
 
 use tokio::sync::mpsc;
 
+use super::told::Told;
+
 /// Messages on their way to somebody who reads slowly.
 const AHEAD: usize = 64;
 
 /// Where messages are put. What is told nobody is not kept.
 #[derive(Debug, Clone)]
-pub(crate) struct Voice(Option<mpsc::Sender<String>>);
+pub(crate) struct Voice(Option<mpsc::Sender<Told>>);
 
 impl Voice {
     /// A voice, and where it is heard.
-    pub(crate) fn open() -> (Self, mpsc::Receiver<String>) {
+    pub(crate) fn open() -> (Self, mpsc::Receiver<Told>) {
         let (said, heard) = mpsc::channel(AHEAD);
         (Self(Some(said)), heard)
     }
@@ -21,7 +23,7 @@ impl Voice {
         Self(None)
     }
 
-    pub(crate) const fn of(said: mpsc::Sender<String>) -> Self {
+    pub(crate) const fn of(said: mpsc::Sender<Told>) -> Self {
         Self(Some(said))
     }
 
@@ -32,14 +34,14 @@ impl Voice {
     /// Tells something that may be missed: whoever cannot follow hears less.
     pub(crate) fn mention(&self, message: String) {
         if let Some(said) = &self.0 {
-            drop(said.try_send(message));
+            drop(said.try_send(message.into()));
         }
     }
 
     /// Tells something that has to arrive. Says whether somebody hears it.
     pub(crate) async fn tell(&self, message: String) -> bool {
         match &self.0 {
-            Some(said) => said.send(message).await.is_ok(),
+            Some(said) => said.send(message.into()).await.is_ok(),
             None => false,
         }
     }

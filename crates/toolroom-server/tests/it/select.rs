@@ -115,6 +115,12 @@ fn a_file_that_is_no_list_of_tools_is_refused_with_the_place() {
     let (home, file) = with_file(b"{\"a\": \"\xff\"}");
     assert!(home.run(&["select", "x", "--tools", &file]).ended(2).err.contains("not UTF-8 from byte 8"));
     assert!(home.run(&["select", "x", "--tools", "no/such"]).ended(5).err.contains("there is no file"));
+    let circle = home.path().join("circle.json");
+    std::os::unix::fs::symlink(&circle, &circle).unwrap();
+    let circle = circle.to_str().unwrap();
+    let refused = home.run(&["select", "x", "--tools", circle]).ended(1);
+    assert!(refused.err.contains(circle) && refused.err.contains("symbolic links"), "{refused:?}");
+    assert!(refused.out.is_empty(), "{refused:?}");
     let folder = home.path().to_str().unwrap();
     assert!(home.run(&["select", "x", "--tools", folder]).ended(2).err.contains("not a regular file"));
     home.run(&["select"]).ended(2);

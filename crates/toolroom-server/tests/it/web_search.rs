@@ -129,6 +129,46 @@ fn what_nobody_answers_is_an_error_with_every_reason() {
 }
 
 #[test]
+fn an_answer_that_is_none_is_a_failure_and_not_an_empty_shelf() {
+    inside(an_answer_that_is_none_is_a_failure_and_not_an_empty_shelf, |internet| {
+        hosts(internet);
+        for place in ["/find?q=rust+crabs&count=5", "/find", SEARX] {
+            says(internet, place, "200 OK", "{}");
+        }
+        let ran = search(&set_up(CONFIG), &[]).ended(1);
+        let error = ran.json()["error"]["message"].to_string();
+        for engine in ["brave", "tavily", "searxng"] {
+            let told = format!("{engine}: its answer is not what such an engine answers");
+            assert!(error.contains(&told), "{told}: {error}");
+        }
+        // The error says it all, so no line of a log comes before it.
+        assert!(!ran.err.contains("a search failed"), "{}", ran.err);
+        internet.web.received();
+        internet.caught();
+
+        // An answer in which nothing was found is one.
+        says(internet, "/find?q=rust+crabs&count=5", "200 OK", r#"{"type": "search", "query": {}}"#);
+        let found = search(&set_up(CONFIG), &[]).ended(0).json()["result"].clone();
+        assert_eq!((&found["provider"], &found["count"]), (&json!("brave"), &json!(0)), "{found}");
+        internet.web.received();
+        internet.caught();
+    });
+}
+
+#[test]
+fn what_is_not_set_up_says_how_and_uses_up_no_search() {
+    let served = Served::configured("[search]\nproviders = ['brave', 'tavily']\n");
+    let key = served.key("local", "call");
+    for number in 0..25 {
+        let told = served.call(&key, "web_search", &json!({"query": format!("q {number}")})).is(200).json();
+        let error = told["error"]["message"].as_str().unwrap_or_else(|| panic!("{told}"));
+        for next in ["BRAVE_API_KEY", "`search.brave.key`", "`toolroom secrets set tavily`"] {
+            assert!(error.contains(next), "{next}: {error}");
+        }
+    }
+}
+
+#[test]
 fn without_an_engine_it_says_how_to_set_one_up() {
     let home = Home::new();
     let ran = home.run(&["call", "web_search", "query=rust"]).ended(1);

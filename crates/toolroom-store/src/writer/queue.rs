@@ -21,7 +21,7 @@ const CATCH_UP: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) enum Entry {
     Unit(Unit),
-    /// Says when everything before it is written.
+    /// Says when everything that was promised before it is written.
     Tell(oneshot::Sender<()>),
     /// Ends the writer once everything before it is written.
     Stop(oneshot::Sender<Result<(), StoreError>>),

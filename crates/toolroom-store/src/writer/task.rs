@@ -15,6 +15,7 @@ use toolroom::conversation::{RunId, StepError};
 use toolroom::ledger::CallId;
 
 use super::batch::Batch;
+use super::large::Large;
 use super::promises::Promises;
 use super::queue::Entry;
 use super::transaction::{Frame, Us, Written, run};
@@ -55,6 +56,8 @@ pub(super) struct Writer {
     promises: Option<Arc<Promises>>,
     /// Somebody waits.
     hurry: Arc<Notify>,
+    /// Too large to be written before anything else.
+    large: Large,
     /// Promised, and not taken by the database.
     owed: Vec<Unit>,
     /// When that is tried again.
@@ -81,6 +84,7 @@ impl Writer {
             programs: HashSet::new(),
             promises,
             hurry,
+            large: Large::default(),
             owed: Vec::new(),
             pay_at: Instant::now(),
         }
@@ -96,6 +100,10 @@ impl Writer {
                 Some(unit) => Some(Entry::Unit(unit)),
                 None => tokio::select! {
                     entry = queued.recv() => entry,
+                    () = self.large.hashed() => {
+                        self.write_large().await;
+                        continue;
+                    }
                     () = async { tokio::time::sleep(HEARTBEAT_EVERY).await }, if self.is_at_work() => {
                         self.write(Batch::default()).await;
                         continue;
@@ -119,7 +127,7 @@ impl Writer {
             let mut told = Vec::new();
             while let Some(entry) = next.take() {
                 match entry {
-                    Entry::Unit(unit) => waiting = batch.admit(unit),
+                    Entry::Unit(unit) => waiting = self.large.put(unit).and_then(|unit| batch.admit(unit)),
                     Entry::Tell(tell) => told.push(tell),
                     Entry::Stop(stopped) => stop = Some(stopped),
                 }
@@ -139,13 +147,28 @@ impl Writer {
                 // Whoever no longer waits does not need to know.
                 let _gone = tell.send(());
             }
+            // Nor does whoever comes all the time put this off.
+            if self.large.is_hashed() {
+                self.write_large().await;
+            }
         }
+        while self.write_large().await {}
         self.pay().await;
         let ended = self.end().await;
         if let Some(stop) = stop {
             // Whoever stopped us and left does not need to know.
             drop(stop.send(ended));
         }
+    }
+
+    /// Writes one large unit alone, so that whoever comes meanwhile waits for no other. Says whether there was one.
+    async fn write_large(&mut self) -> bool {
+        let Some(unit) = self.large.take() else { return false };
+        let mut batch = Batch::default();
+        // An empty batch takes whatever it is given.
+        drop(batch.admit(unit));
+        self.write(batch).await;
+        true
     }
 
     /// Lets others come, too: one commit costs as much as that of all of them.

@@ -214,3 +214,47 @@ async fn equal_contents_are_kept_once_per_project() {
     assert_eq!(column(&place, "SELECT project FROM artifact_bytes ORDER BY project").await, ["one", "two"]);
     assert_eq!(column(&place, "SELECT project FROM artifacts ORDER BY project").await, ["one", "one", "two"]);
 }
+
+#[tokio::test]
+async fn what_is_small_does_not_wait_for_what_is_large() {
+    let place = Place::new();
+    let store = place.open().await;
+    let scope = Scope::default();
+    let large = |byte: u8| {
+        let record = place.call(&scope);
+        let artifact = Artifact {
+            id: ArtifactId::fresh(&*place.clock),
+            call: record.id.clone(),
+            scope: scope.clone(),
+            media_type: Artifact::TEXT.into(),
+            bytes: vec![byte; 8 << 20].into(),
+            kept_at: record.asked_at,
+        };
+        (artifact.id.clone(), store.close(CloseCall { artifacts: vec![artifact], ..done(&record) }))
+    };
+    let (first, second) = (large(1), large(2));
+    let small = store.begin(begin(&place.call(&scope)));
+    let mut ended = Vec::new();
+    {
+        let (mut small, mut first, mut second) =
+            (std::pin::pin!(small), std::pin::pin!(first.1), std::pin::pin!(second.1));
+        while ended.len() < 3 {
+            tokio::select! {
+                biased;
+                answer = &mut first, if !ended.contains(&"first") => { answer.unwrap(); ended.push("first"); }
+                answer = &mut second, if !ended.contains(&"second") => { answer.unwrap(); ended.push("second"); }
+                answer = &mut small, if !ended.contains(&"small") => { answer.unwrap(); ended.push("small"); }
+            }
+        }
+    }
+    assert_eq!(ended, ["small", "first", "second"]);
+
+    // What is still on its way when everything ends is written before.
+    let (third, _nobody_waits) = large(3);
+    store.shutdown().await.unwrap();
+    let store = place.open().await;
+    for id in [first.0, second.0, third] {
+        let kept = store.artifact(&scope, &id).await.unwrap().unwrap();
+        assert_eq!(kept.bytes.len(), 8 << 20);
+    }
+}

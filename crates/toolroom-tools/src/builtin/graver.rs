@@ -51,7 +51,11 @@ impl<T: Tool> Tool for Graver<T> {
         self.tool.judge(arguments)
     }
 
-    fn at_hand(&self, scope: &Scope, arguments: &Arguments) -> Option<ToolOutput> {
+    fn at_hand<'a>(
+        &'a self,
+        scope: &'a Scope,
+        arguments: &'a Arguments,
+    ) -> BoxFuture<'a, Result<Option<ToolOutput>, ToolError>> {
         self.tool.at_hand(scope, arguments)
     }
 }

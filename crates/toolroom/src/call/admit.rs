@@ -5,13 +5,13 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use super::fence::caught;
+use super::fence::{Fenced, caught};
 use super::record::{Beginning, OpenCall};
 use super::report::{Denial, Exit};
 use super::wait::{Stopped, until};
 use crate::catalog::{Entry, Places};
 use crate::ledger::{BeginCall, BeginError, CallRecord, CallStatus, Grant};
-use crate::tool::{Arguments, Effect, ErrorKind, Timeout, ToolError, ToolOutput};
+use crate::tool::{Arguments, Effect, ErrorKind, RaisedBy, Timeout, ToolError, ToolOutput};
 
 /// A tool that takes its limit from an argument ends by itself and keeps what it has so far; the kernel's own
 /// deadline is only for the case that it does not.
@@ -30,7 +30,7 @@ pub(super) struct Place {
     /// Given back when the tool has really ended.
     pub(super) permit: Option<OwnedSemaphorePermit>,
     /// The answer, if it was at hand: then nothing runs.
-    pub(super) found: Option<ToolOutput>,
+    pub(super) found: Option<Result<ToolOutput, ToolError>>,
 }
 
 pub(super) async fn begin(
@@ -59,12 +59,29 @@ pub(super) async fn begin(
     // whether its answer is at hand has none.
     let found = match entry.limits().rates.is_empty() || call.resumed.is_some() || writes {
         true => None,
-        false => caught(|| entry.tool.at_hand(&call.request.scope, arguments)).unwrap_or(None),
+        false => match until(deadline, &call.request.cancellation, look(entry, arguments, call)).await {
+            Ok(Err(crash)) if crash.raised_by() == RaisedBy::Kernel => None,
+            Ok(found) => found.transpose(),
+            Err(Stopped::Cancelled) => return Err(call.cancelled()),
+            Err(Stopped::Late) => return Err(call.late(limit)),
+        },
     };
     if found.is_none() {
         write_begun(entry, grant, deadline, limit, call).await?;
     }
     Ok(Place { deadline, limit, permit, found })
+}
+
+/// Whether the answer is at hand.
+fn look<'a>(
+    entry: &'a Entry,
+    arguments: &'a Arguments,
+    call: &'a OpenCall,
+) -> Fenced<'a, Option<ToolOutput>> {
+    match caught(|| entry.tool.at_hand(&call.request.scope, arguments)) {
+        Ok(look) => Fenced::new(look),
+        Err(crash) => Fenced::crashed(crash),
+    }
 }
 
 /// Waiting counts against the deadline.

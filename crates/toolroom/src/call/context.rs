@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
@@ -50,6 +51,8 @@ pub struct CallContext {
     progress: Option<ProgressSink>,
     redactor: Arc<Redactor>,
     clock: Arc<dyn Clock>,
+    /// Set while the tool has said that it has done nothing yet.
+    untouched: Arc<AtomicBool>,
 }
 
 impl CallContext {
@@ -75,7 +78,13 @@ impl CallContext {
             progress,
             redactor,
             clock,
+            untouched: Arc::default(),
         }
+    }
+
+    /// Where the tool says that it has done nothing yet.
+    pub(super) fn untouched(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.untouched)
     }
 
     /// The call's id.
@@ -162,6 +171,16 @@ impl CallContext {
     /// Waits until the call is over.
     pub async fn cancelled(&self) {
         self.cancellation.cancelled().await;
+    }
+
+    /// Does what comes before the effect of a tool: waits for its turn, reads what is to be sent. A call that is stopped or
+    /// runs out of time meanwhile has certainly changed nothing, and says so. Not for a tool that has done something already.
+    pub async fn before_effect<T>(&self, work: impl Future<Output = T>) -> T {
+        self.untouched.store(true, Ordering::Relaxed);
+        let done = work.await;
+        // Only at its end: what is dropped in the middle has still done nothing.
+        self.untouched.store(false, Ordering::Relaxed);
+        done
     }
 
     /// Tells whoever waits what is going on.

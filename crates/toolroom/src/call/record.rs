@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -51,6 +52,8 @@ pub(super) struct OpenCall {
     pub(super) beginning: Beginning,
     /// The tool was let loose.
     pub(super) started: bool,
+    /// Set while it has done nothing yet.
+    pub(super) untouched: Arc<AtomicBool>,
     /// The row says all there is to say, or cannot be written.
     pub(super) settled: bool,
     clock: Arc<dyn Clock>,
@@ -78,6 +81,7 @@ impl OpenCall {
             resumed: None,
             beginning: Beginning::Ahead,
             started: false,
+            untouched: Arc::default(),
             settled: false,
             clock: Arc::clone(&room.clock),
             arrived: Instant::now(),
@@ -178,7 +182,8 @@ impl OpenCall {
 
     /// Whether the tool was let loose and is of a kind that changes something.
     fn may_have_had_effect(&self) -> bool {
-        self.started && self.record.effect.is_some_and(Effect::writes)
+        let is_untouched = self.untouched.load(Ordering::Relaxed);
+        self.started && !is_untouched && self.record.effect.is_some_and(Effect::writes)
     }
 
     /// The caller stopped it.

@@ -33,7 +33,10 @@ pub(super) async fn tool(
     }
     let Place { deadline, limit, permit, found } = place;
     if let Some(found) = found {
-        return if call.request.cancellation.is_cancelled() { Err(call.cancelled()) } else { Ok(found) };
+        return match call.request.cancellation.is_cancelled() {
+            true => Err(call.cancelled()),
+            false => found.map_err(|error| call.failed(error)),
+        };
     }
     // Whichever way this function ends, a tool that is still at work somewhere is told.
     let stop = call.request.cancellation.child_token();
@@ -51,6 +54,7 @@ pub(super) async fn tool(
         return Err(call.late(limit));
     }
     call.started = true;
+    call.untouched = context.untouched();
     let mut work = match entry.spec().pool {
         Pool::Inline => Work::Inline { run: start(entry, context, arguments), _permit: permit },
         Pool::Blocking => {

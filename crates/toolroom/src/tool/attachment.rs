@@ -5,9 +5,6 @@ use bytes::Bytes;
 use crate::clock::Clock;
 use crate::ledger::ArtifactId;
 
-/// What stands for a media type that is none.
-const UNKNOWN: &str = "application/octet-stream";
-
 /// The longest media type; longer ones are none.
 const MAX_TYPE_CHARS: usize = 100;
 
@@ -21,6 +18,9 @@ pub struct Attachment {
 }
 
 impl Attachment {
+    /// The media type of what nobody knows what it is.
+    pub const UNKNOWN: &str = "application/octet-stream";
+
     /// A file under a fresh id, so that none takes the place of another artifact. A media type that is none becomes
     /// `application/octet-stream`.
     #[must_use]
@@ -55,12 +55,14 @@ fn plain_type(text: &str) -> String {
         !token.is_empty() && token.chars().all(is_fine)
     };
     let is_type = plain.split_once('/').is_some_and(|(kind, rest)| is_token(kind) && is_token(rest));
-    if is_type && plain.len() <= MAX_TYPE_CHARS { plain } else { UNKNOWN.to_owned() }
+    if is_type && plain.len() <= MAX_TYPE_CHARS { plain } else { Attachment::UNKNOWN.to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const UNKNOWN: &str = Attachment::UNKNOWN;
 
     #[test]
     fn a_media_type_is_one_or_says_that_nobody_knows() {

@@ -87,7 +87,8 @@ impl<T: Serialize> IntoOutput for T {
 
 type Check = dyn Fn(&Arguments) -> Vec<Problem> + Send + Sync;
 type Judge = dyn Fn(&Arguments) -> Judgement + Send + Sync;
-type AtHand = dyn Fn(&Scope, &Arguments) -> Option<ToolOutput> + Send + Sync;
+type Found = BoxFuture<'static, Result<Option<ToolOutput>, ToolError>>;
+type AtHand = dyn Fn(&Scope, &Arguments) -> Found + Send + Sync;
 
 /// A tool made by [`tool_fn`].
 pub struct FnTool<A, R, F> {
@@ -123,11 +124,14 @@ impl<A, R, F> FnTool<A, R, F> {
 
     /// Gives answers that are at hand; see [`Tool::at_hand`].
     #[must_use]
-    pub fn answers_at_hand(
+    pub fn answers_at_hand<Fut>(
         mut self,
-        at_hand: impl Fn(&Scope, &Arguments) -> Option<ToolOutput> + Send + Sync + 'static,
-    ) -> Self {
-        self.at_hand = Some(Box::new(at_hand));
+        at_hand: impl Fn(&Scope, &Arguments) -> Fut + Send + Sync + 'static,
+    ) -> Self
+    where
+        Fut: Future<Output = Result<Option<ToolOutput>, ToolError>> + Send + 'static,
+    {
+        self.at_hand = Some(Box::new(move |scope, arguments| Box::pin(at_hand(scope, arguments))));
         self
     }
 }
@@ -165,7 +169,14 @@ where
         self.judge.as_ref().map_or(Judgement::Allow, |judge| judge(arguments))
     }
 
-    fn at_hand(&self, scope: &Scope, arguments: &Arguments) -> Option<ToolOutput> {
-        self.at_hand.as_ref().and_then(|at_hand| at_hand(scope, arguments))
+    fn at_hand<'a>(
+        &'a self,
+        scope: &'a Scope,
+        arguments: &'a Arguments,
+    ) -> BoxFuture<'a, Result<Option<ToolOutput>, ToolError>> {
+        match &self.at_hand {
+            Some(at_hand) => at_hand(scope, arguments),
+            None => Box::pin(std::future::ready(Ok(None))),
+        }
     }
 }

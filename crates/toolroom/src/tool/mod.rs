@@ -93,9 +93,14 @@ pub trait Tool: Send + Sync {
     }
 
     /// The answer, if it is at hand, kept from an earlier call. A call that changes nothing then ends with it: the tool
-    /// does not run, and the call does not count against its rate limits.
-    fn at_hand(&self, scope: &Scope, arguments: &Arguments) -> Option<ToolOutput> {
+    /// does not run, and the call does not count against its rate limits. The same holds for an error: what is missing for
+    /// every call, whatever it asks for.
+    fn at_hand<'a>(
+        &'a self,
+        scope: &'a Scope,
+        arguments: &'a Arguments,
+    ) -> BoxFuture<'a, Result<Option<ToolOutput>, ToolError>> {
         let _ = (scope, arguments);
-        None
+        Box::pin(std::future::ready(Ok(None)))
     }
 }

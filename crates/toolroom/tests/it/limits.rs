@@ -1,7 +1,7 @@
 //! T16: rates and concurrency.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
@@ -11,7 +11,7 @@ use toolroom::clock::Timestamp;
 use toolroom::ledger::{CallFilter, Journal, RateKey, RateLimit};
 use toolroom::scope::Scope;
 use toolroom::testing::{Bench, ManualClock, MemoryLedger, unguarded};
-use toolroom::tool::{Effect, ErrorKind, NoArguments, RaisedBy, ToolOutput, tool_fn};
+use toolroom::tool::{Effect, ErrorKind, NoArguments, RaisedBy, ToolError, ToolOutput, tool_fn};
 use toolroom::{Toolroom, call::Outcome};
 
 use crate::room::{error_of, kind_of, scripted, spec};
@@ -58,7 +58,7 @@ async fn an_answer_at_hand_is_the_answer_and_counts_as_no_call() {
         // Only the first who looks finds something.
         .answers_at_hand(move |_, _| {
             let is_first = looked.fetch_add(1, Ordering::SeqCst) == 0;
-            is_first.then(|| ToolOutput::new(json!("found")))
+            async move { Ok(is_first.then(|| ToolOutput::new(json!("found")))) }
         });
         let bench = Bench::new(tool).unwrap();
         let first = bench.run(json!({})).await;
@@ -72,6 +72,26 @@ async fn an_answer_at_hand_is_the_answer_and_counts_as_no_call() {
         let row = bench.journal().await.pop().unwrap();
         assert_eq!(row.begun_at.is_none(), is_taken, "{effect}: {row:?}");
     }
+}
+
+#[tokio::test]
+async fn what_can_never_work_as_things_stand_uses_up_no_rate() {
+    let is_set_up = Arc::new(AtomicBool::new(false));
+    let looked = Arc::clone(&is_set_up);
+    let tool = tool_fn("app:probe", "Looks up", |_context, _: NoArguments| async { Ok("asked for") })
+        .unwrap()
+        .with(|spec| spec.effect(Effect::Read).rate(RateLimit::per_hour(1)))
+        .answers_at_hand(move |_, _| {
+            let is_set_up = looked.load(Ordering::SeqCst);
+            async move { if is_set_up { Ok(None) } else { Err(ToolError::tool("there is no key")) } }
+        });
+    let bench = Bench::new(tool).unwrap();
+    for _ in 0..3 {
+        assert_eq!(bench.run(json!({})).await.message.as_deref(), Some("there is no key"));
+    }
+    is_set_up.store(true, Ordering::SeqCst);
+    assert!(bench.run(json!({})).await.success);
+    assert_eq!(kind_of(&bench.report(json!({})).await), ErrorKind::RateLimited);
 }
 
 #[tokio::test]

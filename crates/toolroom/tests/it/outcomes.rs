@@ -1,6 +1,7 @@
 //! T6, T15: every way a call can end, what its readers see, and the row it leaves.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
@@ -135,6 +136,48 @@ async fn a_write_whose_tool_is_in_doubt_is_unknown() {
         );
         assert_eq!(error_of(&report).hint().is_some(), status == CallStatus::Unknown, "{effect}");
         assert_eq!(bench.journal().await.remove(0).status, status, "{effect}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_is_stopped_before_its_effect_has_certainly_changed_nothing() {
+    // Before it: waits for ever. Behind it: has done what comes before, and then waits.
+    for (waits_before, late, stopped) in
+        [(true, CallStatus::Failed, CallStatus::Cancelled), (false, CallStatus::Unknown, CallStatus::Unknown)]
+    {
+        let tool = scripted(spec(Effect::OnceOnlyWrite), move |context, _arguments| async move {
+            let before = async {
+                if waits_before {
+                    std::future::pending::<()>().await;
+                }
+            };
+            context.before_effect(before).await;
+            std::future::pending().await
+        });
+        let bench = Bench::new(tool).unwrap();
+        let report = bench.room().call(bench.request().timeout(Duration::from_secs(1))).await;
+        assert_eq!(error_of(&report).kind(), ErrorKind::Timeout);
+        assert_eq!(error_of(&report).hint().is_some(), !waits_before, "{report:?}");
+        assert_eq!(bench.journal().await.remove(0).status, late);
+
+        let call = tokio::spawn({
+            let (room, request) = (bench.room().clone(), bench.request());
+            async move { room.call(request).await }
+        });
+        while bench.journal().await.iter().all(|row| row.status != CallStatus::Begun) {
+            tokio::task::yield_now().await;
+        }
+        // It runs as far as it can.
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        call.abort();
+        assert!(call.await.is_err());
+        let rows = bench.journal().await;
+        assert!(
+            rows.iter()
+                .any(|row| row.status == stopped && row.error.as_deref() == Some("the caller went away"))
+        );
     }
 }
 

@@ -9,7 +9,7 @@ use crate::http::attended::Attended;
 use crate::http::events::{QUIET, Stream};
 use crate::http::problem::Problem;
 use crate::http::reading::JSON;
-use crate::mcp::{Id, Refusal, error_text, result_text};
+use crate::mcp::{Id, Refusal, Told, error_text, result_text};
 use crate::telemetry;
 
 /// What an event is called that carries a message.
@@ -21,22 +21,22 @@ pub(super) struct Answering {
     pub(super) is_modern: bool,
     /// Whether the client takes a stream for an answer.
     pub(super) takes_streams: bool,
-    pub(super) work: Attended<Result<String, Refusal>>,
+    pub(super) work: Attended<Result<Told, Refusal>>,
     /// What is told before the answer.
-    pub(super) heard: Option<mpsc::Receiver<String>>,
+    pub(super) heard: Option<mpsc::Receiver<Told>>,
 }
 
 /// How the work on a request ended: it may have broken in the middle.
-type Answer = Result<Result<String, Refusal>, Refusal>;
+type Answer = Result<Result<Told, Refusal>, Refusal>;
 
 /// What a client is told next.
 enum Next<A> {
-    Said(String),
+    Said(Told),
     Answer(A),
 }
 
 /// What is said next. The answer comes last, whoever could still say something.
-async fn next<A>(heard: &mut Option<mpsc::Receiver<String>>, work: impl Future<Output = A>) -> Next<A> {
+async fn next<A>(heard: &mut Option<mpsc::Receiver<Told>>, work: impl Future<Output = A>) -> Next<A> {
     let said = async {
         match heard {
             Some(heard) => heard.recv().await,
@@ -72,25 +72,25 @@ impl Answering {
         response
     }
 
-    async fn tell(self, stream: Stream, first: Option<String>) {
+    async fn tell(self, stream: Stream, first: Option<Told>) {
         let Self { id, mut heard, work, .. } = self;
         // It does not wait for whoever reads slowly.
         let Some((mut task, _left)) = work.apart() else { return };
         let mut told = match first {
-            Some(text) => stream.send_written(MESSAGE, &text).await,
+            Some(text) => stream.send_told(MESSAGE, text).await,
             None => stream.keep_alive().await,
         };
         while told.is_ok() {
             let Ok(next) = stream.meanwhile(next(&mut heard, &mut task)).await else { return };
             told = match next {
-                Next::Said(text) => stream.send_written(MESSAGE, &text).await,
+                Next::Said(text) => stream.send_told(MESSAGE, text).await,
                 Next::Answer(answer) => {
                     let last = match answer {
-                        Ok(Ok(result)) => result_text(&id, &result),
-                        Ok(Err(refusal)) => error_text(Some(&id), &refusal),
-                        Err(error) => error_text(Some(&id), &Refusal::failure(&error)),
+                        Ok(Ok(result)) => result.wrapped(|result| result_text(&id, result)),
+                        Ok(Err(refusal)) => error_text(Some(&id), &refusal).into(),
+                        Err(error) => error_text(Some(&id), &Refusal::failure(&error)).into(),
                     };
-                    return drop(stream.send_written(MESSAGE, &last).await);
+                    return drop(stream.send_told(MESSAGE, last).await);
                 }
             };
         }
@@ -99,7 +99,7 @@ impl Answering {
     fn document(self, answer: Answer) -> Response {
         let Self { id, is_modern, .. } = self;
         match answer {
-            Ok(Ok(result)) => document(StatusCode::OK, result_text(&id, &result)),
+            Ok(Ok(result)) => document(StatusCode::OK, result.wrapped(|result| result_text(&id, result))),
             Ok(Err(refusal)) => {
                 let status = match refusal.code {
                     Refusal::NO_METHOD if is_modern => StatusCode::NOT_FOUND,
@@ -130,8 +130,8 @@ pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
         })
 }
 
-pub(super) fn document(status: StatusCode, text: String) -> Response {
-    (status, [(header::CONTENT_TYPE, JSON)], text).into_response()
+pub(super) fn document(status: StatusCode, text: impl Into<Told>) -> Response {
+    (status, [(header::CONTENT_TYPE, JSON)], text.into().into_bytes()).into_response()
 }
 
 pub(super) fn refused(status: StatusCode, id: Option<&Id>, refusal: &Refusal) -> Response {
@@ -147,7 +147,7 @@ mod tests {
 
     fn answering(takes_streams: bool) -> (oneshot::Sender<String>, Answering) {
         let (answer, answered) = oneshot::channel::<String>();
-        let work = Attended::lasting(Box::pin(async move { Ok(answered.await.unwrap()) }));
+        let work = Attended::lasting(Box::pin(async move { Ok(answered.await.unwrap().into()) }));
         let id = Id::Number(1.into());
         (answer, Answering { id, is_modern: true, takes_streams, work, heard: None })
     }

@@ -40,7 +40,7 @@ pub(super) async fn open(
         let follow = async {
             while let Ok(kind) = stream.meanwhile(watch.next()).await {
                 let text = notification_text(kind.method(), &json!({}));
-                if stream.send_written(MESSAGE, &text).await.is_err() {
+                if stream.send_told(MESSAGE, text.into()).await.is_err() {
                     return;
                 }
             }

@@ -22,7 +22,7 @@ use crate::http::server::Server;
 use crate::identity::Caller;
 use crate::mcp::{
     Asker, Calls, Client, Desk, GoingOn, Id, Message, NoMessage, Peer, Place, Refusal, Request, Session,
-    Voice, Working, result_text,
+    Told, Voice, Working, result_text,
 };
 use crate::telemetry;
 
@@ -177,7 +177,7 @@ impl Visit {
             drop(begun);
             answer
         };
-        let work: BoxFuture<'static, Result<String, Refusal>> = match trace {
+        let work: BoxFuture<'static, Result<Told, Refusal>> = match trace {
             Some(visit) => Box::pin(visit.during(work)),
             None => Box::pin(work),
         };

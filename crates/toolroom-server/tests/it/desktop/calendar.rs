@@ -42,6 +42,30 @@ fn an_event_is_a_file_that_is_opened_where_a_desktop_is() {
 }
 
 #[test]
+fn a_zone_that_is_none_or_contradicts_the_offset_makes_no_event() {
+    let desk = StandIn::new();
+    for (time, why) in [
+        ("2026-03-01T12:00[Mars/Olympus]", "names the time zone `Mars/Olympus`, which is not known"),
+        (
+            "2026-03-01T12:00+05:00[Europe/Berlin]",
+            "which do not fit: there it is 2026-03-01T08:00:00+01:00 then",
+        ),
+    ] {
+        for name in ["start_time", "end_time"] {
+            let start = "start_time=2026-02-01T12:00".to_owned();
+            let times = [start, format!("{name}={time}")];
+            let times = if name == "start_time" { &times[1..] } else { &times[..] };
+            let mut words = vec!["call", "create_calendar_event", "title=x", "--yes"];
+            words.extend(times.iter().map(String::as_str));
+            let refused = desk.run(&words).ended(1);
+            assert!(refused.err.contains(&format!("`/{name}` ")) && refused.err.contains(why), "{refused:?}");
+        }
+    }
+    assert!(!desk.home.path().join("workspace/calendar").exists());
+    desk.is_untouched();
+}
+
+#[test]
 fn nothing_that_is_said_becomes_a_line_of_the_calendar() {
     let desk = StandIn::new();
     let bad = "x\r\nATTENDEE:mailto:a@example.com\nEND:VEVENT\u{2028}BEGIN:VEVENT;,\\";

@@ -199,12 +199,55 @@ fn a_client_of_ag_ui_hears_of_an_offer_after_the_result_and_again_after_a_restar
     let runs = served.get("/v1/runs", &key).is(200).json();
     let run = runs["runs"][0]["id"].as_str().unwrap();
     let again = served.get(&format!("/v1/runs/{run}/events"), &key).is(200).body;
+    assert!(again.contains(&format!("\"href\":\"{href}\"")), "{again}");
     assert!(
         again.contains("\"offers\":[{\"type\":\"open_url\",\"url\":\"https://example.com/\"}]"),
         "{again}"
     );
     assert_eq!(served.get(&href, &key).is(200).body, "hello");
     other.is_untouched();
+}
+
+#[test]
+fn an_end_user_gets_the_files_that_were_offered_to_them_and_no_others() {
+    let home = Home::new();
+    let script = [
+        Line::CallsAll(vec![
+            ("send_file", json!({"path": "a.txt"})),
+            ("repeat", json!({"text": "a long result ", "times": 5_000})),
+        ]),
+        Line::says("There you are."),
+    ];
+    let model = ScriptedModel::starts(script);
+    model.is_set_up_in(home.path(), "[agent.other]\n");
+    let desk = StandIn::at(home);
+    desk.file("a.txt", "hello");
+    let other = StandIn::new();
+    let served = served_at(desk.home, &other);
+    let (minting, reading) = (served.key("local", "mint,chat"), served.key("local", "read"));
+    let (ann, bob) = (served.token(&minting, "ann"), served.token(&minting, "bob"));
+    let message = json!({"message": "send me the file", "stream": true});
+    let told = served.send("POST", "/v1/runs", &ann, &message).is(200);
+    let ended: Vec<Value> = events(&told.body).into_iter().map(|told| told.event).collect();
+    let ended = |tool: &str| {
+        let is_it = |event: &&Value| event["type"] == "call_ended" && event["tool"] == tool;
+        ended.iter().find(is_it).unwrap_or_else(|| panic!("{tool}: {ended:?}"))
+    };
+    let offer = &ended("builtin:send_file")["offers"][0];
+    let href = offer["href"].as_str().unwrap_or_else(|| panic!("{offer}"));
+    let reply = served.get(href, &ann).is(200);
+    assert_eq!((reply.body.as_str(), reply.header("content-type")), ("hello", Some("text/plain")));
+
+    // Nobody else does, nor the same person with a token for another agent.
+    served.get(href, &bob).refused(404, "not_found");
+    served.get(href, &served.token_for(&minting, "ann", "other")).refused(404, "not_found");
+    served.get(href, &minting).refused(403, "forbidden");
+    // What is kept of their calls and was offered to nobody stays with whoever may read.
+    let whole = ended("test:repeat")["artifact"].as_str().unwrap();
+    let whole = format!("/v1/artifacts/{whole}/content");
+    served.get(&whole, &ann).refused(404, "not_found");
+    served.get(&whole, &reading).is(200);
+    served.get(href.split("/content").next().unwrap(), &ann).refused(403, "forbidden");
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn a_program_that_is_missing_or_fails_is_told() {
     let failed = finished(bare.env("PATH", "/nonexistent").spawn().unwrap()).ended(1);
     assert!(failed.err.contains("`xdg-open` is not on the `PATH`; install `xdg-utils`"), "{failed:?}");
     let other = tempfile::TempDir::new().unwrap();
-    for (name, script) in [("xdg-open", "exit 3"), ("notify-send", "echo no server >&2; exit 1")] {
+    for (name, script) in [("xdg-open", "exit 3"), ("notify-send", "echo no server >&2; exit 3")] {
         let place = other.path().join(name);
         std::fs::write(&place, format!("#!/bin/sh\n{script}\n")).unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -83,9 +83,17 @@ fn a_program_that_is_missing_or_fails_is_told() {
     let run =
         |arguments: &[&str]| finished(desk.command(arguments).env("PATH", &path).spawn().unwrap()).ended(1);
     let failed = run(&["call", "open_url", "url=https://example.com"]);
-    assert!(failed.err.contains("status 3: no program for it was found"), "{failed:?}");
+    assert!(failed.err.contains("status 3: no program for it was found; try it in a terminal"), "{failed:?}");
     let failed = run(&["call", "send_notification", "message=x"]);
-    assert!(failed.err.contains("status 1: no server"), "{failed:?}");
+    let next = "status 3: no server; look whether a service for notifications runs in this session";
+    assert!(failed.err.contains(next), "{failed:?}");
+    // Nobody answers at the address that `DISPLAY` names.
+    let failed = run(&["call", "clipboard-read"]);
+    let next = "look whether the session that `DISPLAY` or `WAYLAND_DISPLAY` names is still there";
+    assert!(
+        failed.err.contains("the clipboard cannot be reached: ") && failed.err.contains(next),
+        "{failed:?}"
+    );
 }
 
 #[test]

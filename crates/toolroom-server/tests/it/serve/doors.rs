@@ -219,3 +219,18 @@ fn others_than_this_machine_need_a_key() {
     home.run(&["keys", "create", "--name", "old", "--expires", "1ms"]).ended(0);
     home.run(&["serve", "--listen", "0.0.0.0:0"]).ended(3);
 }
+
+#[test]
+fn an_address_that_is_taken_is_told_with_what_to_do_and_nothing_is_left_behind() {
+    let other = Served::new();
+    let address = other.origin().replace("http://", "");
+    let home = Home::new();
+    let refused = home.run(&["serve", "--listen", &address]).ended(1);
+    let what = format!("cannot listen at {address}");
+    for told in [what.as_str(), "another `toolroom serve`", "`--listen`", "in use"] {
+        assert!(refused.err.contains(told), "{told}: {refused:?}");
+    }
+    // Neither the one that was there nor the next one here is any the worse for it.
+    other.ask(&Asked::new("GET", "/healthz")).is(200);
+    Served::at(home).ask(&Asked::new("GET", "/readyz")).is(200);
+}

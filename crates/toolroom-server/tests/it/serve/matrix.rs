@@ -30,6 +30,7 @@ impl Visitor {
             "nothing" | "neighbour" => true,
             "owner" => self.kind == Kind::Owner,
             "answerer" => self.kind == Kind::EndUser || self.scopes.contains(&"approve"),
+            "recipient" => self.kind == Kind::EndUser || self.scopes.contains(&"read"),
             "keeper" => self.project == "local" && self.scopes.contains(&"manage"),
             scope if SCOPES.contains(&scope) => self.scopes.contains(&scope),
             unknown => panic!("the need `{unknown}` has no row in this matrix"),

@@ -96,7 +96,8 @@ fn a_long_result_is_read_whole_or_in_parts() {
     let some = part("bytes=5-12").is(206);
     assert_eq!((some.body.as_str(), some.header("content-range")), ("56789012", Some("bytes 5-12/50000")));
     assert_eq!(part("bytes=-3").is(206).body, "789");
-    part("bytes=50000-").is(416);
+    let beyond = part("bytes=50000-").refused(416, "no_such_range");
+    assert_eq!(beyond.header("content-range"), Some("bytes */50000"));
 }
 
 #[test]

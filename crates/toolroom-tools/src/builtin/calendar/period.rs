@@ -32,10 +32,9 @@ impl Period {
         all_day: bool,
     ) -> Result<Self, Problem> {
         let problem = |name: &str, why: &str| Problem::new(format!("/{name}"), why);
-        let begins = moment(zone, start).ok_or_else(|| problem("start_time", EXPECTED))?;
+        let begins = moment(zone, start).map_err(|why| problem("start_time", &why))?;
         let end = end.filter(|end| !end.trim().is_empty());
-        let ends =
-            end.map(|end| moment(zone, end).ok_or_else(|| problem("end_time", EXPECTED))).transpose()?;
+        let ends = end.map(|end| moment(zone, end).map_err(|why| problem("end_time", &why))).transpose()?;
         let too_early = || problem("end_time", "has to be after `start_time`");
         let (start, end) = match (begins, ends) {
             (begins, ends) if all_day => return days(begins.day(), ends.map(|ends| ends.day()), too_early),
@@ -100,7 +99,7 @@ impl Moment {
     }
 }
 
-fn moment(zone: &TimeZone, text: &str) -> Option<Moment> {
+fn moment(zone: &TimeZone, text: &str) -> Result<Moment, String> {
     let text = text.trim();
     let read = || {
         // A date alone is one; `parse` would take a time along that is silently left out.
@@ -117,7 +116,30 @@ fn moment(zone: &TimeZone, text: &str) -> Option<Moment> {
         let naive = text.parse::<DateTime>().ok()?;
         naive.to_zoned(zone.clone()).ok().map(Moment::Instant)
     };
-    read().filter(|moment| YEARS.contains(&moment.day().year()))
+    if let Some(wrong) = wrong_zone(text) {
+        return Err(wrong);
+    }
+    read().filter(|moment| YEARS.contains(&moment.day().year())).ok_or_else(|| EXPECTED.to_owned())
+}
+
+/// What is wrong with the zone that a time names in brackets. Read without it, the event would be at another time.
+fn wrong_zone(text: &str) -> Option<String> {
+    let (written, name) = text.split_once('[')?;
+    if text.parse::<Zoned>().is_ok() {
+        return None;
+    }
+    let name = name.split(']').next().unwrap_or_default().trim_start_matches('!');
+    let Ok(named) = TimeZone::get(name) else {
+        return Some(format!(
+            "names the time zone `{name}`, which is not known; write one such as [Europe/Berlin], or an offset such as \
+             +01:00"
+        ));
+    };
+    let instant = written.parse::<Timestamp>().ok()?;
+    let there = instant.to_zoned(named).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
+    Some(format!(
+        "says an offset and the time zone {name}, which do not fit: there it is {there} then; leave one of them out"
+    ))
 }
 
 #[cfg(test)]
@@ -167,8 +189,26 @@ mod tests {
             ("2026-03-01T14:00", Some("2026-02-28"), true),
             ("2026-03-01", Some("2026-03-01T10:00"), false),
             ("2026-03-01T14:00\r\nATTENDEE:x", None, false),
+            ("2026-03-01T14:00[]", None, false),
+            ("tomorrow[Europe/Berlin]", None, false),
         ] {
             assert!(read(start, end, all_day).is_err(), "{start}");
         }
+    }
+
+    #[test]
+    fn a_zone_that_is_none_or_does_not_fit_is_told() {
+        let wrong = |start: &str| read(start, None, false).unwrap_err();
+        for start in ["2026-03-01T14:00[Mars/Olympus]", "2026-03-01T14:00+01:00[Mars/Olympus]"] {
+            assert!(
+                wrong(start).contains("names the time zone `Mars/Olympus`, which is not known"),
+                "{start}"
+            );
+        }
+        let contradiction = wrong("2026-03-01T14:00+05:00[Europe/Berlin]");
+        assert!(contradiction.contains("there it is 2026-03-01T10:00:00+01:00 then"), "{contradiction}");
+        let day = read("2026-03-01T14:00[Mars/Olympus]", None, true);
+        assert!(day.unwrap_err().contains("Mars/Olympus"));
+        assert!(read("2026-03-01T14:00+01:00[Europe/Berlin]", None, false).is_ok());
     }
 }

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout};
 use toolroom::call::{CallContext, Seat};
 use toolroom::tool::{Attachment, ErrorKind, OfferedFile, ToolError};
 use toolroom_host::desktop::Desktop;
@@ -18,6 +20,13 @@ const HANDED_BYTES: usize = 50 * 1024 * 1024;
 
 /// So many files are on their way at once, from the disk until they are kept: together they fill no machine.
 const AT_ONCE: usize = 2;
+
+/// How long a call that has no deadline waits for a place. Others wait for half of the time they have, so that the rest
+/// will do for the file.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// When to come back after finding all places taken.
+const AGAIN: Duration = Duration::from_secs(5);
 
 /// Files that are handed over, and room for those that are on their way.
 #[derive(Clone)]
@@ -43,9 +52,15 @@ impl Default for Places {
 }
 
 impl Places {
-    /// Waits for a free one.
-    async fn take(&self) -> Result<OwnedSemaphorePermit, ToolError> {
-        let place = Arc::clone(&self.0).acquire_owned().await;
+    /// Waits for a free one, but not until the deadline: whoever gets one needs time for the file.
+    async fn take(&self, deadline: Option<Instant>) -> Result<OwnedSemaphorePermit, ToolError> {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let patience = left.map_or(PATIENCE, |left| left / 2);
+        let Ok(place) = timeout(patience, Arc::clone(&self.0).acquire_owned()).await else {
+            let text = format!("{AT_ONCE} files are on their way already, so this one was not begun");
+            let error = ToolError::new(ErrorKind::RateLimited, text).with_retry_after(AGAIN);
+            return Err(error.with_hint("nothing has happened; call again in a few seconds"));
+        };
         place.map_err(|error| ToolError::new(ErrorKind::Crashed, "no files are handed over").caused_by(error))
     }
 }
@@ -108,16 +123,39 @@ pub(super) async fn attached(
     context: &CallContext,
     path: String,
 ) -> Result<(FoundFile, Attachment, OfferedFile), ToolError> {
-    let place = handing.places.take().await?;
-    let read = move |workspace: &Workspace| {
-        let (found, bytes) = workspace.read_whole(&path, HANDED_BYTES)?;
-        Ok((found, Carried { bytes, _place: place }))
-    };
-    let (found, carried) = in_workspace(&handing.files, context, read).await?;
+    // Until it is given back it has gone nowhere.
+    let (found, carried) = context.before_effect(carried(handing, context, path)).await?;
     let name = name_of(&found);
     let attachment = context.attachment(media_type::of(name), carried.bytes());
     let file = OfferedFile::of(&attachment, name);
     Ok((found, attachment, file))
+}
+
+/// Reads a file once there is a place for it. What can never be handed over does not wait for one.
+async fn carried(
+    handing: &Handing,
+    context: &CallContext,
+    path: String,
+) -> Result<(FoundFile, Carried), ToolError> {
+    let asked = path.clone();
+    let look = move |workspace: &Workspace| {
+        let FoundFile { size, .. } = workspace.locate(&asked)?;
+        let max = u64::try_from(HANDED_BYTES).unwrap_or(u64::MAX);
+        if size > max { Err(FileError::TooLarge { path: asked, size, max }) } else { Ok(()) }
+    };
+    in_workspace(&handing.files, context, look).await?;
+    let place = handing.places.take(context.deadline()).await?;
+    // Gone with this future: when the call is stopped or its time is up.
+    let wanted = Arc::new(());
+    let is_wanted = Arc::downgrade(&wanted);
+    let read = move |workspace: &Workspace| {
+        let read = workspace.read_whole(&path, HANDED_BYTES, || is_wanted.strong_count() > 0);
+        let (found, bytes) = read?;
+        Ok((found, Carried { bytes, _place: place }))
+    };
+    let read = in_workspace(&handing.files, context, read).await;
+    drop(wanted);
+    read
 }
 
 /// Works with files where that holds nobody up.
@@ -159,12 +197,12 @@ mod tests {
         let places = Places::default();
         let mut carried = Vec::new();
         for _ in 0..AT_ONCE {
-            let place = places.take().await.unwrap();
+            let place = places.take(None).await.unwrap();
             carried.push(Carried { bytes: vec![0; 100], _place: place }.bytes());
         }
         let next = tokio::spawn({
             let places = places.clone();
-            async move { places.take().await.is_ok() }
+            async move { places.take(None).await.is_ok() }
         });
         yield_now().await;
         assert!(!next.is_finished(), "all places are taken");
@@ -173,5 +211,16 @@ mod tests {
         assert!(!next.is_finished(), "somebody has a piece");
         drop(piece);
         assert!(next.await.unwrap());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_finds_no_place_is_told_so_long_before_the_deadline() {
+        let places = Places::default();
+        let _taken = (places.take(None).await.unwrap(), places.take(None).await.unwrap());
+        let (came, deadline) = (Instant::now(), Instant::now() + Duration::from_secs(20));
+        let error = places.take(Some(deadline)).await.unwrap_err();
+        assert_eq!((error.kind(), came.elapsed()), (ErrorKind::RateLimited, Duration::from_secs(10)));
+        assert!(error.hint().unwrap().contains("nothing has happened") && error.retry_after() == Some(AGAIN));
+        assert_eq!(places.take(None).await.unwrap_err().kind(), ErrorKind::RateLimited);
     }
 }

@@ -1,5 +1,7 @@
 //! What a file is, by the end of its name.
 
+use toolroom::tool::Attachment;
+
 /// Kinds that programs of a desktop show and do not run, by the ends of their names. Everything else is handed over to be
 /// saved, and not opened: a starter or a script would do whatever somebody wrote into it.
 const SHOWN: [(&str, &str); 42] = [
@@ -47,9 +49,6 @@ const SHOWN: [(&str, &str); 42] = [
     ("yml", "application/yaml"),
 ];
 
-/// Of what nobody knows what it is.
-const UNKNOWN: &str = "application/octet-stream";
-
 /// The media type of a file that a desktop shows, if it is of such a kind.
 pub(super) fn shown(name: &str) -> Option<&'static str> {
     let (_, end) = name.rsplit_once('.')?;
@@ -58,7 +57,7 @@ pub(super) fn shown(name: &str) -> Option<&'static str> {
 
 /// The media type of a file of that name.
 pub(super) fn of(name: &str) -> &'static str {
-    shown(name).unwrap_or(UNKNOWN)
+    shown(name).unwrap_or(Attachment::UNKNOWN)
 }
 
 #[cfg(test)]
@@ -72,7 +71,7 @@ mod tests {
         }
         for name in ["a.desktop", "a.sh", "a.html.desktop", "a.exe", "a.AppImage", "a.jar", "html", "a.", ""]
         {
-            assert_eq!((shown(name), of(name)), (None, UNKNOWN), "{name}");
+            assert_eq!((shown(name), of(name)), (None, Attachment::UNKNOWN), "{name}");
         }
         assert!(SHOWN.is_sorted());
     }

@@ -76,6 +76,7 @@ pub(super) fn failed(error: FileError) -> ToolError {
                 ToolError::tool("a folder of the workspace cannot be opened; its owner has to look at that");
             return told.caused_by(error);
         }
+        FileError::GivenUp { .. } => ErrorKind::Cancelled,
         FileError::NotAFile { .. }
         | FileError::NotAFolder { .. }
         | FileError::NotText { .. }

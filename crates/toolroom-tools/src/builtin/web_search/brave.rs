@@ -6,13 +6,14 @@ use toolroom::tool::ToolError;
 use toolroom_host::net::{Request, Url};
 
 use super::super::web::{Web, told};
-use super::engine::{Engine, Hit, those_that_fit, upstream};
+use super::engine::{Engine, Hit, those_that_fit, unlike_an_engine, upstream};
 
 pub(super) const URL: &str = "https://api.search.brave.com/res/v1/web/search";
 
 #[derive(Deserialize)]
 struct Answer {
-    #[serde(default)]
+    #[serde(rename = "type")]
+    kind: Option<String>,
     web: Option<Found>,
 }
 
@@ -40,14 +41,17 @@ pub(super) async fn search(
     query: &str,
     count: usize,
 ) -> Result<Vec<Hit>, ToolError> {
-    let key = key.ok_or_else(|| upstream("it wants a key and has none"))?;
     let count = count.to_string();
     let url = Url::parse_with_params(&engine.url, [("q", query), ("count", &count)])
         .map_err(|error| upstream("its address cannot be used").caused_by(error))?;
     let request =
         Request::get(url).header("accept", "application/json").map_err(|error| told(error, None))?;
-    let request = Engine::with_key(request, "x-subscription-token", key.expose())?;
+    let request = Engine::with_key(request, "x-subscription-token", "", key)?;
     let answer: Answer = engine.answer(web, request).await?;
+    // What found nothing is still an answer to a search.
+    if answer.web.is_none() && answer.kind.as_deref() != Some("search") {
+        return Err(unlike_an_engine());
+    }
     let found = answer.web.map(|found| found.results).unwrap_or_default();
     let hit = |entry: Entry| Hit {
         title: entry.title,

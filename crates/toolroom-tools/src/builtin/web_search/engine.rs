@@ -50,6 +50,16 @@ impl EngineKind {
         }
     }
 
+    /// The variable in which everybody has its key, if it wants one.
+    #[must_use]
+    pub const fn usual_variable(self) -> Option<&'static str> {
+        match self {
+            Self::Brave => Some("BRAVE_API_KEY"),
+            Self::Tavily => Some("TAVILY_API_KEY"),
+            Self::Searxng => None,
+        }
+    }
+
     /// Where it is, if it is the same for everybody.
     #[must_use]
     pub const fn usual_url(self) -> Option<&'static str> {
@@ -86,9 +96,22 @@ pub(super) struct Hit {
 }
 
 impl Engine {
+    /// Its key, where it has one. Without one that it needs it cannot be asked.
+    pub(super) fn key(&self) -> Result<Option<&Secret>, ToolError> {
+        let key = self.key.as_ref().map_err(ToolError::tool)?.as_ref();
+        match (key, self.kind.usual_variable()) {
+            (None, Some(variable)) => Err(ToolError::tool(format!(
+                "it wants a key and has none; set the variable {variable}, or `search.{name}.key` to `secret:{name}` after \
+                 `toolroom secrets set {name}`",
+                name = self.kind.as_str()
+            ))),
+            (key, _) => Ok(key),
+        }
+    }
+
     /// What it knows, at most `count` results.
     pub(super) async fn search(&self, web: &Web, query: &str, count: usize) -> Result<Arc<[Hit]>, ToolError> {
-        let key = self.key.as_ref().map_err(ToolError::tool)?.as_ref();
+        let key = self.key()?;
         let hits = match self.kind {
             EngineKind::Brave => brave::search(self, web, key, query, count).await?,
             EngineKind::Tavily => tavily::search(self, web, key, query, count).await?,
@@ -123,19 +146,30 @@ impl Engine {
             }
             status => return Err(upstream(format!("it answered with status {}", status.as_u16()))),
         }
-        serde_json::from_slice(&arrived.body)
-            .map_err(|error| upstream("its answer is not what such an engine answers").caused_by(error))
+        serde_json::from_slice(&arrived.body).map_err(|error| unlike_an_engine().caused_by(error))
     }
 
-    /// The request with a secret in a header.
-    pub(super) fn with_key(request: Request, header: &str, value: &str) -> Result<Request, ToolError> {
-        request.secret_header(header, value).map_err(|error| told(error, None))
+    /// The request with the key in a header, if there is one.
+    pub(super) fn with_key(
+        request: Request,
+        header: &str,
+        scheme: &str,
+        key: Option<&Secret>,
+    ) -> Result<Request, ToolError> {
+        let Some(key) = key else { return Ok(request) };
+        let value = format!("{scheme}{}", key.expose());
+        request.secret_header(header, &value).map_err(|error| told(error, None))
     }
 }
 
 /// The engine did not do its part.
 pub(super) fn upstream(text: impl Into<String>) -> ToolError {
     ToolError::new(ErrorKind::Upstream, text)
+}
+
+/// What came is no answer of such an engine.
+pub(super) fn unlike_an_engine() -> ToolError {
+    upstream("its answer is not what such an engine answers")
 }
 
 impl Hit {
@@ -190,7 +224,7 @@ mod tests {
     fn a_result_that_is_none_takes_no_other_with_it() {
         #[derive(Debug, Deserialize)]
         struct Answer {
-            #[serde(default, deserialize_with = "those_that_fit")]
+            #[serde(deserialize_with = "those_that_fit")]
             results: Vec<Entry>,
         }
         #[derive(Debug, Deserialize)]
@@ -205,7 +239,7 @@ mod tests {
             urls(r#"{"results": [{"title": "x"}, {"url": "a"}, {"url": null}, {"url": "b"}]}"#),
             ["a", "b"]
         );
-        assert!(urls(r#"{"results": []}"#).is_empty() && urls("{}").is_empty());
-        assert!(read(r#"{"results": [{"title": "x"}]}"#).is_err());
+        assert!(urls(r#"{"results": []}"#).is_empty());
+        assert!(read(r#"{"results": [{"title": "x"}]}"#).is_err() && read("{}").is_err());
     }
 }

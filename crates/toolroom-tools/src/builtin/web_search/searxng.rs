@@ -14,7 +14,7 @@ const MAX_NAME: usize = 40;
 
 #[derive(Deserialize)]
 struct Answer {
-    #[serde(default, deserialize_with = "those_that_fit")]
+    #[serde(deserialize_with = "those_that_fit")]
     results: Vec<Entry>,
     /// Those behind it that did not answer, each with a reason.
     #[serde(default)]
@@ -42,11 +42,9 @@ pub(super) async fn search(
     let place = format!("{}/search", engine.url.trim_end_matches('/'));
     let url = Url::parse_with_params(&place, [("q", query), ("format", "json")])
         .map_err(|error| upstream("its address cannot be used").caused_by(error))?;
-    let mut request =
+    let request =
         Request::get(url).header("accept", "application/json").map_err(|error| told(error, None))?;
-    if let Some(key) = key {
-        request = Engine::with_key(request, "authorization", &format!("Bearer {}", key.expose()))?;
-    }
+    let request = Engine::with_key(request, "authorization", "Bearer ", key)?;
     let answer: Answer = engine.answer(web, request).await?;
     if answer.results.is_empty() && !answer.unresponsive_engines.is_empty() {
         let names = answer.unresponsive_engines.iter().filter_map(|silent| silent.get(0)?.as_str());

@@ -7,13 +7,13 @@ use toolroom::tool::ToolError;
 use toolroom_host::net::Request;
 
 use super::super::web::{Web, told};
-use super::engine::{Engine, Hit, those_that_fit, upstream};
+use super::engine::{Engine, Hit, those_that_fit};
 
 pub(super) const URL: &str = "https://api.tavily.com/search";
 
 #[derive(Deserialize)]
 struct Answer {
-    #[serde(default, deserialize_with = "those_that_fit")]
+    #[serde(deserialize_with = "those_that_fit")]
     results: Vec<Entry>,
 }
 
@@ -35,12 +35,11 @@ pub(super) async fn search(
     query: &str,
     count: usize,
 ) -> Result<Vec<Hit>, ToolError> {
-    let key = key.ok_or_else(|| upstream("it wants a key and has none"))?;
     let body = json!({"query": query, "max_results": count}).to_string();
     let request = Request::post(&engine.url, body)
         .header("content-type", "application/json")
         .map_err(|error| told(error, None))?;
-    let request = Engine::with_key(request, "authorization", &format!("Bearer {}", key.expose()))?;
+    let request = Engine::with_key(request, "authorization", "Bearer ", key)?;
     let answer: Answer = engine.answer(web, request).await?;
     let hit = |entry: Entry| Hit {
         title: entry.title,

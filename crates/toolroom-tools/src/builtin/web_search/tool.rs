@@ -112,7 +112,10 @@ pub(in super::super) fn tool(
     })?;
     // All engines one after the other, and a moment more.
     let limit = LIMIT * u32::try_from(EngineKind::ALL.len()).unwrap_or(1) + Duration::from_secs(10);
-    let tool = tool.check(problems).answers_at_hand(move |scope, arguments| shelf.kept(scope, arguments));
+    let tool = tool.check(problems).answers_at_hand(move |scope, arguments| {
+        let (search, scope, arguments) = (Arc::clone(&shelf), scope.clone(), arguments.clone());
+        async move { search.at_hand(&scope, &arguments).await }
+    });
     Ok(Arc::new(tool.with(|spec| {
         spec.title("Web Search")
             .effect(Effect::Read)
@@ -144,6 +147,20 @@ impl Search {
         from_shelf(wanted.query, &kept).into_output().ok()
     }
 
+    /// What is on the shelf; an error, if nobody can be asked as things are set up. Neither is somebody's work.
+    async fn at_hand(&self, scope: &Scope, arguments: &Arguments) -> Result<Option<ToolOutput>, ToolError> {
+        if let Some(kept) = self.kept(scope, arguments) {
+            return Ok(Some(kept));
+        }
+        let engines = self.engines.of(&scope.project).await?;
+        if engines.is_empty() {
+            return Err(nobody_to_ask());
+        }
+        let unready = engines.iter().map_while(|engine| Some(Failed::of(engine, &engine.key().err()?)));
+        let unready: Vec<Failed> = unready.collect();
+        if unready.len() == engines.len() { Err(nobody_answered(&unready, None)) } else { Ok(None) }
+    }
+
     async fn answer(&self, project: &ProjectId, wanted: Wanted) -> Result<Answer, ToolError> {
         let question = Question::new(project, &wanted.query, wanted.count);
         if let Some(kept) = self.shelf.find(&question) {
@@ -153,8 +170,8 @@ impl Search {
         if engines.is_empty() {
             return Err(nobody_to_ask());
         }
-        let mut failed = Vec::new();
-        for engine in &engines {
+        let (mut failed, mut last) = (Vec::new(), None);
+        for engine in engines {
             match engine.search(&self.web, wanted.query.trim(), wanted.count).await {
                 Ok(hits) => {
                     let kept = Kept { engine: engine.kind, hits };
@@ -162,22 +179,35 @@ impl Search {
                     return Ok(answered(wanted.query, &kept, failed));
                 }
                 Err(error) => {
+                    // Whoever asked is told, with the answer or the error; this is for whoever wonders why.
                     if let Some(cause) = error.for_operator() {
-                        tracing::warn!(engine = engine.kind.as_str(), %error, cause, "a search failed");
+                        tracing::info!(engine = engine.kind.as_str(), %error, cause, "a search failed");
                     }
-                    failed.push(Failed {
-                        provider: engine.kind.as_str(),
-                        reason: error.for_model().to_owned(),
-                    });
+                    failed.push(Failed::of(&engine, &error));
+                    last = Some(error);
                 }
             }
         }
-        let reasons: Vec<String> =
-            failed.iter().map(|failed| format!("{}: {}", failed.provider, failed.reason)).collect();
-        let text = format!("no search engine has answered; {}", reasons.join("; "));
-        let hint = "searching again at once does not help; fetch a page whose address is known, or say that nothing \
-                    could be searched";
-        Err(ToolError::new(ErrorKind::Upstream, text).with_hint(hint))
+        Err(nobody_answered(&failed, last))
+    }
+}
+
+impl Failed {
+    fn of(engine: &Engine, error: &ToolError) -> Self {
+        Self { provider: engine.kind.as_str(), reason: error.for_model().to_owned() }
+    }
+}
+
+fn nobody_answered(failed: &[Failed], last: Option<ToolError>) -> ToolError {
+    let reasons: Vec<String> =
+        failed.iter().map(|failed| format!("{}: {}", failed.provider, failed.reason)).collect();
+    let text = format!("no search engine has answered; {}", reasons.join("; "));
+    let hint = "searching again at once does not help; fetch a page whose address is known, or say that nothing \
+                could be searched";
+    let error = ToolError::new(ErrorKind::Upstream, text).with_hint(hint);
+    match last {
+        Some(last) => error.caused_by(last),
+        None => error,
     }
 }
 
