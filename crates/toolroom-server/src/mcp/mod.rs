@@ -16,7 +16,6 @@ mod form;
 #[cfg(test)]
 mod fuzz;
 mod kept;
-mod lasting;
 mod lines;
 mod listing;
 mod message;
@@ -35,17 +34,19 @@ mod state;
 pub(crate) mod stdio;
 mod tally;
 mod tasks;
+mod undertakings;
+mod unheard;
 mod version;
 mod voice;
 mod watcher;
 
 pub(crate) use changes::{Kinds, Watch};
 pub(crate) use desk::{Calls, Desk};
-pub(crate) use lasting::{GoingOn, Lasting};
 pub(crate) use message::{Id, Message, NoMessage, Request, error_text, notification_text, result_text};
 pub(crate) use peer::{Asker, Client, Peer, Place};
 pub(crate) use refusal::Refusal;
 pub(crate) use running::Working;
 pub(crate) use session::Session;
+pub(crate) use undertakings::{GoingOn, Undertakings};
 pub(crate) use version::{MODERN, Version};
 pub(crate) use voice::Voice;
