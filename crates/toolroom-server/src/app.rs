@@ -55,6 +55,9 @@ pub(crate) const COMMANDS_HOME: &str = "home";
 /// How often somebody looks whether a conversation was deleted by another process, and its programs have to end.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
+/// How long the end of everything waits for what outlives calls. Each server has less than that for itself.
+const LAST_LOOKS: Duration = Duration::from_secs(5);
+
 /// How long whoever opens a toolroom stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stay {
@@ -220,12 +223,21 @@ impl App {
         Ok(is_deleted)
     }
 
-    /// Writes what is queued and lets go of the database and the network.
-    pub async fn close(self) -> anyhow::Result<()> {
+    /// Writes what is queued and lets go of the database, the network and other servers. For whoever ends, and knows that
+    /// nobody else works here any more.
+    ///
+    /// # Errors
+    /// When the last write fails.
+    pub async fn close(&self) -> anyhow::Result<()> {
         self.lasting.close_ways_out();
-        self.gateway.close().await;
-        if let Err(error) = self.lasting.look_after().await {
-            tracing::warn!(%error, "how programs in the background have ended is not kept");
+        let last_looks = async {
+            self.gateway.close().await;
+            self.lasting.look_after().await
+        };
+        match tokio::time::timeout(LAST_LOOKS, last_looks).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "how programs in the background have ended is not kept"),
+            Err(_) => tracing::warn!("other servers or programs in the background are left without a word"),
         }
         Ok(self.store.shutdown().await?)
     }

@@ -27,6 +27,7 @@ pub mod models;
 mod mutation;
 mod openai;
 mod retention;
+mod running_calls;
 mod runs;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]

@@ -96,6 +96,15 @@ pub enum StoreError {
     /// The file is broken.
     #[error("the database is damaged; restore a copy, then try again")]
     Damaged(#[source] Arc<sqlx::Error>),
+    /// What was to take its place was made for another one.
+    #[error(
+        "the server `{name}` was changed by somebody else meanwhile, and nothing was set; look at it with `toolroom mcp \
+         show {name}`, then do it again"
+    )]
+    ServerChanged {
+        /// The server.
+        name: String,
+    },
     /// There is something in the file a copy should become.
     #[error("`{}` exists already; name another file", path.display())]
     Exists {

@@ -14,11 +14,26 @@ use crate::row::ReadError;
 use crate::setting::Setting;
 use crate::{Store, StoreError, statements};
 
+/// A server as it is entered, in the place of what was there when somebody decided on it.
+#[derive(Debug, Clone)]
+pub struct ServerEntry {
+    /// What it becomes.
+    pub record: ServerRecord,
+    /// What was there; nothing, where nothing was that could be read.
+    pub before: Option<ServerRecord>,
+    /// What the names of those secrets begin with that were granted for another address, and go with it.
+    pub forgotten: Option<String>,
+    /// Whether it is another program or address: what was seen of the one before goes with that.
+    pub is_another: bool,
+}
+
 /// A change of what is kept of a server. Rare, so each is a few statements of its own.
 #[derive(Debug)]
 pub(crate) enum ServerChange {
     /// What a person said about it.
     Record(String),
+    /// What a person said about it, with all that goes along; checked before anything is written.
+    Enter(Box<ServerEntry>),
     /// What a person said about it, in the place of that.
     Replace(Box<ServerRecord>, Box<ServerRecord>),
     /// It is switched on or off.
@@ -32,6 +47,25 @@ pub(crate) enum ServerChange {
 }
 
 impl ServerChange {
+    /// Whether calls are judged by it: secrets go along.
+    pub(crate) fn is_standing(&self) -> bool {
+        matches!(self, Self::Enter(entry) if entry.forgotten.is_some())
+    }
+
+    /// Why it cannot be written as things are now, if so.
+    pub(crate) async fn refused(
+        &self,
+        connection: &mut SqliteConnection,
+        project: &ProjectId,
+    ) -> Result<Option<StoreError>, sqlx::Error> {
+        let Self::Enter(entry) = self else { return Ok(None) };
+        let name = &entry.record.name;
+        let query = statements::SERVER.query().bind(project.as_str().to_owned()).bind(name.clone());
+        let row = query.fetch_optional(connection).await?;
+        let kept = row.as_ref().and_then(kept).filter(|kept| kept.name == *name);
+        Ok((kept != entry.before).then(|| StoreError::ServerChanged { name: name.clone() }))
+    }
+
     /// Writes it inside the open transaction; gives the number of servers that were changed, or of tools. What is
     /// compared is read in that transaction, so that nobody can come in between.
     pub(crate) async fn write(
@@ -49,12 +83,26 @@ impl ServerChange {
             Ok::<_, sqlx::Error>(of_server(statements::SET_SERVER).bind(record).bind(now.as_micros()))
         };
         let row = of_server(statements::SERVER).fetch_optional(&mut *connection).await?;
-        let kept: Option<ServerRecord> =
-            row.as_ref().and_then(|row| parsed(row, "record", row.try_get(1).ok()?).ok());
+        let kept = row.as_ref().and_then(kept);
         match self {
             Self::Record(record) => {
                 let query = of_server(statements::SET_SERVER).bind(record.clone()).bind(now.as_micros());
                 Ok(query.execute(connection).await?.rows_affected())
+            }
+            Self::Enter(entry) => {
+                let changed = set(&entry.record)?.execute(&mut *connection).await?.rows_affected();
+                if let Some(beginning) = &entry.forgotten {
+                    let query = statements::DELETE_SECRETS_FROM.query().bind(project.as_str().to_owned());
+                    query.bind(beginning.clone()).execute(&mut *connection).await?;
+                }
+                if let Some(row) = row.filter(|_| entry.is_another) {
+                    let has_listed = condition(&row).ok().flatten().is_some_and(|seen| seen.has_listed);
+                    let fresh = ServerCondition { has_listed, ..ServerCondition::default() };
+                    let fresh =
+                        serde_json::to_string(&fresh).map_err(|error| sqlx::Error::Encode(error.into()))?;
+                    of_server(statements::SET_CONDITION).bind(fresh).execute(connection).await?;
+                }
+                Ok(changed)
             }
             Self::Switch(is_enabled, at) => {
                 let (Some(record), Some(row)) = (kept, row) else { return Ok(0) };
@@ -105,6 +153,11 @@ impl ServerChange {
             }
         }
     }
+}
+
+/// What a person said about a server, if it can be read.
+fn kept(row: &SqliteRow) -> Option<ServerRecord> {
+    parsed(row, "record", row.try_get(1).ok()?).ok()
 }
 
 impl Store {

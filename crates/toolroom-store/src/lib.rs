@@ -53,6 +53,7 @@ mod writer;
 pub use artifact::ArtifactFacts;
 pub use backup::{BackupFacts, inspect};
 pub use error::StoreError;
+pub use foreign::ServerEntry;
 pub use health::{InstanceSeen, KeptWords, StoreHealth};
 pub use identity::{ClaimedReply, KeptReply, KeyRecord, ProjectRecord, ReplyName, Retired, SignInKind};
 pub use inbox::Inbox;

@@ -17,6 +17,7 @@ use toolroom::scope::{ProjectId, Scope, UserId};
 use crate::journal::user;
 use crate::reader::Reader;
 use crate::row::{ReadError, Text, named, named_option, read_call, shared, shared_option};
+use crate::statements::Bound;
 use crate::{Store, StoreError, statements};
 
 /// One row of `approvals`, written as a JSON array in the order of `statements::INSERT_APPROVALS`.
@@ -92,8 +93,30 @@ impl Approvals for Store {
     }
 }
 
+impl Store {
+    /// The newest questions about calls of this very scope that came in by this entrance and can still run, newest first; no
+    /// more than `limit`.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn newest_questions(
+        &self,
+        scope: &Scope,
+        entrance: &str,
+        limit: u32,
+    ) -> Result<Inbox, StoreError> {
+        let query = statements::NEWEST_QUESTIONS.query().bind(scope.project.as_str().to_owned());
+        let query = query.bind(user(scope)).bind(entrance.to_owned()).bind(i64::from(limit));
+        inbox(self.reader(), query).await
+    }
+}
+
 async fn list(reader: &Reader, scope: &Scope) -> Result<Inbox, StoreError> {
     let query = statements::QUESTIONS.query().bind(scope.project.as_str().to_owned()).bind(user(scope));
+    inbox(reader, query).await
+}
+
+async fn inbox(reader: &Reader, query: Bound) -> Result<Inbox, StoreError> {
     let rows = reader.rows(query).await?;
     let mut inbox = Inbox::default();
     for row in &rows {

@@ -86,7 +86,8 @@ impl Setting {
     /// room or a run reads that.
     pub(crate) fn is_standing(&self) -> bool {
         match self {
-            Self::Trust { .. } | Self::Agent { .. } | Self::Server { .. } => false,
+            Self::Trust { .. } | Self::Agent { .. } => false,
+            Self::Server { change, .. } => change.is_standing(),
             Self::Identity(change) => change.is_standing(),
             Self::Several(settings) => settings.iter().any(Self::is_standing),
             Self::Switch { .. }
@@ -104,6 +105,13 @@ async fn write_all(
     settings: &[Setting],
     now: Timestamp,
 ) -> Result<Changed, sqlx::Error> {
+    for setting in settings {
+        if let Setting::Server { project, change, .. } = setting
+            && let Some(refused) = change.refused(connection, project).await?
+        {
+            return Ok(Err(refused));
+        }
+    }
     let mut rows = 0;
     for setting in settings {
         match Box::pin(setting.write(connection, now)).await? {

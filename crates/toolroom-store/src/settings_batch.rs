@@ -1,11 +1,10 @@
 //! Settings that are written together, or not at all.
 
 use toolroom::agent::AgentRecord;
-use toolroom::foreign::ServerRecord;
 use toolroom::ledger::{StandingAnswer, SwitchState};
 use toolroom::scope::ProjectId;
 
-use crate::foreign::ServerChange;
+use crate::foreign::{ServerChange, ServerEntry};
 use crate::identity::{IdentityChange, ProjectRecord};
 use crate::setting::Setting;
 use crate::switchboard::SwitchKind;
@@ -53,16 +52,11 @@ impl SettingsBatch {
         Ok(())
     }
 
-    /// A server, in the place of another with its name. What was accepted of its tools stays, so that a person sees what is
-    /// different about those that come.
-    ///
-    /// # Errors
-    /// When it cannot be written as JSON.
-    pub fn server(&mut self, project: &ProjectId, server: &ServerRecord) -> Result<(), StoreError> {
-        let record = serde_json::to_string(server).map_err(StoreError::at_encoding)?;
-        let (project, name) = (project.clone(), server.name.clone());
-        self.settings.push(Setting::Server { project, name, change: ServerChange::Record(record) });
-        Ok(())
+    /// A server, in the place of another with its name, one for each name. What was accepted of its tools stays, so that a
+    /// person sees what is different about those that come.
+    pub fn server(&mut self, project: &ProjectId, entry: ServerEntry) {
+        let (project, name) = (project.clone(), entry.record.name.clone());
+        self.settings.push(Setting::Server { project, name, change: ServerChange::Enter(Box::new(entry)) });
     }
 }
 
@@ -70,7 +64,8 @@ impl Store {
     /// Sets all of it, or nothing.
     ///
     /// # Errors
-    /// When the database fails, or an answer has the id of one in another project; nothing is set then.
+    /// When the database fails, an answer has the id of one in another project, or a server is not what it was when somebody
+    /// decided on it ([`StoreError::ServerChanged`]); nothing is set then.
     pub async fn set_all(&self, batch: SettingsBatch) -> Result<(), StoreError> {
         self.set(Setting::Several(batch.settings)).await.map(drop)
     }

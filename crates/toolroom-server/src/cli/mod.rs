@@ -276,7 +276,7 @@ async fn dispatch(
         | Command::Service(_)
         | Command::Select(_) => Ok(Exit::Usage),
     };
-    close(app).await;
+    close(&app).await;
     result
 }
 
@@ -303,7 +303,7 @@ async fn open(settings: &[String], stay: Stay, output: Output, register: &Regist
 }
 
 /// What was acknowledged is written or promised, and told: an untidy end must not turn it into a failure.
-async fn close(app: App) {
+async fn close(app: &App) {
     if let Err(error) = app.close().await {
         tracing::warn!(%error, "the database could not be closed in order");
     }

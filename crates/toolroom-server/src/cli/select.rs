@@ -143,7 +143,7 @@ async fn own_tools(
 ) -> anyhow::Result<Vec<ToolCard>> {
     let app = open(settings, Stay::Short, output, register).await?;
     let cards = known_tools(&app, &owner()).await;
-    close(app).await;
+    close(&app).await;
     Ok(cards?)
 }
 

@@ -119,7 +119,7 @@ async fn room(register: &Register) -> Vec<Check> {
     if let Err(error) = app.close().await {
         checks.push(Check::of("closing", Err(error)));
     }
-    drop(folder);
+    drop((app, folder));
     checks
 }
 

@@ -93,7 +93,7 @@ pub(super) async fn run(
     let keys = app.config.config.server.clone();
     let wanted = args.listen.unwrap_or(keys.listen.0);
     if !wanted.ip().is_loopback() && !has_key(&app).await? {
-        close(app).await;
+        close(&app).await;
         let text = format!(
             "others than this machine would come in at {wanted}, and there is no key to tell them apart; make one with \
              `toolroom keys create --name NAME`, or listen at 127.0.0.1"
@@ -103,7 +103,7 @@ pub(super) async fn run(
     let listener = match Listener::bind(wanted).await {
         Ok(listener) => listener,
         Err(error) => {
-            close(app).await;
+            close(&app).await;
             let text = format!(
                 "cannot listen at {wanted}; end what listens there, such as another `toolroom serve`, or name another \
                  address with `--listen`"
@@ -162,7 +162,7 @@ pub(super) async fn run(
     });
     server.serve(listener).await?;
     drop(interrupts);
-    server.close().await;
+    close(server.app()).await;
     if let Some((tracer, task)) = tracing {
         tracer.finish(task).await;
     }

@@ -1,29 +1,24 @@
 //! Entering servers, and forgetting them.
 
-use toolroom::foreign::{ForeignServers, ProgramEntry, Reached, ServerCondition, ServerRecord};
+use toolroom::foreign::{ForeignServers, ProgramEntry, Reached, ServerRecord};
 use toolroom::scope::ProjectId;
 use toolroom_host::folders::remove_private;
+use toolroom_store::ServerEntry;
 
-use super::grants::{forget_grants, forget_secrets};
+use super::grants::{forget_secrets, granted_to};
 use crate::app::App;
 
-/// Enters a server, in the place of an earlier one of that name. What was accepted of its tools stays, so that a person
-/// sees what is different about those that come; what was granted for another address goes, and so does what was seen of
-/// another server.
-pub(crate) async fn enter(app: &App, project: &ProjectId, record: &ServerRecord) -> anyhow::Result<()> {
-    let servers = app.store.servers(project).await?;
-    let before = servers.iter().find(|server| server.name == record.name);
-    let is_same_address = before.is_some_and(|before| address(before) == address(record));
-    if !is_same_address {
-        forget_grants(&app.store, project, &record.name).await?;
+/// A server to be entered, in the place of what somebody saw there before they decided on it. What was accepted of its
+/// tools stays, so that a person sees what is different about those that come; what was granted for another address goes,
+/// and so does what was seen of another server.
+pub(crate) fn entry(before: Option<&ServerRecord>, record: ServerRecord) -> ServerEntry {
+    let is_same_address = before.is_some_and(|before| address(before) == address(&record));
+    ServerEntry {
+        forgotten: (!is_same_address).then(|| granted_to(&record.name)),
+        is_another: before.is_some_and(|before| !is_same_server(before, &record)),
+        before: before.cloned(),
+        record,
     }
-    app.store.set_server(project, record).await?;
-    if before.is_some_and(|before| !is_same_server(before, record)) {
-        let before = app.store.condition(project, &record.name).await?;
-        let fresh = ServerCondition { has_listed: before.has_listed, ..ServerCondition::default() };
-        app.store.set_condition(project, record, &fresh).await?;
-    }
-    Ok(())
 }
 
 /// Forgets a server with all that was made for it: what was accepted of its tools, its secrets, its home. Says whether

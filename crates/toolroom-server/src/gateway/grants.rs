@@ -26,7 +26,7 @@ pub(crate) fn secrets_of(server: &str) -> String {
 }
 
 /// What the names of those begin with that were granted: entries name none of them.
-fn granted_to(server: &str) -> String {
+pub(super) fn granted_to(server: &str) -> String {
     format!("{}oauth.", secrets_of(server))
 }
 

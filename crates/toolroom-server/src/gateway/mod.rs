@@ -28,7 +28,7 @@ use crate::vault::Vault;
 pub(crate) use self::check::{
     check_variables, check_way, checked_url, is_secret, secret_argument, seen_by_all,
 };
-pub(crate) use self::entries::{enter, forget, is_same_server};
+pub(crate) use self::entries::{entry, forget, is_same_server};
 pub(crate) use self::grants::{forget_grants, secrets_of};
 
 /// Other servers, whose programs run where commands do. Starts nothing.

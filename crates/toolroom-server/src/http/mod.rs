@@ -42,7 +42,6 @@ mod repeat;
 mod request_id;
 mod route;
 mod routes;
-mod running;
 mod runs;
 mod server;
 mod sign_in;

@@ -15,13 +15,13 @@ use toolroom_host::listen::Listener;
 use super::door::Door;
 use super::pacing::Pacing;
 use super::problem::Problem;
-use super::running::Running;
 use super::{gate, listen, routes};
 use crate::app::App;
 use crate::config::{AddressRange, ServedName, ServerKeys};
 use crate::identity::{Doorkeeper, HostName};
 use crate::mcp::fixtures::Fixtures;
-use crate::mcp::{Desk, Lasting};
+use crate::mcp::{Desk, Undertakings};
+use crate::running_calls::RunningCalls;
 use crate::runs::Runs;
 use crate::telemetry::{self, Tracer};
 
@@ -50,7 +50,7 @@ pub(crate) struct Server {
     /// Where clients of MCP are answered.
     pub(super) mcp: Arc<Desk>,
     /// What clients of MCP asked for, and left.
-    pub(super) lasting: Lasting,
+    pub(super) undertakings: Undertakings,
     pub(crate) doorkeeper: Doorkeeper,
     names: HashSet<HostName>,
     loopback: bool,
@@ -60,7 +60,7 @@ pub(crate) struct Server {
     pub(super) tracer: Option<Arc<Tracer>>,
     pub(super) pacing: Pacing,
     /// Calls that can be stopped.
-    pub(super) running: Arc<Running>,
+    pub(super) running: Arc<RunningCalls>,
     /// Asked to end: nothing new is begun.
     pub(super) ending: CancellationToken,
     /// About to end: what still runs is stopped.
@@ -77,7 +77,7 @@ impl Server {
         let runs = Runs::new(Arc::clone(&app), settings.tracer.clone());
         Arc::new(Self {
             mcp: Arc::new(Desk::new(Arc::clone(&app), settings.fixtures.clone())),
-            lasting: Lasting::default(),
+            undertakings: Undertakings::default(),
             app,
             runs,
             doorkeeper,
@@ -155,15 +155,8 @@ impl Server {
         });
         listen::serve(listener, self.router(), self.ending.clone()).await;
         ended.await?;
-        self.lasting.end(&self.closing).await;
+        self.undertakings.end(&self.closing).await;
         Ok(())
-    }
-
-    /// Writes what is queued. What was acknowledged is written or promised: an untidy end is no failure.
-    pub(crate) async fn close(&self) {
-        if let Err(error) = self.app.store.shutdown().await {
-            tracing::warn!(%error, "the database could not be closed in order");
-        }
     }
 
     fn router(self: &Arc<Self>) -> Router {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 use toolroom::approval::{AnswerError, AnswerRequest, Asked, EditError, EditRequest};
 use toolroom::call::{CallReport, Pending, ResumeError, ResumeRequest};
-use toolroom::ledger::{Answerer, CallId, DecideError, QuestionState};
+use toolroom::ledger::{Answerer, CallId, DecideError, Question, QuestionState};
 use toolroom::tool::Arguments;
 
 use super::call::Wish;
@@ -18,6 +18,7 @@ use super::content;
 use super::desk::{Calls, Desk};
 use super::dialogue::{Ask, input_required};
 use super::form::{self, Said};
+use super::parked::key_of;
 use super::refusal::Refusal;
 use super::reply::{Reuse, finish};
 use super::state::{self, Carried};
@@ -46,8 +47,7 @@ impl Desk {
     ) -> Result<String, Refusal> {
         let client = &wish.asker.client;
         if pending.by != Answerer::Caller || !client.can_ask() {
-            self.parked.remember(wish, call);
-            return Ok(self.how_to_approve(wish, call, pending));
+            return Ok(self.left_to_others(wish, call, pending));
         }
         let mut why = None;
         for _ in 0..TRIES {
@@ -68,8 +68,7 @@ impl Desk {
                 None => break,
             }
         }
-        self.parked.remember(wish, call);
-        Ok(self.how_to_approve(wish, call, pending))
+        Ok(self.left_to_others(wish, call, pending))
     }
 
     /// Takes the answer that a client of the later era brings to a call that waits.
@@ -89,13 +88,7 @@ impl Desk {
             Some(reply) => form::read(reply),
             None => Said::Unclear(form::NONE_OF_THEM),
         };
-        let approval = &asked.question.approval;
-        let pending = Pending {
-            rule: asked.question.record.rule.clone().unwrap_or_default(),
-            reason: approval.reason.clone(),
-            by: approval.by,
-            expires_at: approval.expires_at,
-        };
+        let pending = pending(&asked.question);
         // What somebody else has answered meanwhile counts, whatever is said now.
         if !is_open {
             return self.go_on(wish, call.clone()).await;
@@ -106,10 +99,7 @@ impl Desk {
                 let ask = self.question(wish, call, &pending, Some(&why)).await?;
                 self.asked_again(wish, call, ask)
             }
-            None => {
-                self.parked.remember(wish, call);
-                Ok(self.how_to_approve(wish, call, &pending))
-            }
+            None => Ok(self.left_to_others(wish, call, &pending)),
         }
     }
 
@@ -160,12 +150,22 @@ impl Desk {
         if !wish.asker.client.takes_tasks() {
             return Ok(Made::Ended(Box::new(wish.calls.resume(request).await)));
         }
-        let call = request.call.clone();
+        let (call, unheard) = (request.call.clone(), Arc::clone(&self.unheard));
         let work = |calls: Arc<dyn Calls>, stop| async move {
             request.cancellation = stop;
-            calls.resume(request).await
+            let call = request.call.clone();
+            unheard.forget(&call);
+            let resumed = calls.resume(request).await;
+            if let Err(error) = &resumed {
+                unheard.keep(&call, not_resumed(error));
+            }
+            resumed
         };
-        self.or_go_on(wish, &call, work).await
+        let made = self.or_go_on(wish, &call, work).await;
+        if let Ok(Made::Ended(_)) = &made {
+            self.unheard.forget(&call);
+        }
+        made
     }
 
     /// Runs a call that was answered.
@@ -182,17 +182,9 @@ impl Desk {
                 Ok(report) => return self.told(wish, &report).await,
                 // The arguments were edited: the call that took its place is the one to run.
                 Err(ResumeError::Replaced { by, .. }) => call = by,
-                Err(
-                    error @ (ResumeError::NotFound(_)
-                    | ResumeError::Over { .. }
-                    | ResumeError::Unrepeatable { .. }
-                    | ResumeError::NotKept(_)),
-                ) => {
-                    let text = content::failed(&error.to_string());
+                Err(error) => {
+                    let text = not_resumed(&error)?;
                     return Ok(finish(wish.asker.client.era, Reuse::Never, text));
-                }
-                Err(error @ (ResumeError::Broken(_) | ResumeError::Sealed(_) | ResumeError::Ledger(_))) => {
-                    return Err(Refusal::failure(&error));
                 }
             }
         }
@@ -222,18 +214,48 @@ impl Desk {
         Ok(input_required(&[ask], Some(state)))
     }
 
-    /// Says who can approve a call, and how.
-    fn how_to_approve(&self, wish: &Wish<'_>, call: &CallId, pending: &Pending) -> String {
-        let whose = match pending.by {
-            Answerer::Caller | Answerer::Client => "you, or the operator,",
-            Answerer::Operator => "the operator",
-        };
-        let text = format!(
-            "waits for approval: {}\nhint: {whose} can answer with `toolroom approvals approve {call}` or in the \
-             dashboard; then make the same call again, and it runs",
-            pending.reason
-        );
-        finish(wish.asker.client.era, Reuse::Never, content::failed(&text))
+    /// Says who can approve a call, and how; the same call, made again, is that one.
+    fn left_to_others(&self, wish: &Wish<'_>, call: &CallId, pending: &Pending) -> String {
+        self.parked.remember(&wish.asker.peer.scope, key_of(wish), call);
+        finish(wish.asker.client.era, Reuse::Never, content::failed(&how_to_approve(call, pending)))
+    }
+}
+
+/// Who can approve a call, and how.
+pub(super) fn how_to_approve(call: &CallId, pending: &Pending) -> String {
+    let whose = match pending.by {
+        Answerer::Caller | Answerer::Client => "you, or the operator,",
+        Answerer::Operator => "the operator",
+    };
+    format!(
+        "waits for approval: {}\nhint: {whose} can answer with `toolroom approvals approve {call}`; then make the same call \
+         again, and it runs",
+        pending.reason
+    )
+}
+
+/// That a call waits, as a question keeps it.
+pub(super) fn pending(question: &Question) -> Pending {
+    let approval = &question.approval;
+    Pending {
+        rule: question.record.rule.clone().unwrap_or_default(),
+        reason: approval.reason.clone(),
+        by: approval.by,
+        expires_at: approval.expires_at,
+    }
+}
+
+/// Why a call cannot go on, as the fields of a result where that is its caller's business.
+pub(super) fn not_resumed(error: &ResumeError) -> Result<String, Refusal> {
+    match error {
+        ResumeError::NotFound(_)
+        | ResumeError::Over { .. }
+        | ResumeError::Replaced { .. }
+        | ResumeError::Unrepeatable { .. }
+        | ResumeError::NotKept(_) => Ok(content::failed(&error.to_string())),
+        ResumeError::Broken(_) | ResumeError::Sealed(_) | ResumeError::Ledger(_) => {
+            Err(Refusal::failure(error))
+        }
     }
 }
 

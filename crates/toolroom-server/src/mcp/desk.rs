@@ -11,7 +11,6 @@ use toolroom::scope::Scope;
 
 use super::changes::Lookouts;
 use super::fixtures::Fixtures;
-use super::lasting::Lasting;
 use super::listing::{Listed, Listings};
 use super::message::Request;
 use super::parked::Parked;
@@ -23,6 +22,8 @@ use super::resources::Contents;
 use super::session::{Session, Sessions};
 use super::tasks::EXTENSION;
 use super::told::Told;
+use super::undertakings::Undertakings;
+use super::unheard::Unheard;
 use super::version::{Era, MODERN};
 use crate::app::App;
 
@@ -42,7 +43,7 @@ pub(crate) trait Calls: Send + Sync {
     fn is_running(&self, scope: &Scope, call: &CallId) -> bool;
 
     /// What goes on when whoever asked for it has left.
-    fn lasting(&self) -> &Lasting;
+    fn undertakings(&self) -> &Undertakings;
 
     /// Is cancelled when everything is about to end.
     fn closing(&self) -> CancellationToken;
@@ -58,6 +59,8 @@ pub(crate) struct Desk {
     pub(crate) sessions: Sessions,
     /// Calls that wait, for whoever asks for the same again.
     pub(super) parked: Parked,
+    /// What became of tasks, where the journal does not say it.
+    pub(super) unheard: Arc<Unheard>,
     /// Who wants to hear of changes.
     pub(super) lookouts: Lookouts,
     listings: Listings,
@@ -76,6 +79,7 @@ impl Desk {
             app,
             sessions: Sessions::default(),
             parked: Parked::default(),
+            unheard: Arc::default(),
             lookouts: Lookouts::default(),
             listings: Listings::default(),
             contents: Contents::default(),

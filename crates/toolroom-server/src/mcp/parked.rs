@@ -2,13 +2,13 @@
 //!
 //! The ledger knows them, whichever process parked them. What is remembered here only says which of them to look at.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
-use toolroom::ledger::{Approvals as _, CallId, Question, QuestionState};
+use toolroom::ledger::{CallId, Question, QuestionState};
 use toolroom::scope::Scope;
 
 use super::approval::is_about;
@@ -25,6 +25,12 @@ const MOST: usize = 1_024;
 /// Calls of one caller and one tool that are looked at, the newest.
 const MOST_ALIKE: usize = 64;
 
+/// Questions of one scope that are looked at, the newest.
+const MOST_READ: u32 = 4_096;
+
+/// Calls that were parked here lately and are remembered beside what was read.
+const MOST_LATELY: usize = 1_024;
+
 /// What an entrance says of a call: who made it.
 const CALLER: &str = "mcp/caller";
 
@@ -38,18 +44,23 @@ pub(super) fn made_by(caller: &str) -> Map<String, Value> {
 pub(super) struct Parked(Mutex<HashMap<Scope, Read>>);
 
 /// What waits in one scope.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Read {
-    /// When the ledger was read.
-    at: Instant,
+    /// When somebody last set out to read the ledger; nobody has, if nothing.
+    at: Option<Instant>,
     calls: ParkedCalls,
+    /// What was parked here lately, oldest first: whoever reads the ledger meanwhile may have come too early for it.
+    lately: VecDeque<(Instant, Key, CallId)>,
 }
 
-/// By who made them, and the tool.
-type ParkedCalls = HashMap<(Arc<str>, Arc<str>), Vec<CallId>>;
+/// Who made a call, and the tool.
+pub(super) type Key = (Arc<str>, Arc<str>);
+
+/// By who made them, and the tool; the newest come first.
+type ParkedCalls = HashMap<Key, Vec<CallId>>;
 
 /// Whose calls of which tool are meant.
-fn key_of(wish: &Wish<'_>) -> (Arc<str>, Arc<str>) {
+pub(super) fn key_of(wish: &Wish<'_>) -> Key {
     (Arc::clone(&wish.asker.peer.name), wish.entry.spec().id.shared())
 }
 
@@ -58,42 +69,71 @@ impl Parked {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers a call that was parked here.
-    pub(super) fn remember(&self, wish: &Wish<'_>, call: &CallId) {
-        if let Some(read) = self.lock().get_mut(&wish.asker.peer.scope) {
-            let calls = read.calls.entry(key_of(wish)).or_default();
-            if !calls.contains(call) {
-                calls.truncate(MOST_ALIKE - 1);
-                calls.insert(0, call.clone());
-            }
-        }
-    }
-
-    /// Calls that may wait. Nothing, if the ledger has to be read first; whoever comes while that is done goes by what was
-    /// known before.
-    fn of(&self, wish: &Wish<'_>) -> Option<Vec<CallId>> {
-        let (mut scopes, now) = (self.lock(), Instant::now());
-        let read = scopes.get_mut(&wish.asker.peer.scope)?;
-        if now.saturating_duration_since(read.at) >= FRESH {
-            read.at = now;
-            return None;
-        }
-        Some(match read.calls.is_empty() {
-            true => Vec::new(),
-            false => read.calls.get(&key_of(wish)).cloned().unwrap_or_default(),
-        })
-    }
-
-    fn keep(&self, scope: &Scope, calls: ParkedCalls) {
+    /// Remembers a call of this caller and tool that was parked here.
+    pub(super) fn remember(&self, scope: &Scope, key: Key, call: &CallId) {
         let mut scopes = self.lock();
-        if scopes.len() >= MOST {
-            // What is forgotten is read again when it is wanted.
-            scopes.retain(|_, read| read.at.elapsed() < FRESH);
+        if !make_room(&mut scopes, scope) {
+            return;
         }
-        if scopes.len() < MOST || scopes.contains_key(scope) {
-            scopes.insert(scope.clone(), Read { at: Instant::now(), calls });
+        let read = scopes.entry(scope.clone()).or_default();
+        if read.lately.len() >= MOST_LATELY {
+            read.lately.pop_front();
+        }
+        read.lately.push_back((Instant::now(), key.clone(), call.clone()));
+        put_first(&mut read.calls, key, call);
+    }
+
+    /// Calls that may wait. Otherwise the ledger has to be read, from now on; whoever comes while that is done goes by what
+    /// was known before.
+    fn of(&self, scope: &Scope, key: &Key) -> Result<Vec<CallId>, Instant> {
+        let (mut scopes, now) = (self.lock(), Instant::now());
+        let Some(read) = scopes.get_mut(scope) else { return Err(now) };
+        match read.at {
+            Some(at) if now.saturating_duration_since(at) < FRESH => {
+                Ok(read.calls.get(key).cloned().unwrap_or_default())
+            }
+            Some(_) => {
+                read.at = Some(now);
+                Err(now)
+            }
+            // Nothing is known yet that others could go by.
+            None => Err(now),
         }
     }
+
+    /// Takes what somebody has read who set out at `began`, with what was parked here since.
+    fn keep(&self, scope: &Scope, began: Instant, calls: ParkedCalls) {
+        let mut scopes = self.lock();
+        if !make_room(&mut scopes, scope) {
+            return;
+        }
+        let read = scopes.entry(scope.clone()).or_default();
+        // Somebody else set out later.
+        if read.at.is_some_and(|at| at > began) {
+            return;
+        }
+        (read.at, read.calls) = (Some(began), calls);
+        read.lately.retain(|(at, ..)| *at >= began);
+        for (_, key, call) in &read.lately {
+            put_first(&mut read.calls, key.clone(), call);
+        }
+    }
+}
+
+fn put_first(calls: &mut ParkedCalls, key: Key, call: &CallId) {
+    let alike = calls.entry(key).or_default();
+    if !alike.contains(call) {
+        alike.truncate(MOST_ALIKE - 1);
+        alike.insert(0, call.clone());
+    }
+}
+
+/// Says whether there is room for what is known of a scope. What is forgotten is read again when it is wanted.
+fn make_room(scopes: &mut HashMap<Scope, Read>, scope: &Scope) -> bool {
+    if scopes.len() >= MOST && !scopes.contains_key(scope) {
+        scopes.retain(|_, read| read.at.is_some_and(|at| at.elapsed() < FRESH));
+    }
+    scopes.len() < MOST || scopes.contains_key(scope)
 }
 
 impl Desk {
@@ -104,9 +144,9 @@ impl Desk {
         arguments: &Map<String, Value>,
     ) -> Result<Option<CallId>, Refusal> {
         let peer = &wish.asker.peer;
-        let calls = match self.parked.of(wish) {
-            Some(calls) => calls,
-            None => Box::pin(self.read_parked(wish)).await?,
+        let calls = match self.parked.of(&peer.scope, &key_of(wish)) {
+            Ok(calls) => calls,
+            Err(began) => Box::pin(self.read_parked(wish, began)).await?,
         };
         for call in calls {
             let Some(asked) = Box::pin(self.asked(wish, &call)).await? else { continue };
@@ -121,16 +161,11 @@ impl Desk {
     }
 
     /// Reads what waits, and gives what is meant of it.
-    async fn read_parked(&self, wish: &Wish<'_>) -> Result<Vec<CallId>, Refusal> {
+    async fn read_parked(&self, wish: &Wish<'_>, began: Instant) -> Result<Vec<CallId>, Refusal> {
         let scope = &wish.asker.peer.scope;
-        let inbox = self.app.store.questions(scope).await.map_err(|error| Refusal::failure(&error))?;
+        let inbox = self.app.store.newest_questions(scope, ENTRANCE, MOST_READ).await;
         let mut calls = ParkedCalls::new();
-        // The oldest come first.
-        for question in inbox.questions.into_iter().rev() {
-            let record = &question.record;
-            if !is_open(question.state) || record.scope != *scope || *record.entrance != *ENTRANCE {
-                continue;
-            }
+        for question in inbox.map_err(|error| Refusal::failure(&error))?.questions {
             // What cannot be opened any more cannot be run.
             let Ok(asked) = self.app.room.opened(question) else { continue };
             let Some(caller) = asked.metadata.get(CALLER).and_then(Value::as_str) else { continue };
@@ -141,11 +176,54 @@ impl Desk {
             }
         }
         let found = calls.get(&key_of(wish)).cloned().unwrap_or_default();
-        self.parked.keep(scope, calls);
+        self.parked.keep(scope, began, calls);
         Ok(found)
     }
 }
 
 const fn is_open(state: QuestionState) -> bool {
     matches!(state, QuestionState::Waiting | QuestionState::Granted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key() -> Key {
+        ("key".into(), "app:x".into())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_parked_while_somebody_reads_is_not_forgotten() {
+        let (parked, scope, read) = (Parked::default(), Scope::default(), CallId::new("call_1"));
+        let known = || parked.of(&scope, &key());
+        let began = known().unwrap_err();
+        let meanwhile = CallId::new("call_2");
+        parked.remember(&scope, key(), &meanwhile);
+        assert!(known().is_err(), "nothing was read yet");
+        let calls = || ParkedCalls::from([(key(), vec![read.clone()])]);
+        parked.keep(&scope, began, calls());
+        assert_eq!(known().unwrap(), [meanwhile.clone(), read.clone()]);
+
+        tokio::time::advance(FRESH).await;
+        let began = known().unwrap_err();
+        assert_eq!(known().unwrap(), [meanwhile.clone(), read.clone()], "what was known before");
+        // It was answered in another process.
+        parked.keep(&scope, began, calls());
+        assert_eq!(known().unwrap(), [read.clone()]);
+        // Whoever set out earlier and comes later knows less.
+        parked.keep(&scope, began - Duration::from_millis(1), ParkedCalls::new());
+        assert_eq!(known().unwrap(), [read]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_remembered_has_bounds() {
+        let (parked, scope) = (Parked::default(), Scope::default());
+        parked.keep(&scope, Instant::now(), ParkedCalls::new());
+        for number in 0..MOST_LATELY * 2 {
+            parked.remember(&scope, key(), &CallId::new(&format!("call_{number}")));
+        }
+        assert_eq!(parked.of(&scope, &key()).unwrap().len(), MOST_ALIKE);
+        assert_eq!(parked.lock()[&scope].lately.len(), MOST_LATELY);
+    }
 }

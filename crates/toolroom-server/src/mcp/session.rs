@@ -96,12 +96,12 @@ impl Session {
     }
 
     /// Somebody listens for the client, and nobody else does any more.
-    pub(crate) fn listens(self: &Arc<Self>) -> Listening {
+    pub(crate) fn listens(self: &Arc<Self>) -> Listener {
         let (only, mut listening) = (CancellationToken::new(), lock(&self.listening));
         listening.cancel();
         *listening = only.clone();
         self.listeners.fetch_add(1, Ordering::Relaxed);
-        Listening { session: Arc::clone(self), only }
+        Listener { session: Arc::clone(self), only }
     }
 
     /// Since when nothing was heard of it. Of one that listens something always is.
@@ -152,12 +152,12 @@ impl Session {
 }
 
 /// Somebody who listens for a client, until this is dropped.
-pub(crate) struct Listening {
+pub(crate) struct Listener {
     session: Arc<Session>,
     only: CancellationToken,
 }
 
-impl Listening {
+impl Listener {
     /// Waits until somebody else listens, or the client has left.
     pub(crate) async fn over(&self) {
         tokio::select! {
@@ -167,7 +167,7 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for Listener {
     fn drop(&mut self) {
         *lock(&self.session.seen) = Instant::now();
         self.session.listeners.fetch_sub(1, Ordering::Relaxed);

@@ -73,7 +73,7 @@ pub(crate) async fn serve(desk: Desk, peer: Peer, ending: CancellationToken) -> 
             closing.cancel();
         }
     });
-    calls.lasting().end(&closing).await;
+    calls.undertakings().end(&closing).await;
     hurry.abort();
     drop((said, calls));
     // What is stopped and does not end is left behind.
@@ -185,7 +185,7 @@ impl Line {
         let listening = session.listens();
         let (desk, peer) = (Arc::clone(&self.desk), Arc::clone(&self.peer));
         let (ending, said) = (self.ending.clone(), self.said.clone());
-        let going_on = self.calls.lasting().begin_attended();
+        let going_on = self.calls.undertakings().begin_attended();
         tokio::spawn(async move {
             let follow = async {
                 let Ok(mut watch) = Watch::begin(&desk, &peer, Kinds::ALL).await else { return };
@@ -230,7 +230,7 @@ impl Line {
                 }
             },
         };
-        if self.calls.lasting().len() >= AT_ONCE {
+        if self.calls.undertakings().len() >= AT_ONCE {
             return self.refuse(Some(&request.id), &Refusal::busy()).await;
         }
         let stop = match request.method.as_str() {
@@ -252,7 +252,7 @@ impl Line {
             voice: Voice::of(said.clone()),
             place: Place::default(),
         };
-        let going_on = self.calls.lasting().begin_attended();
+        let going_on = self.calls.undertakings().begin_attended();
         tokio::spawn(async move {
             let id = request.id.clone();
             let answer = desk.answer(&calls, &asker, request, &stop).await;

@@ -10,11 +10,12 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use toolroom::call::{CallReport, Denial, Done, Outcome};
 use toolroom::clock::Timestamp;
-use toolroom::ledger::{CallId, CallRecord, CallStatus, Journal as _};
+use toolroom::ledger::{CallId, CallRecord, CallStatus, Journal as _, QuestionState};
 use toolroom::tool::{ErrorKind, Origin, ToolError};
 
+use super::approval::{how_to_approve, pending};
 use super::call::Wish;
-use super::content::Promise;
+use super::content::{self, Promise};
 use super::desk::{Calls, Desk};
 use super::listing::promise;
 use super::peer::Asker;
@@ -51,7 +52,7 @@ impl Desk {
         let carried = Carried::Task { call: call.clone(), began: began.as_micros() };
         let id = state::seal(&*self.app.vault, name, EXTENSION, began, carried)?;
         // It outlives whoever asked for it, once they know its name, and keeps their place.
-        let kept = (wish.calls.lasting().begin(name)?, wish.asker.place.clone());
+        let kept = (wish.calls.undertakings().begin(name)?, wish.asker.place.clone());
         let stop = wish.calls.closing();
         let work = work(Arc::clone(wish.calls), stop.clone());
         let mut running = tokio::spawn(telemetry::carried(async move {
@@ -85,39 +86,68 @@ impl Desk {
         let task = self.named(asker, params)?;
         // Its row is written when it has a place, so one that waits for that has none.
         let is_running = calls.is_running(&asker.peer.scope, &task.call);
-        let Some(call) = self.row_of(asker, &task.call).await? else {
-            return match is_running {
-                true => reply(
-                    asker.client.era,
-                    Reuse::Never,
-                    &described(task.id, "working", task.began, task.began),
-                ),
-                false => Err(missing()),
-            };
+        let row = self.row_of(asker, &task.call).await?;
+        let stage = match &row {
+            None if is_running => Stage::Working,
+            None => Stage::Ended(self.unheard.of(&task.call).ok_or_else(missing)?),
+            Some(call) => match call.status {
+                CallStatus::Begun => Stage::Working,
+                // What was approved and waits for its place has the row of one that waits for a person.
+                CallStatus::Pending if is_running => Stage::Working,
+                CallStatus::Pending => self.waits(asker, &task.call).await?,
+                CallStatus::Cancelled => Stage::Cancelled,
+                CallStatus::Done | CallStatus::Failed | CallStatus::Denied => {
+                    Stage::Ended(Ok(self.came_of(asker, call).await?))
+                }
+                CallStatus::Unknown => {
+                    let text = "it began, and nobody knows how it ended; check what happened";
+                    Stage::Ended(Err(Refusal::new(Refusal::INTERNAL, text)))
+                }
+            },
         };
-        let status = match call.status {
-            CallStatus::Begun | CallStatus::Pending => "working",
-            CallStatus::Cancelled => "cancelled",
-            CallStatus::Done | CallStatus::Failed | CallStatus::Denied => "completed",
-            CallStatus::Unknown => "failed",
-        };
-        let changed = call.ended_at.or(call.begun_at).unwrap_or(task.began);
-        let mut told = described(task.id, status, task.began, changed);
-        match status {
-            "completed" => {
-                let tool = self.app.room.catalog().find(&asker.peer.scope.project, &call.tool).ok();
-                let promise = tool.map_or(Promise::None, |entry| promise(&entry, asker.client.era));
-                let text = self.outcome(asker, promise, &report(&call)).await?;
+        let changed = row.as_ref().and_then(|call| call.ended_at.or(call.begun_at)).unwrap_or(task.began);
+        let told = |status| described(task.id, status, task.began, changed);
+        let told = match stage {
+            Stage::Working => told("working"),
+            Stage::Cancelled => told("cancelled"),
+            Stage::Ended(Ok(text)) => {
                 let result: Value = serde_json::from_str(&text).map_err(|error| Refusal::failure(&error))?;
+                let mut told = told("completed");
                 told.insert("result".to_owned(), result);
+                told
             }
-            "failed" => {
-                let text = "it began, and nobody knows how it ended; check what happened";
-                told.insert("error".to_owned(), json!(Refusal::new(Refusal::INTERNAL, text)));
+            Stage::Ended(Err(refusal)) => {
+                let mut told = told("failed");
+                told.insert("error".to_owned(), json!(refusal));
+                told
             }
-            _ => {}
-        }
+        };
         reply(asker.client.era, Reuse::Never, &told)
+    }
+
+    /// What the journal says came of a call, as the fields of a result.
+    async fn came_of(&self, asker: &Asker, call: &CallRecord) -> Result<String, Refusal> {
+        let tool = self.app.room.catalog().find(&asker.peer.scope.project, &call.tool).ok();
+        let promise = tool.map_or(Promise::None, |entry| promise(&entry, asker.client.era));
+        self.outcome(asker, promise, &report(call)).await
+    }
+
+    /// What is told of a call that waits, and that nobody works on: as when it had not become a task.
+    async fn waits(&self, asker: &Asker, call: &CallId) -> Result<Stage, Refusal> {
+        if let Some(unheard) = self.unheard.of(call) {
+            return Ok(Stage::Ended(unheard));
+        }
+        let scope = &asker.peer.scope;
+        let asked = self.app.room.asked(scope, call).await.map_err(|error| Refusal::failure(&error))?;
+        let question = asked.ok_or_else(missing)?.question;
+        self.parked.remember(scope, (Arc::clone(&asker.peer.name), Arc::clone(&question.record.tool)), call);
+        let text = match question.state {
+            QuestionState::Granted => {
+                "it was approved, and has not run\nhint: make the same call again, and it runs".to_owned()
+            }
+            _ => how_to_approve(call, &pending(&question)),
+        };
+        Ok(Stage::Ended(Ok(content::failed(&text))))
     }
 
     /// Stops a task. One that has ended stays as it is.
@@ -169,6 +199,14 @@ impl Desk {
     }
 }
 
+/// How far a task is.
+enum Stage {
+    Working,
+    Cancelled,
+    /// The fields of its result, or why there is none.
+    Ended(Result<String, Refusal>),
+}
+
 /// A task as its id names it.
 struct Task<'a> {
     id: &'a str,
@@ -203,7 +241,7 @@ fn report(call: &CallRecord) -> CallReport {
             value: call.result.clone().unwrap_or_default(),
             message: call.message.clone(),
             chars: usize::try_from(call.result_chars).unwrap_or(usize::MAX),
-            truncated: call.artifact.is_some(),
+            truncated: call.is_shortened(),
             artifact: call.artifact.clone(),
             origin: Origin::Untrusted,
             offers: call.offers.clone(),
@@ -228,6 +266,8 @@ mod tests {
     use toolroom::tool::Offer;
 
     use super::*;
+    use crate::mcp::kept::Kept;
+    use crate::mcp::version::Era;
 
     #[test]
     fn a_denial_is_told_as_one_and_a_failure_as_one() {
@@ -243,6 +283,25 @@ mod tests {
         call.kind = Some(ErrorKind::NotFound);
         let failed = report(&call).outcome;
         assert!(matches!(&failed, Outcome::Failed(error) if error.kind() == ErrorKind::NotFound));
+    }
+
+    #[test]
+    fn a_result_whose_whole_is_gone_is_still_a_shortened_one() {
+        let at = Timestamp::from_micros(1);
+        let mut call = CallRecord::arrived(CallId::new("call_1"), Scope::project("p"), "app:x", at);
+        call.status = CallStatus::Done;
+        call.result = Some(Arc::new(json!({"rows": "first … last"})));
+        let is_truncated =
+            |call: &CallRecord| matches!(report(call).outcome, Outcome::Done(done) if done.truncated);
+        call.result_chars = 23;
+        assert!(!is_truncated(&call));
+        call.result_chars = 90_000;
+        assert!(is_truncated(&call));
+        let era = Era::Modern;
+        let told = content::called(&report(&call), era, Promise::Schema, &Kept::default());
+        assert!(told.contains("was not kept") && !told.contains("structuredContent"), "{told}");
+        call.result = None;
+        assert!(is_truncated(&call));
     }
 
     #[test]

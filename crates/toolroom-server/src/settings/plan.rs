@@ -16,6 +16,7 @@ use super::gather::of_project;
 use super::server_check;
 use crate::agents::{check, refuse_written};
 use crate::app::App;
+use crate::gateway::entry;
 use crate::identity::{check_name, check_project_id, project, projects};
 
 /// The longest name of a switch.
@@ -249,8 +250,8 @@ impl ImportPlan {
             let state = fate(before, &wanted(before.map_or(here.now, |before| before.changed_at)));
             if self.note(settings, "server", name, state) {
                 let wanted = wanted(here.now);
-                self.batch.server(&settings.id, &wanted).map_err(|error| error.to_string())?;
                 self.explain(server_check::target(&wanted));
+                self.batch.server(&settings.id, entry(before, wanted));
             }
         }
         Ok(())

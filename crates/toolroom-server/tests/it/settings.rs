@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::canary::Canary;
 use crate::home::{Home, Ran};
+use crate::seat::{Seat, Stdout};
 use crate::secrets::set;
 
 /// A toolroom in which everything that can be set is set.
@@ -188,4 +189,50 @@ fn a_file_is_private_and_never_written_over() {
     home.run(&words).ended(2);
     let same = home.run(&["import", file.to_str().unwrap(), "--json", "--yes"]).ended(0).json();
     assert!(states(&same).iter().all(|state| state.starts_with("same ")), "{same}");
+}
+
+fn local(document: &mut Value) -> &mut Value {
+    let projects = document["projects"].as_array_mut().unwrap();
+    projects.iter_mut().find(|project| project["id"] == "local").unwrap()
+}
+
+fn shown(home: &Home) -> Value {
+    home.run(&["mcp", "show", "far", "--json"]).ended(0).json()
+}
+
+#[test]
+fn a_server_at_another_address_loses_what_was_granted_and_seen_at_the_old_one() {
+    let home = Home::new();
+    home.run(&["mcp", "add", "far", "--url", "http://127.0.0.1:1/mcp", "--no-start"]).ended(0);
+    home.run(&["mcp", "test", "far"]).ended(1);
+    set(&home, "mcp.far.oauth.grant", "granted-at-the-old-address");
+    let same = exported(&home);
+    let granted = || home.run(&["secrets", "--json"]).ended(0).json().to_string().contains("mcp.far.oauth");
+    imported(&home, &same, &["--yes"]).ended(0);
+    assert!(granted() && shown(&home)["state"] == "failing", "nothing is different: {}", shown(&home));
+    let mut moved = same;
+    local(&mut moved)["servers"][0]["reached"]["url"] = json!("http://127.0.0.1:2/mcp");
+    imported(&home, &moved, &["--yes"]).ended(0);
+    assert!(!granted(), "it was for another address");
+    assert!(shown(&home)["condition"]["failure"].is_null(), "{}", shown(&home));
+}
+
+#[test]
+fn what_somebody_changes_while_a_person_is_asked_is_not_undone() {
+    let home = Home::new();
+    home.run(&["mcp", "add", "far", "--url", "http://127.0.0.1:1/mcp", "--no-start"]).ended(0);
+    let mut document = exported(&home);
+    local(&mut document)["servers"][0]["timeout_seconds"] = json!(7);
+    local(&mut document)["tools"]["builtin:calculator"] = json!("off");
+    let file = home.path().join("settings.json");
+    std::fs::write(&file, document.to_string()).unwrap();
+    let import = home.command(&["import", file.to_str().unwrap()]);
+    let mut sitting = Seat::new(100).starts(&import, Stdout::Terminal);
+    sitting.sees("set 2? [y/N]");
+    home.run(&["mcp", "disable", "far"]).ended(0);
+    sitting.types("y\n");
+    sitting.leaves().ended(1).shows("was changed by somebody else meanwhile");
+    let left = exported(&home);
+    assert_eq!(left["projects"][0]["servers"][0]["is_enabled"], false, "{left}");
+    assert_eq!(left["projects"][0]["tools"], json!({}), "all of it or nothing: {left}");
 }

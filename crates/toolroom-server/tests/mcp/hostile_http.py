@@ -11,6 +11,16 @@ MODE = sys.argv[1]
 PORT = int(sys.argv[2])
 LISTED = []
 GONE = threading.Event()
+# Hands out sessions, and notes in the file that its third argument names which of them were opened and ended.
+WITH_SESSIONS = MODE in ("keeps", "lingers", "forgets", "forgets_all")
+OPENED = []
+FORGOTTEN = []
+
+
+def note(what, session):
+    if len(sys.argv) > 3:
+        with open(sys.argv[3], "a") as notes:
+            notes.write(f"{what} {session}\n")
 
 
 def tool(name, description="Does something", schema=None, **more):
@@ -59,8 +69,8 @@ class Server(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def answer(self, ident, result):
-        self.document({"jsonrpc": "2.0", "id": ident, "result": result})
+    def answer(self, ident, result, **headers):
+        self.document({"jsonrpc": "2.0", "id": ident, "result": result}, **headers)
 
     def refuse(self, ident, message, code=-32601):
         self.document({"jsonrpc": "2.0", "id": ident, "error": {"code": code, "message": message}})
@@ -73,6 +83,9 @@ class Server(BaseHTTPRequestHandler):
         self.document({}, 405)
 
     def do_DELETE(self):
+        note("ended", self.headers.get("mcp-session-id"))
+        if MODE == "lingers":
+            GONE.wait()
         self.document({})
 
     def do_POST(self):
@@ -88,8 +101,13 @@ class Server(BaseHTTPRequestHandler):
             return self.end_headers()
         if method == "initialize":
             name = f"hostile {shown}" if MODE == "echoes" else "hostile\u001b[2J"
-            return self.answer(ident, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
-                                       "serverInfo": {"name": name, "version": "1"}})
+            hello = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                     "serverInfo": {"name": name, "version": "1"}}
+            if not WITH_SESSIONS:
+                return self.answer(ident, hello)
+            OPENED.append(str(len(OPENED) + 1))
+            note("opened", OPENED[-1])
+            return self.answer(ident, hello, mcp_session_id=OPENED[-1])
         if method == "tools/list":
             return self.list(ident, message.get("params", {}), shown)
         if method == "tools/call":
@@ -118,6 +136,10 @@ class Server(BaseHTTPRequestHandler):
 
     def call(self, ident, shown):
         stolen = {"content": [{"type": "text", "text": "stolen"}]}
+        session = self.headers.get("mcp-session-id")
+        if MODE == "forgets_all" or (MODE == "forgets" and FORGOTTEN in ([], [session])):
+            FORGOTTEN[:] = [session]
+            return self.document({}, 404)
         if MODE == "silent":
             GONE.wait()
         if MODE == "wrong_ids":

@@ -175,6 +175,15 @@ registry! {
     /// $1 project, $2 user: pending calls and what is asked about them, oldest first.
     QUESTIONS = each(concat!(questions!(), "calls.rowid"), concat!(questions!(), "calls.id"));
 
+    /// $1 project, $2 user or nobody, $3 entrance, $4 limit: those that came in there and can still run, newest first.
+    NEWEST_QUESTIONS = both(concat!(
+            "SELECT ",
+            question_columns!(),
+            " WHERE calls.project = $1 AND calls.status = 'pending' AND approvals.asks <> 'client' AND calls.entrance = $3 \
+             AND (calls.user_id = $2 OR (CAST($2 AS TEXT) IS NULL AND calls.user_id IS NULL)) \
+             AND approvals.state IN ('waiting', 'granted') ORDER BY calls.id DESC LIMIT $4"
+        ));
+
     /// $1 call, $2 project, $3 user.
     QUESTION = both(concat!(
             "SELECT ",

@@ -77,6 +77,9 @@ registry! {
     /// $1 project, $2 name.
     DELETE_SECRET = both("DELETE FROM secrets WHERE project = $1 AND name = $2");
 
+    /// $1 project, $2 what their names begin with.
+    DELETE_SECRETS_FROM = both("DELETE FROM secrets WHERE project = $1 AND substr(name, 1, length($2)) = $2");
+
     /// Begins a change of keys, which may be undone alone.
     SAVEPOINT_RESEAL = both("SAVEPOINT reseal");
 

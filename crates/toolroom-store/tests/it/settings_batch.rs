@@ -4,13 +4,15 @@ use toolroom::agent::{AgentRecord, Agents};
 use toolroom::clock::Clock;
 use toolroom::conversation::AgentId;
 use toolroom::foreign::{
-    AddressEntry, Declarations, DefinitionChange, DefinitionRecord, ForeignServers, Reached, ServerRecord,
+    AddressEntry, Declarations, DefinitionChange, DefinitionRecord, ForeignServers, Reached, ServerCondition,
+    ServerRecord,
 };
 use toolroom::ledger::{AnswerId, Answerer, CallId, StandingAnswer, SwitchState, Switchboard};
 use toolroom::policy::Ruling;
 use toolroom::scope::{ProjectId, Scope};
-use toolroom_store::{ProjectRecord, SettingsBatch};
+use toolroom_store::{ProjectRecord, ServerEntry, SettingsBatch, StoreError};
 
+use crate::asking::sealed;
 use crate::place::Place;
 
 fn answer(place: &Place, project: &ProjectId) -> StandingAnswer {
@@ -46,6 +48,11 @@ fn server(place: &Place) -> ServerRecord {
     }
 }
 
+/// One that changes nothing but what its record says.
+fn entry(place: &Place, before: Option<ServerRecord>) -> ServerEntry {
+    ServerEntry { record: server(place), before, forgotten: None, is_another: false }
+}
+
 #[tokio::test]
 async fn everything_in_a_batch_is_set_and_seen_by_others() {
     let place = Place::new();
@@ -70,7 +77,7 @@ async fn everything_in_a_batch_is_set_and_seen_by_others() {
     batch.feature_switch(&shop, "memory", SwitchState::On);
     batch.answer(answer(&place, &shop));
     batch.agent(&shop, &agent).unwrap();
-    batch.server(&shop, &server(&place)).unwrap();
+    batch.server(&shop, entry(&place, Some(server(&place))));
     here.set_all(batch).await.unwrap();
 
     let standing = there.standing(&shop).await.unwrap();
@@ -103,4 +110,59 @@ async fn an_answer_takes_the_place_of_one_of_its_own_project_alone() {
     let standing = store.standing(&other).await.unwrap();
     assert_eq!(standing.answers.iter().count(), 0);
     assert!(standing.switches.tool("calculator").is_none(), "what came before it is undone");
+}
+
+#[tokio::test]
+async fn a_server_takes_the_place_of_what_somebody_saw_and_of_nothing_else() {
+    let place = Place::new();
+    let store = place.open().await;
+    let shop = ProjectId::new("shop");
+    let seen = ServerCondition {
+        failure: Some("it is down".to_owned()),
+        has_listed: true,
+        ..ServerCondition::default()
+    };
+    store.set_server(&shop, &server(&place)).await.unwrap();
+    store.set_condition(&shop, &server(&place), &seen).await.unwrap();
+    for name in ["mcp.files.oauth.grant", "mcp.files.header", "mcp.files2.oauth.grant"] {
+        store.set_secret(&shop, name, sealed(name)).await.unwrap();
+    }
+    let names = async || {
+        let secrets = store.secrets(&shop).await.unwrap();
+        secrets.into_iter().map(|secret| secret.name).collect::<Vec<_>>()
+    };
+    let off = ServerRecord { is_enabled: false, ..server(&place) };
+    for before in [None, Some(off.clone())] {
+        let mut batch = SettingsBatch::default();
+        batch.tool_toggle(&shop, "t:one", SwitchState::Off);
+        let forgotten = Some("mcp.files.oauth.".to_owned());
+        batch.server(
+            &shop,
+            ServerEntry { record: off.clone(), forgotten, is_another: true, ..entry(&place, before) },
+        );
+        let refused = store.set_all(batch).await.unwrap_err();
+        assert!(matches!(&refused, StoreError::ServerChanged { name } if name == "files"), "{refused}");
+    }
+    assert!(store.standing(&shop).await.unwrap().switches.tool("t:one").is_none(), "nothing was set");
+    assert_eq!(store.servers(&shop).await.unwrap(), [server(&place)]);
+    assert_eq!(store.condition(&shop, "files").await.unwrap(), seen);
+    assert_eq!(names().await.len(), 3);
+
+    let mut batch = SettingsBatch::default();
+    let forgotten = Some("mcp.files.oauth.".to_owned());
+    let before = Some(server(&place));
+    batch.server(
+        &shop,
+        ServerEntry { record: off.clone(), forgotten, is_another: true, ..entry(&place, before) },
+    );
+    let revision = store.standing(&shop).await.unwrap().revision;
+    store.set_all(batch).await.unwrap();
+    assert_eq!(store.servers(&shop).await.unwrap(), [off]);
+    let fresh = ServerCondition { has_listed: true, ..ServerCondition::default() };
+    assert_eq!(store.condition(&shop, "files").await.unwrap(), fresh);
+    assert_eq!(names().await, ["mcp.files.header", "mcp.files2.oauth.grant"]);
+    assert!(
+        store.standing(&shop).await.unwrap().revision > revision,
+        "others are told that a secret is gone"
+    );
 }

@@ -115,7 +115,7 @@ impl Client {
         self.wire.is_alive()
     }
 
-    /// Ends the connection in order. Dropping it does so, too, without a word.
+    /// Ends the connection in order. Dropping it does so, too, and waits for nothing.
     pub async fn close(self) {
         if let Wire::Http(http) = &*self.wire {
             http.close().await;

@@ -28,9 +28,13 @@ pub trait Door: Send + Sync {
         None
     }
 
-    /// Called when the server lets nobody in: says whether it makes sense to ask again.
-    fn challenged<'a>(&'a self, challenge: &'a Challenge) -> BoxFuture<'a, Result<bool, McpError>> {
-        let _ = challenge;
+    /// Called when the server lets nobody in who shows this token: says whether it makes sense to ask again.
+    fn challenged<'a>(
+        &'a self,
+        challenge: &'a Challenge,
+        shown: Option<&'a Secret>,
+    ) -> BoxFuture<'a, Result<bool, McpError>> {
+        let _ = (challenge, shown);
         Box::pin(async { Ok(false) })
     }
 }

@@ -16,7 +16,7 @@ use super::door::Challenge;
 use super::error::McpError;
 use super::message::{cancelled, request, shortened, too_large};
 use super::remote::Remote;
-use super::wire::Ask;
+use super::wire::{Ask, LAST_WORD};
 
 /// How long the stream may take to say where messages go.
 const READY: Duration = Duration::from_secs(15);
@@ -99,11 +99,12 @@ impl EventStream {
 async fn let_in(remote: &Remote) -> Result<Response, McpError> {
     let mut is_again = false;
     loop {
-        let request = remote.with_credentials(Request::get(remote.url.clone()))?;
+        let shown = remote.token();
+        let request = remote.with_credentials(Request::get(remote.url.clone()), shown.as_ref())?;
         let request = request.header("accept", "text/event-stream")?.header("accept-encoding", "identity")?;
         let response = remote.http.send(request).await?;
         let Some(challenge) = Challenge::of(&response) else { return Ok(response) };
-        if is_again || !remote.door.challenged(&challenge).await? {
+        if is_again || !remote.challenged(&challenge, shown.as_ref()).await? {
             return Err(McpError::Unauthorized { why: challenge.to_string() });
         }
         is_again = true;
@@ -118,7 +119,8 @@ impl Drop for EventStream {
 
 impl Line {
     async fn tell(&self, message: Vec<u8>) -> Result<(), McpError> {
-        let request = self.remote.with_credentials(Request::post(self.post.clone(), message))?;
+        let request = Request::post(self.post.clone(), message);
+        let request = self.remote.with_credentials(request, self.remote.token().as_ref())?;
         let response = self.remote.http.send(request.header("content-type", "application/json")?).await?;
         match response.status {
             status if status.is_success() => Ok(()),
@@ -129,7 +131,7 @@ impl Line {
     /// Says that nobody waits for a request any more.
     fn take_back(self: Arc<Self>, id: i64) {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            drop(runtime.spawn(async move { drop(self.tell(cancelled(id)).await) }));
+            drop(runtime.spawn(async move { drop(timeout(LAST_WORD, self.tell(cancelled(id))).await) }));
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::timeout;
 use toolroom_host::net::{Method, Request, Response};
 use toolroom_host::sse::{Place, Reader};
 
@@ -12,7 +13,7 @@ use super::door::Challenge;
 use super::error::McpError;
 use super::message::{MAX_MESSAGE_BYTES, cancelled, request, shortened, too_large};
 use super::remote::Remote;
-use super::wire::Ask;
+use super::wire::{Ask, LAST_WORD};
 
 /// How often a stream that ended early is taken up again for one answer.
 pub(super) const MAX_RESUMED: u32 = 20;
@@ -46,6 +47,8 @@ struct Spoken {
     version: Option<String>,
     is_stateless: bool,
     session: Option<String>,
+    /// The session is over, or about to be.
+    has_left: bool,
 }
 
 impl StreamableHttp {
@@ -86,13 +89,19 @@ impl StreamableHttp {
 
     /// Ends the session, where there is one.
     pub(super) async fn close(&self) {
-        if self.0.spoken().session.is_none() {
-            return;
+        if let Some(farewell) = self.0.farewell() {
+            self.0.leave(farewell).await;
         }
-        let request = self.0.request(Request::new(Method::DELETE, self.0.remote.url.clone()), None, &[]);
-        if let Ok(request) = request {
-            // Servers need not know the method, and nobody waits for what they say.
-            drop(self.0.remote.http.send(request).await);
+    }
+}
+
+/// Whoever is done with a server lets go of it, and the server of their session, whichever way it came to that.
+impl Drop for StreamableHttp {
+    fn drop(&mut self) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        if let Some(farewell) = self.0.farewell() {
+            let line = Arc::clone(&self.0);
+            drop(runtime.spawn(async move { line.leave(farewell).await }));
         }
     }
 }
@@ -104,11 +113,24 @@ impl Line {
         if let Some(id) = from {
             request = request.header("last-event-id", id)?;
         }
-        let response = self.remote.http.send(self.request(request, None, &[])?).await?;
+        let response = self.remote.http.send(self.with_token(request)?).await?;
         match kind(&response) {
             Kind::Events if response.status.is_success() => Ok(response),
             _ => Err(status_of(response).await),
         }
+    }
+
+    /// What ends the session; nothing where there is none any more.
+    fn farewell(&self) -> Option<Request> {
+        let request = self.with_token(Request::new(Method::DELETE, self.remote.url.clone())).ok()?;
+        let mut spoken = self.spoken();
+        let is_over = spoken.session.is_none() || std::mem::replace(&mut spoken.has_left, true);
+        (!is_over).then_some(request)
+    }
+
+    /// Servers need not know the method, and whatever they say changes nothing: one that says nothing is left all the same.
+    async fn leave(&self, farewell: Request) {
+        drop(timeout(LAST_WORD, self.remote.http.send(farewell)).await);
     }
 
     fn spoken(&self) -> MutexGuard<'_, Spoken> {
@@ -118,7 +140,9 @@ impl Line {
     async fn exchange(&self, ticket: &mut Ticket, ask: &Ask, body: Vec<u8>) -> Result<Value, McpError> {
         let response = self.post(body, Some(&ask.method), &ask.headers).await?;
         if ask.method == "initialize" {
-            self.spoken().session = response.header("mcp-session-id").map(str::to_owned);
+            let session = response.header("mcp-session-id").map(str::to_owned);
+            let mut spoken = self.spoken();
+            (spoken.session, spoken.has_left) = (session, false);
         }
         if !response.status.is_success() {
             return self.refused(ticket, response).await;
@@ -187,7 +211,7 @@ impl Line {
     fn take_back(self: Arc<Self>, id: i64) {
         let is_told = !self.spoken().is_stateless;
         if let (true, Ok(runtime)) = (is_told, tokio::runtime::Handle::try_current()) {
-            drop(runtime.spawn(async move { drop(self.tell(cancelled(id)).await) }));
+            drop(runtime.spawn(async move { drop(timeout(LAST_WORD, self.tell(cancelled(id))).await) }));
         }
     }
 
@@ -200,6 +224,7 @@ impl Line {
 
     async fn refused(&self, ticket: &mut Ticket, response: Response) -> Result<Value, McpError> {
         if response.status.as_u16() == 404 && self.spoken().session.is_some() {
+            self.spoken().has_left = true;
             return Err(McpError::SessionLost);
         }
         if matches!(kind(&response), Kind::Document) {
@@ -226,14 +251,22 @@ impl Line {
         loop {
             let request = Request::post(self.remote.url.clone(), body.clone())
                 .header("content-type", "application/json")?;
+            let shown = self.remote.token();
+            let request = self.remote.with_credentials(request, shown.as_ref())?;
             let response = self.remote.http.send(self.request(request, method, headers)?).await?;
             let Some(challenge) = Challenge::of(&response) else { return Ok(response) };
             let is_last = challenges == MAX_CHALLENGES;
             challenges += 1;
-            if is_last || !self.remote.door.challenged(&challenge).await? {
+            if is_last || !self.remote.challenged(&challenge, shown.as_ref()).await? {
                 return Err(McpError::Unauthorized { why: challenge.to_string() });
             }
         }
+    }
+
+    /// A request with the token of now, and everything that belongs to the session.
+    fn with_token(&self, request: Request) -> Result<Request, McpError> {
+        let request = self.remote.with_credentials(request, self.remote.token().as_ref())?;
+        self.request(request, None, &[])
     }
 
     /// The request with everything that belongs to the session.
@@ -248,7 +281,6 @@ impl Line {
             .header("accept", "application/json, text/event-stream")?
             // What is compressed arrives late.
             .header("accept-encoding", "identity")?;
-        request = self.remote.with_credentials(request)?;
         if let Some(version) = &spoken.version {
             request = request.header("mcp-protocol-version", version)?;
         }

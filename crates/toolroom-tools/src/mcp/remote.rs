@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolroom::redact::Secret;
 use toolroom_host::net::{Http, Request};
 
-use super::door::Door;
+use super::door::{Challenge, Door};
 use super::error::McpError;
 
 /// The header that says who asks.
@@ -24,16 +24,37 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The request with what the operator has set and what was granted. Who asks is said once: what the operator has set
-    /// counts.
-    pub(super) fn with_credentials(&self, mut request: Request) -> Result<Request, McpError> {
+    /// The token to show now. Who asks is said once: what the operator has set counts.
+    pub(super) fn token(&self) -> Option<Secret> {
+        self.door.token().filter(|_| !self.is_said())
+    }
+
+    /// The request with what the operator has set and this token.
+    pub(super) fn with_credentials(
+        &self,
+        mut request: Request,
+        token: Option<&Secret>,
+    ) -> Result<Request, McpError> {
         for (name, value) in &self.headers {
             request = request.secret_header(name, value.expose())?;
         }
-        let is_said = self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(AUTHORIZATION));
-        match self.door.token().filter(|_| !is_said) {
+        match token {
             Some(token) => Ok(request.secret_header(AUTHORIZATION, &format!("Bearer {}", token.expose()))?),
             None => Ok(request),
         }
+    }
+
+    /// The server lets nobody in who shows this token: says whether it makes sense to ask again. Where the operator has
+    /// said who asks, no token helps.
+    pub(super) async fn challenged(
+        &self,
+        challenge: &Challenge,
+        shown: Option<&Secret>,
+    ) -> Result<bool, McpError> {
+        Ok(!self.is_said() && self.door.challenged(challenge, shown).await?)
+    }
+
+    fn is_said(&self) -> bool {
+        self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(AUTHORIZATION))
     }
 }

@@ -10,6 +10,10 @@ use super::event_stream::EventStream;
 use super::http::StreamableHttp;
 use super::stdio::Stdio;
 
+/// How long a server may take over what is the last thing said to it: that nobody waits for an answer any more, or that a
+/// session ends. Whoever said it does not depend on it.
+pub(super) const LAST_WORD: Duration = Duration::from_secs(2);
+
 /// A request before it has a number.
 pub(super) struct Ask {
     pub(super) method: String,

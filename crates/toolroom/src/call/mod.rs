@@ -39,7 +39,7 @@ pub use seat::Seat;
 #[cfg(test)]
 pub(crate) use shorten::dismantle;
 pub(crate) use shorten::{shorten, shorten_text};
-pub(crate) use size::json_bytes;
+pub(crate) use size::{json_bytes, size_chars};
 pub use tokio_util::sync::CancellationToken;
 
 use record::OpenCall;

@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 const WAITING: usize = 32;
 
 /// The size a model reads: a string counts its own characters, anything else those of its compact JSON.
-pub(super) fn size_chars(value: &Value) -> usize {
+pub(crate) fn size_chars(value: &Value) -> usize {
     match value {
         Value::String(text) => chars(text),
         other => json_chars(other),

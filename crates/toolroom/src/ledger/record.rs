@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::ArtifactId;
+use crate::call::size_chars;
 use crate::clock::{Clock, Timestamp};
 use crate::scope::Scope;
 use crate::seconds;
@@ -159,6 +160,13 @@ pub struct CallRecord {
 }
 
 impl CallRecord {
+    /// Whether the result that is kept is less than the tool gave. The whole may be an artifact, or gone.
+    #[must_use]
+    pub fn is_shortened(&self) -> bool {
+        let kept = self.result.as_deref().map_or(0, size_chars);
+        self.artifact.is_some() || (kept as u64) < self.result_chars
+    }
+
     /// The row of a call that has just arrived: nothing is known yet but who asks for what.
     #[must_use]
     pub fn arrived(id: CallId, scope: Scope, tool: &str, asked_at: Timestamp) -> Self {

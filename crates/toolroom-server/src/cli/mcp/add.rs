@@ -4,6 +4,7 @@ use clap::Args;
 use toolroom::foreign::{
     AddressEntry, Declarations, Declared, ForeignServers, ProgramEntry, Reached, ServerRecord,
 };
+use toolroom_store::SettingsBatch;
 
 use super::super::exit::{Exit, Usage};
 use super::super::output::{Output, visible};
@@ -14,7 +15,7 @@ use super::project;
 use super::show::show;
 use super::test::look;
 use crate::app::App;
-use crate::gateway::{check_way, checked_url, enter};
+use crate::gateway::{check_way, checked_url, entry};
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -75,7 +76,9 @@ pub(super) async fn run(app: &App, args: AddArgs, output: Output) -> anyhow::Res
     }
     let no_start = args.no_start;
     let record = record(app, args, before)?;
-    enter(app, &project(), &record).await?;
+    let mut batch = SettingsBatch::default();
+    batch.server(&project(), entry(before, record.clone()));
+    app.store.set_all(batch).await?;
     if no_start {
         let document = ServerDocument::of(app, record).await?;
         show(&document, output)?;

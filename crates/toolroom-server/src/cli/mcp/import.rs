@@ -6,6 +6,7 @@ use clap::Args;
 use toolroom::foreign::ForeignServers;
 use toolroom_host::environment::path_variable;
 use toolroom_host::text_file::{current_folder, read_bounded, read_bounded_unlinked};
+use toolroom_store::SettingsBatch;
 use toolroom_tools::mcp::import::{Place as Kept, Source, SuggestedRule, read};
 
 use super::super::exit::{Exit, Usage};
@@ -70,9 +71,7 @@ pub(super) async fn run(app: &App, args: ImportArgs, output: Output) -> anyhow::
     }
     let is_done = !open.is_empty() && !args.dry_run && (args.yes || is_wanted("enter", open.len(), output)?);
     if is_done {
-        for planned in &open {
-            enter(app, planned).await?;
-        }
+        enter(app, &before, &open).await?;
     }
     if output.is_json() {
         output.document(&document(&found, &before, is_done))?;
@@ -185,12 +184,21 @@ fn suggest(found: &mut Found, origin: &Origin, rule: &SuggestedRule) {
     }
 }
 
-async fn enter(app: &App, planned: &Planned) -> anyhow::Result<()> {
-    let Planned { record, secrets, .. } = planned;
-    for secret in secrets {
+/// All of them, or none: a person has seen what would take the place of what.
+async fn enter(app: &App, before: &Before, open: &[&Planned]) -> anyhow::Result<()> {
+    let mut batch = SettingsBatch::default();
+    for (place, Planned { record, .. }) in open.iter().enumerate() {
+        // Of several that become one the last counts.
+        if !open.iter().skip(place + 1).any(|later| later.record.name == record.name) {
+            let earlier = before.servers.iter().find(|server| server.name == record.name);
+            batch.server(&project(), gateway::entry(earlier, record.clone()));
+        }
+    }
+    app.store.set_all(batch).await?;
+    for secret in open.iter().flat_map(|planned| &planned.secrets) {
         if let Some(value) = &secret.value {
             app.vault.set_secret(&project(), &secret.name, value).await?;
         }
     }
-    gateway::enter(app, &project(), record).await
+    Ok(())
 }

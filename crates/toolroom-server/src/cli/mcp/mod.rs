@@ -114,7 +114,7 @@ pub(super) async fn run(
     };
     let app = open(settings, Stay::Short, output, register).await?;
     let result = act(&app, action, output).await;
-    close(app).await;
+    close(&app).await;
     result
 }
 

@@ -10,7 +10,7 @@ use toolroom_host::interrupt::Interrupts;
 use crate::app::Stay;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
-use crate::cli::{Register, open, owner};
+use crate::cli::{Register, close, open, owner};
 use crate::mcp::fixtures::{Fixtures, with_fixtures};
 use crate::mcp::{Desk, Peer, stdio};
 
@@ -37,8 +37,6 @@ pub(super) async fn run(
     let peer = Peer { scope: owner(), name: "owner".into(), may_read: true };
     let served = stdio::serve(desk, peer, ending).await.context("the client cannot be heard or told");
     drop(interrupts);
-    if let Err(error) = app.store.shutdown().await {
-        tracing::warn!(%error, "the database could not be closed in order");
-    }
+    close(&app).await;
     served.map(|()| Exit::Done)
 }

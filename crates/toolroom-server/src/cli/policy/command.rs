@@ -60,6 +60,6 @@ pub(in crate::cli) async fn run(
         Action::Forget(args) => forget::run(&app, &scope, &args, *output).await,
         Action::Check(_) | Action::Test(_) => Ok(Exit::Usage),
     };
-    close(app).await;
+    close(&app).await;
     result
 }

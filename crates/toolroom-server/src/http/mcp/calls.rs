@@ -7,7 +7,7 @@ use toolroom::ledger::CallId;
 use toolroom::scope::Scope;
 
 use crate::http::server::Server;
-use crate::mcp::{Calls, Lasting};
+use crate::mcp::{Calls, Undertakings};
 
 impl Calls for Server {
     fn call(&self, request: CallRequest) -> BoxFuture<'_, CallReport> {
@@ -31,8 +31,8 @@ impl Calls for Server {
         self.running.knows(scope, call)
     }
 
-    fn lasting(&self) -> &Lasting {
-        &self.lasting
+    fn undertakings(&self) -> &Undertakings {
+        &self.undertakings
     }
 
     fn closing(&self) -> CancellationToken {

@@ -146,13 +146,13 @@ impl Visit {
     /// Before anything is done: what cancels a request may come right behind it. In the earlier era it goes on when its
     /// sender leaves, so there may only be so many.
     fn begin(&self, client: &Client, id: &Id, stop: &CancellationToken) -> Result<Begun, Refusal> {
-        let lasting = &self.server.lasting;
+        let undertakings = &self.server.undertakings;
         Ok(match &client.session {
             Some(session) => Begun {
-                _going_on: lasting.begin(&self.peer.name)?,
+                _going_on: undertakings.begin(&self.peer.name)?,
                 _working: Some(session.running.begin(id, stop)?),
             },
-            None => Begun { _going_on: lasting.begin_attended(), _working: None },
+            None => Begun { _going_on: undertakings.begin_attended(), _working: None },
         })
     }
 

@@ -141,6 +141,7 @@ fn a_notification_cancels_in_the_earlier_era_and_leaving_does_not() {
             json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
         served.ask(&legacy(&key, &session, &message)).is(202);
     };
+    served.has_begun(1);
     cancel(json!("b"));
     assert_eq!(served.home.journal()[0]["status"], "begun");
     cancel(json!("a"));

@@ -100,3 +100,29 @@ fn a_long_call_that_was_approved_goes_on_as_a_task_and_can_be_stopped() {
     approved(&served, &key, 0);
     assert_eq!(text(&counts(&served, &key, 0)), "lift-off");
 }
+
+/// What was approved and waits for its place has no row of its own that says so; a process that ends then leaves it parked.
+#[test]
+fn a_task_that_is_parked_and_that_nobody_works_on_says_what_it_needs() {
+    let rule = "[[rule]]\nid = \"see\"\neffect = \"ask\"\ntool = \"app:countdown\"\nreason = \"to see\"\n\
+                [tool.\"app:countdown\"]\nconcurrency = 1\n";
+    let mut served = Served::configured(rule);
+    let key = served.key("local", "call");
+    approved(&served, &key, 60);
+    let first = named(&counts(&served, &key, 60));
+    approved(&served, &key, 2);
+    let second = named(&counts(&served, &key, 2));
+    let status =
+        |served: &Served, task: &str| result(&served.ask(&about(&key, "tasks/get", task)))["status"].clone();
+    assert_eq!((status(&served, &first), status(&served, &second)), (json!("working"), json!("working")));
+    served.dies();
+    served.starts_again();
+    let told = result(&served.ask(&about(&key, "tasks/get", &second)));
+    assert_eq!((&told["status"], &told["result"]["isError"]), (&json!("completed"), &json!(true)), "{told}");
+    let text = told["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("make the same call again"), "{told}");
+    until(|| status(&served, &first) == "failed");
+    let task = named(&counts(&served, &key, 2));
+    until(|| status(&served, &task) == "completed");
+    assert_eq!(served.home.journal().len(), 2, "it is the same call");
+}

@@ -12,6 +12,7 @@ mod hostile_http;
 mod imported;
 mod lasting;
 mod real_servers;
+mod sessions;
 mod signing_in;
 mod upkeep;
 

@@ -131,12 +131,17 @@ impl OAuthDoor {
         Ok(())
     }
 
-    async fn let_in(&self, challenge: &Challenge) -> Result<bool, McpError> {
+    /// `shown` is what was refused: only that is renewed.
+    async fn let_in(&self, challenge: &Challenge, shown: Option<&Secret>) -> Result<bool, McpError> {
         let token = |grant: &Option<Grant>| grant.as_ref().map(|grant| grant.access_token.clone());
-        let shown = token(&self.granted());
+        let shown = shown.map(|shown| shown.expose().to_owned());
+        // Somebody else was let in meanwhile; whoever is asked now is not waited for.
+        let is_old = || token(&self.granted()) != shown;
+        if is_old() {
+            return Ok(true);
+        }
         let _asking = self.asking.lock().await;
-        if token(&self.granted()) != shown {
-            // Somebody else was let in meanwhile.
+        if is_old() {
             return Ok(true);
         }
         *held(&self.challenge) = Some(challenge.clone());
@@ -191,8 +196,12 @@ impl Door for OAuthDoor {
         self.granted().map(|grant| Secret::new("token", grant.access_token))
     }
 
-    fn challenged<'a>(&'a self, challenge: &'a Challenge) -> BoxFuture<'a, Result<bool, McpError>> {
-        Box::pin(self.let_in(challenge))
+    fn challenged<'a>(
+        &'a self,
+        challenge: &'a Challenge,
+        shown: Option<&'a Secret>,
+    ) -> BoxFuture<'a, Result<bool, McpError>> {
+        Box::pin(self.let_in(challenge, shown))
     }
 }
 
@@ -232,3 +241,6 @@ fn held<T>(lock: &Lock<T>) -> MutexGuard<'_, T> {
 fn refused(why: impl Into<String>) -> McpError {
     McpError::Unauthorized { why: why.into() }
 }
+
+#[cfg(test)]
+mod oauth_tests;

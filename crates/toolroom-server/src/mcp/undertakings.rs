@@ -1,4 +1,4 @@
-//! Work that goes on when whoever asked for it has left. There is only so much of it for each, and it is waited for before
+//! Work that was taken on, and goes on when whoever asked for it has left. There is only so much of it for each, and it is waited for before
 //! everything ends.
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const LAST_STEPS: Duration = Duration::from_secs(2);
 
 /// All of it.
 #[derive(Debug)]
-pub(crate) struct Lasting {
+pub(crate) struct Undertakings {
     going_on: TaskTracker,
     tally: Tally,
 }
@@ -31,13 +31,13 @@ pub(crate) struct GoingOn {
     _counted: Option<Counted>,
 }
 
-impl Default for Lasting {
+impl Default for Undertakings {
     fn default() -> Self {
         Self { going_on: TaskTracker::new(), tally: Tally::new(MOST_OF_ONE) }
     }
 }
 
-impl Lasting {
+impl Undertakings {
     /// Work that may go on for as long as it takes.
     ///
     /// # Errors
@@ -77,14 +77,14 @@ mod tests {
 
     #[tokio::test]
     async fn what_goes_on_is_waited_for_then_stopped_and_ends_in_order() {
-        let (lasting, closing) = (Arc::new(Lasting::default()), CancellationToken::new());
-        let going_on = lasting.begin(&"a".into()).unwrap();
+        let (undertakings, closing) = (Arc::new(Undertakings::default()), CancellationToken::new());
+        let going_on = undertakings.begin(&"a".into()).unwrap();
         let stop = closing.clone();
         let work = tokio::spawn(async move {
             stop.cancelled().await;
             drop(going_on);
         });
-        let (all, ending) = (Arc::clone(&lasting), closing.clone());
+        let (all, ending) = (Arc::clone(&undertakings), closing.clone());
         let end = tokio::spawn(async move { all.end(&ending).await });
         tokio::task::yield_now().await;
         assert!(!end.is_finished() && !work.is_finished());
@@ -95,11 +95,11 @@ mod tests {
 
     #[test]
     fn nobody_has_more_than_so_much_done_for_them() {
-        let lasting = Lasting::default();
+        let undertakings = Undertakings::default();
         let caller: Arc<str> = "a".into();
-        let all: Vec<GoingOn> = (0..MOST_OF_ONE).map(|_| lasting.begin(&caller).unwrap()).collect();
-        assert!(lasting.begin(&caller).is_err() && lasting.begin(&"b".into()).is_ok());
+        let all: Vec<GoingOn> = (0..MOST_OF_ONE).map(|_| undertakings.begin(&caller).unwrap()).collect();
+        assert!(undertakings.begin(&caller).is_err() && undertakings.begin(&"b".into()).is_ok());
         drop(all);
-        assert!(lasting.begin(&caller).is_ok());
+        assert!(undertakings.begin(&caller).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Calls that this process is working on for somebody outside, so that they can be stopped.
+//! Calls that this process is working on for somebody outside, whichever door they came in by, so that they can be stopped.
 
 use std::collections::{HashMap, hash_map};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,19 +9,19 @@ use toolroom::scope::Scope;
 
 /// Calls by id.
 #[derive(Debug, Default)]
-pub(super) struct Running(Mutex<HashMap<CallId, (Scope, CancellationToken)>>);
+pub(crate) struct RunningCalls(Mutex<HashMap<CallId, (Scope, CancellationToken)>>);
 
 /// A call that is being worked on, until this is dropped.
-pub(super) struct Entry {
-    running: Arc<Running>,
+pub(crate) struct Entry {
+    running: Arc<RunningCalls>,
     /// None, if somebody else works on it.
     call: Option<CallId>,
 }
 
-impl Running {
+impl RunningCalls {
     /// Remembers a call for as long as the entry lives. Whoever wants the same one takes nothing away from who works on
     /// it.
-    pub(super) fn enter(self: &Arc<Self>, call: CallId, scope: Scope, stop: CancellationToken) -> Entry {
+    pub(crate) fn enter(self: &Arc<Self>, call: CallId, scope: Scope, stop: CancellationToken) -> Entry {
         let call = self.calls(|calls| match calls.entry(call) {
             hash_map::Entry::Vacant(place) => {
                 let call = place.key().clone();
@@ -34,7 +34,7 @@ impl Running {
     }
 
     /// Stops a call that somebody of `scope` may see. Says whether there is one.
-    pub(super) fn stop(&self, scope: &Scope, call: &CallId) -> bool {
+    pub(crate) fn stop(&self, scope: &Scope, call: &CallId) -> bool {
         self.calls(|calls| match calls.get(call) {
             Some((owner, stop)) if scope.covers(owner) => {
                 stop.cancel();
@@ -45,7 +45,7 @@ impl Running {
     }
 
     /// Whether a call is worked on that somebody of `scope` may see.
-    pub(super) fn knows(&self, scope: &Scope, call: &CallId) -> bool {
+    pub(crate) fn knows(&self, scope: &Scope, call: &CallId) -> bool {
         self.calls(|calls| calls.get(call).is_some_and(|(owner, _)| scope.covers(owner)))
     }
 
