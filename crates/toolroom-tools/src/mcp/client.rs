@@ -182,17 +182,34 @@ impl Client {
         params.insert("arguments".to_owned(), Value::Object(arguments.clone()));
         let mut headers = vec![("mcp-name".to_owned(), encoded(&tool.name))];
         headers.extend(tool.headers.iter().filter_map(|header| header.of(arguments)));
+        self.ask_in_rounds(Ask { progress, headers, ..Ask::new("tools/call", params, patience) }).await
+    }
+
+    /// What is at an address of the server.
+    pub async fn read_resource(&self, uri: &str, patience: Duration) -> Result<Map<String, Value>, McpError> {
+        let params = Map::from_iter([("uri".to_owned(), json!(uri))]);
+        let headers = vec![("mcp-name".to_owned(), encoded(uri))];
+        self.ask_in_rounds(Ask { headers, ..Ask::new("resources/read", params, patience) }).await
+    }
+
+    /// A page of what can be read there.
+    pub async fn resources(
+        &self,
+        cursor: Option<&str>,
+        patience: Duration,
+    ) -> Result<Map<String, Value>, McpError> {
+        let params = cursor.map(|cursor| ("cursor".to_owned(), json!(cursor)));
+        self.ask_in_rounds(Ask::new("resources/list", params.into_iter().collect(), patience)).await
+    }
+
+    /// Asks, and tells the server what it wants to know in between.
+    async fn ask_in_rounds(&self, ask: Ask) -> Result<Map<String, Value>, McpError> {
         let mut extra = Map::new();
         for _ in 0..MAX_ROUNDS {
-            let mut params = params.clone();
-            params.append(&mut extra);
-            let ask = Ask {
-                progress: progress.clone(),
-                headers: headers.clone(),
-                ..Ask::new("tools/call", params, patience)
-            };
+            let mut ask = ask.clone();
+            ask.params.append(&mut extra);
             let Value::Object(result) = self.ask(ask).await? else {
-                return Err(McpError::Nonsense("the result of a tool is no object".to_owned()));
+                return Err(McpError::Nonsense("a result is no object".to_owned()));
             };
             match result.get("resultType").and_then(Value::as_str) {
                 None | Some("complete") => return Ok(result),

@@ -134,11 +134,16 @@ fn block(make_file: &MakeFile<'_>, given: Value, files: &mut Vec<Attachment>) ->
             block.extend(taken(&mut given, &["annotations"]));
         }
         Some("resource_link") if given.get("uri").is_some_and(Value::is_string) => {
-            block.extend(taken(&mut given, &DESCRIBING));
+            block.extend(describing(&mut given));
         }
         _ => return text_block("[content of an unknown kind]"),
     }
     Value::Object(block)
+}
+
+/// What describes a resource, and not what is in it.
+pub(super) fn describing(given: &mut Map<String, Value>) -> Map<String, Value> {
+    taken(given, &DESCRIBING)
 }
 
 /// These fields, of those that are there.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinSet;
-use toolroom::catalog::Catalog;
+use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::clock::Clock;
 use toolroom::foreign::{DefinitionRecord, ForeignServers, ServerRecord};
 use toolroom::ledger::LedgerError;
@@ -19,6 +19,7 @@ use toolroom_host::process::Supervisor;
 use super::berth::{Berth, Harbour};
 use super::definition::Definition;
 use super::launcher::{Grounds, Launcher, Safe};
+use super::resources;
 use super::tool::{ForeignTool, check_schema};
 
 /// How long a server may take for the handshake and for listing its tools, together.
@@ -45,12 +46,12 @@ pub struct Surroundings {
 pub struct Gateway {
     harbour: Arc<Harbour>,
     catalog: Weak<Catalog>,
-    docked: Mutex<BTreeMap<String, Docked>>,
+    docked: Arc<Mutex<BTreeMap<String, Docked>>>,
 }
 
 /// A server, and what of it is in the catalog.
-struct Docked {
-    berth: Arc<Berth>,
+pub(super) struct Docked {
+    pub(super) berth: Arc<Berth>,
     definitions: Vec<DefinitionRecord>,
 }
 
@@ -67,7 +68,7 @@ impl Gateway {
         let launcher = Launcher::new(supervisor, grounds, safe);
         let (start_limit, outdated) = (START_LIMIT, Arc::default());
         let harbour = Arc::new(Harbour { project, kept, launcher, clock, start_limit, outdated });
-        Self { harbour, catalog, docked: Mutex::default() }
+        Self { harbour, catalog, docked: Arc::default() }
     }
 
     /// The same, whose servers may take so long for the handshake and for listing their tools, together. Said before it
@@ -97,6 +98,7 @@ impl Gateway {
         let Harbour { project, kept, .. } = &*self.harbour;
         let Some(catalog) = self.catalog.upgrade() else { return Ok(()) };
         let mut docked = self.docked.lock().await;
+        let was_empty = docked.is_empty();
         let servers = kept.servers(project).await?;
         let is_on = |name: &String| servers.iter().any(|server| server.name == *name && server.is_enabled);
         let gone: Vec<String> = docked.keys().filter(|name| !is_on(name)).cloned().collect();
@@ -122,7 +124,22 @@ impl Gateway {
                 docked.insert(server.name, Docked { berth, definitions });
             }
         }
+        match (was_empty, docked.is_empty()) {
+            (true, false) => self.register_resources(&catalog),
+            (false, true) => catalog.unregister(Some(project), resources::SOURCE),
+            (true, true) | (false, false) => {}
+        }
         Ok(())
+    }
+
+    /// What servers have beside tools.
+    fn register_resources(&self, catalog: &Catalog) {
+        let tools = resources::tools(&Arc::downgrade(&self.docked)).map_err(RegisterError::from);
+        let registered =
+            tools.and_then(|tools| catalog.replace(Some(&self.harbour.project), resources::SOURCE, tools));
+        if let Err(error) = registered {
+            tracing::warn!(%error, "the resources of servers cannot be read");
+        }
     }
 
     fn register(&self, catalog: &Catalog, berth: &Arc<Berth>, definitions: &[DefinitionRecord]) {

@@ -35,6 +35,7 @@ mod param_header;
 mod program;
 mod reach;
 mod remote;
+mod resources;
 mod stdio;
 mod tool;
 mod wire;

@@ -8,7 +8,7 @@ use toolroom::call::CallContext;
 use toolroom::schema::{PatternRule, Schema};
 use toolroom::tool::{Arguments, Effect, Risk, Timeout, Tool, ToolError, ToolOutput, ToolSpec};
 
-use super::berth::Berth;
+use super::berth::{Berth, Wanted};
 use super::declared::worth;
 use super::definition::{Definition, Unusable};
 use super::outcome::outcome;
@@ -85,7 +85,8 @@ impl Tool for ForeignTool {
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let context = Arc::new(context);
-            let result = self.berth.call(&context, &self.definition, &self.hash, arguments).await?;
+            let wanted = Wanted::Call { tool: &self.definition, hash: &self.hash, arguments: &arguments };
+            let result = self.berth.ask(&context, &wanted).await?;
             let make_file = |media_type: &str, bytes| context.attachment(media_type, bytes);
             outcome(&make_file, self.promised.as_ref(), result)
         })

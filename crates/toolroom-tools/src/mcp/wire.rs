@@ -15,6 +15,7 @@ use super::stdio::Stdio;
 pub(super) const LAST_WORD: Duration = Duration::from_secs(2);
 
 /// A request before it has a number.
+#[derive(Clone)]
 pub(super) struct Ask {
     pub(super) method: String,
     pub(super) params: Map<String, Value>,

@@ -62,6 +62,42 @@ fn a_picture_is_a_file_beside_the_result_for_everybody_else() {
 }
 
 #[test]
+fn what_a_result_links_to_can_be_listed_and_read() {
+    let home = with_everything();
+    let links = home.run(&["call", "mcp:every:get-resource-links", "count=4", "--json"]).ended(0).json();
+    let links = links["result"]["content"].as_array().unwrap();
+    let linked =
+        |kind: &str| links.iter().filter_map(|link| link["uri"].as_str()).find(|uri| uri.contains(kind));
+    let read = |uri: &str| {
+        ["call".to_owned(), "read_resource".to_owned(), "server=every".to_owned(), format!("uri={uri}")]
+    };
+    let text = read(linked("text").unwrap());
+    let text: Vec<&str> = text.iter().map(String::as_str).collect();
+    // What it asks for goes out, and what comes is a stranger's.
+    home.run(&text).ended(4);
+    let told = home.run(&[&text[..], &["--yes"]].concat()).ended(0);
+    assert!(told.out.contains("Resource") && !told.out.contains("contents"), "{told:?}");
+
+    let blob = read(linked("blob").unwrap());
+    let blob: Vec<&str> = blob.iter().map(String::as_str).collect();
+    let told = home.run(&[&blob[..], &["--yes", "--json"]].concat()).ended(0).json();
+    let resource = &told["result"]["content"][0]["resource"];
+    assert!(resource["artifact"].is_string() && resource["blob"].is_null(), "{told}");
+    assert!(home.run(&["artifacts", "list"]).ended(0).out.contains("gateway:read_resource"));
+
+    let listed = home.run(&["call", "list_resources", "server=every", "--yes", "--json"]).ended(0).json();
+    let listed = listed["result"]["resources"].as_array().unwrap();
+    assert!(!listed.is_empty() && listed.iter().all(|resource| resource["uri"].is_string()), "{listed:?}");
+
+    let strange = ["call", "read_resource", "server=other", "uri=a://1", "--yes"];
+    assert!(home.run(&strange).ended(1).err.contains("there is no server `other`; there are `every`"));
+    let strange = ["call", "read_resource", "server=every", "uri=demo://nothing", "--yes"];
+    assert!(home.run(&strange).ended(1).err.contains("the server `every` refuses"));
+    home.run(&["mcp", "disable", "every"]).ended(0);
+    home.run(&text).ended(5);
+}
+
+#[test]
 fn data_that_does_not_fit_what_was_promised_is_lost_to_nobody() {
     let served = Served::at(with_odd());
     let key = served.key("local", "call,read");

@@ -61,6 +61,16 @@ pub(super) struct Berth {
     is_wanted_now: bool,
 }
 
+/// What a server is asked for.
+pub(super) enum Wanted<'a> {
+    /// A call of a tool whose accepted definition has this hash.
+    Call { tool: &'a Definition, hash: &'a str, arguments: &'a Arguments },
+    /// What is at an address of its own.
+    Resource { uri: &'a str },
+    /// A page of what it has.
+    Resources { cursor: Option<&'a str> },
+}
+
 #[derive(Default)]
 struct State {
     open: Option<Arc<Open>>,
@@ -127,19 +137,19 @@ impl Berth {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls a tool whose accepted definition has this hash, and gives the result as it came.
-    pub(super) async fn call(
+    /// Asks the server for something, and gives the result as it came.
+    pub(super) async fn ask(
         self: &Arc<Self>,
         context: &Arc<CallContext>,
-        tool: &Definition,
-        hash: &str,
-        arguments: Arguments,
+        wanted: &Wanted<'_>,
     ) -> Result<Map<String, Value>, ToolError> {
         let mut is_second = false;
         self.check_on().await?;
         loop {
             let open = self.open().await.map_err(|error| failed(self.name(), error, false))?;
-            if open.hashes.get(&tool.name).map(String::as_str) != Some(hash) {
+            if let Wanted::Call { tool, hash, .. } = wanted
+                && open.hashes.get(&tool.name).map(String::as_str) != Some(*hash)
+            {
                 return Err(self.not_accepted(&tool.name, open.hashes.contains_key(&tool.name)));
             }
             let left = context.deadline().map(|at| at.saturating_duration_since(Instant::now()));
@@ -148,7 +158,14 @@ impl Berth {
             let told = Arc::clone(context);
             let progress = Arc::new(move |message: String, fraction| told.progress(message, fraction));
             let began = Instant::now();
-            let result = open.client().call(tool, &arguments, patience, Some(progress)).await;
+            let client = open.client();
+            let result = match *wanted {
+                Wanted::Call { tool, arguments, .. } => {
+                    client.call(tool, arguments, patience, Some(progress)).await
+                }
+                Wanted::Resource { uri } => client.read_resource(uri, patience).await,
+                Wanted::Resources { cursor } => client.resources(cursor, patience).await,
+            };
             open.touch();
             match result {
                 Ok(result) => return Ok(result),
