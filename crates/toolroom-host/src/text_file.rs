@@ -216,6 +216,20 @@ pub fn is_empty(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.len() == 0)
 }
 
+/// Whether there is a folder at a path, or a link to one.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "this is the door: looking for a folder")]
+pub fn is_folder(path: &Path) -> bool {
+    path.is_dir()
+}
+
+/// Whether what lies at a path is a link, wherever it leads.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "this is the door: looking for a link")]
+pub fn is_link(path: &Path) -> bool {
+    path.is_symlink()
+}
+
 /// Whether two paths lead to one file that is there.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: looking at two files")]

@@ -23,7 +23,6 @@ use toolroom_host::machine::FileId;
 use toolroom_host::net::Opening;
 use toolroom_host::occupancy::Occupancy;
 use toolroom_host::process::Supervisor;
-use toolroom_host::seal::KEY_FILE;
 use toolroom_host::shell::{Interpreter, Shells};
 use toolroom_host::ssh::SshHome;
 use toolroom_store::Store;
@@ -34,15 +33,14 @@ use toolroom_tools::mcp::Gateway;
 
 use crate::all_tools::{Doors, full_catalog};
 use crate::calendar::{self, ConfiguredCalendar};
-use crate::config::{
-    Compiled, Config, FILE_NAME, FileKeys, Folder, Loaded, LocationKeys, PolicyKeys, Sources, Trust,
-};
-use crate::database::{DATABASE, NOTICE, OccupiedStore, adopt, open_busy_store, open_store};
+use crate::config::{Compiled, Config, FileKeys, Folder, Loaded, LocationKeys, PolicyKeys, Sources, Trust};
+use crate::database::{DATABASE, OccupiedStore, adopt, open_busy_store, open_store};
 use crate::examination::Examination;
 use crate::gateway::gateway;
 use crate::machine::Machine;
 use crate::metrics::Figures;
 use crate::models::keys_of_variables;
+use crate::own_files::own_files;
 use crate::search::{self, ConfiguredEngines};
 use crate::vault::{Hides, Vault};
 
@@ -302,11 +300,8 @@ fn location(keys: &LocationKeys) -> LocationService {
 
 /// The workspaces of all projects. Opens nothing.
 pub(crate) fn projects(folders: &Folders, config: &Config) -> anyhow::Result<Projects> {
-    let own = [DATABASE, NOTICE, FILE_NAME, KEY_FILE, CHAT_HISTORY].map(|name| folders.data.join(name));
-    let beside = ["-wal", "-shm"].map(|end| folders.data.join(format!("{DATABASE}{end}")));
-    let files = own.into_iter().chain(beside).chain([folders.config.join(FILE_NAME)]).collect();
     let home = environment::path_variable("HOME");
-    let mut projects = Projects::new(folders, LOCAL_PROJECT, files).with_home(home);
+    let mut projects = Projects::new(folders, LOCAL_PROJECT, own_files(folders)).with_home(home);
     let path = |folder: &Folder| {
         folder
             .path()

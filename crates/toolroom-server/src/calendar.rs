@@ -32,9 +32,7 @@ impl ConfiguredCalendar {
             };
         };
         if self.keys.url.as_ref().is_some_and(ServiceUrl::is_overheard) {
-            return Err(ToolError::tool(
-                "others can listen to what goes over `http://`, the password among it; write `https://` in `calendar.url`",
-            ));
+            return Err(ToolError::tool(ServiceUrl::listened_to("the password", "calendar.url")));
         }
         let key = self.vault.key(place, project).await.map_err(|error| {
             ToolError::new(ErrorKind::Tool, "the password of the calendar cannot be read").caused_by(error)

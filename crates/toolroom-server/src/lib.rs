@@ -26,6 +26,7 @@ pub mod models;
 #[path = "../../toolroom/tests/it/mutation.rs"]
 mod mutation;
 mod openai;
+mod own_files;
 mod retention;
 mod running_calls;
 mod runs;

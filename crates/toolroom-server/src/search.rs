@@ -30,10 +30,9 @@ impl ConfiguredEngines {
             None => Ok(None),
         };
         let key = match key {
-            Ok(Some(_)) if said.url.as_ref().is_some_and(ServiceUrl::is_overheard) => Err(format!(
-                "others can listen to what goes over `http://`, its key among it; write `https://` in `search.{}.url`",
-                kind.as_str()
-            )),
+            Ok(Some(_)) if said.url.as_ref().is_some_and(ServiceUrl::is_overheard) => {
+                Err(ServiceUrl::listened_to("its key", &format!("search.{}.url", kind.as_str())))
+            }
             key => key,
         };
         let url = said.url.as_ref().map(|url| url.as_str().to_owned());

@@ -18,8 +18,9 @@ use crate::tool::{Capabilities, Effect};
 /// The longest name of a server.
 const MAX_NAME_CHARS: usize = 64;
 
-/// A server, as a person has entered it.
+/// A server, as a person has entered it. A word in it that is not known could have bounded it, so it is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ServerRecord {
     /// Its name, which is part of the ids of its tools.
     pub name: String,
@@ -56,6 +57,7 @@ pub struct Declared {
 
 /// What a person says one tool does, for as long as it is the tool that was meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DeclaredTool {
     /// The hash of the definition that was accepted at that time.
     pub definition: String,
@@ -66,6 +68,7 @@ pub struct DeclaredTool {
 
 /// All that a person says about the tools of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Declarations {
     /// What holds for each tool about which nothing else is said.
     #[serde(flatten)]
@@ -105,6 +108,7 @@ pub enum Reached {
 
 /// A program that is a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ProgramEntry {
     /// The program: a path, or a name that is looked for.
     pub command: String,
@@ -126,6 +130,7 @@ pub struct ProgramEntry {
 
 /// An address that is a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AddressEntry {
     /// The address.
     pub url: String,
@@ -139,7 +144,7 @@ pub struct AddressEntry {
 
 /// A value of an entry: as it is, or kept as a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum EntryValue {
     /// As it is.
     Plain(String),

@@ -48,7 +48,7 @@ pub use self::opening::{Opening, OpeningError};
 pub use self::place::Place;
 pub use self::proxy::Proxy;
 pub use self::reach::{Limits, Reach, RootError};
-pub use self::request::Request;
+pub use self::request::{Request, check_header};
 pub use self::resolve::{Pending, Resolve, SystemResolver};
 pub use self::response::Response;
 pub use self::target::Target;

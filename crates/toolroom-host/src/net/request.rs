@@ -90,12 +90,9 @@ impl Request {
     }
 
     fn set(mut self, name: &str, value: &str, is_secret: bool) -> Result<Self, NetError> {
-        let bad = |why| NetError::BadHeader { name: name.chars().take(80).collect(), why };
-        let parsed = HeaderName::try_from(name).map_err(|_| bad("this is no name of a header"))?;
-        let mut value = HeaderValue::from_str(value)
-            .map_err(|_| bad("its value holds a character that headers cannot hold"))?;
+        let (name, mut value) = header(name, value)?;
         value.set_sensitive(is_secret);
-        self.headers.insert(parsed, value);
+        self.headers.insert(name, value);
         self.check()?;
         Ok(self)
     }
@@ -108,11 +105,31 @@ impl Request {
     }
 
     fn check(&self) -> Result<(), NetError> {
-        match self.headers.keys().find(|name| OF_THE_CLIENT.contains(&name.as_str())) {
-            None => Ok(()),
-            Some(name) => {
-                Err(NetError::BadHeader { name: name.to_string(), why: "the client itself decides about it" })
-            }
+        self.headers.keys().try_for_each(allowed)
+    }
+}
+
+/// Whether a caller may set a header to a value, for whoever writes it down long before it is sent.
+///
+/// # Errors
+/// With what is wrong with the name or the value; neither is repeated beyond the name.
+pub fn check_header(name: &str, value: &str) -> Result<(), NetError> {
+    allowed(&header(name, value)?.0)
+}
+
+fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), NetError> {
+    let bad = |why| NetError::BadHeader { name: name.chars().take(80).collect(), why };
+    let parsed = HeaderName::try_from(name).map_err(|_| bad("this is no name of a header"))?;
+    let value = HeaderValue::from_str(value)
+        .map_err(|_| bad("its value holds a character that headers cannot hold"))?;
+    Ok((parsed, value))
+}
+
+fn allowed(name: &HeaderName) -> Result<(), NetError> {
+    match OF_THE_CLIENT.contains(&name.as_str()) {
+        false => Ok(()),
+        true => {
+            Err(NetError::BadHeader { name: name.to_string(), why: "the client itself decides about it" })
         }
     }
 }

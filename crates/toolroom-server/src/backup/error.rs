@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use toolroom_host::archive::ArchiveError;
+use toolroom_host::folders::Folders;
 use toolroom_host::seal::{KEY_VARIABLE, SealError};
 use toolroom_store::StoreError;
 
@@ -31,6 +32,17 @@ pub(crate) enum BackupError {
     /// There is no key inside.
     #[error("there is no master key inside; leave out --with-key")]
     NoKeyInside,
+    /// The configuration file inside would keep every command from working.
+    #[error(
+        "the configuration file inside cannot be used: {why}; leave out --config, and where there is no `{}` yet, make one with `toolroom init`: it then stays, and everything else is restored",
+        file.display()
+    )]
+    ConfigInside {
+        /// What is wrong with it.
+        why: String,
+        /// Where it would go.
+        file: PathBuf,
+    },
     /// There is no configuration file inside.
     #[error("there is no configuration file inside; leave out --config")]
     NoConfigInside,
@@ -52,6 +64,17 @@ pub(crate) enum BackupError {
         "no copy from before lies beside it; bring a backup back with `toolroom backup restore FILE`, once you have moved the database away"
     )]
     NoWayBack(#[source] StoreError),
+    /// A newer version has changed the database, and the copy from before cannot be read.
+    #[error(
+        "the copy from before, `{}`, cannot be gone back to, and nothing was changed; if you may not read it, look who may with `ls -l`, else bring a backup back with `toolroom backup restore FILE`, once you have moved the database away",
+        copy.display()
+    )]
+    UnreadableCopy {
+        /// The copy.
+        copy: PathBuf,
+        /// What is wrong with it.
+        source: StoreError,
+    },
     /// The archive changed after it had been verified.
     #[error("the backup changed while it was read; try again when nobody writes to it")]
     Changed,
@@ -78,4 +101,14 @@ pub(crate) enum BackupError {
     /// The folders.
     #[error(transparent)]
     Folders(#[from] toolroom_host::folders::FoldersError),
+}
+
+impl BackupError {
+    /// What kept a member from being put into a folder of our own, whose name nobody knows.
+    pub(super) fn extracting(error: ArchiveError, folders: &Folders) -> Self {
+        match error {
+            ArchiveError::Io { source, .. } => Self::Io { path: folders.data.clone(), source },
+            other => other.into(),
+        }
+    }
 }

@@ -77,7 +77,10 @@ impl Restoration {
             None if wishes.config => return Err(BackupError::NoConfigInside),
             None => None,
             Some(_) if is_there(&config_file) && !wishes.config => None,
-            Some(text) => Some(text),
+            Some(text) => match examined.config_problem {
+                Some(why) => return Err(BackupError::ConfigInside { why, file: config_file }),
+                None => Some(text),
+            },
         };
         let (database, key_file) = (folders.data.join(DATABASE), folders.data.join(KEY_FILE));
         let replaced =
@@ -91,7 +94,9 @@ impl Restoration {
         let failed = |source| BackupError::Io { path: folders.data.clone(), source };
         let work = WorkFolder::inside(folders).map_err(failed)?;
         let new = work.path().join(DATABASE);
-        let member = ArchiveReader::open(&self.file)?.extract_member(DATABASE, &new)?;
+        let member = ArchiveReader::open(&self.file)?
+            .extract_member(DATABASE, &new)
+            .map_err(|error| BackupError::extracting(error, folders))?;
         if !self.manifest.content(DATABASE).is_some_and(|content| content.is(&member)) {
             return Err(BackupError::Changed);
         }

@@ -1,4 +1,5 @@
-//! Looking whether a backup is good: every hash, the database itself, and whether its key opens what is sealed.
+//! Looking whether a backup is good: every hash, the database itself, the configuration file, and whether its key opens
+//! what is sealed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use zeroize::Zeroizing;
 
 use super::error::BackupError;
 use super::manifest::{MANIFEST, MAX_BYTES, MEMBERS, Manifest, Rows};
-use crate::config::{FILE_NAME, MAX_FILE_BYTES};
+use crate::config::{FILE_NAME, Layer, MAX_FILE_BYTES, load};
 use crate::database::{DATABASE, presence};
 use crate::vault::place_purpose;
 
@@ -26,8 +27,11 @@ const MAX_KEY_BYTES: u64 = 256;
 pub(crate) struct Examined {
     /// What it says of itself, if that can be read.
     pub(crate) manifest: Option<Manifest>,
-    /// Everything that is wrong with it, a sentence each.
+    /// What is damaged or forged, a sentence each.
     pub(crate) problems: Vec<String>,
+    /// Why the configuration file inside could not be used. It is as it was put in, and everything else can be brought back
+    /// without it.
+    pub(crate) config_problem: Option<String>,
     /// What is sealed in it, once its database could be opened.
     pub(crate) sealed: Option<SealedSeen>,
     /// The key inside.
@@ -54,8 +58,14 @@ pub(crate) enum KeyUsed {
 
 /// Looks at a backup and changes nothing. Only what keeps it from looking is an error.
 pub(crate) async fn examine(folders: &Folders, file: &Path) -> Result<Examined, BackupError> {
-    let mut examined =
-        Examined { manifest: None, problems: Vec::new(), sealed: None, key: None, config: None };
+    let mut examined = Examined {
+        manifest: None,
+        problems: Vec::new(),
+        config_problem: None,
+        sealed: None,
+        key: None,
+        config: None,
+    };
     let mut archive = match ArchiveReader::open(file) {
         Ok(archive) => archive,
         Err(
@@ -74,11 +84,24 @@ pub(crate) async fn examine(folders: &Folders, file: &Path) -> Result<Examined, 
     if let Err(error) = examined.read_members(&mut archive) {
         examined.problem(&error);
     }
-    if let Ok(member) = archive.extract_member(DATABASE, &work.path().join(DATABASE)) {
-        examined.check(&member);
-        examined.look_into(&work.path().join(DATABASE), folders, file).await?;
+    let database = work.path().join(DATABASE);
+    match archive.extract_member(DATABASE, &database) {
+        Ok(member) => {
+            examined.check(&member);
+            examined.look_into(&database, folders, file).await?;
+        }
+        // That it is missing was told above.
+        Err(ArchiveError::NoMember { .. }) => {}
+        Err(error @ ArchiveError::Damaged) => examined.problem(&error),
+        // Such as no room for it here: that says nothing about the backup.
+        Err(error) => return Err(BackupError::extracting(error, folders)),
     }
     Ok(examined)
+}
+
+/// An error with everything behind it.
+fn whole_text(error: &(dyn std::error::Error + 'static)) -> String {
+    anyhow::Chain::new(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// A member that was read into memory.
@@ -90,12 +113,22 @@ fn member(name: &str, content: &[u8]) -> Member {
 impl Examined {
     /// Whether it can be relied upon.
     pub(crate) fn is_good(&self) -> bool {
+        self.is_whole() && self.config_problem.is_none()
+    }
+
+    /// Whether it holds what was put in, whatever that was.
+    pub(crate) fn is_whole(&self) -> bool {
         self.problems.is_empty()
     }
 
     /// Notes an error with everything behind it.
     fn problem(&mut self, error: &(dyn std::error::Error + 'static)) {
-        self.problems.push(anyhow::Chain::new(error).map(ToString::to_string).collect::<Vec<_>>().join(": "));
+        self.problems.push(whole_text(error));
+    }
+
+    /// Notes what is wrong with the database, which lies elsewhere only as long as it is looked at.
+    fn database_problem(&mut self, error: &(dyn std::error::Error + 'static), extracted: &Path) {
+        self.problems.push(whole_text(error).replace(&extracted.display().to_string(), DATABASE));
     }
 
     /// Everything but the database, which may be large.
@@ -120,7 +153,11 @@ impl Examined {
             let config = archive.read_member(FILE_NAME, limit)?;
             self.check(&member(FILE_NAME, &config));
             match String::from_utf8(config) {
-                Ok(text) => self.config = Some(text),
+                Ok(text) => {
+                    let layer = Layer::User { path: FILE_NAME.into(), text: text.clone() };
+                    self.config_problem = load(&[layer]).err().map(|error| error.to_string());
+                    self.config = Some(text);
+                }
                 Err(_) => self.problems.push(format!("`{FILE_NAME}` is not UTF-8")),
             }
         }
@@ -162,7 +199,7 @@ impl Examined {
         let facts = match inspect(database).await {
             Ok(facts) => facts,
             Err(error) => {
-                self.problem(&error);
+                self.database_problem(&error, database);
                 return Ok(());
             }
         };
@@ -180,7 +217,7 @@ impl Examined {
                 sealed
             }
             Err(error) => {
-                self.problem(&error);
+                self.database_problem(&error, database);
                 return Ok(());
             }
         };

@@ -33,13 +33,21 @@ impl WayBack {
                 return Ok(None);
             }
         };
+        let mut unreadable = None;
         for copy in copies_before(&database, known, found).filter(|copy| is_there(copy)) {
             match inspect(&copy).await {
                 Ok(facts) => return Ok(Some(Self { copy, facts, found })),
-                Err(error) => tracing::warn!("`{}` is passed over: {error}", copy.display()),
+                Err(error) => {
+                    tracing::warn!("`{}` is passed over: {error}", copy.display());
+                    // The first one is the nearest to what this version left, and the one to mend.
+                    unreadable.get_or_insert((copy, error));
+                }
             }
         }
-        Err(BackupError::NoWayBack(newer))
+        Err(match unreadable {
+            Some((copy, source)) => BackupError::UnreadableCopy { copy, source },
+            None => BackupError::NoWayBack(newer),
+        })
     }
 
     /// Takes it. Says where the newer database is now.

@@ -14,6 +14,7 @@ use super::file_text::text_of;
 use super::output::{BOLD, DIM, Output, one_line, table, visible};
 use crate::agents::{self, AgentOrigin, KeepAgentError, Known, OpenAgentError, unknown_parts};
 use crate::app::App;
+use crate::config::MAX_FILE_BYTES;
 
 /// Room for a list beside the other columns.
 const LIST_CHARS: usize = 40;
@@ -170,7 +171,7 @@ async fn set(
     let existing = agents::stored(app, scope, id).await?;
     let is_new = existing.is_none() && id != DEFAULT_AGENT;
     let base = match file {
-        Some(path) => read_record(id, &text_of(&path)?).map_err(Usage)?,
+        Some(path) => read_record(id, &text_of(&path, MAX_FILE_BYTES)?).map_err(Usage)?,
         None => existing.unwrap_or_else(|| match id {
             DEFAULT_AGENT => AgentRecord::default(),
             id => AgentRecord { id: AgentId::new(id), name: id.to_owned(), ..AgentRecord::default() },

@@ -1,18 +1,21 @@
 //! `toolroom artifacts`: whole results and files that were kept of calls.
 
-use std::path::PathBuf;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde_json::json;
 use toolroom::ledger::{Artifact, ArtifactId, Artifacts as _, Journal as _};
 use toolroom::scope::Scope;
 use toolroom::tool::{Offer, bare_name};
+use toolroom_host::text_file::TextFileError;
 use toolroom_host::{environment, text_file};
 
 use super::exit::{Exit, Missing, Usage};
 use super::log::time;
-use super::output::{BOLD, DIM, Output, one_line, table, visible};
+use super::output::{BOLD, DIM, Output, harmless, one_line, table, visible};
 use crate::app::App;
+use crate::own_files::is_own;
 
 const EXAMPLES: &str = "\
 Results that were too long to be told and files that tools hand over are kept, without secrets, until `toolroom prune`
@@ -21,7 +24,8 @@ deletes them.
 Examples:
   toolroom artifacts list
   toolroom artifacts save art_0190… report.pdf
-  toolroom artifacts save art_0190… --force        under the name it was offered by";
+  toolroom artifacts save art_0190… --force        under the name it was offered by
+  toolroom artifacts save art_0190… - | jq .       to another program";
 
 /// What fits on a screen without scrolling much.
 const DEFAULT_LINES: u32 = 20;
@@ -41,7 +45,7 @@ enum Action {
     /// List what is kept, the newest first
     List {
         /// At most so many
-        #[arg(long, value_name = "N", default_value_t = DEFAULT_LINES)]
+        #[arg(long, value_name = "N", default_value_t = DEFAULT_LINES, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
     },
     /// Save one as a file
@@ -49,7 +53,7 @@ enum Action {
     Save {
         /// Which one; `toolroom artifacts list` and `toolroom log` name them
         id: String,
-        /// The file; else the name it was offered by, in this folder
+        /// The file, `-` for standard output; else the name it was offered by, in this folder
         path: Option<PathBuf>,
         /// Replace a file that is there
         #[arg(long)]
@@ -105,16 +109,10 @@ async fn save(
     let artifact = found.ok_or_else(missing)?;
     let name = name_of(app, scope, &artifact).await?;
     let path = path.unwrap_or_else(|| PathBuf::from(name));
-    let saved = match force {
-        true => text_file::replace(&path, &artifact.bytes),
-        false => text_file::write_new_private(&path, &artifact.bytes),
-    };
-    saved.map_err(|error| match error {
-        text_file::TextFileError::Exists { .. } => {
-            Usage(format!("{error}; name another file, or replace it with `--force`"))
-        }
-        other => Usage(format!("{:#}", anyhow::Error::from(other))),
-    })?;
+    if path == Path::new("-") {
+        return print(&artifact, output);
+    }
+    write(app, &path, &artifact.bytes, force)?;
     if output.is_json() {
         let (call, kind, bytes) = (&artifact.call, &artifact.media_type, artifact.bytes.len());
         output.document(&json!({
@@ -124,6 +122,52 @@ async fn save(
     }
     output.data(&visible(&path.display().to_string()))?;
     output.talk(format_args!("{} bytes, {}", artifact.bytes.len(), visible(&artifact.media_type)));
+    Ok(Exit::Done)
+}
+
+/// Writes it where it was asked to be, and never over a file of ours.
+fn write(app: &App, path: &Path, bytes: &[u8], force: bool) -> anyhow::Result<()> {
+    let shown = path.display();
+    let wrong = if is_own(&app.folders, &text_file::current_folder()?.join(path)) {
+        format!("`{shown}` is a file of Toolroom itself; name another file")
+    } else if text_file::is_folder(path) {
+        format!("`{shown}` is a folder; name a file, such as `{}`", path.join("result").display())
+    } else if text_file::is_link(path) {
+        // It may have been put there to lead to a file of this user.
+        format!("`{shown}` is a link, and stays; name the file itself, or another one")
+    } else {
+        let written = match force {
+            true => text_file::replace(path, bytes),
+            false => text_file::write_new_private(path, bytes),
+        };
+        match written {
+            Ok(()) => return Ok(()),
+            Err(TextFileError::Exists { .. }) => {
+                format!(
+                    "`{shown}` is already there and stays; name another file, or replace it with `--force`"
+                )
+            }
+            Err(other) => format!("{:#}", anyhow::Error::from(other)),
+        }
+    };
+    Err(Usage(wrong).into())
+}
+
+/// Hands it to another program, byte for byte.
+fn print(artifact: &Artifact, output: Output) -> anyhow::Result<Exit> {
+    if output.is_json() {
+        return Err(Usage("`-` prints the file itself; leave out `--json`, or name a file".to_owned()).into());
+    }
+    if io::stdout().is_terminal() {
+        // A terminal obeys control characters.
+        let text = str::from_utf8(&artifact.bytes);
+        let text = text.map_err(|_| Usage("it is no text; name a file, or pipe it elsewhere".to_owned()))?;
+        output.data(&harmless(text))?;
+        return Ok(Exit::Done);
+    }
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(&artifact.bytes)?;
+    stdout.flush()?;
     Ok(Exit::Done)
 }
 

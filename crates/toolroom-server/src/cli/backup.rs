@@ -156,7 +156,7 @@ async fn restore(
     output: Output,
 ) -> anyhow::Result<Exit> {
     let examined = examine(folders, file).await.map_err(refused)?;
-    if !examined.is_good() {
+    if !examined.is_whole() {
         tell(file, &examined, output)?;
         return Ok(Exit::Failed);
     }
@@ -216,6 +216,7 @@ fn refused(error: BackupError) -> anyhow::Error {
         }
         BackupError::NoKeyInside
         | BackupError::NoConfigInside
+        | BackupError::ConfigInside { .. }
         | BackupError::KeyWouldNotCount
         | BackupError::KeyInEnvironment
         | BackupError::Archive(ArchiveError::Exists { .. } | ArchiveError::NotRegular { .. }) => {
@@ -225,6 +226,7 @@ fn refused(error: BackupError) -> anyhow::Error {
         BackupError::KeyChanges
         | BackupError::Changed
         | BackupError::NoWayBack(_)
+        | BackupError::UnreadableCopy { .. }
         | BackupError::Archive(_)
         | BackupError::Seal(_)
         | BackupError::Store(_)

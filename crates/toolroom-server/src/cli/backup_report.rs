@@ -51,14 +51,20 @@ pub(super) fn tell(file: &Path, examined: &Examined, output: Output) -> anyhow::
         line("sealed", &sealed(manifest, examined.sealed));
         output.data(text.trim_end())?;
     }
-    for problem in &examined.problems {
+    for problem in problems(examined) {
         output.error(problem);
     }
-    match examined.is_good() {
-        true => output.talk("the backup is good"),
-        false => output.talk("the backup is not good; use another one"),
-    }
+    output.talk(match (examined.is_whole(), examined.is_good()) {
+        (true, true) => "the backup is good",
+        (true, false) => "the configuration file in it cannot be used; everything else is good",
+        (false, _) => "the backup is not good; use another one",
+    });
     Ok(())
+}
+
+/// Everything that is wrong with it.
+fn problems(examined: &Examined) -> impl Iterator<Item = &String> {
+    examined.problems.iter().chain(&examined.config_problem)
 }
 
 fn document(file: &Path, examined: &Examined) -> Value {
@@ -71,7 +77,7 @@ fn document(file: &Path, examined: &Examined) -> Value {
         json!({"all": all, "opened": opened, "key": key})
     });
     json!({
-        "file": file, "good": examined.is_good(), "problems": examined.problems,
+        "file": file, "good": examined.is_good(), "problems": problems(examined).collect::<Vec<_>>(),
         "manifest": examined.manifest, "sealed": sealed,
     })
 }

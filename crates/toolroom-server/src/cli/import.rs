@@ -8,10 +8,12 @@ use toolroom::scope::{LOCAL_PROJECT, ProjectId, Scope};
 
 use super::exit::{Exit, Usage};
 use super::file_text::text_of;
-use super::output::{BOLD, DIM, Output, visible};
+use super::output::{BOLD, DIM, Output};
 use super::question::is_wanted;
+use super::screen;
+use super::sheet::flat;
 use crate::app::App;
-use crate::settings::{Fate, ImportPlan, Line, SettingsDocument};
+use crate::settings::{Fate, ImportPlan, Line, MAX_BYTES, SettingsDocument};
 
 const EXAMPLES: &str = "\
 What is here and not in the file stays. Importing the same file twice changes nothing the second time.
@@ -35,8 +37,10 @@ pub(super) struct ImportArgs {
 }
 
 pub(super) async fn run(app: &App, _owner: Scope, args: ImportArgs, output: &Output) -> anyhow::Result<Exit> {
-    let document = SettingsDocument::parse(&text_of(&args.file)?).map_err(|problem| refused(&problem))?;
-    let plan = ImportPlan::of(app, &document).await?.map_err(|problem| refused(&problem))?;
+    let document =
+        SettingsDocument::parse(&text_of(&args.file, MAX_BYTES)?).map_err(|problem| refused(&problem))?;
+    let mut plan = ImportPlan::of(app, &document).await?.map_err(|problem| refused(&problem))?;
+    plan.lines.iter_mut().for_each(hide_keys);
     if !output.is_json() {
         show(&plan, *output)?;
     }
@@ -63,22 +67,30 @@ pub(super) async fn run(app: &App, _owner: Scope, args: ImportArgs, output: &Out
     Ok(Exit::Done)
 }
 
+/// Nobody has looked at a document before, so keys that are in the wrong place are hidden by their form.
+fn hide_keys(line: &mut Line) {
+    for text in [Some(&mut line.name), line.means.as_mut(), line.why.as_mut()].into_iter().flatten() {
+        *text = screen::logged(text).into_owned();
+    }
+}
+
 fn refused(problem: &str) -> Usage {
-    Usage(format!("{problem}; nothing was changed"))
+    // What is in a document makes no line of its own.
+    Usage(format!("{}; nothing was changed", flat(&screen::logged(problem))))
 }
 
 fn show(plan: &ImportPlan, output: Output) -> anyhow::Result<()> {
     for Line { project, kind, name, state, means, why } in &plan.lines {
         let what = state.as_str();
         let of = if *kind == "project" { String::new() } else { of_project(project) };
-        let why = why.as_ref().map(|why| format!(": {}", visible(why))).unwrap_or_default();
-        output.data(&format!("{what:<9}{kind} {BOLD}{}{BOLD:#}{DIM}{of}{DIM:#}{why}", visible(name)))?;
+        let why = why.as_ref().map(|why| format!(": {}", flat(why))).unwrap_or_default();
+        output.data(&format!("{what:<9}{kind} {BOLD}{}{BOLD:#}{DIM}{of}{DIM:#}{why}", flat(name)))?;
         if let Some(means) = means {
-            output.data(&format!("         {DIM}{}{DIM:#}", visible(means)))?;
+            output.data(&format!("         {DIM}{}{DIM:#}", flat(means)))?;
         }
     }
     for (project, name) in &plan.missing {
-        let name = visible(name);
+        let name = flat(name);
         let of = of_project(project);
         output.data(&format!(
             "missing  secret {BOLD}{name}{BOLD:#}{DIM}{of}{DIM:#}: toolroom secrets set {name}"
@@ -90,6 +102,6 @@ fn show(plan: &ImportPlan, output: Output) -> anyhow::Result<()> {
 fn of_project(project: &ProjectId) -> String {
     match project.as_str() {
         LOCAL_PROJECT => String::new(),
-        id => format!(" of {}", visible(id)),
+        id => format!(" of {}", flat(id)),
     }
 }

@@ -8,7 +8,7 @@ use clap_mangen::Man;
 use toolroom_host::text_file;
 
 use super::Cli;
-use super::exit::Exit;
+use super::exit::{Exit, Usage};
 use super::output::Output;
 
 const EXAMPLES: &str = "\
@@ -43,8 +43,18 @@ pub(super) fn run(args: &ManArgs, output: &Output) -> anyhow::Result<Exit> {
         }
         return Ok(Exit::Done);
     };
-    for Page { name, text } in &pages {
-        text_file::replace(&folder.join(name), text)?;
+    if !text_file::is_folder(folder) {
+        let folder = folder.display();
+        return Err(Usage(format!("`{folder}` is no folder; make one with `mkdir -p {folder}`")).into());
+    }
+    let places: Vec<PathBuf> = pages.iter().map(|page| folder.join(&page.name)).collect();
+    if let Some(link) = places.iter().find(|place| text_file::is_link(place)) {
+        let text = format!("`{}` is a link, and stays; remove it, or name another folder", link.display());
+        return Err(Usage(text).into());
+    }
+    for (place, Page { text, .. }) in places.iter().zip(&pages) {
+        text_file::replace(place, text)
+            .map_err(|error| Usage(format!("{:#}", anyhow::Error::from(error))))?;
     }
     if output.is_json() {
         let names: Vec<&String> = pages.iter().map(|page| &page.name).collect();

@@ -163,8 +163,12 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
 
 /// What was asked for instead of a command, or what is wrong with the words.
 fn misread(error: &clap::Error) -> ExitCode {
+    let is_version = error.kind() == ErrorKind::DisplayVersion;
+    if let Some(beside) = beside_version().filter(|_| is_version) {
+        return misread(&beside);
+    }
     let wants_json = environment::arguments().iter().any(|word| word == "--json");
-    if error.kind() == ErrorKind::DisplayVersion && wants_json {
+    if is_version && wants_json {
         let told = Output::new(true, clap::ColorChoice::Never).document(&BuildInfo::of_this_program());
         return ExitCode::from(if told.is_ok() { Exit::Done.code() } else { Exit::FAILED });
     }
@@ -180,6 +184,19 @@ fn misread(error: &clap::Error) -> ExitCode {
         None => output.talk(visible(text.trim_end())),
     }
     ExitCode::from(Exit::USAGE)
+}
+
+/// What is wrong with the words beside `--version`, at which clap stops to read.
+fn beside_version() -> Option<clap::Error> {
+    let others = environment::arguments().into_iter().filter(|word| word != "--version" && word != "-V");
+    match Cli::try_parse_from(others) {
+        Ok(Cli { command: None, .. }) => None,
+        Ok(_) => Some(Cli::command().error(
+            ErrorKind::ArgumentConflict,
+            "`--version` runs no command; leave out the one or the other",
+        )),
+        Err(error) => Some(error).filter(clap::Error::use_stderr),
+    }
 }
 
 /// Whether this process was started as the helper between us and a program or a clipboard, and how it ended then. Nothing is opened or

@@ -1,30 +1,23 @@
 //! `toolroom prune`: deletes what is older than the configuration says, in all projects.
 
-use std::time::Duration;
-
 use clap::Args;
 use serde_json::json;
 use toolroom::scope::Scope;
 
 use super::exit::{Exit, Usage};
 use super::output::{BOLD, Output, table, visible};
-use super::span::parse_span;
 use crate::app::App;
 use crate::config::{RetentionKeys, Span};
 use crate::retention::{Deleted, Mode, apply};
 
 const EXAMPLES: &str = "\
 Toolroom keeps everything until you say how long, here or as `[retention]` in the configuration; `toolroom serve` then
-deletes once a day. What somebody waits for stays, and calls of the last 30 days do: they are still counted.
+deletes once a day. What somebody waits for stays, and calls that ended in the last 30 days do: they are still counted.
 
 Examples:
   toolroom prune --dry-run                         what the configuration would delete
   toolroom prune
   toolroom prune --journal 90d --artifacts 30d     for this once";
-
-/// The least of `retention.artifacts` and `retention.conversations`.
-const LEAST_RESULTS: Duration = Duration::from_secs(3_600);
-const LEAST_TALKS: Duration = Duration::from_secs(24 * 3_600);
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -33,36 +26,27 @@ pub(super) struct PruneArgs {
     #[arg(long)]
     dry_run: bool,
     /// Delete ended calls older than this, e.g. 90d, in place of `retention.journal`
-    #[arg(long, value_name = "SPAN", value_parser = parse_span)]
-    journal: Option<Duration>,
+    #[arg(long, value_name = "SPAN", value_parser = |text: &str| RetentionKeys::span("journal", text))]
+    journal: Option<Span>,
     /// Delete whole results older than this, in place of `retention.artifacts`
-    #[arg(long, value_name = "SPAN", value_parser = parse_span)]
-    artifacts: Option<Duration>,
+    #[arg(long, value_name = "SPAN", value_parser = |text: &str| RetentionKeys::span("artifacts", text))]
+    artifacts: Option<Span>,
     /// Delete conversations in which nothing was said for this long, in place of `retention.conversations`
-    #[arg(long, value_name = "SPAN", value_parser = parse_span)]
-    conversations: Option<Duration>,
+    #[arg(long, value_name = "SPAN", value_parser = |text: &str| RetentionKeys::span("conversations", text))]
+    conversations: Option<Span>,
 }
 
 pub(super) async fn run(app: &App, _owner: Scope, args: PruneArgs, output: &Output) -> anyhow::Result<Exit> {
     let configured = app.config.config.retention;
     let keys = RetentionKeys {
-        journal: args.journal.map(Span::new).or(configured.journal),
-        artifacts: args.artifacts.map(Span::new).or(configured.artifacts),
-        conversations: args.conversations.map(Span::new).or(configured.conversations),
+        journal: args.journal.or(configured.journal),
+        artifacts: args.artifacts.or(configured.artifacts),
+        conversations: args.conversations.or(configured.conversations),
     };
     if keys == RetentionKeys::default() {
         let text = "nothing says how long to keep what; say it here, e.g. `toolroom prune --journal 90d`, or in the \
                     configuration as `[retention]`";
         return Err(Usage(text.to_owned()).into());
-    }
-    // As in the configuration: what is said at the moment stays.
-    for (flag, span, least) in
-        [("artifacts", args.artifacts, LEAST_RESULTS), ("conversations", args.conversations, LEAST_TALKS)]
-    {
-        if span.is_some_and(|span| span < least) {
-            let least = Span::new(least);
-            return Err(Usage(format!("`--{flag}` is {least} at least; nothing was deleted")).into());
-        }
     }
     let mode = if args.dry_run { Mode::Preview } else { Mode::Do };
     let deleted = apply(app, keys, mode).await?;

@@ -1,5 +1,6 @@
 //! `toolroom self-check`: whether the program that was installed works, in a folder of its own. Touches nothing else.
 
+use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
@@ -18,6 +19,7 @@ use super::exit::Exit;
 use super::output::{GREEN, Output, RED, YELLOW, visible};
 use super::version::BuildInfo;
 use crate::app::{App, Stay};
+use crate::config::ConfigError;
 
 /// A sum and what it comes to.
 const SUM: (&str, i64) = ("17*23", 391);
@@ -76,7 +78,9 @@ pub(super) async fn run(_args: &SelfCheckArgs, output: &Output, register: &Regis
                 Status::Warning => (YELLOW, "warning"),
                 Status::Failed => (RED, "failed "),
             };
-            let (name, details) = (check.name, visible(&check.details));
+            // What is wrong with a file comes with its lines.
+            let below = format!("\n{:1$}", "", NAME_CHARS + "failed   ".len());
+            let (name, details) = (check.name, visible(&check.details).replace('\n', &below));
             output.data(&format!("{style}{word}{style:#} {name:<NAME_CHARS$} {details}"))?;
         }
         output.talk(if is_good { "this Toolroom works" } else { "this Toolroom does not work here" });
@@ -102,7 +106,7 @@ fn migrations() -> anyhow::Result<String> {
 /// A new toolroom, and a call in it.
 async fn room(register: &Register) -> Vec<Check> {
     let opened = async {
-        let folder = WorkFolder::temporary()?;
+        let folder = WorkFolder::temporary().with_context(no_temporary)?;
         let place = folder.path().join("data");
         let folders = Folders { config: place.clone(), data: place };
         let app = App::open_in(folders, &[], Stay::Short, |catalog| register(catalog)).await?;
@@ -110,6 +114,12 @@ async fn room(register: &Register) -> Vec<Check> {
     };
     let (folder, app) = match opened.await {
         Ok(opened) => opened,
+        // A file of the folder it was started in counts, and so do variables: the program itself may be fine.
+        Err(error) if error.is::<ConfigError>() => {
+            let told =
+                error.context("look at it with `toolroom config check`, or try again in another folder");
+            return vec![Check::of("settings", Err(told))];
+        }
         Err(error) => return vec![Check::of("storage", Err(error))],
     };
     let schema = app.store.status().await;
@@ -121,6 +131,16 @@ async fn room(register: &Register) -> Vec<Check> {
     }
     drop((app, folder));
     checks
+}
+
+/// What keeps it from having a folder, and what to do.
+fn no_temporary() -> String {
+    let folder = environment::path_variable("TMPDIR").unwrap_or_else(|| "/tmp".into());
+    format!(
+        "there can be no folder in `{}`, where temporary files belong; set `TMPDIR` to a folder that is there and that you \
+         may write to",
+        folder.display()
+    )
 }
 
 /// A call that ends well, and is in the journal.

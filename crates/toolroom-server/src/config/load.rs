@@ -11,6 +11,7 @@ use toolroom::catalog::LimitMode;
 use super::check::check;
 use super::document::{Document, in_order};
 use super::narrow::{Ignored, Step, step};
+use super::overheard::overheard;
 use super::problem::{Problem, Problems, escaped, shortened, shown};
 use super::shape::Key;
 use super::toml_text::{joined, value_text};
@@ -266,9 +267,17 @@ impl Merge {
             origins.insert(path.join("."), origin);
         }
         let config = from_value::<Config>(Value::Object(settings));
-        if let Err(error) = &config {
-            let message = escaped(&error.to_string());
-            problems.push(Problem { origin: Origin::Default, line: None, key: String::new(), message });
+        match &config {
+            Ok(config) => {
+                for (key, message) in overheard(config) {
+                    let origin = origins.get(key).cloned().unwrap_or(Origin::Default);
+                    problems.push(Problem { origin, line: None, key: key.to_owned(), message });
+                }
+            }
+            Err(error) => {
+                let message = escaped(&error.to_string());
+                problems.push(Problem { origin: Origin::Default, line: None, key: String::new(), message });
+            }
         }
         problems.into_result()?;
         let config = Config {

@@ -26,6 +26,7 @@ mod location;
 mod log;
 mod narrow;
 mod origin;
+mod overheard;
 mod place;
 mod problem;
 mod rate;

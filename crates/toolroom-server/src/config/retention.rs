@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Span;
+use super::shape::{Key, Shape};
+use super::{Span, parse_span};
 
 /// `[retention]`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -21,4 +22,17 @@ pub struct RetentionKeys {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-least" = "24h", "x-most" = "36500d"))]
     pub conversations: Option<Span>,
+}
+
+impl RetentionKeys {
+    /// A span for one of these keys, wherever it is given, within the bounds that hold for it in the file.
+    pub(crate) fn span(key: &str, text: &str) -> Result<Span, String> {
+        let span = Span::new(parse_span(text)?);
+        match Key::root().find(["retention", key]).map(|key| &key.shape) {
+            Some(shape @ Shape::Span { least, most }) if !(*least..=*most).contains(&span) => {
+                Err(format!("it must be {}, as `retention.{key}`", shape.expected()))
+            }
+            _ => Ok(span),
+        }
+    }
 }

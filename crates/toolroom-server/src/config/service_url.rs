@@ -33,6 +33,12 @@ impl ServiceUrl {
         Url::parse(&self.text).is_ok_and(|url| url.scheme() == "http" && Opening::of_internal(&url).is_none())
     }
 
+    /// What to say where something secret would go over such a way, and what to do.
+    #[must_use]
+    pub fn listened_to(what: &str, key: &str) -> String {
+        format!("others can listen to what goes over `http://`, {what} among it; write `https://` in `{key}`")
+    }
+
     /// What has to be open for it to be reached where it is not public: this one origin.
     #[must_use]
     pub fn opening(&self) -> Option<&Opening> {

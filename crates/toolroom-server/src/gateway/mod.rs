@@ -26,7 +26,8 @@ use self::grants::KeptGrants;
 use crate::vault::Vault;
 
 pub(crate) use self::check::{
-    check_variables, check_way, checked_url, is_secret, secret_argument, seen_by_all,
+    check_headers, check_variables, check_way, checked_url, is_plain, is_secret, is_unnamed_secret,
+    secret_argument, seen_by_all,
 };
 pub(crate) use self::entries::{entry, forget, is_same_server};
 pub(crate) use self::grants::{forget_grants, secrets_of};
@@ -58,7 +59,7 @@ pub(crate) fn gateway(
 }
 
 /// Where the folders of servers are, below the data folder.
-const SERVERS: &str = "mcp";
+pub(crate) const SERVERS: &str = "mcp";
 
 /// The folder of one server, with the home of its programs in it.
 pub(crate) fn folder_of(folders: &Folders, server: &str) -> PathBuf {

@@ -15,6 +15,9 @@ const FORMAT: &str = "toolroom-settings";
 /// The version of the shape below.
 const VERSION: u64 = 1;
 
+/// The longest document that is read: room for hundreds of agents with long prompts.
+pub(crate) const MAX_BYTES: usize = 4 << 20;
+
 /// Everything that people have set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

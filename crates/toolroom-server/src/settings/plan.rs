@@ -11,10 +11,11 @@ use toolroom::redact::{Redactions, Redactor};
 use toolroom::scope::{LOCAL_PROJECT, ProjectId};
 use toolroom_store::{ProjectRecord, SettingsBatch};
 
+use super::check::check;
 use super::document::{ProjectSettings, SettingsDocument};
 use super::gather::of_project;
 use super::server_check;
-use crate::agents::{check, refuse_written};
+use crate::agents::{check as check_agent, refuse_written};
 use crate::app::App;
 use crate::gateway::entry;
 use crate::identity::{check_name, check_project_id, project, projects};
@@ -96,6 +97,7 @@ impl ImportPlan {
     }
 
     fn add(&mut self, here: &Here<'_>, settings: &ProjectSettings) -> Result<(), String> {
+        check(settings)?;
         self.add_project(here, settings)?;
         self.add_switches(here, settings)?;
         self.add_answers(here, settings)?;
@@ -213,7 +215,7 @@ impl ImportPlan {
     fn add_agents(&mut self, here: &Here<'_>, settings: &ProjectSettings) -> Result<(), String> {
         for agent in &settings.agents {
             let id = agent.id.as_str();
-            check(agent).map_err(|problem| format!("the agent `{id}`: {problem}"))?;
+            check_agent(agent).map_err(|problem| format!("the agent `{id}`: {problem}"))?;
             let holds_secret = |text: &str| here.redactor.redact_text(text) != text;
             if holds_secret(&agent.name) || holds_secret(&agent.prompt) {
                 return Err(format!("the name or the prompt of the agent `{id}` holds a secret"));

@@ -7,7 +7,9 @@ use toolroom_host::net::Url;
 use toolroom_host::sandbox::Named;
 use toolroom_tools::mcp::named_secret;
 
-use crate::gateway::{check_variables, check_way, checked_url, is_secret, secret_argument, seen_by_all};
+use crate::gateway::{
+    check_headers, check_variables, check_way, checked_url, is_plain, is_secret, secret_argument, seen_by_all,
+};
 
 /// Says what is wrong with it.
 pub(super) fn check(server: &ServerRecord) -> Result<(), String> {
@@ -28,6 +30,7 @@ pub(super) fn check(server: &ServerRecord) -> Result<(), String> {
         }
         Reached::Http(address) | Reached::Sse(address) => {
             checked_url(&address.url)?;
+            check_headers(address)?;
             check_way(address)?;
             check_values(&address.headers)
         }
@@ -74,7 +77,8 @@ pub(super) fn target(server: &ServerRecord) -> String {
         }
     };
     parts.extend(values.iter().map(|(name, value)| match value {
-        EntryValue::Plain(value) => format!("{what} {name}={value}"),
+        EntryValue::Plain(value) if is_plain(name, value) => format!("{what} {name}={value}"),
+        EntryValue::Plain(_) => format!("{what} {name} with a value that is not shown, as it may be a key"),
         EntryValue::Secret(secret) | EntryValue::Around { secret, .. } => {
             format!("{what} {name} with the secret `{secret}`")
         }

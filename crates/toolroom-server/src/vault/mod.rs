@@ -5,12 +5,14 @@
 
 mod error;
 mod keys;
+mod name;
 mod record;
 mod rotate;
 mod secrets;
 
 pub use error::VaultError;
 pub use keys::{Hides, Vault};
+pub(crate) use name::{SecretNameError, check_secret_name};
 pub(crate) use record::SecretRecord;
 pub use rotate::KeyChange;
 pub(crate) use secrets::place_purpose;

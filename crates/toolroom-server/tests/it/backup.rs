@@ -261,3 +261,42 @@ fn a_changed_byte_is_noticed_wherever_it_matters() {
     }
     assert!(noticed > places.len() / 2, "only {noticed} of {}", places.len());
 }
+
+#[test]
+fn a_configuration_that_cannot_be_used_is_told_and_not_brought_back() {
+    let (home, _canary) = furnished();
+    std::fs::write(home.path().join("toolroom.toml"), "[policy]\npreset = \"carefree\"\n").unwrap();
+    let (_folder, file) = backed_up(&home, &["--with-key"]);
+    let path = file.to_str().unwrap();
+    let report = verified(&home, &file, 1);
+    assert_eq!(report["good"], json!(false));
+    let problems = report["problems"].as_array().unwrap();
+    assert_eq!(problems.len(), 1, "{report}");
+    assert!(problems[0].as_str().unwrap().contains("toolroom.toml:2: `policy.preset`"), "{report}");
+    let told = home.run(&["backup", "verify", path]).ended(1);
+    assert!(told.err.contains("everything else is good"), "{told:?}");
+
+    let there = Home::new();
+    let refused = there.run(&["backup", "restore", path, "--yes"]).ended(2);
+    assert!(refused.err.contains("`policy.preset`") && refused.err.contains("toolroom init"), "{refused:?}");
+    assert!(!there.path().join("toolroom.db").exists(), "nothing was restored");
+    std::fs::write(there.path().join("toolroom.toml"), "").unwrap();
+    there.run(&["backup", "restore", path, "--yes"]).ended(0);
+    assert_eq!(there.journal().len(), 3);
+    there.run(&["backup", "restore", path, "--yes", "--config"]).ended(2);
+}
+
+#[test]
+fn what_is_wrong_with_a_member_is_told_by_its_name() {
+    let (home, _canary) = furnished();
+    let (_folder, file) = backed_up(&home, &[]);
+    let mut bytes = std::fs::read(&file).unwrap();
+    let magic = b"SQLite format 3\0";
+    let at = bytes.windows(magic.len()).position(|part| part == magic).unwrap();
+    bytes[at..at + magic.len()].fill(b'x');
+    std::fs::write(&file, &bytes).unwrap();
+    let report = verified(&home, &file, 1);
+    let problems = report["problems"].to_string();
+    assert!(problems.contains("`toolroom.db` is not a Toolroom database"), "{problems}");
+    assert!(!problems.contains(".work"), "{problems}");
+}

@@ -414,3 +414,35 @@ fn the_documented_keys_are_those_there_are() {
     let table = table_of_keys();
     assert!(text.contains(&table), "docs/configuration.md should hold this table:\n\n{table}");
 }
+
+#[test]
+fn a_key_that_others_could_listen_to_is_refused_where_it_is_written() {
+    let home = Home::new();
+    let file = home.path().join("toolroom.toml");
+    let secret = "password = \"secret:K\"\n";
+    for (text, key) in [
+        (format!("[calendar]\nurl = \"http://dav.example/\"\nuser = \"ann\"\n{secret}"), "calendar.url"),
+        (
+            "[search.searxng]\nurl = \"http://searx.example\"\nkey = \"secret:K\"\n".to_owned(),
+            "search.searxng.url",
+        ),
+        (
+            "[telemetry]\notlp_endpoint = \"http://traces.example\"\notlp_key = \"secret:K\"\n".to_owned(),
+            "telemetry.otlp_endpoint",
+        ),
+    ] {
+        std::fs::write(&file, &text).unwrap();
+        let refused = home.run(&["config", "check"]).ended(2);
+        let said = format!("{}: `{key}` cannot be used: others can listen", file.display());
+        assert!(refused.err.contains(&said), "{refused:?}");
+        assert!(refused.err.contains("write `https://`"), "{refused:?}");
+        for fine in [text.replace("http://", "https://"), text.replace(".example", ".lan")] {
+            std::fs::write(&file, &fine).unwrap();
+            home.run(&["config", "check"]).ended(0);
+        }
+        let keyless: String =
+            text.lines().filter(|line| !line.contains("secret:K")).map(|line| format!("{line}\n")).collect();
+        std::fs::write(&file, &keyless).unwrap();
+        home.run(&["config", "check"]).ended(0);
+    }
+}

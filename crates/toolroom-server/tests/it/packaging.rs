@@ -41,9 +41,17 @@ fn the_program_says_which_one_it_is() {
 fn the_manual_has_a_page_for_every_command() {
     let home = Home::new();
     let folder = home.path().join("man1");
-    let missing = home.run(&["man", folder.to_str().unwrap()]).ended(1);
-    assert!(missing.err.contains("man1"), "{missing:?}");
+    let missing = home.run(&["man", folder.to_str().unwrap()]).ended(2);
+    assert!(missing.err.contains("man1") && missing.err.contains("mkdir -p"), "{missing:?}");
     std::fs::create_dir(&folder).unwrap();
+    let (mine, link) = (home.path().join("mine"), folder.join("toolroom-call.1"));
+    std::fs::write(&mine, "mine").unwrap();
+    std::os::unix::fs::symlink(&mine, &link).unwrap();
+    let linked = home.run(&["man", folder.to_str().unwrap()]).ended(2);
+    assert!(linked.err.contains(link.to_str().unwrap()) && linked.err.contains("is a link"), "{linked:?}");
+    assert_eq!(std::fs::read(&mine).unwrap(), b"mine");
+    assert_eq!(names_below(&folder), ["toolroom-call.1".to_owned()].into(), "none is written");
+    std::fs::remove_file(&link).unwrap();
     let told = home.run(&["man", folder.to_str().unwrap(), "--json"]).ended(0).json();
     let pages = names_below(&folder);
     assert_eq!(told["pages"].as_array().unwrap().len(), pages.len());
@@ -101,6 +109,30 @@ fn self_check_works_in_a_folder_of_its_own_and_says_what_it_tried() {
     let mut nowhere = home.command(&["self-check", "--json"]);
     let failed = ran(nowhere.env("TMPDIR", "/no/such/folder").output().unwrap()).ended(1).json();
     assert_eq!(failed["good"], json!(false), "{failed}");
+    let details = failed["checks"][2]["details"].as_str().unwrap();
+    assert!(
+        details.contains("no folder in `/no/such/folder`") && details.contains("set `TMPDIR`"),
+        "{details}"
+    );
+    std::fs::write(home.path().join("toolroom.toml"), "x = [\n").unwrap();
+    let mut elsewhere = home.command(&["self-check"]);
+    let misled = ran(elsewhere.current_dir(home.path()).output().unwrap()).ended(1);
+    assert!(misled.out.contains("failed  settings") && misled.out.contains("toolroom.toml:1:"), "{misled:?}");
+    assert!(misled.out.contains("toolroom config check"), "{misled:?}");
+}
+
+#[test]
+fn the_version_is_told_beside_nothing_else() {
+    let home = Home::new();
+    for words in [&["--version"][..], &["-V"], &["--version", "--color", "never"], &["--json", "--version"]] {
+        assert!(home.run(words).ended(0).out.contains(env!("CARGO_PKG_VERSION")), "{words:?}");
+    }
+    for words in [&["--version", "extra"][..], &["--version", "--extra"], &["--version", "--json", "extra"]] {
+        let refused = home.run(words).ended(2);
+        assert!(refused.err.contains("extra") && refused.out.is_empty(), "{refused:?}");
+    }
+    let both = home.run(&["--version", "log"]).ended(2);
+    assert!(both.err.contains("`--version` runs no command"), "{both:?}");
 }
 
 /// Names and versions of crates that are linked into the program, as Cargo tells them.

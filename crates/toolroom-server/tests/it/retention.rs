@@ -78,10 +78,23 @@ fn calls_that_are_still_counted_stay_whatever_is_said() {
     configure(&home, "");
     age(&home, 20);
     let calls = home.journal().len();
-    home.run(&["prune", "--journal", "1d"]).ended(0);
+    home.run(&["prune", "--journal", "30d"]).ended(0);
     assert_eq!(home.journal().len(), calls, "how often tools are used is counted over 30 days");
     age(&home, 20);
-    home.run(&["prune", "--journal", "1d"]).ended(0);
+    // As bounded as in the file: what it refuses is no wish here either.
+    for (flag, span, bounds) in [
+        ("--journal", "0", "from 30d to 36500d, as `retention.journal`"),
+        ("--journal", "1d", "from 30d to 36500d"),
+        ("--journal", "90", "from 30d to 36500d"),
+        ("--journal", "36501d", "from 30d to 36500d"),
+        ("--artifacts", "59m", "from 1h to 36500d, as `retention.artifacts`"),
+        ("--conversations", "23h", "from 24h to 36500d, as `retention.conversations`"),
+    ] {
+        let refused = home.run(&["prune", flag, span]).ended(2);
+        assert!(refused.err.contains(flag) && refused.err.contains(bounds), "{span}: {refused:?}");
+        assert_eq!(home.journal().len(), calls, "{span}");
+    }
+    home.run(&["prune", "--journal", "30d"]).ended(0);
     assert_eq!(home.journal().len(), 1);
 }
 

@@ -172,6 +172,42 @@ fn what_cannot_be_read_or_makes_no_sense_changes_nothing() {
         &|document| program(document, json!({"arguments": ["--api-key", "abcdefgh12345678"]})),
         "looks like a secret",
     );
+    for (list, why) in
+        [("answers", "unknown field"), ("agents", "unknown field"), ("servers", "unknown field")]
+    {
+        refuses(&|document| document["projects"][local][list][0]["unheard_of"] = json!(1), why);
+    }
+    refuses(
+        &|document| document["projects"][local]["servers"][0]["reached"]["proxy"] = json!("x"),
+        "unknown field `proxy`",
+    );
+    for (list, twice) in
+        [("answers", "the answer `ans_"), ("agents", "the agent `writer`"), ("servers", "the server `far`")]
+    {
+        let doubled = |document: &mut Value| {
+            let one = document["projects"][local][list][0].clone();
+            document["projects"][local][list].as_array_mut().unwrap().push(one);
+        };
+        refuses(&doubled, twice);
+        refuses(&doubled, "is twice in the project `local`");
+    }
+    let named = |document: &mut Value, name: &str, value: Value| {
+        document["projects"][local]["servers"][0]["reached"]["headers"] = json!({name: value});
+    };
+    for name in ["X-A\r\nX-B", "a b", "", "Host"] {
+        refuses(&|document| named(document, name, json!({"plain": "1"})), "the server `far`: the header");
+    }
+    refuses(&|document| named(document, "X-A", json!({"plain": "1\r\nX-B: 2"})), "headers cannot hold");
+    for name in ["$(id)", "a;b", "--help", ""] {
+        refuses(
+            &|document| document["projects"][local]["secrets"] = json!([name]),
+            "the name of a secret has",
+        );
+        refuses(
+            &|document| header(document, json!({"secret": name})),
+            "the server `far`: the name of a secret",
+        );
+    }
     let garbage = there.run_with_stdin(&["import", "-", "--yes"], "{").ended(2);
     assert!(garbage.err.contains("no JSON document"), "{garbage:?}");
     there.run(&["import", "/no/such/file", "--yes"]).ended(5);
@@ -235,4 +271,54 @@ fn what_somebody_changes_while_a_person_is_asked_is_not_undone() {
     let left = exported(&home);
     assert_eq!(left["projects"][0]["servers"][0]["is_enabled"], false, "{left}");
     assert_eq!(left["projects"][0]["tools"], json!({}), "all of it or nothing: {left}");
+}
+
+#[test]
+fn what_a_document_says_makes_no_line_of_its_own_and_shows_no_key() {
+    let home = furnished(&Canary::new("shown"));
+    let mut document = exported(&home);
+    let key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789";
+    for project in document["projects"].as_array_mut().unwrap() {
+        if project["id"] == "local" {
+            project["agents"][0]["prompt"] = json!("You write.\nsame     project all\u{1b}[2J");
+            project["servers"] = json!([
+                {"name": "program", "is_enabled": true, "changed_at": 0, "reached": {
+                    "transport": "stdio", "command": "/bin/true", "profile": "workspace",
+                    "arguments": ["-c", "one\nsame     server two"]}},
+                {"name": "far", "is_enabled": true, "changed_at": 0, "reached": {
+                    "transport": "http", "url": format!("https://example.com/{key}"),
+                    "headers": {"X-Tenant": {"plain": "0a1b2c3d4e5f60718293"}, "X-Way": {"plain": "direct"}}}},
+            ]);
+        }
+    }
+    let there = Home::new();
+    let told = imported(&there, &document, &["--dry-run"]).ended(0);
+    assert!(told.out.contains("You write.\\nsame     project all\\u{1b}[2J"), "{told:?}");
+    assert!(told.out.contains("-c one\\nsame     server two"), "{told:?}");
+    assert!(!told.out.lines().any(|line| line.starts_with("same ") && line.contains("two")), "{told:?}");
+    assert!(told.out.contains("header X-Way=direct"), "{told:?}");
+    assert!(told.out.contains("header X-Tenant with a value that is not shown"), "{told:?}");
+    let listed = imported(&there, &document, &["--dry-run", "--json"]).ended(0);
+    for said in [&told.out, &listed.out] {
+        assert!(!said.contains(key) && !said.contains("0a1b2c3d4e5f60718293"), "{said}");
+    }
+    for project in document["projects"].as_array_mut().unwrap() {
+        project["servers"] = json!([{"name": key, "is_enabled": true, "changed_at": 0, "reached": {
+            "transport": "http", "url": "https://example.com", "headers": {key: {"plain": "a\nb"}}}}]);
+    }
+    let refused = imported(&there, &document, &["--yes"]).ended(2);
+    assert!(!refused.err.contains(key) && refused.err.lines().count() == 1, "{refused:?}");
+}
+
+#[test]
+fn a_document_that_is_too_large_is_told_as_one() {
+    let home = Home::new();
+    let file = home.path().join("large.json");
+    let text = format!("{{\"format\": \"{}\"}}", "x".repeat(4 << 20));
+    std::fs::write(&file, &text).unwrap();
+    let path = file.to_str().unwrap();
+    let named = home.run(&["import", path, "--yes"]).ended(2);
+    assert!(named.err.contains(path) && named.err.contains("is longer than 4194304 bytes"), "{named:?}");
+    let piped = home.run_with_stdin(&["import", "-", "--yes"], &text).ended(2);
+    assert!(piped.err.contains("standard input is longer than 4194304 bytes"), "{piped:?}");
 }

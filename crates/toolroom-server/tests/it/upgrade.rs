@@ -104,4 +104,16 @@ fn after_a_newer_version_the_way_back_is_told_and_taken() {
     sql(&database(&home), &format!("PRAGMA user_version = {newer};"));
     let none = home.run(&["migrate", "--back", "--yes"]).ended(1);
     assert!(none.err.contains("toolroom backup restore"), "{none:?}");
+    let present = std::fs::read(database(&home)).unwrap();
+    for (broken, why) in [(&b""[..], "schema 0"), (&[7_u8; 9_000], "not a Toolroom database")] {
+        std::fs::write(&copy, broken).unwrap();
+        let unreadable = home.run(&["migrate", "--back", "--yes"]).ended(1);
+        let said = format!(
+            "the copy from before, `{}`, cannot be gone back to, and nothing was changed",
+            copy.display()
+        );
+        assert!(unreadable.err.contains(&said) && unreadable.err.contains(why), "{unreadable:?}");
+        assert!(unreadable.err.contains("toolroom backup restore FILE"), "{unreadable:?}");
+        assert_eq!(std::fs::read(database(&home)).unwrap(), present);
+    }
 }

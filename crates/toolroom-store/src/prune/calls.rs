@@ -23,7 +23,7 @@ pub struct CountedCalls {
 }
 
 impl Store {
-    /// Forgets the project's calls that arrived before `before`, in any status but *begun* and *pending*, and but for those
+    /// Forgets the project's calls that ended before `before`, in any status but *begun* and *pending*, and but for those
     /// that are counted.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl Store {
         })
     }
 
-    /// The first id that has to stay.
+    /// The first id that has to stay: no call ends before it arrives.
     async fn below(&self, age: &Age) -> Result<String, StoreError> {
         let first_to_stay = self.reader().row(age.bind(statements::PRUNE_BOUND)).await?;
         let first_to_stay = first_to_stay.map(|row| row.try_get::<String, _>(0)).transpose();

@@ -4,8 +4,8 @@ use super::approvals::answer_columns;
 use super::calls::call_columns;
 use super::registry;
 
-/// What [`super::PRUNE_CHUNK`] would take: calls that will not change any more, and that no run may still ask for. Not
-/// among them are those that are counted: $4 has tools, each with the time since when.
+/// What [`super::PRUNE_CHUNK`] would take: calls that will not change any more, and that no run may still ask for. They are
+/// as old as their end: one that was parked for months and ended yesterday is of yesterday. Not among them are those that are counted: $4 has tools, each with the time since when.
 macro_rules! prunable {
     (sqlite) => {
         concat!(
@@ -22,7 +22,7 @@ macro_rules! prunable {
         )
     };
     (all) => {
-        "project = $1 AND asked_at < $2 AND status NOT IN ('begun', 'pending') \
+        "project = $1 AND coalesce(ended_at, asked_at) < $2 AND status NOT IN ('begun', 'pending') \
          AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = calls.run AND runs.state IN ('running', 'waiting')) \
          AND NOT EXISTS ("
     };

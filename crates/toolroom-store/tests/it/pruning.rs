@@ -69,6 +69,25 @@ async fn old_closed_calls_go_with_all_that_hangs_on_them() {
 }
 
 #[tokio::test]
+async fn a_call_is_as_old_as_its_end() {
+    let place = Place::new();
+    let store = place.open().await;
+    let (scope, project) = (Scope::project("p"), ProjectId::new("p"));
+    let long = place.call(&scope);
+    store.begin(begin(&long)).await.unwrap();
+    place.clock.advance(Duration::from_secs(10));
+    let cut = place.clock.now();
+    let ended = CallRecord { ended_at: Some(cut), ..done(&long).record };
+    store.close(CloseCall { record: ended, ..done(&long) }).await.unwrap();
+
+    let nothing = PruneReport::default();
+    assert_eq!(store.prune_preview(&project, cut, &[], Timestamp::from_micros(0)).await.unwrap(), nothing);
+    assert_eq!(store.prune(&project, cut, &[]).await.unwrap(), nothing);
+    place.clock.advance(Duration::from_secs(1));
+    assert_eq!(store.prune(&project, place.clock.now(), &[]).await.unwrap().calls, 1);
+}
+
+#[tokio::test]
 async fn more_than_one_chunk_goes() {
     let place = Place::new();
     let store = place.open().await;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
 use toolroom::call::CallContext;
 use toolroom::tool::{
-    Capability, Effect, ErrorKind, IdError, Risk, Timeout, Tool, ToolError, ToolOutput, ToolSpec, tool_fn,
+    Capability, Effect, ErrorKind, IdError, Risk, Timeout, Tool, ToolError, ToolSpec, tool_fn,
 };
 
 use super::berth::{Berth, Wanted};

@@ -24,8 +24,10 @@ impl AnswerId {
     }
 }
 
-/// An answer that outlives its question: *session*, *always* or *never*. A rule that a person made by answering.
+/// An answer that outlives its question: *session*, *always* or *never*. A rule that a person made by answering; a word in
+/// it that is not known could have narrowed it, so it is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct StandingAnswer {
     /// Its id; the journal names it as the rule that decided.
     pub id: AnswerId,

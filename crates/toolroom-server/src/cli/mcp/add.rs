@@ -15,7 +15,7 @@ use super::project;
 use super::show::show;
 use super::test::look;
 use crate::app::App;
-use crate::gateway::{check_way, checked_url, entry};
+use crate::gateway::{check_headers, check_way, checked_url, entry};
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -95,6 +95,7 @@ fn record(app: &App, args: AddArgs, before: Option<&ServerRecord>) -> anyhow::Re
                 headers: values(&args.header)?,
                 is_internal: args.internal,
             };
+            check_headers(&entry).map_err(Usage)?;
             check_way(&entry).map_err(Usage)?;
             if args.sse { Reached::Sse(entry) } else { Reached::Http(entry) }
         }

@@ -10,7 +10,7 @@ use toolroom_host::process::{Found, Variables};
 use toolroom_tools::mcp::import::{Given, Imported, Source, Way};
 
 use super::import_values::{Sealing, SecretPlan};
-use crate::gateway::{check_way, is_same_server};
+use crate::gateway::{check_headers, check_way, is_same_server};
 use crate::settings::Fate;
 
 /// The sandbox of a program that somebody else entered.
@@ -218,6 +218,7 @@ impl Before {
                 };
                 let headers = headers.iter().map(&mut value).collect();
                 let entry = AddressEntry { url: sealing.address(url), headers, is_internal: false };
+                check_headers(&entry)?;
                 check_way(&entry)?;
                 if *is_sse { Reached::Sse(entry) } else { Reached::Http(entry) }
             }

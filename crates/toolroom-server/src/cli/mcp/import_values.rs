@@ -5,13 +5,10 @@ use toolroom_host::environment::variable;
 use toolroom_host::net::Url;
 use toolroom_tools::mcp::import::{Given, Piece};
 
-use crate::gateway::{is_secret, secret_argument, secrets_of};
+use crate::gateway::{is_plain, is_unnamed_secret, secret_argument, secrets_of};
 
 /// The longest part of a secret's name that comes from a file.
 const MAX_KEY_CHARS: usize = 60;
-
-/// A single word of letters and digits that is as long as this may be a key, whatever it is called.
-const KEY_CHARS: usize = 16;
 
 /// A secret that an entry names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,12 +109,12 @@ impl<'a> Sealing<'a> {
     /// An address, with what looks like a secret in its query sealed.
     pub(super) fn address(&mut self, address: &str) -> String {
         let Ok(mut url) = Url::parse(address) else { return address.to_owned() };
-        if !url.query_pairs().any(|(name, value)| is_secret(&name, &value)) {
+        if !url.query_pairs().any(|(name, value)| is_unnamed_secret(&name, &value)) {
             return address.to_owned();
         }
         let mut pairs = Vec::new();
         for (name, value) in url.query_pairs() {
-            let value = match is_secret(&name, &value) {
+            let value = match is_unnamed_secret(&name, &value) {
                 true => {
                     let secret = self.secret(&name, Some(value.into_owned()), "the file".to_owned());
                     format!("secret:{secret}")
@@ -150,45 +147,9 @@ impl<'a> Sealing<'a> {
     }
 }
 
-/// Whether a value is one that everybody may see: neither its name nor its form is that of a secret.
-fn is_plain(key: &str, value: &str) -> bool {
-    let has_password = value.split_once("://").is_some_and(|(_, rest)| {
-        rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
-    });
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '=');
-    let is_like_key = value.len() >= KEY_CHARS
-        && value.chars().all(is_word)
-        && value.chars().any(|c| c.is_ascii_digit())
-        && value.chars().any(|c| c.is_ascii_alphabetic());
-    !is_secret(key, value) && !has_password && !is_like_key
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn harmless_values_stay_plain_and_others_do_not() {
-        for (key, value) in [
-            ("AWS_REGION", "us-east-1"),
-            ("TOOLSETS", "repos,issues"),
-            ("LOG_LEVEL", "debug"),
-            ("ROOT", "/srv/notes"),
-            ("BASE_URL", "https://x.example/api"),
-            ("PORT", "8080"),
-            ("USER_AGENT", "my agent"),
-        ] {
-            assert!(is_plain(key, value), "{key}={value}");
-        }
-        for (key, value) in [
-            ("GITHUB_TOKEN", "abc"),
-            ("DATABASE_URL", "postgres://ann:pw@db.example/x"),
-            ("FIGMA", "figd_0123456789abcdef"),
-            ("X", "ghp_0123456789abcdefghijklmnopqrstuvwxyz"),
-        ] {
-            assert!(!is_plain(key, value), "{key}={value}");
-        }
-    }
 
     #[test]
     fn no_two_secrets_of_an_entry_share_a_name_and_none_is_a_token() {

@@ -12,7 +12,7 @@ use super::document::ServerDocument;
 use super::entry::{profile, values, variables, whole_path};
 use super::show::show;
 use crate::app::App;
-use crate::gateway::check_way;
+use crate::gateway::{check_headers, check_way};
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -110,6 +110,7 @@ fn change_address(address: &mut AddressEntry, args: &SetArgs) -> Result<(), Usag
     }
     put(&mut address.headers, values(&args.header)?);
     address.is_internal = args.internal || (address.is_internal && !args.no_internal);
+    check_headers(address).map_err(Usage)?;
     check_way(address).map_err(Usage)
 }
 

@@ -8,7 +8,7 @@ use toolroom::policy::Ruling;
 use crate::cli::config::layers;
 use crate::cli::file_text::text_of;
 use crate::cli::output::Output;
-use crate::config::{ConfigError, ConfigRule, Layer, Loaded, Origin, load};
+use crate::config::{ConfigError, ConfigRule, Layer, Loaded, MAX_FILE_BYTES, Origin, load};
 
 /// Loads a file as if it were the user's, or else everything that counts here. The inner error is about what the
 /// files say, the outer one about reading them.
@@ -19,7 +19,7 @@ pub(super) async fn loaded(
 ) -> anyhow::Result<Result<Loaded, ConfigError>> {
     let layers = match file {
         Some(path) => {
-            let text = text_of(path)?;
+            let text = text_of(path, MAX_FILE_BYTES)?;
             vec![Layer::User { path: path.to_owned(), text }, Layer::Flags(settings.to_vec())]
         }
         None => layers(settings, output).await?,

@@ -137,3 +137,51 @@ fn a_run_that_began_elsewhere_and_goes_on_here_tells_what_it_offers() {
     let path = format!("/v1/runs/{id}/events");
     assert!(events(&served.get(&path, &key).is(200).body).iter().any(|told| told.event["offers"].is_array()));
 }
+
+#[test]
+fn nothing_that_is_saved_takes_the_place_of_a_file_of_ours() {
+    let home = Home::new();
+    let text = "line\n".repeat(30_000);
+    std::fs::create_dir_all(home.path().join("workspace")).unwrap();
+    std::fs::write(home.path().join("workspace/long.txt"), &text).unwrap();
+    let done = home.run(&["call", "fs-read", "path=long.txt", "--json"]).ended(0).json();
+    let artifact = done["artifact"].as_str().unwrap_or_else(|| panic!("{done}"));
+    let none = home.run(&["artifacts", "list", "--limit", "0"]).ended(2);
+    assert!(none.err.contains("--limit"), "{none:?}");
+
+    std::fs::create_dir(home.path().join("inbox")).unwrap_or_default();
+    std::fs::create_dir(home.path().join("folder")).unwrap();
+    std::fs::hard_link(home.path().join("toolroom.db"), home.path().join("same")).unwrap();
+    std::fs::write(home.path().join("mine"), "mine").unwrap();
+    std::os::unix::fs::symlink("mine", home.path().join("link")).unwrap();
+    let whole = home.path().join("toolroom.db");
+    for (place, why) in [
+        ("toolroom.db", "is a file of Toolroom itself"),
+        ("workspace/../toolroom.db-wal", "is a file of Toolroom itself"),
+        (whole.to_str().unwrap(), "is a file of Toolroom itself"),
+        ("toolroom.toml", "is a file of Toolroom itself"),
+        ("master.key", "is a file of Toolroom itself"),
+        ("same", "is a file of Toolroom itself"),
+        ("inbox/x", "is a file of Toolroom itself"),
+        ("folder", "is a folder; name a file"),
+        ("link", "is a link, and stays"),
+    ] {
+        for force in [&["--force"][..], &[]] {
+            let words = [&["artifacts", "save", artifact, place], force].concat();
+            let refused = saved(&home, &words).ended(2);
+            assert!(refused.err.contains(&format!("`{place}` {why}")), "{place}: {refused:?}");
+        }
+    }
+    let taken = saved(&home, &["artifacts", "save", artifact, "mine"]).ended(2);
+    assert_eq!(taken.err.matches("another file").count(), 1, "{taken:?}");
+    assert_eq!(std::fs::read(home.path().join("mine")).unwrap(), b"mine");
+    assert!(!home.path().join("master.key").exists() && !home.path().join("toolroom.toml").exists());
+    home.run(&["log"]).ended(0);
+
+    let printed = saved(&home, &["artifacts", "save", artifact, "-"]).ended(0).out;
+    let whole: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(whole["content"], text);
+    assert!(!home.path().join("-").exists());
+    let both = saved(&home, &["artifacts", "save", artifact, "-", "--json"]).ended(2);
+    assert!(both.err.contains("leave out `--json`") || both.out.contains("leave out `--json`"), "{both:?}");
+}

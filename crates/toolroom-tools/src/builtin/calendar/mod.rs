@@ -102,6 +102,9 @@ pub(super) fn tool(around: &Surroundings) -> Result<Arc<dyn Tool>, IdError> {
 
 fn problems(zone: &TimeZone, arguments: &Arguments) -> Vec<Problem> {
     let text = |name: &str| arguments.get(name).and_then(serde_json::Value::as_str);
+    if text("title").is_some_and(|title| title.trim().is_empty()) {
+        return vec![Problem::new("/title", "must not be blank; say what the event is called")];
+    }
     let all_day = arguments.get("all_day").and_then(serde_json::Value::as_bool).unwrap_or_default();
     let Some(start) = text("start_time") else { return Vec::new() };
     match Period::read(zone, start, text("end_time"), all_day) {
