@@ -22,9 +22,8 @@ const ROW_BYTES: usize = 64 * 1024;
 /// Most rows are shorter.
 const USUAL_BYTES: usize = 512;
 
-/// An append that takes so long holds up a thread of the runtime: the disk is overwhelmed. A thread that had to let others run
-/// takes less.
-const LONG: Duration = Duration::from_millis(100);
+/// An append that takes so long holds up a thread of the runtime: the disk is overwhelmed.
+const LONG: Duration = Duration::from_millis(10);
 
 /// For so long nothing is promised then, and whoever comes waits for the database without holding up anybody.
 const REST: Duration = Duration::from_secs(1);

@@ -114,7 +114,7 @@ async fn only_what_changed_nothing_is_promised() {
 async fn an_inbox_that_is_slow_is_left_alone_for_a_while() {
     let (place, inbox, scope) = (Place::new(), Arc::new(Memory::default()), Scope::default());
     let store = place.open_with(inbox.clone()).await;
-    *inbox.slowness.lock().unwrap() = Duration::from_millis(101);
+    *inbox.slowness.lock().unwrap() = Duration::from_millis(11);
     let records: Vec<_> = (0..20).map(|_| place.call(&scope)).collect();
     for record in &records {
         store.close(done(record)).await.unwrap();
