@@ -6,27 +6,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
-use tokio::time::Instant;
 
 use crate::inbox::Inbox;
-use crate::row::{CallRow, FORMAT};
 
 /// The longest that a part may become. Whoever comes when there is no room left waits for the database.
 const PART_BYTES: usize = 4 * 1024 * 1024;
-
-/// Longest row that is promised.
-const ROW_BYTES: usize = 64 * 1024;
-
-/// Most rows are shorter.
-const USUAL_BYTES: usize = 512;
-
-/// An append that takes so long holds up a thread of the runtime: the disk is overwhelmed.
-const LONG: Duration = Duration::from_millis(10);
-
-/// For so long nothing is promised then, and whoever comes waits for the database without holding up anybody.
-const REST: Duration = Duration::from_secs(1);
 
 /// What this process has promised.
 #[derive(Debug)]
@@ -46,10 +30,6 @@ struct Parts {
     of: [Part; 2],
     /// Nothing more is promised until the database takes what was.
     is_behind: bool,
-    /// Nothing is promised before.
-    resting_until: Option<Instant>,
-    /// Nothing more is promised at all.
-    is_over: bool,
 }
 
 #[derive(Debug, Default)]
@@ -79,29 +59,22 @@ impl Promises {
         Self { inbox, parts: Mutex::default(), open: AtomicUsize::new(0), is_stuck: AtomicBool::new(false) }
     }
 
-    /// Promises a row. `None` if that cannot be done now: then the database has to take it first.
-    pub(super) fn make(&self, row: &CallRow<'_>) -> Option<Promise> {
-        let line = line_of(row)?;
+    /// Promises rows, a line for each. `None` if that cannot be done now: then the database has to take them first.
+    pub(super) fn make(&self, lines: &[u8], rows: usize) -> Option<Promise> {
         let mut parts = self.parts();
-        let began = Instant::now();
-        if parts.resting_until.is_some_and(|until| began < until) {
-            return None;
-        }
-        let Parts { current, of, is_behind, is_over, resting_until } = &mut *parts;
+        let Parts { current, of, is_behind } = &mut *parts;
         let part = of.get_mut(*current)?;
-        let bytes = part.bytes + line.len();
-        if *is_over || *is_behind || bytes > PART_BYTES || part.content == Content::Spoiled {
+        let bytes = part.bytes + lines.len();
+        if *is_behind || bytes > PART_BYTES || part.content == Content::Spoiled {
             return None;
         }
-        if let Err(error) = self.inbox.append(*current, &line) {
+        if let Err(error) = self.inbox.append(*current, lines) {
             tracing::warn!("every call waits for the database: the inbox does not take its row: {error}");
             part.content = Content::Spoiled;
             return None;
         }
-        let ended = Instant::now();
-        *resting_until = (ended - began > LONG).then(|| ended + REST);
-        *part = Part { open: part.open + 1, bytes, content: Content::Lines };
-        self.open.fetch_add(1, Ordering::Release);
+        *part = Part { open: part.open + rows, bytes, content: Content::Lines };
+        self.open.fetch_add(rows, Ordering::Release);
         Some(Promise(*current))
     }
 
@@ -130,12 +103,6 @@ impl Promises {
 
     /// Nothing more is promised.
     pub(super) fn end(&self) {
-        self.parts().is_over = true;
-    }
-
-    /// Nobody needs the inbox any more.
-    pub(super) fn leave(&self) {
-        self.end();
         self.inbox.end();
     }
 
@@ -157,13 +124,4 @@ impl Promises {
     fn parts(&self) -> MutexGuard<'_, Parts> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What a row is in the inbox, unless it is too long for it.
-fn line_of(row: &CallRow<'_>) -> Option<Vec<u8>> {
-    let mut line = Vec::with_capacity(USUAL_BYTES);
-    line.extend_from_slice(FORMAT.as_bytes());
-    serde_json::to_writer(&mut line, row).ok()?;
-    line.push(b'\n');
-    (line.len() <= ROW_BYTES).then_some(line)
 }

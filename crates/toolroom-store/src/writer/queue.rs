@@ -8,9 +8,10 @@ use std::time::Duration;
 use sqlx::sqlite::SqliteConnection;
 use tokio::sync::{Notify, mpsc, oneshot};
 
+use super::intake::take_in;
 use super::promises::Promises;
 use super::task::Writer;
-use super::unit::{Answer, Haste, Outcome, Unit, Work};
+use super::unit::{Answer, Haste, Unit, Work};
 use crate::StoreError;
 use crate::instance::Instance;
 
@@ -31,8 +32,8 @@ pub(super) enum Entry {
 #[derive(Debug)]
 pub(crate) struct Queue {
     entries: mpsc::UnboundedSender<Entry>,
-    /// What is promised; nothing is without an inbox.
-    promises: Option<Arc<Promises>>,
+    /// What is promised, and by whom; nothing is without an inbox.
+    intake: Option<(mpsc::UnboundedSender<Entry>, Arc<Promises>)>,
     /// Somebody waits.
     hurry: Arc<Notify>,
 }
@@ -45,50 +46,53 @@ impl Queue {
         let hurry = Arc::new(Notify::new());
         let writer = Writer::new(connection, path, instance, promises.clone(), Arc::clone(&hurry));
         tokio::spawn(writer.run(queued));
-        Self { entries, promises, hurry }
+        let intake = promises.map(|promises| {
+            let (ends, ended) = mpsc::unbounded_channel();
+            tokio::spawn(take_in(ended, Arc::clone(&promises), entries.clone(), Arc::clone(&hurry)));
+            (ends, promises)
+        });
+        Self { entries, intake, hurry }
     }
 
     /// No writer: whatever is queued is refused.
     pub(crate) fn closed() -> Self {
-        Self { entries: mpsc::unbounded_channel().0, promises: None, hurry: Arc::default() }
+        Self { entries: mpsc::unbounded_channel().0, intake: None, hurry: Arc::default() }
     }
 
     /// Queues work now; the future brings the answer. Dropping it gives up the answer, not the work.
     pub(crate) fn submit(&self, work: Work) -> impl Future<Output = Answer> + Send + use<> {
-        let queued = work.check().map(|()| self.send(work));
+        let (answer, answered) = oneshot::channel();
+        let queued = work.check().map(|()| self.send(work, answer));
         async move {
-            match queued? {
-                Some(answered) => answered.await.map_err(|_| StoreError::Closed)?,
-                None => Ok(Outcome::Written),
-            }
+            queued?;
+            answered.await.map_err(|_| StoreError::Closed)?
         }
     }
 
-    /// Sends work to the writer. Nobody has to wait for what is promised.
-    fn send(&self, work: Work) -> Option<oneshot::Receiver<Answer>> {
-        let promised = self.promises.as_ref().and_then(|promises| promises.make(&work.promisable()?));
-        // If nobody is there any more, the entry is dropped and with it `answer`: that is the answer. What was promised
-        // is in the inbox.
-        if let Some(promise) = promised {
-            let haste = Haste::Promised(promise);
-            drop(self.entries.send(Entry::Unit(Unit { work, haste, answer: None })));
-            return None;
-        }
+    fn send(&self, work: Work, answer: oneshot::Sender<Answer>) {
         let haste = match work.must_be_awaited() {
             true => Haste::Now,
             false => Haste::Soon,
         };
-        let (answer, answered) = oneshot::channel();
-        drop(self.entries.send(Entry::Unit(Unit { work, haste, answer: Some(answer) })));
-        if haste == Haste::Now {
-            self.hurry.notify_one();
+        let ends = self.intake.as_ref().filter(|_| work.promisable().is_some());
+        let entry = Entry::Unit(Unit { work, haste, answer: Some(answer) });
+        // If nobody is there any more, the entry is dropped and with it `answer`: that is the answer.
+        match ends {
+            Some((ends, _)) => drop(ends.send(entry)),
+            None => {
+                drop(self.entries.send(entry));
+                if haste == Haste::Now {
+                    self.hurry.notify_one();
+                }
+            }
         }
-        Some(answered)
     }
 
     /// Waits until everything that is promised so far is written.
     pub(crate) async fn catch_up(&self) {
-        let Some(promises) = self.promises.as_ref().filter(|promises| promises.are_open()) else { return };
+        let Some((_, promises)) = self.intake.as_ref().filter(|(_, promises)| promises.are_open()) else {
+            return;
+        };
         let (told, done) = oneshot::channel();
         if self.entries.send(Entry::Tell(told)).is_ok() {
             self.hurry.notify_one();
@@ -102,10 +106,9 @@ impl Queue {
     /// Writes what is queued and ends the writer.
     pub(crate) async fn stop(&self) -> Result<(), StoreError> {
         let (stopped, result) = oneshot::channel();
-        if let Some(promises) = &self.promises {
-            promises.end();
-        }
-        if self.entries.send(Entry::Stop(stopped)).is_err() {
+        // Behind all ends of calls, as long as somebody takes them in.
+        let ends = self.intake.as_ref().map(|(ends, _)| ends).filter(|ends| !ends.is_closed());
+        if ends.unwrap_or(&self.entries).send(Entry::Stop(stopped)).is_err() {
             return Ok(());
         }
         self.hurry.notify_one();

@@ -414,7 +414,7 @@ impl Writer {
     async fn end(mut self) -> Result<(), StoreError> {
         // Not when the last one lets go of it: a task that is still there when the process ends never does.
         if let Some(promises) = &self.promises {
-            promises.leave();
+            promises.end();
         }
         let Some(mut connection) = self.connection.take() else {
             return Ok(());

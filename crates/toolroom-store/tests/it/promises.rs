@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Executor as _};
-use tokio::time::Instant;
 use toolroom::ledger::{CallFilter, CallRecord, CallStatus, CloseCall, Journal, Ledger, ParkedQuestion};
 use toolroom::scope::Scope;
 use toolroom::tool::Effect;
@@ -20,8 +19,6 @@ struct Memory {
     parts: Mutex<[Vec<u8>; 2]>,
     ever: Mutex<Vec<u8>>,
     is_full: Mutex<bool>,
-    /// How long each line takes.
-    slowness: Mutex<Duration>,
     is_ended: Mutex<bool>,
 }
 
@@ -30,10 +27,6 @@ impl Inbox for Memory {
         if *self.is_full.lock().unwrap() {
             self.parts.lock().unwrap()[part].extend_from_slice(&line[..line.len() / 2]);
             return Err(io::ErrorKind::StorageFull.into());
-        }
-        let (began, slowness) = (Instant::now(), *self.slowness.lock().unwrap());
-        while began.elapsed() < slowness {
-            std::hint::spin_loop();
         }
         self.parts.lock().unwrap()[part].extend_from_slice(line);
         self.ever.lock().unwrap().extend_from_slice(line);
@@ -108,21 +101,6 @@ async fn only_what_changed_nothing_is_promised() {
     let unknown = with_status(&place.call(&scope), CallStatus::Unknown);
     store.close(unknown).await.unwrap();
     assert_eq!(inbox.rows_ever(), 3, "pure, reading, and one nobody knows the end of");
-}
-
-#[tokio::test]
-async fn an_inbox_that_is_slow_is_left_alone_for_a_while() {
-    let (place, inbox, scope) = (Place::new(), Arc::new(Memory::default()), Scope::default());
-    let store = place.open_with(inbox.clone()).await;
-    *inbox.slowness.lock().unwrap() = Duration::from_millis(11);
-    let records: Vec<_> = (0..20).map(|_| place.call(&scope)).collect();
-    for record in &records {
-        store.close(done(record)).await.unwrap();
-    }
-    assert!(inbox.rows_ever() < 20, "one was slow, and some others came while nobody was promised anything");
-    for record in &records {
-        assert!(store.call(&scope, &record.id).await.unwrap().is_some());
-    }
 }
 
 #[tokio::test]
