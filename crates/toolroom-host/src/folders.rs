@@ -37,7 +37,7 @@ pub enum FoldersError {
     )]
     NoHome,
     /// A relative folder would be another one in each directory.
-    #[error("`{variable}` is `{}`, which is not an absolute path", path.display())]
+    #[error("`{variable}` is `{}`, which is not an absolute path; write the whole path, from `/` on", path.display())]
     Relative {
         /// The variable.
         variable: &'static str,
@@ -197,7 +197,10 @@ mod tests {
     fn a_place_that_is_no_place_is_refused() {
         assert!(matches!(resolve(&[]), Err(FoldersError::NoHome)));
         let error = resolve(&[("TOOLROOM_HOME", "here")]).unwrap_err();
-        assert_eq!(error.to_string(), "`TOOLROOM_HOME` is `here`, which is not an absolute path");
+        assert_eq!(
+            error.to_string(),
+            "`TOOLROOM_HOME` is `here`, which is not an absolute path; write the whole path, from `/` on"
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ use toolroom_host::inbox::{self, Inbox, LeftBehind};
 use toolroom_host::notice::Notice;
 use toolroom_host::occupancy::Occupancy;
 use toolroom_host::presence::Presence;
+use toolroom_host::text_file;
 use toolroom_store::{Store, Words};
 
 use crate::missing_database::{emptied, is_emptied, is_lost, lost};
@@ -70,6 +71,13 @@ async fn open(
     let place = Occupancy::shared(folder).with_context(|| {
         format!("cannot use `{}`; if a backup is being restored there, wait for it", folder.display())
     })?;
+    let database = folders.data.join(DATABASE);
+    if text_file::is_folder(&database) {
+        bail!(
+            "`{}` is a folder, and the database belongs there; move it away, then try again",
+            database.display()
+        );
+    }
     let database = folders.private_file(DATABASE)?;
     let us =
         toolroom_store::Presence { notice: Some(Arc::new(OwnNotice::of(folders))), inbox, ..presence()? };

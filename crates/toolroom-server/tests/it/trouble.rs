@@ -18,6 +18,19 @@ fn cramped(home: &Home, kilobytes: u32, arguments: &[&str]) -> Ran {
 }
 
 #[test]
+fn a_folder_in_the_place_of_the_database_is_told_as_one() {
+    let home = Home::new();
+    let database = home.path().join("toolroom.db");
+    std::fs::create_dir(&database).unwrap();
+    for arguments in [&["log"][..], &["call", "calculator", "expression=1"]] {
+        let told = home.run(arguments).ended(1);
+        let said =
+            format!("`{}` is a folder, and the database belongs there; move it away", database.display());
+        assert!(told.err.contains(&said), "{told:?}");
+    }
+}
+
+#[test]
 fn a_disk_without_room_is_told_as_one() {
     let home = Home::new();
     home.run(&["call", "calculator", "expression=1"]).ended(0);
