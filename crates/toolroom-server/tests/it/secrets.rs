@@ -107,7 +107,7 @@ fn a_value_on_the_command_line_is_refused_and_not_repeated() {
 #[test]
 fn bad_names_and_values_are_refused_and_change_nothing() {
     let home = Home::new();
-    let long = "n".repeat(101);
+    let long = "n".repeat(141);
     for name in ["", "a b", "ü", "a/b", &long] {
         home.run_with_stdin(&["secrets", "set", name], "some value").ended(2);
     }

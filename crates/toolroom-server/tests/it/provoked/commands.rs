@@ -74,7 +74,7 @@ pub(super) const TABLE: &[Provoked] = &[
         "there is no standing answer",
         "see `toolroom policy list`",
     ),
-    row(&["secrets", "set", "bad name"], 2, "`bad name`", "is none", "1 to 100 letters, digits"),
+    row(&["secrets", "set", "bad name"], 2, "`bad name`", "is none", "1 to 140 letters, digits"),
     row(
         &["secrets", "set", "A", "b"],
         2,
