@@ -85,29 +85,24 @@ impl Examination {
         let at = SystemClock.now();
         let machine = aside(deadline, Machine::look).await;
         let sandbox = sandbox(Instant::now() + SANDBOX_BOUND).await;
+        let nowhere = |config| Facts {
+            at,
+            config,
+            policy: None,
+            models: None,
+            files: None,
+            answers: None,
+            store: None,
+            key: KeyFacts::Nowhere,
+            sealed: None,
+            disk: None,
+            machine,
+            servers: None,
+            sandbox,
+        };
         let folders = match &self.folders {
             Ok(folders) => folders,
-            Err(cause) => {
-                let config = Err(ConfigTrouble::NoHome(cause.clone()));
-                let (policy, files, answers, store) = (None, None, None, None);
-                let (key, sealed, disk, servers) = (KeyFacts::Nowhere, None, None, None);
-                let facts = Facts {
-                    at,
-                    config,
-                    policy,
-                    models: None,
-                    files,
-                    answers,
-                    store,
-                    key,
-                    sealed,
-                    disk,
-                    machine,
-                    servers,
-                    sandbox,
-                };
-                return (facts, Vec::new());
-            }
+            Err(cause) => return (nowhere(Err(ConfigTrouble::NoHome(cause.clone()))), Vec::new()),
         };
         let data = folders.data.clone();
         let disk = aside(deadline, move || disk(&data)).await.and_then(|disk| disk.map_err(told));
@@ -148,21 +143,8 @@ impl Examination {
             }
         }
         let (store, disk) = (Some(state), Some(disk));
-        let facts = Facts {
-            at,
-            config,
-            policy,
-            models,
-            files,
-            answers,
-            store,
-            key,
-            sealed,
-            disk,
-            machine,
-            servers,
-            sandbox,
-        };
+        let facts =
+            Facts { policy, models, files, answers, store, key, sealed, disk, servers, ..nowhere(config) };
         (facts, secrets.unwrap_or_default())
     }
 }

@@ -24,7 +24,7 @@ struct Noting {
 }
 
 impl Noting {
-    /// One of this kind, which a toolroom knows and whose tool only reads.
+    /// One of this kind, which a toolroom knows and whose tool may be called.
     fn known(mode: &str) -> (Self, Home) {
         let (home, notes) = (home(), tempfile::tempdir().unwrap());
         let file = notes.path().join("sessions");
@@ -32,6 +32,8 @@ impl Noting {
         let server = Listening::with_port(&python(), |port| {
             [script.as_str(), mode, port, &name].map(str::to_owned).to_vec()
         });
+        let rule = "[[rule]]\nid = \"work\"\neffect = \"allow\"\ntool = \"mcp:evil:work\"\n";
+        std::fs::write(home.path().join("toolroom.toml"), rule).unwrap();
         let url = format!("http://127.0.0.1:{}/mcp", server.port);
         home.run(&["mcp", "add", "evil", "--url", &url, "--effect", "read", "--can", "nothing"]).ended(0);
         (Self { file, _folder: notes, _server: server }, home)
@@ -77,7 +79,7 @@ fn a_session_that_the_server_has_lost_is_opened_anew_once_and_then_told() {
 
     let (noting, home) = Noting::known("forgets_all");
     let lost = called(&home).ended(1).json();
-    assert!(lost["error"]["message"].as_str().unwrap().contains("session"), "{lost}");
+    assert_eq!(lost["error"]["kind"], "unreachable", "{lost}");
     assert_eq!(noting.opened().len(), 3, "nobody tries for ever");
 }
 
