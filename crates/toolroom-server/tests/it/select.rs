@@ -118,7 +118,7 @@ fn a_file_that_is_no_list_of_tools_is_refused_with_the_place() {
     let circle = home.path().join("circle.json");
     std::os::unix::fs::symlink(&circle, &circle).unwrap();
     let circle = circle.to_str().unwrap();
-    let refused = home.run(&["select", "x", "--tools", circle]).ended(1);
+    let refused = home.run(&["select", "x", "--tools", circle]).ended(2);
     assert!(refused.err.contains(circle) && refused.err.contains("symbolic links"), "{refused:?}");
     assert!(refused.out.is_empty(), "{refused:?}");
     let folder = home.path().to_str().unwrap();

@@ -2,10 +2,11 @@
 //!
 //! All that come at the same time are promised with one write.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use tokio::sync::{Notify, mpsc};
-use tokio::task::yield_now;
 
 use super::promises::Promises;
 use super::queue::Entry;
@@ -28,7 +29,7 @@ pub(super) async fn take_in(
     let (mut entries, mut lines) = (Vec::new(), Vec::new());
     while ended.recv_many(&mut entries, MOST).await > 0 {
         // Whoever is about to end as well does so first.
-        yield_now().await;
+        let_others_run().await;
         while entries.len() < MOST
             && let Ok(entry) = ended.try_recv()
         {
@@ -65,6 +66,20 @@ pub(super) async fn take_in(
             return;
         }
     }
+}
+
+/// Lets everybody run who is ready. `tokio::task::yield_now` also looks for new work first, and whoever is alone would wait
+/// for that.
+async fn let_others_run() {
+    let mut is_back = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut is_back, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Adds the line of a row that can be promised.

@@ -231,7 +231,7 @@ fn an_end_user_gets_the_files_that_were_offered_to_them_and_no_others() {
     let ended: Vec<Value> = events(&told.body).into_iter().map(|told| told.event).collect();
     let ended = |tool: &str| {
         let is_it = |event: &&Value| event["type"] == "call_ended" && event["tool"] == tool;
-        ended.iter().find(is_it).unwrap_or_else(|| panic!("{tool}: {ended:?}"))
+        ended.iter().find(is_it).unwrap_or_else(|| panic!("{tool} has not ended"))
     };
     let offer = &ended("builtin:send_file")["offers"][0];
     let href = offer["href"].as_str().unwrap_or_else(|| panic!("{offer}"));
@@ -243,7 +243,7 @@ fn an_end_user_gets_the_files_that_were_offered_to_them_and_no_others() {
     served.get(href, &served.token_for(&minting, "ann", "other")).refused(404, "not_found");
     served.get(href, &minting).refused(403, "forbidden");
     // What is kept of their calls and was offered to nobody stays with whoever may read.
-    let whole = ended("test:repeat")["artifact"].as_str().unwrap();
+    let whole = ended("app:repeat")["artifact"].as_str().unwrap();
     let whole = format!("/v1/artifacts/{whole}/content");
     served.get(&whole, &ann).refused(404, "not_found");
     served.get(&whole, &reading).is(200);
