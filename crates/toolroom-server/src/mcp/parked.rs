@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(known().unwrap(), [meanwhile.clone(), read.clone()], "what was known before");
         // It was answered in another process.
         parked.keep(&scope, began, calls());
-        assert_eq!(known().unwrap(), [read.clone()]);
+        assert_eq!(known().unwrap(), std::slice::from_ref(&read));
         // Whoever set out earlier and comes later knows less.
         parked.keep(&scope, began - Duration::from_millis(1), ParkedCalls::new());
         assert_eq!(known().unwrap(), [read]);
