@@ -116,14 +116,14 @@ impl Desk {
         self: &Arc<Self>,
         calls: &Arc<dyn Calls>,
         asker: &Asker,
-        request: Request,
+        request: Box<Request>,
         stop: &CancellationToken,
     ) -> Result<Told, Refusal> {
         let answer = match request.method.as_str() {
-            "tools/call" => self.call(calls, asker, request, stop).await,
+            "tools/call" => self.call(calls, asker, *request, stop).await,
             // What is rarer takes no room in each of them.
             "resources/read" => return Box::pin(self.read_resource(asker, &request.params)).await,
-            _ => Box::pin(self.answer_otherwise(calls, asker, request, stop)).await,
+            _ => Box::pin(self.answer_otherwise(calls, asker, *request, stop)).await,
         };
         answer.map(Told::from)
     }

@@ -30,7 +30,8 @@ pub(crate) struct Request {
 /// What a client sends.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Message {
-    Request(Request),
+    /// In a box: it is handed on a long way.
+    Request(Box<Request>),
     Notification {
         method: String,
         params: Map<String, Value>,
@@ -119,7 +120,7 @@ impl Message {
             }
         };
         Ok(match id {
-            Some(id) => Self::Request(Request { id, method, params, meta }),
+            Some(id) => Self::Request(Box::new(Request { id, method, params, meta })),
             None => Self::Notification { method, params },
         })
     }

@@ -205,7 +205,7 @@ impl Line {
         });
     }
 
-    async fn request(&self, request: Request, session: &mut Option<Arc<Session>>) {
+    async fn request(&self, request: Box<Request>, session: &mut Option<Arc<Session>>) {
         let client = match Client::named(&request.meta) {
             Some(Ok((client, MODERN))) => client,
             Some(Ok((_, version))) => {
@@ -243,7 +243,7 @@ impl Line {
         }
     }
 
-    fn work(&self, client: Client, request: Request, stop: CancellationToken, working: Working) {
+    fn work(&self, client: Client, request: Box<Request>, stop: CancellationToken, working: Working) {
         let (calls, desk, said) = (Arc::clone(&self.calls), Arc::clone(&self.desk), self.said.clone());
         let (ending, closing) = (self.ending.clone(), self.closing.clone());
         let asker = Asker {

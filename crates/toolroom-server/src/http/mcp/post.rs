@@ -103,7 +103,7 @@ impl Visit {
         StatusCode::ACCEPTED.into_response()
     }
 
-    async fn request(self, request: Request) -> Response {
+    async fn request(self, request: Box<Request>) -> Response {
         let client = match said(&self.headers, &request) {
             Ok(Said::Modern(client)) => client,
             Ok(Said::Hello) => return self.welcome(&request),
@@ -156,7 +156,13 @@ impl Visit {
         })
     }
 
-    async fn work(self, client: Client, request: Request, stop: CancellationToken, begun: Begun) -> Response {
+    async fn work(
+        self,
+        client: Client,
+        request: Box<Request>,
+        stop: CancellationToken,
+        begun: Begun,
+    ) -> Response {
         let Self { server, peer, headers, place } = self;
         let is_modern = client.era.is_modern();
         let takes_streams = accepts(&headers, EVENTS);

@@ -111,8 +111,10 @@ mod tests {
     fn told(headers: &[(HeaderName, &str)], method: &str, params: Value) -> Result<Said, Refusal> {
         let headers =
             headers.iter().map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()));
-        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-        let Ok(Message::Request(request)) = Message::read(message.as_bytes()) else { panic!("no request") };
+        let mut message = json!({"jsonrpc": "2.0", "id": 1, "method": method});
+        message["params"] = params;
+        let read = Message::read(message.to_string().as_bytes());
+        let Ok(Message::Request(request)) = read else { panic!("no request") };
         said(&headers.collect(), &request)
     }
 
