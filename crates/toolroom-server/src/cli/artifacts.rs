@@ -18,11 +18,12 @@ use crate::app::App;
 use crate::own_files::is_own;
 
 const EXAMPLES: &str = "\
-Results that were too long to be told and files that tools hand over are kept, without secrets, until `toolroom prune`
-deletes them.
+Results that were too long to be told and files that tools hand over are kept, without
+secrets, until `toolroom prune` deletes them.
 
 Examples:
   toolroom artifacts list
+  toolroom artifacts save last
   toolroom artifacts save art_0190… report.pdf
   toolroom artifacts save art_0190… --force        under the name it was offered by
   toolroom artifacts save art_0190… - | jq .       to another program";
@@ -51,7 +52,7 @@ enum Action {
     /// Save one as a file
     #[command(after_help = EXAMPLES)]
     Save {
-        /// Which one; `toolroom artifacts list` and `toolroom log` name them
+        /// Which one: `last`, or as `toolroom artifacts list` and `toolroom log` name it
         id: String,
         /// The file, `-` for standard output; else the name it was offered by, in this folder
         path: Option<PathBuf>,
@@ -104,9 +105,7 @@ async fn save(
     force: bool,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    let found = app.store.artifact(scope, &ArtifactId::new(id)).await?;
-    let missing = || Missing(format!("there is no artifact `{id}`; see `toolroom artifacts list`"));
-    let artifact = found.ok_or_else(missing)?;
+    let artifact = find(app, scope, id).await?;
     let name = name_of(app, scope, &artifact).await?;
     let path = path.unwrap_or_else(|| PathBuf::from(name));
     if path == Path::new("-") {
@@ -123,6 +122,19 @@ async fn save(
     output.data(&visible(&path.display().to_string()))?;
     output.talk(format_args!("{} bytes, {}", artifact.bytes.len(), visible(&artifact.media_type)));
     Ok(Exit::Done)
+}
+
+async fn find(app: &App, scope: &Scope, id: &str) -> anyhow::Result<Artifact> {
+    let id = match id {
+        "last" => match app.store.kept_artifacts(scope, 1).await?.pop() {
+            Some(newest) => newest.id,
+            None => return Err(Missing("nothing is kept yet".to_owned()).into()),
+        },
+        id => ArtifactId::new(id),
+    };
+    let found = app.store.artifact(scope, &id).await?;
+    let missing = || Missing(format!("there is no artifact `{id}`; see `toolroom artifacts list`"));
+    Ok(found.ok_or_else(missing)?)
 }
 
 /// Writes it where it was asked to be, and never over a file of ours.

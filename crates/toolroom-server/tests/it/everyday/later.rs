@@ -85,9 +85,10 @@ fn a_long_result_is_saved_under_its_id() {
     let text = "line\n".repeat(30_000);
     std::fs::create_dir_all(home.path().join("workspace")).unwrap();
     std::fs::write(home.path().join("workspace/long.txt"), &text).unwrap();
+    assert!(saved(&home, &["artifacts", "save", "last"]).ended(5).err.contains("nothing is kept yet"));
     let done = home.run(&["call", "fs-read", "path=long.txt", "--json"]).ended(0).json();
     let artifact = done["artifact"].as_str().unwrap_or_else(|| panic!("{done}"));
-    let told = saved(&home, &["artifacts", "save", artifact]).ended(0).out;
+    let told = saved(&home, &["artifacts", "save", "last"]).ended(0).out;
     let name = told.trim();
     assert!(name == format!("{artifact}.json"), "{told}");
     let whole: Value = serde_json::from_slice(&std::fs::read(home.path().join(name)).unwrap()).unwrap();
