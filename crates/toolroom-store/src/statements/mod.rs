@@ -3,7 +3,7 @@
 //! A test prepares each of them on both databases, so a text that one of them does not take never ships. Code
 //! outside this room runs nothing but these: it has no other way to a query. Rows travel as one JSON text, so
 //! that a batch of any size is one statement with a fixed text; SQLite reads them with `jsonb_each`, which
-//! took half the time of `json_each`. Only calls come in such crowds that a second form pays ([`CROWD`]).
+//! took half the time of `json_each`. Only calls come in such crowds that a second form pays (`CROWD`).
 
 mod approvals;
 mod calls;
