@@ -48,6 +48,16 @@ pub enum OpenError {
         /// Why.
         source: BaseUrlError,
     },
+    /// Others would learn its key.
+    #[error(
+        "others can listen to what goes over `http://`, the key of {title} among it; write `https://` in {from}"
+    )]
+    Overheard {
+        /// For people.
+        title: String,
+        /// Where the address was found.
+        from: String,
+    },
     /// It has no key.
     #[error(
         "{title} needs a key: set {variable}, or keep it with `toolroom secrets set {name}` and write `key = \"secret:{name}\"` into `[vendor.{name}]`"

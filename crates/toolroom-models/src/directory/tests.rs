@@ -149,19 +149,36 @@ fn a_vendor_of_an_operators_own_follows_a_preset_and_never_goes_to_its_address()
 }
 
 #[test]
+fn no_key_goes_where_others_can_listen() {
+    for (url, is_overheard) in [
+        ("http://b.example", true),
+        ("HTTP://8.8.8.8", true),
+        ("http://127.0.0.1.b.example", true),
+        ("https://b.example", false),
+        ("http://127.0.0.1:8080", false),
+        ("http://10.0.0.5", false),
+        ("http://box:1234", false),
+    ] {
+        let directory = directory(&[("OPENAI_API_KEY", "sk-secret-1")], vec![("openai", at(url))]);
+        let opened = directory.open(&name("openai/m"));
+        assert_eq!(matches!(opened, Err(OpenError::Overheard { .. })), is_overheard, "{url}");
+    }
+}
+
+#[test]
 fn what_is_configured_goes_before_what_variables_say() {
     let configured = VendorSettings {
         window: Some(9_000),
         wire: Some(WireKind::OpenaiResponses),
         model: Some("m".to_owned()),
-        ..at("http://b.example")
+        ..at("https://b.example")
     };
     let directory = directory(
-        &[("OPENAI_API_KEY", "sk-secret-1"), ("OPENAI_BASE_URL", "http://a.example")],
+        &[("OPENAI_API_KEY", "sk-secret-1"), ("OPENAI_BASE_URL", "https://a.example")],
         vec![("openai", configured)],
     );
     let vendor = directory.configured().next().unwrap();
-    assert_eq!(vendor.base_url().unwrap().as_str(), "http://b.example/v1");
+    assert_eq!(vendor.base_url().unwrap().as_str(), "https://b.example/v1");
     assert_eq!(
         (vendor.wire(), vendor.key_from()),
         (Some(WireKind::OpenaiResponses), Some("$OPENAI_API_KEY"))

@@ -161,6 +161,10 @@ impl Vendor {
                 });
             }
         };
+        if key.is_some() && base.is_overheard() {
+            let from = self.settings.base_url.as_ref().map_or("the presets", |given| &given.from);
+            return Err(OpenError::Overheard { title: self.title().to_owned(), from: from.to_owned() });
+        }
         Ok(Endpoint {
             title: self.title().to_owned(),
             wire: self.wire_at(preset, &base),

@@ -98,6 +98,11 @@ impl BaseUrl {
         origin(self) == origin(other)
     }
 
+    /// Whether others can listen to what is said there on the way: no key goes there.
+    pub(crate) fn is_overheard(&self) -> bool {
+        Url::parse(&self.text).is_ok_and(|url| url.scheme() == "http" && Opening::of_internal(&url).is_none())
+    }
+
     /// The address of a wire's endpoint.
     pub(crate) fn endpoint(&self, path: &str) -> String {
         format!("{}/{path}", self.text)

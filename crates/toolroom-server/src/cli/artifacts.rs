@@ -107,7 +107,15 @@ async fn save(
 ) -> anyhow::Result<Exit> {
     let artifact = find(app, scope, id).await?;
     let name = name_of(app, scope, &artifact).await?;
-    let path = path.unwrap_or_else(|| PathBuf::from(name));
+    let path = match path {
+        Some(path) => path,
+        // It would be read as something else than a file: a configuration, or a word for standard output.
+        None if ["toolroom.toml", "-"].contains(&name.as_str()) => {
+            let text = format!("it was offered as `{name}`; say what to call it, behind the id");
+            return Err(Usage(text).into());
+        }
+        None => PathBuf::from(name),
+    };
     if path == Path::new("-") {
         return print(&artifact, output);
     }

@@ -11,7 +11,7 @@ use toolroom::catalog::LimitMode;
 use super::check::check;
 use super::document::{Document, in_order};
 use super::narrow::{Ignored, Step, step};
-use super::overheard::overheard;
+use super::overheard::{overheard, overheard_vendor};
 use super::problem::{Problem, Problems, escaped, shortened, shown};
 use super::shape::Key;
 use super::toml_text::{joined, value_text};
@@ -277,6 +277,11 @@ impl Merge {
             Err(error) => {
                 let message = escaped(&error.to_string());
                 problems.push(Problem { origin: Origin::Default, line: None, key: String::new(), message });
+            }
+        }
+        for said in &self.vendors {
+            if let Some((key, message)) = overheard_vendor(&said.vendor, &said.keys) {
+                problems.push(Problem { origin: said.origin.clone(), line: None, key, message });
             }
         }
         problems.into_result()?;

@@ -1,7 +1,7 @@
 //! Keys that would go over a way that others can listen to. Said when the configuration is read: a call that is refused for
 //! it comes late, and whoever wrote it down is gone.
 
-use super::{Config, ServiceUrl};
+use super::{Config, ServiceUrl, VendorKeys};
 
 /// The keys with such an address, and what is wrong with each.
 pub(super) fn overheard(config: &Config) -> Vec<(&'static str, String)> {
@@ -23,4 +23,12 @@ pub(super) fn overheard(config: &Config) -> Vec<(&'static str, String)> {
             .map(|_| (key, format!("cannot be used: {}", ServiceUrl::listened_to(what, key))))
     };
     services.into_iter().filter_map(refused).collect()
+}
+
+/// The same for a vendor of models, as far as one table says both. Whoever opens a model looks once more.
+pub(super) fn overheard_vendor(vendor: &str, keys: &VendorKeys) -> Option<(String, String)> {
+    let url = ServiceUrl::try_from(keys.base_url.clone()?).ok()?;
+    let key = format!("vendor.{vendor}.base_url");
+    let message = format!("cannot be used: {}", ServiceUrl::listened_to("its key", &key));
+    (keys.key.is_some() && url.is_overheard()).then_some((key, message))
 }

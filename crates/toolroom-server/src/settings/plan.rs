@@ -20,6 +20,9 @@ use crate::app::App;
 use crate::gateway::entry;
 use crate::identity::{check_name, check_project_id, project, projects};
 
+/// What is shown of a prompt.
+const PROMPT_CHARS: usize = 200;
+
 /// The longest name of a switch.
 const NAME_CHARS: usize = 200;
 
@@ -201,12 +204,30 @@ impl ImportPlan {
                 );
                 continue;
             }
+            if answer.when.as_ref().is_some_and(|when| here.redactor.redact_text(when) != *when) {
+                return Err(format!("the condition of the answer `{id}` holds a secret"));
+            }
             let same = |before: &&StandingAnswer| before.id == answer.id;
             let before = here.before.and_then(|before| before.answers.iter().find(same));
-            if self.note(settings, "answer", id, fate(before, answer)) {
+            let fate = fate(before, answer);
+            // At a question here it would not be taken, whatever was said elsewhere.
+            if let (Fate::New | Fate::Changed, Err(error)) = (fate, here.app.room.check_answer(answer)) {
+                let why = match here.app.room.catalog().find(&settings.id, &answer.tool) {
+                    Ok(_) => error.to_string(),
+                    Err(_) => format!(
+                        "there is no `{}` here to say yes to; import this again once there is",
+                        answer.tool
+                    ),
+                };
+                self.skip(settings, "answer", id, why);
+                continue;
+            }
+            if self.note(settings, "answer", id, fate) {
                 self.batch.answer(answer.clone());
                 let when = answer.when.as_ref().map(|when| format!(" when {when}")).unwrap_or_default();
-                self.explain(format!("{} {}{when}", answer.effect.as_str(), answer.tool));
+                let lifts = answer.lifts.as_ref().map(|rule| format!(", whatever `{rule}` says"));
+                let lifts = lifts.unwrap_or_default();
+                self.explain(format!("{} {}{when}{lifts}", answer.effect.as_str(), answer.tool));
             }
         }
         Ok(())
@@ -227,7 +248,11 @@ impl ImportPlan {
             let before =
                 here.before.and_then(|before| before.agents.iter().find(|before| before.id == agent.id));
             if self.note(settings, "agent", id, fate(before, agent)) {
-                self.explain(format!("its prompt: {}", agent.prompt.chars().take(200).collect::<String>()));
+                let mut prompt: String = agent.prompt.chars().take(PROMPT_CHARS).collect();
+                if prompt.len() < agent.prompt.len() {
+                    prompt.push('…');
+                }
+                self.explain(format!("its prompt: {prompt}"));
                 self.batch.agent(&settings.id, agent).map_err(|error| error.to_string())?;
             }
         }

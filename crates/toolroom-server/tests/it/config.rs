@@ -427,6 +427,10 @@ fn a_key_that_others_could_listen_to_is_refused_where_it_is_written() {
             "search.searxng.url",
         ),
         (
+            "[vendor.lab]\nbase_url = \"http://models.example\"\nkey = \"secret:K\"\n".to_owned(),
+            "vendor.lab.base_url",
+        ),
+        (
             "[telemetry]\notlp_endpoint = \"http://traces.example\"\notlp_key = \"secret:K\"\n".to_owned(),
             "telemetry.otlp_endpoint",
         ),

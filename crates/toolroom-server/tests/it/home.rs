@@ -67,9 +67,11 @@ impl Home {
     }
 
     pub(crate) fn run_with_stdin(&self, arguments: &[&str], stdin: &str) -> Ran {
-        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
-        ran(child.wait_with_output().unwrap())
+        fed(self.command(arguments), stdin)
+    }
+
+    pub(crate) fn run_own_with_stdin(&self, arguments: &[&str], stdin: &str) -> Ran {
+        fed(self.own_tools(arguments), stdin)
     }
 
     /// What the journal says, newest first.
@@ -96,6 +98,12 @@ impl Ran {
         assert_eq!(self.code, code, "{self:?}");
         self
     }
+}
+
+fn fed(mut command: Command, stdin: &str) -> Ran {
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+    ran(child.wait_with_output().unwrap())
 }
 
 pub(crate) fn ran(output: Output) -> Ran {

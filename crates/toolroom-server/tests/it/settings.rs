@@ -37,7 +37,7 @@ fn exported(home: &Home) -> Value {
 }
 
 fn imported(home: &Home, document: &Value, more: &[&str]) -> Ran {
-    home.run_with_stdin(&[&["import", "-"], more].concat(), &document.to_string())
+    home.run_own_with_stdin(&[&["import", "-"], more].concat(), &document.to_string())
 }
 
 fn states(report: &Value) -> Vec<String> {
@@ -308,6 +308,39 @@ fn what_a_document_says_makes_no_line_of_its_own_and_shows_no_key() {
     }
     let refused = imported(&there, &document, &["--yes"]).ended(2);
     assert!(!refused.err.contains(key) && refused.err.lines().count() == 1, "{refused:?}");
+}
+
+#[test]
+fn a_yes_that_would_not_be_taken_at_a_question_does_not_come_in() {
+    let home = Home::new();
+    home.run(&["tools", "enable", "execute_shell_command"]).ended(0);
+    let risky = ["call", "run_command", "command=mkdir -p q; rm -rf q zz", "--no-input"];
+    let asked = home.run(&[&risky[..], &["--json"]].concat()).ended(4).call_id();
+    home.run(&["approvals", "approve", &asked, "--always"]).ended(2);
+    let kept = home.run(&["approvals", "show", &asked, "--json"]).ended(0).json();
+    let mut document = exported(&home);
+    let yes = |tool: &str, lifts: &Value| {
+        json!({
+            "id": "ans_01a1e6b977e8753383f64fc20a106e75", "project": "local", "effect": "allow", "tool": tool,
+            "lifts": lifts, "definition": kept["definition_hash"], "call": asked, "by": "operator", "at": 1,
+        })
+    };
+    for (answer, why) in [
+        (yes("builtin:run_command", &kept["rule"]), "starts programs: say which ones"),
+        (yes("mcp:evil:t", &kept["rule"]), "there is no `mcp:evil:t` here to say yes to"),
+        (yes("builtin:web_fetch", &json!("provenance.third")), "this question is asked each time"),
+    ] {
+        local(&mut document)["answers"] = json!([answer]);
+        let told = imported(&home, &document, &["--yes"]).ended(0);
+        assert!(told.out.contains("skipped  answer") && told.out.contains(why), "{why}: {told:?}");
+        home.run(&risky).ended(4);
+    }
+    set(&home, "K", "supersecretvalue123");
+    let mut answer = yes("builtin:calculator", &Value::Null);
+    answer["when"] = json!("args.expression == 'supersecretvalue123'");
+    local(&mut document)["answers"] = json!([answer]);
+    let refused = imported(&home, &document, &["--yes"]).ended(2);
+    assert!(refused.err.contains("holds a secret") && !refused.err.contains("supersecret"), "{refused:?}");
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub(super) fn tools(servers: &Servers) -> Result<Vec<Arc<dyn Tool>>, IdError> {
             let servers = listed.clone();
             async move {
                 let wanted = Wanted::Resources { cursor: cursor.as_deref() };
-                asked(&servers, &server, &Arc::new(context), wanted).await.map(listing)
+                listing(asked(&servers, &server, &Arc::new(context), wanted).await?)
             }
         },
     )?;
@@ -113,17 +113,18 @@ async fn berth(servers: &Servers, name: &str) -> Result<Arc<Berth>, ToolError> {
 }
 
 /// A page of a list, with nothing in it but what describes a resource.
-fn listing(mut page: Map<String, Value>) -> Value {
-    let listed = match page.remove("resources") {
-        Some(Value::Array(listed)) => listed,
-        _ => Vec::new(),
+fn listing(mut page: Map<String, Value>) -> Result<Value, ToolError> {
+    let Some(Value::Array(listed)) = page.remove("resources") else {
+        return Err(ToolError::new(ErrorKind::Upstream, "the server gave no list of resources"));
     };
     let left_out = listed.len().saturating_sub(MAX_LISTED);
     let resources: Vec<Value> = listed
         .into_iter()
         .take(MAX_LISTED)
         .filter_map(|resource| match resource {
-            Value::Object(mut resource) => Some(Value::Object(describing(&mut resource))),
+            Value::Object(mut resource) if resource.get("uri").is_some_and(Value::is_string) => {
+                Some(Value::Object(describing(&mut resource)))
+            }
             _ => None,
         })
         .collect();
@@ -133,7 +134,7 @@ fn listing(mut page: Map<String, Value>) -> Value {
         let next = page.remove("nextCursor").filter(Value::is_string);
         told.extend(next.map(|next| ("nextCursor".to_owned(), next)));
     }
-    told
+    Ok(told)
 }
 
 /// What a resource holds, in the blocks of a result: a single text is that text.
@@ -169,13 +170,19 @@ mod tests {
     fn a_list_says_what_describes_a_resource_and_where_it_goes_on() {
         let page = object(json!({"resources": [
             {"uri": "a://1", "name": "one", "mimeType": "text/plain", "_meta": {"x": 1}, "size": null, "secret": 1},
-            "nonsense",
+            "nonsense", {"uri": 5}, {"name": "nowhere"},
         ], "nextCursor": "2", "other": 1}));
         let told = json!({"resources": [{"uri": "a://1", "name": "one", "mimeType": "text/plain"}], "nextCursor": "2"});
-        assert_eq!(listing(page), told);
-        assert_eq!(listing(object(json!({"nextCursor": 7}))), json!({"resources": []}));
+        assert_eq!(listing(page).unwrap(), told);
+        assert_eq!(
+            listing(object(json!({"resources": [], "nextCursor": 7}))).unwrap(),
+            json!({"resources": []})
+        );
+        for nothing in [json!({}), json!({"resources": "nope"})] {
+            assert_eq!(listing(object(nothing)).unwrap_err().kind(), ErrorKind::Upstream);
+        }
         let many: Vec<Value> = (0..MAX_LISTED + 5).map(|number| json!({"uri": number.to_string()})).collect();
-        let told = listing(object(json!({"resources": many})));
+        let told = listing(object(json!({"resources": many}))).unwrap();
         assert_eq!((told["resources"].as_array().unwrap().len(), &told["left_out"]), (MAX_LISTED, &json!(5)));
     }
 

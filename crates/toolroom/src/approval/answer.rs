@@ -120,7 +120,7 @@ impl Toolroom {
         };
         let question = self.question(&request.scope, &request.call).await?;
         let entry = self.entry_of(&question)?;
-        check_single(effect, entry.as_deref(), &question)?;
+        check_single(effect, entry.as_deref(), &question.record.tool)?;
         // A session is the conversation; without one it is the call, and nothing outlives that.
         if request.answer == Answer::Session && question.record.thread.is_none() {
             return Ok(None);
@@ -176,21 +176,17 @@ impl Toolroom {
                 return Err(AnswerError::NotThisCall(when.clone()));
             }
         }
-        if standing.effect == Ruling::Deny || standing.thread.is_some() {
-            return Ok(());
-        }
-        if question.record.rule.as_deref().is_some_and(asks_each_time) {
-            let reason = "it completes what a run needs to give private data away";
-            return Err(AnswerError::NotForever { reason });
-        }
-        let starts_programs =
-            entry.is_none_or(|entry| entry.spec().effective_capabilities().has(Capability::Exec));
-        let condition = standing.when.as_deref().map(Condition::parse).transpose()?;
-        let is_narrow = condition.is_some_and(|condition| !condition.arguments().is_empty());
-        if starts_programs && !is_narrow {
-            return Err(AnswerError::NeedsCondition { tool: standing.tool.to_string() });
-        }
-        Ok(())
+        may_stand(standing, entry)
+    }
+
+    /// Whether an answer that was given elsewhere may stand here, too: nothing that would not be taken at a question.
+    ///
+    /// # Errors
+    /// Why it would not be.
+    pub fn check_answer(&self, standing: &StandingAnswer) -> Result<(), AnswerError> {
+        let entry = self.catalog.find(&standing.scope.project, &standing.tool).ok();
+        check_single(standing.effect, entry.as_deref(), &standing.tool)?;
+        may_stand(standing, entry.as_deref())
     }
 
     async fn check_for_secrets(&self, project: &ProjectId, when: &str) -> Result<(), AnswerError> {
@@ -211,11 +207,30 @@ impl Toolroom {
 }
 
 /// A yes that would say something about later calls, to a tool that takes none.
-fn check_single(effect: Ruling, entry: Option<&Entry>, question: &Question) -> Result<(), AnswerError> {
+fn check_single(effect: Ruling, entry: Option<&Entry>, tool: &str) -> Result<(), AnswerError> {
     match entry {
         Some(entry) if effect == Ruling::Allow && entry.spec().single_answers => {
-            Err(AnswerError::OnlyOnce { tool: question.record.tool.to_string() })
+            Err(AnswerError::OnlyOnce { tool: tool.to_owned() })
         }
         Some(_) | None => Ok(()),
     }
+}
+
+/// A yes for always that would be a yes to too much. Of a tool that is not there nobody knows what it starts.
+fn may_stand(standing: &StandingAnswer, entry: Option<&Entry>) -> Result<(), AnswerError> {
+    if standing.effect == Ruling::Deny || standing.thread.is_some() {
+        return Ok(());
+    }
+    if standing.lifts.as_deref().is_some_and(asks_each_time) {
+        let reason = "it completes what a run needs to give private data away";
+        return Err(AnswerError::NotForever { reason });
+    }
+    let starts_programs =
+        entry.is_none_or(|entry| entry.spec().effective_capabilities().has(Capability::Exec));
+    let condition = standing.when.as_deref().map(Condition::parse).transpose()?;
+    let is_narrow = condition.is_some_and(|condition| !condition.arguments().is_empty());
+    if starts_programs && !is_narrow {
+        return Err(AnswerError::NeedsCondition { tool: standing.tool.to_string() });
+    }
+    Ok(())
 }

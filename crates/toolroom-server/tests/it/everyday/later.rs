@@ -140,6 +140,25 @@ fn a_run_that_began_elsewhere_and_goes_on_here_tells_what_it_offers() {
 }
 
 #[test]
+fn a_file_that_would_be_read_as_something_else_is_not_saved_under_its_own_name() {
+    let (served, _model) = served([], "");
+    let key = served.key("local", "read,call");
+    let folder = served.home.path().join("elsewhere");
+    std::fs::create_dir(&folder).unwrap();
+    let save =
+        |words: &[&str]| crate::home::ran(served.home.command(words).current_dir(&folder).output().unwrap());
+    for name in ["toolroom.toml", "-"] {
+        std::fs::write(served.home.path().join("workspace").join(name), "x = 1").unwrap();
+        served.call(&key, "send_file", &json!({"path": name})).is(200);
+        let refused = save(&["artifacts", "save", "last"]).ended(2);
+        assert!(refused.err.contains(&format!("it was offered as `{name}`")), "{refused:?}");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    }
+    save(&["artifacts", "save", "last", "dash"]).ended(0);
+    assert_eq!(std::fs::read(folder.join("dash")).unwrap(), b"x = 1");
+}
+
+#[test]
 fn nothing_that_is_saved_takes_the_place_of_a_file_of_ours() {
     let home = Home::new();
     let text = "line\n".repeat(30_000);
