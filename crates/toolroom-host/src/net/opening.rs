@@ -96,6 +96,12 @@ impl Opening {
         Self::of_port(host, place.port()).ok()
     }
 
+    /// Whether others can listen on the way to such a place: nothing secret goes there.
+    #[must_use]
+    pub fn is_overheard(url: &Url) -> bool {
+        url.scheme() == "http" && Self::of_internal(url).is_none()
+    }
+
     /// Whether this host name is opened.
     pub(super) fn opens_name(&self, name: &str, port: u16) -> bool {
         matches!(&self.0, Form::Name(opened, only) if opened == name && only.is_none_or(|only| only == port))

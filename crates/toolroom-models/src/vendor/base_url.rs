@@ -100,7 +100,7 @@ impl BaseUrl {
 
     /// Whether others can listen to what is said there on the way: no key goes there.
     pub(crate) fn is_overheard(&self) -> bool {
-        Url::parse(&self.text).is_ok_and(|url| url.scheme() == "http" && Opening::of_internal(&url).is_none())
+        Url::parse(&self.text).is_ok_and(|url| Opening::is_overheard(&url))
     }
 
     /// The address of a wire's endpoint.

@@ -30,7 +30,7 @@ impl ServiceUrl {
     /// Whether others can listen to what is said to it on the way: nothing secret goes there.
     #[must_use]
     pub fn is_overheard(&self) -> bool {
-        Url::parse(&self.text).is_ok_and(|url| url.scheme() == "http" && Opening::of_internal(&url).is_none())
+        Url::parse(&self.text).is_ok_and(|url| Opening::is_overheard(&url))
     }
 
     /// What to say where something secret would go over such a way, and what to do.

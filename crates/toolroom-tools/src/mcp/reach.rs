@@ -43,5 +43,24 @@ fn inside(address: &AddressEntry) -> Option<Opening> {
 /// Whether others can listen to what is said to it on the way: nothing secret goes there.
 #[must_use]
 pub fn is_overheard(address: &AddressEntry) -> bool {
-    address.url.starts_with("http://") && inside(address).is_none()
+    Url::parse(&address.url).is_ok_and(|url| Opening::is_overheard(&url)) && inside(address).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_listen_to_what_is_neither_encrypted_nor_inside() {
+        let at = |url: &str, is_internal| {
+            is_overheard(&AddressEntry { url: url.to_owned(), headers: Default::default(), is_internal })
+        };
+        for url in ["http://a.example/mcp", "HTTP://a.example/mcp", "http://8.8.8.8"] {
+            assert!(at(url, false), "{url}");
+            assert!(!at(url, true), "a person has said that it is inside: {url}");
+        }
+        for url in ["https://a.example", "http://127.0.0.1:1", "http://box/mcp"] {
+            assert!(!at(url, false), "{url}");
+        }
+    }
 }
