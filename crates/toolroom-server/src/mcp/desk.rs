@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use toolroom::BoxFuture;
 use toolroom::call::{CallReport, CallRequest, ResumeError, ResumeRequest};
-use toolroom::ledger::CallId;
 use toolroom::scope::Scope;
 
 use super::changes::Lookouts;
@@ -26,6 +25,7 @@ use super::undertakings::Undertakings;
 use super::unheard::Unheard;
 use super::version::{Era, MODERN};
 use crate::app::App;
+use crate::running_calls::RunningCalls;
 
 /// What models are told about the whole.
 const INSTRUCTIONS: &str = "Tools of a Toolroom. Every call is checked against the rules of its owner and logged. A call \
@@ -36,11 +36,8 @@ pub(crate) trait Calls: Send + Sync {
     /// Makes a call.
     fn call(&self, request: CallRequest) -> BoxFuture<'_, CallReport>;
 
-    /// Stops one that runs here, or waits for its turn. Says whether there is one.
-    fn stop(&self, scope: &Scope, call: &CallId) -> bool;
-
-    /// Whether one runs here, or waits for its turn.
-    fn is_running(&self, scope: &Scope, call: &CallId) -> bool;
+    /// Those that run here, or wait for their turn.
+    fn running(&self) -> &RunningCalls;
 
     /// What goes on when whoever asked for it has left.
     fn undertakings(&self) -> &Undertakings;

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use toolroom::BoxFuture;
 use toolroom::call::{CallReport, CallRequest, ResumeError, ResumeRequest, Seat};
-use toolroom::ledger::CallId;
-use toolroom::scope::Scope;
 
 use super::desk::Calls;
 use super::undertakings::Undertakings;
@@ -40,12 +38,8 @@ impl Calls for OwnCalls {
         })
     }
 
-    fn stop(&self, scope: &Scope, call: &CallId) -> bool {
-        self.running.stop(scope, call)
-    }
-
-    fn is_running(&self, scope: &Scope, call: &CallId) -> bool {
-        self.running.knows(scope, call)
+    fn running(&self) -> &RunningCalls {
+        &self.running
     }
 
     fn undertakings(&self) -> &Undertakings {

@@ -85,7 +85,7 @@ impl Desk {
     ) -> Result<String, Refusal> {
         let task = self.named(asker, params)?;
         // Its row is written when it has a place, so one that waits for that has none.
-        let is_running = calls.is_running(&asker.peer.scope, &task.call);
+        let is_running = calls.running().knows(&asker.peer.scope, &task.call);
         let row = self.row_of(asker, &task.call).await?;
         let stage = match &row {
             None if is_running => Stage::Working,
@@ -158,7 +158,7 @@ impl Desk {
         params: &Map<String, Value>,
     ) -> Result<String, Refusal> {
         let task = self.named(asker, params)?;
-        if !calls.stop(&asker.peer.scope, &task.call) {
+        if !calls.running().stop(&asker.peer.scope, &task.call) {
             self.row_of(asker, &task.call).await?.ok_or_else(missing)?;
         }
         reply(asker.client.era, Reuse::Never, &json!({}))
@@ -172,7 +172,7 @@ impl Desk {
         params: &Map<String, Value>,
     ) -> Result<String, Refusal> {
         let task = self.named(asker, params)?;
-        if !calls.is_running(&asker.peer.scope, &task.call) {
+        if !calls.running().knows(&asker.peer.scope, &task.call) {
             self.row_of(asker, &task.call).await?.ok_or_else(missing)?;
         }
         reply(asker.client.era, Reuse::Never, &json!({}))

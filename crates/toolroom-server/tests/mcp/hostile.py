@@ -76,7 +76,7 @@ def answer(message, count):
         while True:
             say({"jsonrpc": "2.0", "method": "notifications/progress",
                  "params": {"progressToken": ident, "progress": 1}})
-            time.sleep(0.05)
+            time.sleep(0.05)  # the pace of it: it never ends, and fills no disk
     elif method == "tools/list":
         result = {"tools": tools(count)}
         if MODE == "endless_pages":

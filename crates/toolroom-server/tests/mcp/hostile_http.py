@@ -119,7 +119,7 @@ class Server(BaseHTTPRequestHandler):
         if page == 0:
             LISTED.append(ident)
         if MODE == "slow_pages":
-            time.sleep(0.3)
+            time.sleep(0.3)  # that is what is wrong with it: each page is late, and another one follows
             return self.answer(ident, {"tools": [], "nextCursor": str(page + 1)})
         if MODE == "huge_list":
             many = [tool(f"t{page}-{n}", "x" * 60_000) for n in range(20)]

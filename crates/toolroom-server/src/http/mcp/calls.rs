@@ -3,11 +3,10 @@
 use tokio_util::sync::CancellationToken;
 use toolroom::BoxFuture;
 use toolroom::call::{CallReport, CallRequest, ResumeError, ResumeRequest};
-use toolroom::ledger::CallId;
-use toolroom::scope::Scope;
 
 use crate::http::server::Server;
 use crate::mcp::{Calls, Undertakings};
+use crate::running_calls::RunningCalls;
 
 impl Calls for Server {
     fn call(&self, request: CallRequest) -> BoxFuture<'_, CallReport> {
@@ -23,12 +22,8 @@ impl Calls for Server {
         })
     }
 
-    fn stop(&self, scope: &Scope, call: &CallId) -> bool {
-        self.running.stop(scope, call)
-    }
-
-    fn is_running(&self, scope: &Scope, call: &CallId) -> bool {
-        self.running.knows(scope, call)
+    fn running(&self) -> &RunningCalls {
+        &self.running
     }
 
     fn undertakings(&self) -> &Undertakings {
