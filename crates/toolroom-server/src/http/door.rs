@@ -5,20 +5,24 @@
 //! before. Each hands it on to the next, and what is inside comes last.
 
 use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use axum::response::Response;
 use axum::routing::Route as Handler;
+use toolroom::BoxFuture;
 use tower_layer::Layer;
 use tower_service::Service;
 
+use super::gate::{ForeignPage, Place};
 use super::need::Need;
-use super::record;
-use super::route::Route;
+use super::record::{self, Sender};
+use super::route::{Direct, Route};
 use super::server::{Server, method_name};
+use crate::identity::{Caller, WebOrigin};
 
 /// The door of one route, or of what is no route.
 #[derive(Clone)]
@@ -54,13 +58,61 @@ impl Door {
     }
 }
 
+/// What is found out about a request on its way in, by one station after the other.
+#[derive(Default)]
+pub(super) struct Visitor {
+    /// Where it comes from, as far as we believe it.
+    pub(super) sender: Option<IpAddr>,
+    /// The page it comes from, if it is not one of ours.
+    pub(super) page: Option<WebOrigin>,
+    /// Its place among those who are worked for.
+    pub(super) place: Option<Place>,
+    /// Who it is, where that matters.
+    pub(super) caller: Option<Caller>,
+}
+
 /// What is behind a door.
-pub(super) struct Inside(Handler);
+pub(super) enum Inside {
+    /// What the router has found.
+    Routed(Handler),
+    /// What is reached without a router.
+    Direct(Direct),
+}
 
 impl Inside {
-    pub(super) async fn answer(mut self, request: Request) -> Response {
-        let Ok(response) = self.0.call(request).await;
-        response
+    pub(super) async fn answer(
+        self,
+        server: &Arc<Server>,
+        visitor: Visitor,
+        mut request: Request,
+    ) -> Response {
+        match self {
+            Self::Direct(answer) => answer(Arc::clone(server), visitor, request).await,
+            Self::Routed(mut handler) => {
+                let Visitor { sender, page, place, caller } = visitor;
+                let known = request.extensions_mut();
+                known.insert(ForeignPage(page));
+                sender.map(|sender| known.insert(Sender(sender)));
+                place.map(|place| known.insert(place));
+                caller.map(|caller| known.insert(caller));
+                let Ok(response) = handler.call(request).await;
+                response
+            }
+        }
+    }
+}
+
+/// A door that is found by its path and method alone.
+#[derive(Clone)]
+pub(super) struct DirectDoor {
+    pub(super) door: Door,
+    pub(super) answer: Direct,
+}
+
+impl DirectDoor {
+    /// Leads a request of this peer in.
+    pub(super) fn enter(&self, peer: IpAddr, request: Request) -> BoxFuture<'static, Response> {
+        Box::pin(record::follow(self.door.clone(), Some(peer), request, Inside::Direct(self.answer)))
     }
 }
 
@@ -90,6 +142,8 @@ impl Service<Request> for Guarded {
 
     fn call(&mut self, request: Request) -> Self::Future {
         let Self { door, handler } = self.clone();
-        Box::pin(async move { Ok(record::follow(door, request, Inside(handler)).await) })
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+        let peer = peer.map(|ConnectInfo(peer)| peer.ip());
+        Box::pin(async move { Ok(record::follow(door, peer, request, Inside::Routed(handler)).await) })
     }
 }

@@ -3,72 +3,76 @@
 //! A page that made a browser send something can read no header of ours and set none of its own, so what a cookie alone
 //! allows is held to our own pages.
 
-use std::sync::Arc;
+use std::net::IpAddr;
 
 use axum::extract::Request;
-use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tokio::time::Instant;
 
-use super::door::{Asked, Door, Inside};
+use super::door::{Asked, Door, Inside, Visitor};
 use super::forwarded;
-use super::gate::ForeignPage;
 use super::held;
-use super::mcp::Challenge;
+use super::mcp::challenge;
 use super::need::Need;
 use super::pacing;
 use super::problem::Problem;
-use super::record::Sender;
 use super::repeat;
 use super::server::Server;
-use crate::identity::{Caller, Shown, Unidentified, WebOrigin};
+use crate::identity::{Caller, Shown, Unidentified};
 use crate::telemetry;
 
 /// The cookie of a browser that is signed in.
 pub(super) const COOKIE: &str = "toolroom_browser";
 
 /// Lets a request in to one route, or not, and counts it.
-pub(super) async fn enter(door: &Door, request: Request, inside: Inside) -> Response {
-    let Some(asked) = door.asked else { return inside.answer(request).await };
+pub(super) async fn enter(door: &Door, visitor: Visitor, request: Request, inside: Inside) -> Response {
+    let Some(asked) = door.asked else { return inside.answer(&door.server, visitor, request).await };
     let came = Instant::now();
     let path = door.path.unwrap_or_default();
-    let challenge = Challenge::of(path, request.headers());
-    let mut response = pass(&door.server, asked, request, inside).await;
-    challenge.add(&mut response);
+    let response = pass(door, asked, visitor, request, inside).await;
     door.server.app.figures.request(asked.method, path, response.status().as_u16(), came.elapsed());
     response
 }
 
 async fn pass(
-    server: &Arc<Server>,
+    Door { server, path, .. }: &Door,
     Asked { need, is_repeatable, .. }: Asked,
+    mut visitor: Visitor,
     request: Request,
     inside: Inside,
 ) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let page = parts.extensions.get::<ForeignPage>().and_then(|ForeignPage(page)| page.clone());
-    let caller = match recognise(server, need, &parts, page.as_ref()).await {
-        Ok(caller) => caller,
-        Err(problem) => return problem.into_response(),
+    let shown = Shown {
+        bearer: bearer(request.headers()),
+        cookie: cookie(request.headers()),
+        foreign_page: visitor.page.as_ref(),
     };
-    let Some(caller) = caller else { return inside.answer(Request::from_parts(parts, body)).await };
-    if let Some(request) = telemetry::current() {
-        request.is_of(&caller);
-    }
+    let caller = match recognise(server, need, shown, visitor.sender, request.headers()).await {
+        Ok(caller) => caller,
+        Err(problem) => {
+            let mut response = problem.into_response();
+            challenge(path.unwrap_or_default(), request.headers(), &mut response);
+            return response;
+        }
+    };
+    let Some(caller) = caller else { return inside.answer(server, visitor, request).await };
+    telemetry::is_of(&caller);
     let visit = match server.pacing.caller(&caller) {
         Ok(visit) => visit,
         Err(problem) => return problem.into_response(),
     };
-    let mut response = match admit(server, need, &parts, &caller).await {
+    let by_cookie = shown.bearer.is_none();
+    // A form on another page can make a browser send its cookie. It cannot say where it comes from.
+    let is_unsaid =
+        by_cookie && !is_safe(request.method()) && !request.headers().contains_key(header::ORIGIN);
+    let mut response = match admit(server, need, is_unsaid, &caller).await {
         Ok(()) => {
-            parts.extensions.insert(caller.clone());
-            let request = Request::from_parts(parts, body);
+            visitor.caller = Some(caller.clone());
             let response = match is_repeatable {
                 true if repeat::is_named(&request) => {
-                    Box::pin(repeat::once(server, &caller, request, inside)).await
+                    Box::pin(repeat::once(server, &caller, visitor, request, inside)).await
                 }
-                _ => inside.answer(request).await,
+                _ => inside.answer(server, visitor, request).await,
             };
             held::by_key(server, caller, response)
         }
@@ -82,21 +86,20 @@ async fn pass(
 async fn recognise(
     server: &Server,
     need: Need,
-    request: &Parts,
-    page: Option<&WebOrigin>,
+    shown: Shown<'_>,
+    sender: Option<IpAddr>,
+    headers: &HeaderMap,
 ) -> Result<Option<Caller>, Problem> {
     // Through a proxy on this machine others come, too, also through one that we were not told of.
-    let is_near = request.extensions.get().is_some_and(|Sender(sender)| sender.is_loopback())
-        && !forwarded::is_handed_on(&request.headers);
-    let free = need == Need::Nothing || (need == Need::Neighbour && server.is_among_neighbours() && is_near);
+    let is_near = || sender.is_some_and(|sender| sender.is_loopback()) && !forwarded::is_handed_on(headers);
+    let free =
+        need == Need::Nothing || (need == Need::Neighbour && server.is_among_neighbours() && is_near());
     if free {
-        return match page {
+        return match shown.foreign_page {
             Some(page) => Err(Problem::forbidden(Unidentified::Page(page.clone()).to_string())),
             None => Ok(None),
         };
     }
-    let headers = &request.headers;
-    let shown = Shown { bearer: bearer(headers), cookie: cookie(headers), foreign_page: page };
     let caller = server.doorkeeper.identify(shown).await.map_err(|unidentified| match unidentified {
         Unidentified::Nothing | Unidentified::Unknown(_) => {
             Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", unidentified.to_string())
@@ -108,11 +111,8 @@ async fn recognise(
 }
 
 /// Whether they may do this, and what they may use is as it should be.
-async fn admit(server: &Server, need: Need, request: &Parts, caller: &Caller) -> Result<(), Problem> {
-    // A form on another page can make a browser send its cookie. It cannot say where it comes from.
-    let headers = &request.headers;
-    let only_by_cookie = bearer(headers).is_none();
-    if only_by_cookie && !is_safe(&request.method) && !headers.contains_key(header::ORIGIN) {
+async fn admit(server: &Server, need: Need, is_unsaid: bool, caller: &Caller) -> Result<(), Problem> {
+    if is_unsaid {
         let detail = "a browser says where a request comes from; this one did not (no `Origin`)";
         return Err(Problem::forbidden(detail));
     }

@@ -12,11 +12,10 @@ use axum::response::{IntoResponse, Response};
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::door::{Door, Inside};
+use super::door::{Door, Inside, Visitor};
 use super::entrance;
 use super::health;
 use super::problem::Problem;
-use super::record::Sender;
 use super::server::Server;
 use crate::identity::{HostName, Unidentified, WebOrigin};
 
@@ -29,14 +28,16 @@ pub(super) struct ForeignPage(pub(super) Option<WebOrigin>);
 pub(super) struct Place(pub(super) Arc<OwnedSemaphorePermit>);
 
 /// Lets a request in, or not.
-pub(super) async fn pass(door: &Door, mut request: Request, inside: Inside) -> Response {
+pub(super) async fn pass(door: &Door, mut visitor: Visitor, request: Request, inside: Inside) -> Response {
     let server = &door.server;
     let page = match page_of(server, &request) {
         Ok(page) => page,
         Err(problem) => return allowing(None, problem.into_response()),
     };
     let is_urgent = health::is_asked(request.uri().path());
-    let counted = server.pacing.address(peer(&request)).and_then(|()| match is_urgent {
+    // Every connection says where it comes from; all that would not are one visitor.
+    let sender = visitor.sender.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+    let counted = server.pacing.address(sender).and_then(|()| match is_urgent {
         // How a busy server is tells somebody who would end one that does not say.
         true => Ok(None),
         false => server.pacing.place().map(Some),
@@ -44,21 +45,14 @@ pub(super) async fn pass(door: &Door, mut request: Request, inside: Inside) -> R
     let response = match counted {
         Ok(place) => {
             let place = place.map(|place| Place(Arc::new(place)));
-            place.clone().map(|place| request.extensions_mut().insert(place));
-            request.extensions_mut().insert(ForeignPage(page.clone()));
-            let response = entrance::enter(door, request, inside).await;
+            (visitor.place, visitor.page) = (place.clone(), page.clone());
+            let response = entrance::enter(door, visitor, request, inside).await;
             drop(place);
             response
         }
         Err(problem) => problem.into_response(),
     };
     allowing(page.as_ref(), response)
-}
-
-/// Where a request comes from.
-pub(super) fn peer(request: &Request) -> IpAddr {
-    // Every connection says; all that would not are one visitor.
-    request.extensions().get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Sender(sender)| *sender)
 }
 
 /// The page a request comes from, if it is not one of ours.
@@ -76,13 +70,12 @@ fn page_of(server: &Server, request: &Request) -> Result<Option<WebOrigin>, Prob
     let page = page.ok_or_else(|| {
         Problem::forbidden(format!("{origin:?} is no origin of a page that may speak to this server"))
     })?;
-    Ok((!page.is_of(&host)).then_some(page))
+    Ok((!page.is_of(host)).then_some(page))
 }
 
 /// The name by which we were called, if it is one of ours.
-fn called(server: &Server, shown: &str) -> Result<HostName, Problem> {
-    let host = shown.parse::<HostName>().ok().filter(|host| server.is_called(host));
-    host.ok_or_else(|| {
+fn called<'s>(server: &'s Server, shown: &str) -> Result<&'s HostName, Problem> {
+    server.name(shown).ok_or_else(|| {
         misdirected(format!("this server is not called `{shown}`; name it in `server.hosts` if it should be"))
     })
 }

@@ -4,9 +4,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::Body;
-use axum::extract::ConnectInfo;
 use axum::http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -16,8 +13,8 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use toolroom_host::listen::Listener;
-use tower_service::Service;
 
+use super::reception::Reception;
 use super::unread::Impatient;
 
 /// Connections at the same time. Who comes later waits to be taken.
@@ -36,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Serves connections until `ending`, then finishes those that are open.
-pub(super) async fn serve(listener: Listener, router: Router, ending: CancellationToken) {
+pub(super) async fn serve(listener: Listener, reception: Reception, ending: CancellationToken) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let open = TaskTracker::new();
     loop {
@@ -56,16 +53,11 @@ pub(super) async fn serve(listener: Listener, router: Router, ending: Cancellati
             }
             (Err(_), _) => break,
         };
-        let (router, ending) = (router.clone(), ending.clone());
+        let (reception, ending) = (reception.clone(), ending.clone());
         open.spawn(async move {
             let service = service_fn(move |request: Request<Incoming>| {
-                let mut router = router.clone();
-                async move {
-                    let mut request = request.map(Body::new);
-                    request.extensions_mut().insert(ConnectInfo(peer));
-                    let Ok(response) = router.call(request).await;
-                    Ok::<_, Infallible>(response)
-                }
+                let received = reception.clone().receive(peer, request);
+                async move { Ok::<_, Infallible>(received.await) }
             });
             let mut builder = http1::Builder::new();
             builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES);

@@ -36,6 +36,7 @@ mod problem;
 mod projects;
 mod range;
 mod reading;
+mod reception;
 mod record;
 mod refusals;
 mod repeat;

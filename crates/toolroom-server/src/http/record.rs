@@ -2,32 +2,27 @@
 //!
 //! The line says which route it was and not the path, which may hold a secret: a link that signs in does.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, Request};
+use axum::extract::Request;
 use axum::response::Response;
 use tokio::time::Instant;
 use toolroom::clock::Timestamp;
 
-use super::door::{Door, Inside};
+use super::door::{Door, Inside, Visitor};
 use super::server::method_name;
 use super::{forwarded, gate, request_id};
-use crate::telemetry::{RequestEnd, RequestTrace, Tracer, Visit};
+use crate::telemetry::{Log, RequestEnd, RequestLine, RequestTrace, Tracer, Visit};
 
 /// Where a request comes from, as far as we believe it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sender(pub(super) IpAddr);
 
 /// Follows a request from its beginning to its reply.
-pub(super) async fn follow(door: Door, mut request: Request, inside: Inside) -> Response {
+pub(super) async fn follow(door: Door, peer: Option<IpAddr>, request: Request, inside: Inside) -> Response {
     let server = &door.server;
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    let peer = peer.map(|ConnectInfo(peer)| peer.ip());
     let sender = peer.map(|peer| forwarded::sender(peer, request.headers(), &server.trusted_proxies));
-    if let Some(sender) = sender {
-        request.extensions_mut().insert(Sender(sender));
-    }
     let name = request_id::of(request.headers(), server.app.room.clock());
     let trace = server.tracer.as_ref().map(|tracer| Traced {
         tracer: Arc::clone(tracer),
@@ -43,12 +38,14 @@ pub(super) async fn follow(door: Door, mut request: Request, inside: Inside) -> 
         status: None,
         traced: trace,
     };
-    Visit::new(&name, span)
+    let visit = Visit::new(name, span);
+    Arc::clone(&visit)
         .during(async move {
             let mut entry = entry;
-            let mut response = gate::pass(&door, request, inside).await;
+            let visitor = Visitor { sender, ..Visitor::default() };
+            let mut response = gate::pass(&door, visitor, request, inside).await;
             entry.status = Some(response.status().as_u16());
-            if let Some(told) = request_id::told(&name) {
+            if let Some(told) = request_id::told(&visit.request_id) {
                 response.headers_mut().insert(request_id::HEADER, told);
             }
             response
@@ -83,12 +80,8 @@ impl Drop for Entry {
                 RequestEnd { method, route: *route, started: *started, took, status: *status },
             );
         }
-        let route = route.unwrap_or("none");
-        let from = sender.map(tracing::field::display);
         let ms = (took.as_secs_f64() * 1_000_000.0).round() / 1_000.0;
-        match status {
-            Some(status) => tracing::info!(method, route, status, ms, from, "request"),
-            None => tracing::info!(method, route, ms, from, "request given up by its sender"),
-        }
+        let (method, route, status, from) = (*method, route.unwrap_or("none"), *status, *sender);
+        Log::request(module_path!(), RequestLine { method, route, status, ms, from });
     }
 }

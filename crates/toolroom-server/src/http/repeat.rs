@@ -17,8 +17,7 @@ use sha2::{Digest, Sha256};
 use toolroom::ledger::Seal as _;
 use toolroom_store::{ClaimedReply, KeptReply, ReplyName};
 
-use super::door::Inside;
-use super::gate::Place;
+use super::door::{Inside, Visitor};
 use super::problem::Problem;
 use super::reading::{JSON, whole};
 use super::server::Server;
@@ -55,15 +54,17 @@ pub(super) fn is_named(request: &Request) -> bool {
 pub(super) async fn once(
     server: &Arc<Server>,
     caller: &Caller,
+    visitor: Visitor,
     request: Request,
     inside: Inside,
 ) -> Response {
-    named(server, caller, request, inside).await.unwrap_or_else(IntoResponse::into_response)
+    named(server, caller, visitor, request, inside).await.unwrap_or_else(IntoResponse::into_response)
 }
 
 async fn named(
     server: &Arc<Server>,
     caller: &Caller,
+    visitor: Visitor,
     request: Request,
     inside: Inside,
 ) -> Result<Response, Problem> {
@@ -101,9 +102,9 @@ async fn named(
     }
     let server = Arc::clone(server);
     let request = Request::from_parts(parts, Body::from(body));
-    let place = request.extensions().get::<Place>().cloned();
+    let place = visitor.place.clone();
     let worked = tokio::spawn(telemetry::carried(async move {
-        let kept = keep(&server, name, inside.answer(request).await).await;
+        let kept = keep(&server, name, inside.answer(&server, visitor, request).await).await;
         drop(place);
         kept
     }));

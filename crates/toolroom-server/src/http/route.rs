@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use axum::extract::Request;
 use axum::handler::Handler;
 use axum::http::Method;
+use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use toolroom::BoxFuture;
 
+use super::door::Visitor;
 use super::need::Need;
 use super::problem::{PROBLEM, ProblemDocument};
 use super::reading::JSON;
@@ -60,8 +64,19 @@ pub(super) struct Route {
     pub(super) dialect: Option<Describe>,
     /// Whether it may be sent twice under one name.
     pub(super) repeatable: bool,
-    pub(super) handler: MethodRouter<Arc<Server>>,
+    pub(super) handler: RouteHandler,
 }
+
+/// What answers at a route.
+pub(super) enum RouteHandler {
+    /// Found by the router, which hands it what it asks for.
+    Routed(MethodRouter<Arc<Server>>),
+    /// Found by its path and method alone: for what is asked so often that a router would cost more than the rest of the door.
+    Direct(Direct),
+}
+
+/// Answers a request that has come in.
+pub(super) type Direct = fn(Arc<Server>, Visitor, Request) -> BoxFuture<'static, Response>;
 
 impl Route {
     pub(super) fn get<H, T>(path: &'static str, need: Need, about: &'static str, handler: H) -> Self
@@ -78,6 +93,11 @@ impl Route {
         T: 'static,
     {
         Self::new(Method::POST, path, need, about, on(MethodFilter::POST, handler))
+    }
+
+    /// One whose path has no variable part, reached without the router.
+    pub(super) fn post_direct(path: &'static str, need: Need, about: &'static str, answer: Direct) -> Self {
+        Self::with_handler(Method::POST, path, need, about, RouteHandler::Direct(answer))
     }
 
     pub(super) fn put<H, T>(path: &'static str, need: Need, about: &'static str, handler: H) -> Self
@@ -102,6 +122,16 @@ impl Route {
         need: Need,
         about: &'static str,
         handler: MethodRouter<Arc<Server>>,
+    ) -> Self {
+        Self::with_handler(method, path, need, about, RouteHandler::Routed(handler))
+    }
+
+    fn with_handler(
+        method: Method,
+        path: &'static str,
+        need: Need,
+        about: &'static str,
+        handler: RouteHandler,
     ) -> Self {
         Self {
             method,

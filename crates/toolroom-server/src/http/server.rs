@@ -12,9 +12,11 @@ use tokio_util::sync::CancellationToken;
 use toolroom::call::CallReport;
 use toolroom_host::listen::Listener;
 
-use super::door::Door;
+use super::door::{DirectDoor, Door};
 use super::pacing::Pacing;
 use super::problem::Problem;
+use super::reception::Reception;
+use super::route::RouteHandler;
 use super::{gate, listen, routes};
 use crate::app::App;
 use crate::config::{AddressRange, ServedName, ServerKeys};
@@ -97,9 +99,10 @@ impl Server {
         &self.app
     }
 
-    /// Whether requests for this name are meant for us.
-    pub(super) fn is_called(&self, host: &HostName) -> bool {
-        self.names.contains(host)
+    /// The name of ours that somebody means who calls us this.
+    pub(super) fn name(&self, shown: &str) -> Option<&HostName> {
+        // Nearly everybody writes it as we do.
+        self.names.get(shown).or_else(|| self.names.get(&shown.parse::<HostName>().ok()?))
     }
 
     /// Whether only programs of this machine can connect.
@@ -153,26 +156,34 @@ impl Server {
             ending.cancelled().await;
             runs.end().await;
         });
-        listen::serve(listener, self.router(), self.ending.clone()).await;
+        listen::serve(listener, self.reception(), self.ending.clone()).await;
         ended.await?;
         self.undertakings.end(&self.closing).await;
         Ok(())
     }
 
-    fn router(self: &Arc<Self>) -> Router {
-        let mut router = Router::new();
+    fn reception(self: &Arc<Self>) -> Reception {
+        let (mut router, mut direct) = (Router::new(), Vec::new());
+        let mut paths = HashSet::new();
         for route in routes::all() {
             let door = Door::of(self, &route);
-            router = router.route(route.path, route.handler.layer(door));
+            paths.insert(route.path);
+            match route.handler {
+                RouteHandler::Routed(handler) => router = router.route(route.path, handler.layer(door)),
+                RouteHandler::Direct(answer) => {
+                    direct.push((route.method, route.path, DirectDoor { door, answer }));
+                }
+            }
         }
-        let paths: HashSet<&str> = routes::all().iter().map(|route| route.path).collect();
         for path in paths {
             let refused = async || Problem::method_not_allowed();
             let asked: MethodRouter<Arc<Self>> = options(gate::preflight).fallback(refused);
             router = router.route(path, asked.layer(Door::beside(self, Some(path))));
         }
         let nowhere = any(async || Problem::not_found("there is nothing at this address; see `/docs`"));
-        router.fallback_service(nowhere.layer(Door::beside(self, None))).with_state(Arc::clone(self))
+        let router =
+            router.fallback_service(nowhere.layer(Door::beside(self, None))).with_state(Arc::clone(self));
+        Reception { direct: direct.into(), router }
     }
 }
 

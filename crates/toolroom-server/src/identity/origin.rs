@@ -1,5 +1,6 @@
 //! Web pages that may use a key, and the names under which we are reached.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -100,6 +101,12 @@ impl FromStr for HostName {
             Some(port) => format!("{name}:{port}"),
             None => name,
         }))
+    }
+}
+
+impl Borrow<str> for HostName {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 

@@ -42,16 +42,16 @@ impl Desk {
         &self,
         calls: &Arc<dyn Calls>,
         asker: &Asker,
-        Request { mut params, meta, .. }: Request,
+        Request { name, arguments, mut params, meta, .. }: Request,
         stop: &CancellationToken,
     ) -> Result<String, Refusal> {
-        let Some(Value::String(name)) = params.remove("name") else {
+        let Some(Value::String(name)) = name else {
             return Err(Refusal::invalid("`name` says which tool"));
         };
         let project = &asker.peer.scope.project;
         let entry = names::find(self.app.room.catalog(), project, &name);
         let entry = entry.ok_or_else(|| unknown(&name))?;
-        let arguments = content::object(params.remove("arguments"));
+        let arguments = content::object(arguments);
         let arguments = arguments.ok_or_else(|| Refusal::invalid("`arguments` has to be an object"))?;
         let brought = Brought::take(asker, &mut params)?;
         let signs = Signs::of(&asker.voice, &name, meta.progress_token, asker.client.level);

@@ -1,5 +1,7 @@
 //! How a call ended, as its client is told.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolroom::call::{CallReport, Done, Outcome};
@@ -33,11 +35,23 @@ const FOREIGN: &str = "mcp:";
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CallResult<'a> {
-    content: Vec<Value>,
+    content: Vec<Block<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     structured_content: Option<&'a Value>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_error: bool,
+}
+
+/// A block of content. Most are texts, which are written as they are.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Block<'a> {
+    Text {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        text: Cow<'a, str>,
+    },
+    Other(Value),
 }
 
 /// What a tool said of its results.
@@ -85,7 +99,7 @@ fn finished(done: &Done, era: Era, promise: Promise, whole: Option<&Value>) -> S
     let structured = whole.unwrap_or(&done.value);
     let text = match &*done.value {
         Value::String(text) => text_block(text),
-        value => text_block(&value.to_string()),
+        value => text_block(value.to_string()),
     };
     let mut content = vec![text];
     content.extend(beside(done, era));
@@ -96,7 +110,7 @@ fn finished(done: &Done, era: Era, promise: Promise, whole: Option<&Value>) -> S
 }
 
 /// What is said beside a result: a sentence, what the client may do, and where the whole of it is.
-fn beside(done: &Done, era: Era) -> impl Iterator<Item = Value> {
+fn beside(done: &Done, era: Era) -> impl Iterator<Item = Block<'_>> {
     let message = done.message.as_deref().map(text_block);
     let offers = done.offers.iter().map(move |offer| offered(offer, era));
     let whole = done.artifact.as_ref().map(|artifact| link(artifact, &done.value, era));
@@ -133,12 +147,15 @@ fn passed_on(done: &Done, form: &Form<'_>, era: Era, promise: Promise, kept: &Ke
         Some(shown) if done.truncated => shown.as_slice(),
         _ => form.content,
     };
-    let mut content: Vec<Value> = Vec::with_capacity(shown.len());
+    let mut content = Vec::with_capacity(shown.len());
     for block in shown {
         content.push(match block {
             Value::String(mark) => text_block(mark),
             block if !done.truncated || form.content.contains(block) => block_for(block, era, kept),
-            block => text_block(block.get("text").and_then(Value::as_str).unwrap_or(&block.to_string())),
+            block => match block.get("text").and_then(Value::as_str) {
+                Some(text) => text_block(text),
+                None => text_block(block.to_string()),
+            },
         });
     }
     // What was promised is told whole; other data as far as it was kept in the result.
@@ -149,7 +166,7 @@ fn passed_on(done: &Done, form: &Form<'_>, era: Era, promise: Promise, kept: &Ke
     let is_told = |data: &&Value| data.is_object() || (era.is_modern() && promise == Promise::Schema);
     let structured_content = structured.filter(is_told);
     if let (Some(data), None) = (structured, structured_content) {
-        content.push(text_block(&data.to_string()));
+        content.push(text_block(data.to_string()));
     }
     content.extend(beside(done, era));
     // Clients refuse a result that lacks what its tool has promised, unless it says that something is wrong.
@@ -158,21 +175,21 @@ fn passed_on(done: &Done, form: &Form<'_>, era: Era, promise: Promise, kept: &Ke
 }
 
 /// A block with the bytes that it names, in words that clients of the era know.
-fn block_for(block: &Value, era: Era, kept: &Kept) -> Value {
-    let Some(fields) = block.as_object() else { return block.clone() };
+fn block_for(block: &Value, era: Era, kept: &Kept) -> Block<'static> {
+    let Some(fields) = block.as_object() else { return Block::Other(block.clone()) };
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
     let resource = fields.get("resource").and_then(Value::as_object);
     if fields.contains_key("artifact") {
-        let whole = kept.with_bytes(fields, "data").map(Value::Object);
+        let whole = kept.with_bytes(fields, "data").map(|block| Block::Other(Value::Object(block)));
         return whole.filter(|_| knows(era, kind)).unwrap_or_else(|| lost(fields));
     }
     if let Some(resource) = resource.filter(|resource| resource.contains_key("artifact")) {
         let Some(whole) = kept.with_bytes(resource, "blob") else { return lost(resource) };
         let mut block = fields.clone();
         block.insert("resource".to_owned(), Value::Object(whole));
-        return Value::Object(block);
+        return Block::Other(Value::Object(block));
     }
-    if knows(era, kind) { block.clone() } else { text_block(&block.to_string()) }
+    if knows(era, kind) { Block::Other(block.clone()) } else { text_block(block.to_string()) }
 }
 
 /// Whether clients of the era know this kind of content.
@@ -188,43 +205,43 @@ fn knows(era: Era, kind: &str) -> bool {
 }
 
 /// What stands for a file that cannot be shown.
-fn lost(named: &Map<String, Value>) -> Value {
+fn lost(named: &Map<String, Value>) -> Block<'static> {
     let text = |name: &str| named.get(name).and_then(Value::as_str).unwrap_or("?");
-    text_block(&format!(
+    text_block(format!(
         "[a file that cannot be shown: {}, {ARTIFACTS}{}]",
         text("mimeType"),
         text("artifact")
     ))
 }
 
-fn text_block(text: &str) -> Value {
-    json!({"type": "text", "text": text})
+fn text_block<'a>(text: impl Into<Cow<'a, str>>) -> Block<'a> {
+    Block::Text { kind: "text", text: text.into() }
 }
 
 /// Where the whole of a result is that was shortened.
-fn link(artifact: &ArtifactId, shortened: &Value, era: Era) -> Value {
+fn link(artifact: &ArtifactId, shortened: &Value, era: Era) -> Block<'static> {
     let uri = resources::uri_of(artifact);
     let about = "The whole result, which is shortened here";
     match era {
         Era::Legacy(version) if WITHOUT_LINKS.contains(&version.as_str()) => {
-            text_block(&format!("{about}: {uri}"))
+            text_block(format!("{about}: {uri}"))
         }
         Era::Legacy(_) | Era::Modern => {
             let kind = if shortened.is_string() { "text/plain" } else { "application/json" };
-            json!({
+            Block::Other(json!({
                 "type": "resource_link", "uri": uri, "name": artifact.as_str(), "description": about, "mimeType": kind,
-            })
+            }))
         }
     }
 }
 
 /// What a client may do: a file is there to be read, an address can be told.
-fn offered(offer: &Offer, era: Era) -> Value {
+fn offered(offer: &Offer, era: Era) -> Block<'static> {
     match offer.file().filter(|_| knows(era, "resource_link")) {
-        Some(file) => resources::link_to(file),
+        Some(file) => Block::Other(resources::link_to(file)),
         None => {
             let place = offer.file().map(|file| format!(", {}", resources::uri_of(&file.artifact)));
-            text_block(&format!("{}{}", offer_told(offer), place.unwrap_or_default()))
+            text_block(format!("{}{}", offer_told(offer), place.unwrap_or_default()))
         }
     }
 }

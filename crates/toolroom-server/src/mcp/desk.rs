@@ -130,7 +130,7 @@ impl Desk {
         self: &Arc<Self>,
         calls: &Arc<dyn Calls>,
         asker: &Asker,
-        Request { id, method, params, .. }: Request,
+        Request { id, method, name, arguments, params, .. }: Request,
         stop: &CancellationToken,
     ) -> Result<String, Refusal> {
         let era = asker.client.era;
@@ -144,7 +144,7 @@ impl Desk {
                 whole(&params)?;
                 self.list_prompts(asker).await
             }
-            ("prompts/get", _) => self.prompt(asker, params).await,
+            ("prompts/get", _) => self.prompt(asker, name, arguments, params).await,
             ("resources/list", _) => {
                 whole(&params)?;
                 self.list_resources(asker).await

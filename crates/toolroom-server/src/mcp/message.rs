@@ -1,7 +1,9 @@
 //! Messages of JSON-RPC, as they come and as they are written.
 
 use std::borrow::Cow;
+use std::fmt;
 
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Number, Value};
 
@@ -21,7 +23,10 @@ pub(crate) enum Id {
 pub(crate) struct Request {
     pub(crate) id: Id,
     pub(crate) method: String,
-    /// What it wants it with.
+    /// The tool or prompt that it names, and what for.
+    pub(crate) name: Option<Value>,
+    pub(crate) arguments: Option<Value>,
+    /// What else it wants it with.
     pub(crate) params: Map<String, Value>,
     /// What it says of itself.
     pub(crate) meta: Meta,
@@ -59,9 +64,8 @@ pub(crate) struct NoMessage {
 struct Envelope<'a> {
     #[serde(borrow, default)]
     jsonrpc: Option<Cow<'a, str>>,
-    /// There, though it may be nothing.
-    #[serde(default, deserialize_with = "present")]
-    id: Option<Value>,
+    #[serde(default)]
+    id: GivenId,
     #[serde(default)]
     method: Option<String>,
     #[serde(default)]
@@ -74,6 +78,66 @@ struct Envelope<'a> {
 
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
+}
+
+/// What stands where an id may.
+#[derive(Default)]
+enum GivenId {
+    #[default]
+    Missing,
+    Id(Id),
+    /// There, and no id; it may be nothing.
+    SomethingElse,
+}
+
+impl<'de> Deserialize<'de> for GivenId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(GivenIdReader)
+    }
+}
+
+struct GivenIdReader;
+
+impl<'de> Visitor<'de> for GivenIdReader {
+    type Value = GivenId;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("anything")
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<GivenId, E> {
+        Ok(GivenId::Id(Id::Number(number.into())))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<GivenId, E> {
+        Ok(GivenId::Id(Id::Number(number.into())))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<GivenId, E> {
+        Ok(Number::from_f64(number).map_or(GivenId::SomethingElse, |number| GivenId::Id(Id::Number(number))))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<GivenId, E> {
+        Ok(GivenId::Id(Id::Text(text.to_owned())))
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<GivenId, E> {
+        Ok(GivenId::SomethingElse)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<GivenId, E> {
+        Ok(GivenId::SomethingElse)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<GivenId, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(GivenId::SomethingElse)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<GivenId, A::Error> {
+        while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(GivenId::SomethingElse)
+    }
 }
 
 impl Message {
@@ -97,8 +161,13 @@ impl Message {
         let Envelope { jsonrpc, id, method, params, result, error } = envelope;
         let wants_answer = method.is_some();
         let wrong = |id, refusal| NoMessage { id, refusal, wants_answer };
-        let id = id.map(serde_json::from_value::<Id>).transpose();
-        let id = id.map_err(|_| wrong(None, invalid("`id` has to be a text or a number")))?;
+        let id = match id {
+            GivenId::Missing => None,
+            GivenId::Id(id) => Some(id),
+            GivenId::SomethingElse => {
+                return Err(wrong(None, invalid("`id` has to be a text or a number")));
+            }
+        };
         if jsonrpc.as_deref() != Some("2.0") {
             return Err(wrong(id, invalid("`jsonrpc` has to be \"2.0\"")));
         }
@@ -112,7 +181,7 @@ impl Message {
                 }
             };
         };
-        let Params { given: params, meta } = match params {
+        let Params { name, arguments, others: params, meta } = match params {
             Expected::Nothing => Params::default(),
             Expected::Object(params) => params,
             Expected::SomethingElse => {
@@ -120,7 +189,7 @@ impl Message {
             }
         };
         Ok(match id {
-            Some(id) => Self::Request(Box::new(Request { id, method, params, meta })),
+            Some(id) => Self::Request(Box::new(Request { id, method, name, arguments, params, meta })),
             None => Self::Notification { method, params },
         })
     }

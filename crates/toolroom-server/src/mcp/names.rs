@@ -14,6 +14,9 @@ use toolroom::tool::{Source, ToolId};
 /// The longest name.
 const MAX_CHARS: usize = 128;
 
+/// What ids of tools of the house begin with.
+const HOUSE: &str = "builtin:";
+
 /// What stands before a hash.
 const MARK: &str = "--";
 
@@ -49,7 +52,7 @@ fn read(name: &str) -> Option<String> {
     if ends_in_hash(name) {
         return None;
     }
-    let Some((source, rest)) = name.split_once("__") else { return Some(format!("builtin:{name}")) };
+    let Some((source, rest)) = name.split_once("__") else { return Some([HOUSE, name].concat()) };
     match (source, rest.split_once("__")) {
         ("mcp", Some((server, tool))) => Some(format!("mcp:{server}:{tool}")),
         ("mcp" | "", _) => None,
@@ -58,8 +61,10 @@ fn read(name: &str) -> Option<String> {
 }
 
 fn ends_in_hash(name: &str) -> bool {
-    let digits = name.rsplit_once(MARK).map_or("", |(_, digits)| digits);
-    digits.len() == HASH_DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    let place = name.len().saturating_sub(HASH_DIGITS);
+    let digits =
+        name.split_at_checked(place).filter(|(rest, _)| rest.ends_with(MARK)).map(|(_, digits)| digits);
+    digits.is_some_and(|digits| digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')))
 }
 
 /// The tool of that name.
@@ -78,19 +83,17 @@ pub(super) fn find(catalog: &Catalog, project: &ProjectId, name: &str) -> Option
 
 /// Whether an id that is written plainly reads so.
 fn is_written(id: &ToolId, name: &str) -> bool {
-    match id.source() {
-        Source::Builtin => id.bare() == name,
-        _ => {
-            let mut rest = Some(name);
-            for part in id.as_str().split_inclusive(':') {
-                rest = rest.and_then(|rest| match part.strip_suffix(':') {
-                    Some(part) => rest.strip_prefix(part)?.strip_prefix("__"),
-                    None => rest.strip_prefix(part),
-                });
-            }
-            rest == Some("")
-        }
+    if let Some(bare) = id.as_str().strip_prefix(HOUSE) {
+        return bare == name;
     }
+    let mut rest = Some(name);
+    for part in id.as_str().split_inclusive(':') {
+        rest = rest.and_then(|rest| match part.strip_suffix(':') {
+            Some(part) => rest.strip_prefix(part)?.strip_prefix("__"),
+            None => rest.strip_prefix(part),
+        });
+    }
+    rest == Some("")
 }
 
 #[cfg(test)]

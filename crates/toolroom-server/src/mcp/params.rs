@@ -1,15 +1,19 @@
 //! What a message comes with. What it says beside what it wants (`_meta`) is read apart: most of that concerns nobody here.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// What a message wants something with.
+/// What a message wants something with. What nearly every request names has a place of its own.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Params {
-    pub(super) given: Map<String, Value>,
+    pub(super) name: Option<Value>,
+    pub(super) arguments: Option<Value>,
+    pub(super) others: Map<String, Value>,
     pub(super) meta: Meta,
 }
 
@@ -42,26 +46,33 @@ pub(super) enum Expected<T> {
 /// An object, read entry by entry.
 trait Entries: Default {
     /// Takes the value of an entry.
-    fn take<'de, A: MapAccess<'de>>(&mut self, key: String, entries: &mut A) -> Result<(), A::Error>;
+    fn take<'de, A: MapAccess<'de>>(&mut self, key: Cow<'de, str>, entries: &mut A) -> Result<(), A::Error>;
 }
 
+/// The name of an entry, taken from the message where it can be.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
 impl Entries for Params {
-    fn take<'de, A: MapAccess<'de>>(&mut self, key: String, entries: &mut A) -> Result<(), A::Error> {
-        if key == "_meta" {
-            self.meta = match entries.next_value()? {
-                Expected::Object(meta) => meta,
-                Expected::Nothing | Expected::SomethingElse => Meta::default(),
-            };
-        } else {
-            self.given.insert(key, entries.next_value()?);
+    fn take<'de, A: MapAccess<'de>>(&mut self, key: Cow<'de, str>, entries: &mut A) -> Result<(), A::Error> {
+        match key.as_ref() {
+            "name" => self.name = Some(entries.next_value()?),
+            "arguments" => self.arguments = Some(entries.next_value()?),
+            "_meta" => {
+                self.meta = match entries.next_value()? {
+                    Expected::Object(meta) => meta,
+                    Expected::Nothing | Expected::SomethingElse => Meta::default(),
+                };
+            }
+            _ => drop(self.others.insert(key.into_owned(), entries.next_value()?)),
         }
         Ok(())
     }
 }
 
 impl Entries for Meta {
-    fn take<'de, A: MapAccess<'de>>(&mut self, key: String, entries: &mut A) -> Result<(), A::Error> {
-        let place = match key.as_str() {
+    fn take<'de, A: MapAccess<'de>>(&mut self, key: Cow<'de, str>, entries: &mut A) -> Result<(), A::Error> {
+        let place = match key.as_ref() {
             VERSION => &mut self.version,
             CAPABILITIES => &mut self.capabilities,
             LEVEL => &mut self.level,
@@ -91,7 +102,7 @@ impl<'de, T: Entries> Visitor<'de> for Reader<T> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Expected<T>, A::Error> {
         let mut object = T::default();
-        while let Some(key) = entries.next_key()? {
+        while let Some(Key(key)) = entries.next_key()? {
             object.take(key, &mut entries)?;
         }
         Ok(Expected::Object(object))
@@ -139,12 +150,15 @@ mod tests {
 
     #[test]
     fn what_a_request_says_of_itself_stands_apart() {
-        let said = json!({"name": "echo", "_meta": {
+        let said = json!({"name": "echo", "cursor": null, "_meta": {
             VERSION: "2026-07-28", CAPABILITIES: {"roots": {}}, "other": [{"deep": null}], "progressToken": 7,
             LEVEL: "info", "traceparent": "00-a-b-01",
         }, "arguments": {"_meta": 1}});
-        let Expected::Object(Params { given, meta }) = read(&said) else { panic!("an object") };
-        assert_eq!(Value::Object(given), json!({"name": "echo", "arguments": {"_meta": 1}}));
+        let Expected::Object(Params { name, arguments, others, meta }) = read(&said) else {
+            panic!("an object")
+        };
+        assert_eq!((name, arguments), (Some(json!("echo")), Some(json!({"_meta": 1}))));
+        assert_eq!(Value::Object(others), json!({"cursor": null}));
         let expected = Meta {
             version: Some(json!("2026-07-28")),
             capabilities: Some(json!({"roots": {}})),
@@ -163,7 +177,7 @@ mod tests {
                 panic!("an object")
             };
             assert_eq!(params.meta, Meta::default(), "{strange}");
-            assert_eq!(params.given.len(), 1);
+            assert_eq!(params.others.len(), 1);
         }
         assert!(matches!(read(&Value::Null), Expected::Nothing));
     }

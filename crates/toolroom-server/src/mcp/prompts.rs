@@ -44,12 +44,15 @@ impl Desk {
     pub(super) async fn prompt(
         &self,
         asker: &Asker,
+        name: Option<Value>,
+        arguments: Option<Value>,
         mut params: Map<String, Value>,
     ) -> Result<String, Refusal> {
-        let name = params.get("name").and_then(Value::as_str).map(str::to_owned);
-        let name = name.ok_or_else(|| Refusal::invalid("`name` says which prompt"))?;
+        let Some(Value::String(name)) = name else {
+            return Err(Refusal::invalid("`name` says which prompt"));
+        };
         let brought = Brought::take(asker, &mut params)?;
-        let given = match params.remove("arguments") {
+        let given = match arguments {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(given)) if given.values().all(Value::is_string) => given,
             Some(_) => return Err(Refusal::invalid("the arguments of a prompt are texts")),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
@@ -27,21 +28,51 @@ pub(super) struct Record {
     pub(super) visit: Option<Arc<Visit>>,
 }
 
-/// What is said: words, and fields beside them.
+/// What is said.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) enum Said {
+    Words(Words),
+    /// What is said most often is put into words when it is written.
+    Request(RequestLine),
+}
+
+/// Words, and fields beside them.
+#[derive(Debug, Default)]
+pub(super) struct Words {
     pub(super) message: String,
     pub(super) fields: Vec<(&'static str, Value)>,
 }
 
-impl Default for Said {
-    fn default() -> Self {
-        // A line about a request has five.
-        Self { message: String::new(), fields: Vec::with_capacity(6) }
+/// That a request is over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RequestLine {
+    pub(crate) method: &'static str,
+    pub(crate) route: &'static str,
+    /// None, if its sender has left before.
+    pub(crate) status: Option<u16>,
+    pub(crate) ms: f64,
+    pub(crate) from: Option<IpAddr>,
+}
+
+impl RequestLine {
+    pub(super) const fn message(&self) -> &'static str {
+        match self.status {
+            Some(_) => "request",
+            None => "request given up by its sender",
+        }
     }
 }
 
 impl Said {
+    fn message(&self) -> &str {
+        match self {
+            Self::Words(words) => &words.message,
+            Self::Request(line) => line.message(),
+        }
+    }
+}
+
+impl Words {
     fn add(&mut self, field: &Field, value: Value) {
         match (field.name(), value) {
             ("message", Value::String(text)) => self.message = text,
@@ -50,7 +81,7 @@ impl Said {
     }
 }
 
-impl Fields for Said {
+impl Fields for Words {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         let mut text = Bounded::default();
         // It fails once there is enough.
@@ -104,20 +135,31 @@ const OWN: [&str; 4] = ["time", "level", "target", "message"];
 impl Told<'_> {
     fn each<E>(&self, mut tell: impl FnMut(&'static str, Part<'_>) -> Result<(), E>) -> Result<(), E> {
         let hide = self.hide;
-        for (name, value) in &self.record.said.fields {
-            tell(
-                name,
-                match value {
-                    Value::String(text) => Part::Text(hide(text)),
-                    other => Part::Other(other),
-                },
-            )?;
+        match &self.record.said {
+            Said::Words(words) => {
+                for (name, value) in &words.fields {
+                    let part = match value {
+                        Value::String(text) => Part::Text(hide(text)),
+                        other => Part::Other(Cow::Borrowed(other)),
+                    };
+                    tell(name, part)?;
+                }
+            }
+            Said::Request(RequestLine { method, route, status, ms, from }) => {
+                tell("method", Part::Text(Cow::Borrowed(method)))?;
+                tell("route", Part::Text(Cow::Borrowed(route)))?;
+                status.map_or(Ok(()), |status| tell("status", Part::Other(Cow::Owned(status.into()))))?;
+                tell("ms", Part::Other(Cow::Owned((*ms).into())))?;
+                from.map_or(Ok(()), |from| {
+                    tell("from", Part::Text(hide(&from.to_string()).into_owned().into()))
+                })?;
+            }
         }
         let Some(visit) = &self.record.visit else { return Ok(()) };
         tell("request_id", Part::Text(hide(&visit.request_id)))?;
         let Some(caller) = visit.caller() else { return Ok(()) };
-        tell("project", Part::Text(hide(&caller.project)))?;
-        match &caller.key {
+        tell("project", Part::Text(hide(caller.project.as_str())))?;
+        match caller.key() {
             Some(key) => tell("key", Part::Text(Cow::Borrowed(key))),
             None => Ok(()),
         }
@@ -127,7 +169,7 @@ impl Told<'_> {
     pub(super) fn text(&self) -> String {
         let Record { at, level, said, .. } = self.record;
         let mut line = format!("{} {level:5} ", time(*at));
-        escape(&(self.hide)(&said.message), &mut line);
+        escape(&(self.hide)(said.message()), &mut line);
         let told = self.each(|name, part| match part {
             Part::Text(text) if is_plain(&text) => write!(line, " {name}={text}"),
             Part::Text(text) => write!(line, " {name}={text:?}"),
@@ -142,7 +184,7 @@ impl Told<'_> {
 /// The value of a field.
 enum Part<'a> {
     Text(Cow<'a, str>),
-    Other(&'a Value),
+    Other(Cow<'a, Value>),
 }
 
 /// As one JSON object.
@@ -153,18 +195,19 @@ impl Serialize for Told<'_> {
         line.serialize_entry("time", &time(*at))?;
         line.serialize_entry("level", level_name(*level))?;
         line.serialize_entry("target", target)?;
-        line.serialize_entry("message", &(self.hide)(&said.message))?;
-        let mut names = Vec::with_capacity(16);
-        names.extend(OWN);
+        line.serialize_entry("message", &(self.hide)(said.message()))?;
+        // Who came first is not said over. What we say ourselves says nothing twice.
+        let mut names = matches!(said, Said::Words(_)).then(|| Vec::from(OWN));
         self.each(|name, part| {
-            // Who came first is not said over.
-            if names.contains(&name) {
-                return Ok(());
+            if let Some(names) = &mut names {
+                if names.contains(&name) {
+                    return Ok(());
+                }
+                names.push(name);
             }
-            names.push(name);
             match part {
                 Part::Text(text) => line.serialize_entry(name, &text),
-                Part::Other(value) => line.serialize_entry(name, value),
+                Part::Other(value) => line.serialize_entry(name, &value),
             }
         })?;
         line.end()
@@ -213,11 +256,11 @@ mod tests {
             at: Timestamp::from_micros(1_700_000_000_000_001),
             level: Level::WARN,
             target: "toolroom_server",
-            said: Said {
+            said: Said::Words(Words {
                 message: message.to_owned(),
                 fields: vec![("error", value.into()), ("status", 503.into()), ("message", "other".into())],
-            },
-            visit: Some(Visit::new("abc-1", None)),
+            }),
+            visit: Some(Visit::new("abc-1".to_owned(), None)),
         }
     }
 
@@ -239,6 +282,32 @@ mod tests {
         assert_eq!(
             json(&told),
             r#"{"time":"2023-11-14T22:13:20.000001Z","level":"warn","target":"toolroom_server","message":"it's \"odd\"","error":"a b","status":503,"request_id":"abc-1"}"#
+        );
+    }
+
+    #[test]
+    fn a_request_is_told_when_it_is_over() {
+        let line = RequestLine {
+            method: "POST",
+            route: "/mcp",
+            status: Some(200),
+            ms: 0.25,
+            from: Some([127, 0, 0, 1].into()),
+        };
+        let told = Record { said: Said::Request(line), ..record("", "") };
+        assert_eq!(
+            text(&told),
+            "2023-11-14T22:13:20.000001Z WARN  request method=POST route=/mcp status=200 ms=0.25 from=127.0.0.1 \
+             request_id=abc-1"
+        );
+        assert_eq!(
+            json(&told),
+            r#"{"time":"2023-11-14T22:13:20.000001Z","level":"warn","target":"toolroom_server","message":"request","method":"POST","route":"/mcp","status":200,"ms":0.25,"from":"127.0.0.1","request_id":"abc-1"}"#
+        );
+        let left = RequestLine { status: None, from: None, ..line };
+        let told = Record { said: Said::Request(left), ..record("", "") };
+        assert!(
+            text(&told).contains("request given up by its sender method=POST route=/mcp ms=0.25 request_id")
         );
     }
 

@@ -9,7 +9,7 @@ use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record as SpanFields};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-use super::line::{Record, Said};
+use super::line::{Record, RequestLine, Said, Words};
 use super::visit;
 use super::writer::Writer;
 use crate::config::{LogFormat, LogKeys};
@@ -58,6 +58,30 @@ impl Log {
         }
     }
 
+    /// Tells that a request is over. There are so many of these that they go without a subscriber in between; to whoever set
+    /// their own they are told like everything else.
+    pub(crate) fn request(target: &'static str, line: RequestLine) {
+        let RequestLine { method, route, status, ms, from } = line;
+        match LOG.get() {
+            Some(log) if log.tells(Level::INFO, target) => {
+                log.tell(Level::INFO, target, Said::Request(line));
+            }
+            Some(_) => {}
+            None => {
+                let from = from.map(tracing::field::display);
+                tracing::info!(method, route, status, ms, from, "{}", line.message());
+            }
+        }
+    }
+
+    fn tell(&self, level: Level, target: &'static str, said: Said) {
+        self.writer.write(Record { at: SystemClock.now(), level, target, said, visit: visit::current() });
+    }
+
+    fn tells(&self, level: Level, target: &str) -> bool {
+        rank(level) <= self.most(target)
+    }
+
     fn most(&self, target: &str) -> u8 {
         let most = self.level.load(Ordering::Relaxed);
         if target.starts_with(OURS) { most } else { most.min(rank(Level::WARN)) }
@@ -85,7 +109,7 @@ const fn rank(level: Level) -> u8 {
 
 impl Subscriber for Log {
     fn enabled(&self, about: &Metadata<'_>) -> bool {
-        about.is_event() && rank(*about.level()) <= self.most(about.target())
+        about.is_event() && self.tells(*about.level(), about.target())
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
@@ -95,16 +119,10 @@ impl Subscriber for Log {
     }
 
     fn event(&self, event: &Event<'_>) {
-        let mut said = Said::default();
-        event.record(&mut said);
+        let mut words = Words::default();
+        event.record(&mut words);
         let about = event.metadata();
-        self.writer.write(Record {
-            at: SystemClock.now(),
-            level: *about.level(),
-            target: about.target(),
-            said,
-            visit: visit::current(),
-        });
+        self.tell(*about.level(), about.target(), Said::Words(words));
     }
 
     // Which request something happened in is known from its task: there are no spans.

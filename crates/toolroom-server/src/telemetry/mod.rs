@@ -9,9 +9,10 @@ mod traces;
 mod visit;
 mod writer;
 
+pub(crate) use line::RequestLine;
 pub(crate) use log::Log;
 pub(crate) use traces::{Collector, RequestEnd, RequestTrace, RunTrace, Tracer};
-pub(crate) use visit::{Visit, carried, current};
+pub(crate) use visit::{Visit, carried, current, is_of};
 
 /// What leaves out of a text what nobody may read there.
 pub(crate) type Hide = for<'t> fn(&'t str) -> std::borrow::Cow<'t, str>;

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use toolroom::scope::ProjectId;
+
 use super::traces::SpanContext;
 use crate::identity::{Caller, Who};
 
@@ -22,26 +24,30 @@ pub(crate) struct Visit {
 /// Who sent it, as far as a log may know: never the key itself, and nothing about a person.
 #[derive(Debug, Clone)]
 pub(super) struct KnownCaller {
-    pub(super) project: Box<str>,
+    pub(super) project: ProjectId,
+    who: Who,
+}
+
+impl KnownCaller {
     /// The id of the key, if it came with one.
-    pub(super) key: Option<Box<str>>,
+    pub(super) fn key(&self) -> Option<&str> {
+        match &self.who {
+            Who::Owner => None,
+            Who::Key(key) => Some(&key.id),
+            Who::EndUser(user) => Some(&user.key),
+        }
+    }
 }
 
 impl Visit {
-    pub(crate) fn new(request_id: &str, span: Option<SpanContext>) -> Arc<Self> {
+    pub(crate) fn new(request_id: String, span: Option<SpanContext>) -> Arc<Self> {
         Arc::new(Self { request_id: request_id.into(), span, caller: OnceLock::new() })
     }
 
-    /// Somebody was recognised.
-    pub(crate) fn is_of(&self, caller: &Caller) {
-        let key = match &caller.who {
-            Who::Owner => None,
-            Who::Key(key) => Some(key.id.as_str().into()),
-            Who::EndUser(user) => Some(user.key.as_str().into()),
-        };
-        let project = caller.scope.project.as_str().into();
+    fn is_of(&self, caller: &Caller) {
         // A request has one sender, so whoever was there first is the same.
-        self.caller.get_or_init(|| KnownCaller { project, key });
+        self.caller
+            .get_or_init(|| KnownCaller { project: caller.scope.project.clone(), who: caller.who.clone() });
     }
 
     pub(super) fn caller(&self) -> Option<&KnownCaller> {
@@ -60,6 +66,12 @@ impl Visit {
     pub(crate) fn during<T>(self: Arc<Self>, work: impl Future<Output = T>) -> impl Future<Output = T> {
         VISIT.scope(self, work)
     }
+}
+
+/// Somebody was recognised as the sender of the request that is being worked on here.
+pub(crate) fn is_of(caller: &Caller) {
+    // Without a request there is nobody to be told of.
+    let _told = VISIT.try_with(|visit| visit.is_of(caller));
 }
 
 /// The request that is being worked on here.

@@ -12,7 +12,7 @@ use toolroom::clock::{Clock as _, SystemClock};
 use tracing::Level;
 
 use super::Hide;
-use super::line::{Record, Said, Told};
+use super::line::{Record, Said, Told, Words};
 
 /// Lines that may wait to be written.
 const WAITING: usize = 8_192;
@@ -133,7 +133,7 @@ fn work(todo: &Receiver<Order>, mut out: impl io::Write, hide: Hide, shared: &Sh
         let lost = shared.lost.swap(0, Ordering::Relaxed);
         if lost > 0 {
             let message = "lines of the log are left out: whoever reads it is too slow".to_owned();
-            let said = Said { message, fields: vec![("lines", lost.into())] };
+            let said = Said::Words(Words { message, fields: vec![("lines", lost.into())] });
             let at = SystemClock.now();
             let record = Record { at, level: Level::WARN, target: module_path!(), said, visit: None };
             add(&record, &mut lines);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn record(text: String) -> Record {
-        let said = Said { message: text, fields: Vec::new() };
+        let said = Said::Words(Words { message: text, fields: Vec::new() });
         Record { at: SystemClock.now(), level: Level::INFO, target: "t", said, visit: None }
     }
 

@@ -1,75 +1,151 @@
 //! Takes in the ends of calls that changed nothing: promises their rows, and says that they are over.
 //!
-//! All that come at the same time are promised with one write.
+//! All that come at the same time are promised with one write. Whoever brings one lets everybody run who is ready; the
+//! first to come back promises what has come together, for all of them.
 
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use tokio::sync::{Notify, mpsc};
 
 use super::promises::Promises;
 use super::queue::Entry;
-use super::unit::{Haste, Outcome};
+use super::unit::{Haste, Outcome, Unit};
 use crate::row::FORMAT;
 
 /// Longest row that is promised.
 const ROW_BYTES: usize = 64 * 1024;
 
-/// Rows that are promised with one write.
-const MOST: usize = 256;
+/// Nobody is waited for once there is so much.
+const ENOUGH_BYTES: usize = 256 * 1024;
 
-/// Takes ends in until it is stopped or the last queue is gone; everything goes on to the writer, in the same order.
-pub(super) async fn take_in(
-    mut ended: mpsc::UnboundedReceiver<Entry>,
+/// Where ends are taken in. Everything goes on to the writer, in the same order.
+#[derive(Debug)]
+pub(super) struct Intake {
+    gathered: Mutex<Gathered>,
     promises: Arc<Promises>,
     writer: mpsc::UnboundedSender<Entry>,
     hurry: Arc<Notify>,
-) {
-    let (mut entries, mut lines) = (Vec::new(), Vec::new());
-    while ended.recv_many(&mut entries, MOST).await > 0 {
-        // Whoever is about to end as well does so first.
-        let_others_run().await;
-        while entries.len() < MOST
-            && let Ok(entry) = ended.try_recv()
-        {
-            entries.push(entry);
+}
+
+/// What has come together and is not yet promised.
+#[derive(Debug, Default)]
+struct Gathered {
+    /// How often something was promised before.
+    number: u64,
+    units: Vec<Unit>,
+    lines: Vec<u8>,
+    /// Nothing is taken in any more.
+    is_over: bool,
+}
+
+/// The right to promise what has come together, if nobody has by then: at the latest when this is dropped.
+#[derive(Debug)]
+pub(super) struct Turn {
+    intake: Arc<Intake>,
+    number: u64,
+}
+
+impl Intake {
+    pub(super) fn new(
+        promises: Arc<Promises>,
+        writer: mpsc::UnboundedSender<Entry>,
+        hurry: Arc<Notify>,
+    ) -> Arc<Self> {
+        Arc::new(Self { gathered: Mutex::default(), promises, writer, hurry })
+    }
+
+    pub(super) const fn promises(&self) -> &Arc<Promises> {
+        &self.promises
+    }
+
+    /// Takes one in. What cannot be promised goes to the writer at once, and what comes behind the end is dropped, and so
+    /// answered.
+    pub(super) fn take_in(self: &Arc<Self>, unit: Unit) -> Option<Turn> {
+        let mut gathered = self.gathered();
+        if gathered.is_over {
+            return None;
         }
-        // What comes behind the end is dropped, and so answered.
-        let stop = entries.iter().position(|entry| matches!(entry, Entry::Stop(_)));
-        entries.truncate(stop.map_or(entries.len(), |stop| stop + 1));
-        lines.clear();
-        let added: Vec<bool> = entries.iter().map(|entry| add(entry, &mut lines)).collect();
-        let rows = added.iter().filter(|is_added| **is_added).count();
-        let promise = if rows > 0 { promises.make(&lines, rows) } else { None };
-        for (mut entry, is_added) in entries.drain(..).zip(added) {
-            let mut answer = None;
-            if let (Entry::Unit(unit), true, Some(promise)) = (&mut entry, is_added, promise) {
-                unit.haste = Haste::Promised(promise);
-                answer = unit.answer.take();
+        if !add(&unit, &mut gathered.lines) {
+            drop(gathered);
+            self.hand_on(unit);
+            return None;
+        }
+        gathered.units.push(unit);
+        let turn = Turn { intake: Arc::clone(self), number: gathered.number };
+        let is_enough = gathered.lines.len() >= ENOUGH_BYTES;
+        drop(gathered);
+        // It has its turn now.
+        (!is_enough).then_some(turn)
+    }
+
+    /// Takes nothing in any more.
+    pub(super) fn end(&self) {
+        let number = {
+            let mut gathered = self.gathered();
+            gathered.is_over = true;
+            gathered.number
+        };
+        self.promise(number);
+    }
+
+    /// Promises what has come together, unless that was done since.
+    fn promise(&self, number: u64) {
+        let (mut units, mut lines) = {
+            let mut gathered = self.gathered();
+            if gathered.number != number {
+                return;
             }
-            let is_urgent = match &entry {
-                Entry::Unit(unit) => unit.haste == Haste::Now,
-                Entry::Tell(_) | Entry::Stop(_) => true,
+            gathered.number += 1;
+            (std::mem::take(&mut gathered.units), std::mem::take(&mut gathered.lines))
+        };
+        let promise = if units.is_empty() { None } else { self.promises.make(&lines, units.len()) };
+        for mut unit in units.drain(..) {
+            let Some(promise) = promise else {
+                self.hand_on(unit);
+                continue;
             };
-            // If the writer has ended, what was promised is in the inbox; what was not is answered by being dropped.
-            drop(writer.send(entry));
-            if is_urgent {
-                hurry.notify_one();
-            }
-            if let Some(answer) = answer {
-                // Whoever no longer waits does not need it.
-                drop(answer.send(Ok(Outcome::Written)));
-            }
+            unit.haste = Haste::Promised(promise);
+            let answer = unit.answer.take();
+            // If the writer has ended, it is in the inbox.
+            drop(self.writer.send(Entry::Unit(unit)));
+            // Whoever no longer waits does not need it.
+            drop(answer.map(|answer| answer.send(Ok(Outcome::Written))));
         }
-        if stop.is_some() {
-            return;
+        lines.clear();
+        // The room it took serves the next ones.
+        let mut gathered = self.gathered();
+        if gathered.units.capacity() == 0 {
+            (gathered.units, gathered.lines) = (units, lines);
         }
+    }
+
+    /// To the writer, for whom somebody waits. If it has ended, that is answered by being dropped.
+    fn hand_on(&self, unit: Unit) {
+        drop(self.writer.send(Entry::Unit(unit)));
+        self.hurry.notify_one();
+    }
+
+    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Lets everybody run who is ready. `tokio::task::yield_now` also looks for new work first, and whoever is alone would wait
-/// for that.
+impl Turn {
+    /// Lets everybody run who is ready, and promises what has come together.
+    pub(super) async fn come(self) {
+        let_others_run().await;
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.intake.promise(self.number);
+    }
+}
+
+/// `tokio::task::yield_now` also looks for new work first, and whoever is alone would wait for that.
 async fn let_others_run() {
     let mut is_back = false;
     poll_fn(|context| {
@@ -83,15 +159,15 @@ async fn let_others_run() {
 }
 
 /// Adds the line of a row that can be promised.
-fn add(entry: &Entry, lines: &mut Vec<u8>) -> bool {
-    let Entry::Unit(unit) = entry else { return false };
+fn add(unit: &Unit, lines: &mut Vec<u8>) -> bool {
     let Some(row) = unit.work.promisable() else { return false };
     let before = lines.len();
     lines.extend_from_slice(FORMAT.as_bytes());
-    let is_written = serde_json::to_writer(&mut *lines, &row).is_ok() && lines.len() - before < ROW_BYTES;
-    match is_written {
+    row.write_line(lines);
+    let fits = lines.len() - before < ROW_BYTES;
+    match fits {
         true => lines.push(b'\n'),
         false => lines.truncate(before),
     }
-    is_written
+    fits
 }

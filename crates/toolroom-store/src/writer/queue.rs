@@ -8,7 +8,7 @@ use std::time::Duration;
 use sqlx::sqlite::SqliteConnection;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use super::intake::take_in;
+use super::intake::{Intake, Turn};
 use super::promises::Promises;
 use super::task::Writer;
 use super::unit::{Answer, Haste, Unit, Work};
@@ -32,8 +32,8 @@ pub(super) enum Entry {
 #[derive(Debug)]
 pub(crate) struct Queue {
     entries: mpsc::UnboundedSender<Entry>,
-    /// What is promised, and by whom; nothing is without an inbox.
-    intake: Option<(mpsc::UnboundedSender<Entry>, Arc<Promises>)>,
+    /// Where rows are promised; nothing is without an inbox.
+    intake: Option<Arc<Intake>>,
     /// Somebody waits.
     hurry: Arc<Notify>,
 }
@@ -46,11 +46,7 @@ impl Queue {
         let hurry = Arc::new(Notify::new());
         let writer = Writer::new(connection, path, instance, promises.clone(), Arc::clone(&hurry));
         tokio::spawn(writer.run(queued));
-        let intake = promises.map(|promises| {
-            let (ends, ended) = mpsc::unbounded_channel();
-            tokio::spawn(take_in(ended, Arc::clone(&promises), entries.clone(), Arc::clone(&hurry)));
-            (ends, promises)
-        });
+        let intake = promises.map(|promises| Intake::new(promises, entries.clone(), Arc::clone(&hurry)));
         Self { entries, intake, hurry }
     }
 
@@ -64,35 +60,35 @@ impl Queue {
         let (answer, answered) = oneshot::channel();
         let queued = work.check().map(|()| self.send(work, answer));
         async move {
-            queued?;
+            if let Some(turn) = queued? {
+                turn.come().await;
+            }
             answered.await.map_err(|_| StoreError::Closed)?
         }
     }
 
-    fn send(&self, work: Work, answer: oneshot::Sender<Answer>) {
+    fn send(&self, work: Work, answer: oneshot::Sender<Answer>) -> Option<Turn> {
         let haste = match work.must_be_awaited() {
             true => Haste::Now,
             false => Haste::Soon,
         };
-        let ends = self.intake.as_ref().filter(|_| work.promisable().is_some());
-        let entry = Entry::Unit(Unit { work, haste, answer: Some(answer) });
-        // If nobody is there any more, the entry is dropped and with it `answer`: that is the answer.
-        match ends {
-            Some((ends, _)) => drop(ends.send(entry)),
-            None => {
-                drop(self.entries.send(entry));
-                if haste == Haste::Now {
-                    self.hurry.notify_one();
-                }
-            }
+        let intake = self.intake.as_ref().filter(|_| work.promisable().is_some());
+        let unit = Unit { work, haste, answer: Some(answer) };
+        if let Some(intake) = intake {
+            return intake.take_in(unit);
         }
+        // If nobody is there any more, the unit is dropped and with it `answer`: that is the answer.
+        drop(self.entries.send(Entry::Unit(unit)));
+        if haste == Haste::Now {
+            self.hurry.notify_one();
+        }
+        None
     }
 
     /// Waits until everything that is promised so far is written.
     pub(crate) async fn catch_up(&self) {
-        let Some((_, promises)) = self.intake.as_ref().filter(|(_, promises)| promises.are_open()) else {
-            return;
-        };
+        let promises = self.intake.as_ref().map(|intake| intake.promises());
+        let Some(promises) = promises.filter(|promises| promises.are_open()) else { return };
         let (told, done) = oneshot::channel();
         if self.entries.send(Entry::Tell(told)).is_ok() {
             self.hurry.notify_one();
@@ -106,9 +102,11 @@ impl Queue {
     /// Writes what is queued and ends the writer.
     pub(crate) async fn stop(&self) -> Result<(), StoreError> {
         let (stopped, result) = oneshot::channel();
-        // Behind all ends of calls, as long as somebody takes them in.
-        let ends = self.intake.as_ref().map(|(ends, _)| ends).filter(|ends| !ends.is_closed());
-        if ends.unwrap_or(&self.entries).send(Entry::Stop(stopped)).is_err() {
+        // Behind all ends of calls.
+        if let Some(intake) = &self.intake {
+            intake.end();
+        }
+        if self.entries.send(Entry::Stop(stopped)).is_err() {
             return Ok(());
         }
         self.hurry.notify_one();

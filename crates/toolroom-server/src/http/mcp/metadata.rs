@@ -37,7 +37,7 @@ struct Metadata {
 }
 
 async fn show(headers: HeaderMap) -> Document<Metadata> {
-    let base = Came::of(&headers).base();
+    let base = base_of(&headers);
     Document(Metadata {
         resource: format!("{base}{PATH}"),
         resource_name: "Toolroom",
@@ -48,43 +48,22 @@ async fn show(headers: HeaderMap) -> Document<Metadata> {
 }
 
 /// How a client reached us. The gate has looked at the name; what a proxy says counts for this one reply alone.
-struct Came {
-    host: Option<HeaderValue>,
-    scheme: &'static str,
+fn base_of(headers: &HeaderMap) -> String {
+    let is_safe = headers.get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
+    let scheme = if is_safe { "https" } else { "http" };
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    format!("{scheme}://{}", host.unwrap_or_default())
 }
 
-impl Came {
-    fn of(headers: &HeaderMap) -> Self {
-        let is_safe = headers.get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
-        let scheme = if is_safe { "https" } else { "http" };
-        Self { host: headers.get(header::HOST).cloned(), scheme }
+/// What somebody who is not let in to the tools is told beside that.
+pub(in crate::http) fn challenge(path: &str, headers: &HeaderMap, response: &mut Response) {
+    if path != PATH || response.status() != StatusCode::UNAUTHORIZED {
+        return;
     }
-
-    fn base(&self) -> String {
-        let host = self.host.as_ref().and_then(|host| host.to_str().ok());
-        format!("{}://{}", self.scheme, host.unwrap_or_default())
-    }
-}
-
-/// What somebody who is not let in to the tools is told beside that. Nearly everybody is let in, so only how they came is
-/// kept.
-pub(in crate::http) struct Challenge(Option<Came>);
-
-impl Challenge {
-    pub(in crate::http) fn of(path: &str, headers: &HeaderMap) -> Self {
-        Self((path == PATH).then(|| Came::of(headers)))
-    }
-
-    pub(in crate::http) fn add(self, response: &mut Response) {
-        let Self(Some(came)) = self else { return };
-        if response.status() != StatusCode::UNAUTHORIZED {
-            return;
-        }
-        let base = came.base();
-        let text =
-            format!("Bearer realm=\"toolroom\", resource_metadata=\"{base}{METADATA}\", scope=\"call read\"");
-        if let Ok(value) = HeaderValue::from_str(&text) {
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
-        }
+    let base = base_of(headers);
+    let text =
+        format!("Bearer realm=\"toolroom\", resource_metadata=\"{base}{METADATA}\", scope=\"call read\"");
+    if let Ok(value) = HeaderValue::from_str(&text) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
     }
 }

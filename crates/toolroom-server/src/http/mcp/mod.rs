@@ -20,7 +20,7 @@ use super::route::{ANYTHING, Route};
 use crate::identity::Permission;
 use said::{NAME_HEADERS, VERSION_HEADER};
 
-pub(super) use metadata::Challenge;
+pub(super) use metadata::challenge;
 
 /// Where clients ask.
 pub(super) const PATH: &str = "/mcp";
@@ -28,7 +28,7 @@ pub(super) const PATH: &str = "/mcp";
 pub(super) fn routes() -> Vec<Route> {
     let call = Need::Permission(Permission::Call);
     let session = |route: Route| route.header("Mcp-Session-Id", ANYTHING, "Who it was before 2026-07-28.");
-    let mut post = session(Route::post(PATH, call, "Takes a message of MCP.", post::take))
+    let mut post = session(Route::post_direct(PATH, call, "Takes a message of MCP.", post::take))
         .body::<RpcMessage>()
         .reply::<Map<String, Value>>(200, "The answer.")
         .stream::<Map<String, Value>>(200, "What is told meanwhile, and then the answer.")

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, Request as HttpRequest, State};
+use axum::extract::Request as HttpRequest;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize as _;
@@ -14,12 +14,12 @@ use super::answering::{Answering, accepts, document, refused};
 use super::said::{Said, said};
 use super::session::{SESSION, Stranger, named};
 use crate::http::attended::Attended;
+use crate::http::door::Visitor;
 use crate::http::gate;
 use crate::http::problem::Problem;
 use crate::http::reading::{is_json, whole};
 use crate::http::route::EVENTS;
 use crate::http::server::Server;
-use crate::identity::Caller;
 use crate::mcp::{
     Asker, Calls, Client, Desk, GoingOn, Id, Message, NoMessage, Peer, Place, Refusal, Request, Session,
     Told, Voice, Working, result_text,
@@ -29,11 +29,20 @@ use crate::telemetry;
 /// What opens a stream that lasts.
 const LISTEN: &str = "subscriptions/listen";
 
-pub(super) async fn take(
-    State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+pub(super) fn take(
+    server: Arc<Server>,
+    visitor: Visitor,
+    request: HttpRequest,
+) -> BoxFuture<'static, Response> {
+    Box::pin(async { taken(server, visitor, request).await.unwrap_or_else(IntoResponse::into_response) })
+}
+
+async fn taken(
+    server: Arc<Server>,
+    Visitor { caller, place, .. }: Visitor,
     request: HttpRequest,
 ) -> Result<Response, Problem> {
+    let Some(caller) = caller else { return Err(Problem::forbidden("nobody knows who this is")) };
     let (parts, body) = request.into_parts();
     let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     if !kind.is_some_and(is_json) {
@@ -47,11 +56,7 @@ pub(super) async fn take(
             return Ok(refused(StatusCode::BAD_REQUEST, id.as_ref(), &refusal));
         }
     };
-    let place = parts
-        .extensions
-        .get::<gate::Place>()
-        .map(|gate::Place(held)| Place::of(Arc::clone(held)))
-        .unwrap_or_default();
+    let place = place.map(|gate::Place(held)| Place::of(held)).unwrap_or_default();
     let visit = Visit { server, peer: Peer::of(caller), headers: parts.headers, place };
     Ok(match message {
         Message::Request(request) => visit.request(request).await,

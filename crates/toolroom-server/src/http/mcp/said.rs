@@ -68,12 +68,12 @@ fn modern(headers: &HeaderMap, version: &str, request: &Request) -> Result<Said,
     }
     repeats(headers, METHOD, "Mcp-Method", Some(&request.method))?;
     let named = match request.method.as_str() {
-        "tools/call" | "prompts/get" => "name",
-        "resources/read" => "uri",
-        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
+        "tools/call" | "prompts/get" => request.name.as_ref(),
+        "resources/read" => request.params.get("uri"),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => request.params.get("taskId"),
         _ => return Ok(Said::Modern(client)),
     };
-    repeats(headers, NAME, "Mcp-Name", request.params.get(named).and_then(Value::as_str))?;
+    repeats(headers, NAME, "Mcp-Name", named.and_then(Value::as_str))?;
     Ok(Said::Modern(client))
 }
 
