@@ -1,19 +1,32 @@
 //! Lines that a process has promised to keep, until they are where they belong.
 //!
-//! Appending one costs a single write to a file, and what was written outlives the process. There are two parts: while
-//! the lines of one are brought where they belong, new ones go to the other. A process that ends in order empties and
-//! removes both. One that is killed leaves them behind, for whoever comes next.
+//! Adding one costs a copy to memory that belongs to a file, or a write to it where that cannot be, and what was added
+//! outlives the process. There are two parts: while the lines of one are brought where they belong, new ones go to the
+//! other. A process that ends in order empties and removes both. One that is killed leaves them behind, for whoever comes
+//! next.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use rustix::fs::{FallocateFlags, fallocate, fstatfs};
+
+use crate::mapped::Mapped;
 
 /// What the two parts of an inbox end with.
 const PARTS: [&str; 2] = ["0", "1"];
 
 /// What a part is called while nobody holds it yet.
 const UNFINISHED: &str = "new";
+
+/// The most that a part holds.
+pub const PART_BYTES: usize = 4 * 1024 * 1024;
+
+/// File systems (`statfs(2)`) that put what is written into the room the file has already: ext, XFS, memory. Elsewhere a
+/// copy to memory may find that there is no more room, which nobody could be told.
+const IN_PLACE: [u64; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
 
 /// As much of a part as tells one filling from the next: each line begins with a name of its own.
 const BEGINNING: usize = 64;
@@ -23,10 +36,24 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// The inbox of this process.
-#[expect(clippy::disallowed_types, reason = "this is the door: files of our own folder")]
 #[derive(Debug)]
 pub struct Inbox {
-    parts: [(PathBuf, std::fs::File); 2],
+    parts: [Part; 2],
+}
+
+#[expect(clippy::disallowed_types, reason = "this is the door: files of our own folder")]
+#[derive(Debug)]
+struct Part {
+    path: PathBuf,
+    file: std::fs::File,
+    room: Mutex<Room>,
+}
+
+/// Where lines go: the file in memory, if that can be, and how much of it is used.
+#[derive(Debug)]
+struct Room {
+    mapped: Option<Mapped>,
+    filled: usize,
 }
 
 impl Inbox {
@@ -40,7 +67,7 @@ impl Inbox {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let name = hex::encode(random);
-        let [first, second] = PARTS.map(|part| create(folder, &format!("{name}.{part}")));
+        let [first, second] = PARTS.map(|part| Part::create(folder, &format!("{name}.{part}")));
         Ok(Self { parts: [first?, second?] })
     }
 
@@ -49,9 +76,15 @@ impl Inbox {
     /// # Errors
     /// When they cannot be written; a piece of them may then be.
     pub fn append(&self, part: usize, lines: &[u8]) -> io::Result<()> {
-        let (_, file) = self.part(part)?;
-        let mut file = file;
-        file.write_all(lines)
+        let part = self.part(part)?;
+        let mut room = part.room();
+        let Room { mapped, filled } = &mut *room;
+        match mapped {
+            Some(mapped) => mapped.put(*filled, lines)?,
+            None => (&part.file).write_all(lines)?,
+        }
+        *filled += lines.len();
+        Ok(())
     }
 
     /// Empties one of them.
@@ -59,21 +92,28 @@ impl Inbox {
     /// # Errors
     /// When it cannot be emptied.
     pub fn clear(&self, part: usize) -> io::Result<()> {
-        self.part(part)?.1.set_len(0)
+        let part = self.part(part)?;
+        let mut room = part.room();
+        let Room { mapped, filled } = &mut *room;
+        match mapped {
+            Some(mapped) => mapped.clear(*filled),
+            None => part.file.set_len(0)?,
+        }
+        *filled = 0;
+        Ok(())
     }
 
     /// Removes what is empty. What is still in the other is for the next one.
     #[expect(clippy::disallowed_methods, reason = "this is the door: files of our own folder")]
     pub fn end(&self) {
-        for (path, file) in &self.parts {
-            if file.metadata().is_ok_and(|found| found.len() == 0) {
-                drop(std::fs::remove_file(path));
+        for part in &self.parts {
+            if part.room().filled == 0 {
+                drop(std::fs::remove_file(&part.path));
             }
         }
     }
 
-    #[expect(clippy::disallowed_types, reason = "this is the door: files of our own folder")]
-    fn part(&self, part: usize) -> io::Result<&(PathBuf, std::fs::File)> {
+    fn part(&self, part: usize) -> io::Result<&Part> {
         self.parts.get(part).ok_or_else(|| io::ErrorKind::InvalidInput.into())
     }
 }
@@ -84,21 +124,45 @@ impl Drop for Inbox {
     }
 }
 
-/// Locked before it has its name: whoever finds it by name finds it held.
-#[expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "this is the door: files of our own folder"
-)]
-fn create(folder: &Path, name: &str) -> io::Result<(PathBuf, std::fs::File)> {
-    let (path, unfinished) = (folder.join(name), folder.join(format!("{name}.{UNFINISHED}")));
-    let file = std::fs::OpenOptions::new().append(true).create_new(true).mode(0o600).open(&unfinished)?;
-    let named = file.try_lock().map_err(io::Error::from).and_then(|()| std::fs::rename(&unfinished, &path));
-    if let Err(error) = named {
-        drop(std::fs::remove_file(&unfinished));
-        return Err(error);
+impl Part {
+    /// Locked before it has its name: whoever finds it by name finds it held.
+    #[expect(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "this is the door: files of our own folder"
+    )]
+    fn create(folder: &Path, name: &str) -> io::Result<Self> {
+        let (path, unfinished) = (folder.join(name), folder.join(format!("{name}.{UNFINISHED}")));
+        let mut options = std::fs::OpenOptions::new();
+        let file = options.read(true).append(true).create_new(true).mode(0o600).open(&unfinished)?;
+        let named =
+            file.try_lock().map_err(io::Error::from).and_then(|()| std::fs::rename(&unfinished, &path));
+        if let Err(error) = named {
+            drop(std::fs::remove_file(&unfinished));
+            return Err(error);
+        }
+        // Without it, each line is written to the file.
+        let mapped = in_memory(&file).ok();
+        if mapped.is_none() {
+            file.set_len(0)?;
+        }
+        Ok(Self { path, file, room: Mutex::new(Room { mapped, filled: 0 }) })
     }
-    Ok((path, file))
+
+    fn room(&self) -> MutexGuard<'_, Room> {
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The room of a new part, given to it beforehand: a disk that is full later does not matter.
+#[expect(clippy::disallowed_types, reason = "this is the door: files of our own folder")]
+fn in_memory(file: &std::fs::File) -> io::Result<Mapped> {
+    let kind = u64::try_from(fstatfs(file)?.f_type).unwrap_or_default();
+    if !IN_PLACE.contains(&kind) {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    fallocate(file, FallocateFlags::empty(), 0, PART_BYTES as u64)?;
+    Mapped::of(file, PART_BYTES)
 }
 
 /// A part that somebody left behind.
@@ -137,6 +201,8 @@ impl LeftBehind {
         }
         let mut lines = Vec::new();
         file.read_to_end(&mut lines)?;
+        // What was never used is zero.
+        lines.truncate(memchr::memchr(0, &lines).unwrap_or(lines.len()));
         Ok(Some(Self { path, _held: file, lines }))
     }
 
@@ -170,9 +236,9 @@ pub async fn wait_for_others(folder: &Path) {
 fn beginning(path: PathBuf) -> Option<(PathBuf, Vec<u8>)> {
     let file = std::fs::File::open(&path).ok()?;
     let mut first = vec![0; BEGINNING];
-    let length = file.read_at(&mut first, 0).ok().filter(|length| *length > 0)?;
+    let length = file.read_at(&mut first, 0).ok()?;
     first.truncate(length);
-    Some((path, first))
+    first.first().is_some_and(|byte| *byte != 0).then_some((path, first))
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the door: files of our own folder")]
@@ -215,6 +281,42 @@ mod tests {
             left.remove().unwrap();
         }
         assert_eq!(std::fs::read_dir(&path).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn where_it_cannot_be_in_memory_each_line_is_written_to_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let inbox = Inbox::open(folder.path()).unwrap();
+        for part in &inbox.parts {
+            part.room().mapped = None;
+            part.file.set_len(0).unwrap();
+        }
+        inbox.append(0, b"one\n").unwrap();
+        inbox.clear(0).unwrap();
+        inbox.append(0, b"two\n").unwrap();
+        inbox.append(1, b"three\n").unwrap();
+        inbox.clear(1).unwrap();
+        drop(inbox);
+        let left: Vec<LeftBehind> =
+            LeftBehind::all(folder.path()).unwrap().into_iter().map(Result::unwrap).collect();
+        assert_eq!(left.iter().map(|left| left.lines.as_slice()).collect::<Vec<_>>(), [b"two\n"]);
+    }
+
+    #[test]
+    fn a_part_that_is_full_takes_nothing_more_until_it_is_emptied() {
+        let folder = tempfile::tempdir().unwrap();
+        let inbox = Inbox::open(folder.path()).unwrap();
+        // As on a disk where that can be.
+        inbox.parts[0].file.set_len(PART_BYTES as u64).unwrap();
+        inbox.parts[0].room().mapped = Some(Mapped::of(&inbox.parts[0].file, PART_BYTES).unwrap());
+        let line = [b'x'; 1024];
+        (0..PART_BYTES / line.len()).for_each(|_| inbox.append(0, &line).unwrap());
+        assert_eq!(inbox.append(0, b"more\n").unwrap_err().kind(), io::ErrorKind::StorageFull);
+        inbox.clear(0).unwrap();
+        inbox.append(0, b"more\n").unwrap();
+        drop(inbox);
+        let left = LeftBehind::all(folder.path()).unwrap().pop().unwrap().unwrap();
+        assert_eq!(left.lines, b"more\n");
     }
 
     #[tokio::test(start_paused = true)]

@@ -17,6 +17,7 @@ pub mod inbox;
 pub mod interrupt;
 pub mod listen;
 pub mod machine;
+mod mapped;
 pub mod net;
 pub mod notice;
 pub mod occupancy;

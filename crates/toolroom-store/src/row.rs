@@ -32,12 +32,12 @@ impl CallRow<'_> {
     /// Tells the columns, in the order of `call_columns!`.
     pub(crate) fn tell<C: Columns>(&self, columns: &mut C) -> Result<(), C::Error> {
         let record = self.record;
-        columns.text(Some(record.id.as_str()))?;
-        columns.text(Some(record.scope.project.as_str()))?;
-        columns.text(record.scope.user.as_ref().map(UserId::as_str))?;
-        columns.text(Some(&record.tool))?;
-        columns.text(Some(&record.entrance))?;
-        columns.text(record.definition.as_deref())?;
+        columns.shared(Some(record.id.as_shared()))?;
+        columns.shared(Some(record.scope.project.as_shared()))?;
+        columns.shared(record.scope.user.as_ref().map(UserId::as_shared))?;
+        columns.shared(Some(&record.tool))?;
+        columns.shared(Some(&record.entrance))?;
+        columns.shared(record.definition.as_ref())?;
         columns.text(record.effect.map(Effect::as_str))?;
         columns.text(Some(record.status.as_str()))?;
         columns.text(record.kind.map(ErrorKind::as_str))?;
@@ -50,13 +50,13 @@ impl CallRow<'_> {
         columns.text(record.error.as_deref())?;
         columns.text(record.detail.as_deref())?;
         columns.text(record.rule.as_deref())?;
-        columns.text(record.thread.as_deref())?;
-        columns.text(record.run.as_deref())?;
+        columns.shared(record.thread.as_ref())?;
+        columns.shared(record.run.as_ref())?;
         columns.number(Some(record.asked_at.as_micros()))?;
         columns.number(record.begun_at.map(Timestamp::as_micros))?;
         columns.number(record.ended_at.map(Timestamp::as_micros))?;
         columns.number(Some(count(record.duration_us)))?;
-        columns.text(record.model_call.as_deref())?;
+        columns.shared(record.model_call.as_ref())?;
         columns.text(self.instance)
     }
 }
@@ -67,6 +67,12 @@ pub(crate) trait Columns {
     type Error;
 
     fn text(&mut self, text: Option<&str>) -> Result<(), Self::Error>;
+
+    /// A text that somebody else has, too.
+    fn shared(&mut self, text: Option<&Arc<str>>) -> Result<(), Self::Error> {
+        self.text(text.map(|text| &**text))
+    }
+
     fn number(&mut self, number: Option<i64>) -> Result<(), Self::Error>;
     fn json(&mut self, value: Option<&Value>) -> Result<(), Self::Error>;
 }
@@ -130,12 +136,16 @@ impl Columns for JsonLine<'_> {
     fn json(&mut self, value: Option<&Value>) -> Result<(), Infallible> {
         let Some(value) = value else { return self.serialize(()) };
         self.0.push(b'"');
-        for byte in json_text(value).into_bytes() {
-            // What ends a line, or else has to be escaped, is so already.
-            if matches!(byte, b'"' | b'\\') {
-                self.0.push(b'\\');
+        let text = json_text(value);
+        // What else has to be escaped is so already.
+        for piece in text.as_bytes().split_inclusive(|byte| matches!(byte, b'"' | b'\\')) {
+            match piece.split_last() {
+                Some((last @ (b'"' | b'\\'), plain)) => {
+                    self.0.extend_from_slice(plain);
+                    self.0.extend([b'\\', *last]);
+                }
+                _ => self.0.extend_from_slice(piece),
             }
-            self.0.push(byte);
         }
         self.0.push(b'"');
         self.end()
@@ -165,8 +175,20 @@ impl Columns for Bound {
     type Error = sqlx::Error;
 
     fn text(&mut self, text: Option<&str>) -> Result<(), sqlx::Error> {
-        let kept = text.map(|text| if text.contains('\0') { without_nul(text) } else { text.to_owned() });
+        let kept: Option<Arc<str>> = text.map(|text| match text.contains('\0') {
+            true => without_nul(text).into(),
+            false => text.into(),
+        });
         self.try_bind(kept).map_err(sqlx::Error::Encode)
+    }
+
+    fn shared(&mut self, text: Option<&Arc<str>>) -> Result<(), sqlx::Error> {
+        match text {
+            Some(text) if !text.contains('\0') => {
+                self.try_bind(Arc::clone(text)).map_err(sqlx::Error::Encode)
+            }
+            text => self.text(text.map(|text| &**text)),
+        }
     }
 
     fn number(&mut self, number: Option<i64>) -> Result<(), sqlx::Error> {
@@ -174,7 +196,7 @@ impl Columns for Bound {
     }
 
     fn json(&mut self, value: Option<&Value>) -> Result<(), sqlx::Error> {
-        self.try_bind(value.map(json_text)).map_err(sqlx::Error::Encode)
+        self.try_bind(value.map(|value| Arc::<str>::from(json_text(value)))).map_err(sqlx::Error::Encode)
     }
 }
 

@@ -20,6 +20,12 @@ macro_rules! text_id {
             pub fn as_str(&self) -> &str {
                 &self.0
             }
+
+            /// The same text, to be shared.
+            #[must_use]
+            pub fn as_shared(&self) -> &std::sync::Arc<str> {
+                &self.0
+            }
         }
 
         impl std::fmt::Display for $name {

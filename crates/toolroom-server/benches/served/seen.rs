@@ -1,7 +1,8 @@
 //! What came of the rounds with one server.
 
 use std::error::Error;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
 
@@ -10,6 +11,9 @@ use super::load::storm;
 use crate::Done;
 use crate::measure::{Bar, median, quantile, report};
 
+/// Longer than anything waits to be written.
+const QUIET: Duration = Duration::from_millis(250);
+
 #[derive(Default)]
 pub(crate) struct Seen {
     is_warm: bool,
@@ -17,6 +21,19 @@ pub(crate) struct Seen {
     rates: Vec<f64>,
     latencies: Vec<f64>,
     processor: f64,
+}
+
+/// What was spent once nothing more is done: rows and lines of log may be written when everybody has been answered.
+fn at_rest(processor_time: impl Fn() -> Result<f64, Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
+    let mut spent = processor_time()?;
+    loop {
+        thread::sleep(QUIET);
+        let now = processor_time()?;
+        if now <= spent {
+            return Ok(now);
+        }
+        spent = now;
+    }
 }
 
 impl Seen {
@@ -45,11 +62,12 @@ impl Seen {
         let start = Instant::now();
         let latencies = round()?;
         let spent = start.elapsed().as_secs_f64();
+        let after = at_rest(processor_time)?;
         if std::mem::replace(&mut self.is_warm, true) {
             self.calls += latencies.len();
             self.rates.push(latencies.len() as f64 / spent);
             self.latencies.extend(latencies);
-            self.processor += processor_time()? - before;
+            self.processor += after - before;
         }
         Ok(())
     }

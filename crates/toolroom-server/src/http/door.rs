@@ -13,6 +13,7 @@ use std::task::{Context, Poll};
 use axum::extract::{ConnectInfo, Request};
 use axum::response::Response;
 use axum::routing::Route as Handler;
+use tokio::time::Instant;
 use toolroom::BoxFuture;
 use tower_layer::Layer;
 use tower_service::Service;
@@ -59,8 +60,9 @@ impl Door {
 }
 
 /// What is found out about a request on its way in, by one station after the other.
-#[derive(Default)]
 pub(super) struct Visitor {
+    /// When it came.
+    pub(super) came: Instant,
     /// Where it comes from, as far as we believe it.
     pub(super) sender: Option<IpAddr>,
     /// The page it comes from, if it is not one of ours.
@@ -89,7 +91,7 @@ impl Inside {
         match self {
             Self::Direct(answer) => answer(Arc::clone(server), visitor, request).await,
             Self::Routed(mut handler) => {
-                let Visitor { sender, page, place, caller } = visitor;
+                let Visitor { sender, page, place, caller, .. } = visitor;
                 let known = request.extensions_mut();
                 known.insert(ForeignPage(page));
                 sender.map(|sender| known.insert(Sender(sender)));
@@ -112,7 +114,13 @@ pub(super) struct DirectDoor {
 impl DirectDoor {
     /// Leads a request of this peer in.
     pub(super) fn enter(&self, peer: IpAddr, request: Request) -> BoxFuture<'static, Response> {
-        Box::pin(record::follow(self.door.clone(), Some(peer), request, Inside::Direct(self.answer)))
+        let Self { door, answer } = self.clone();
+        Box::pin(async move {
+            let server = Arc::clone(&door.server);
+            let response = record::follow(door, Some(peer), request, Inside::Direct(answer)).await;
+            server.company.gather().await;
+            response
+        })
     }
 }
 

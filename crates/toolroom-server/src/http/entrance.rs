@@ -8,7 +8,6 @@ use std::net::IpAddr;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use tokio::time::Instant;
 
 use super::door::{Asked, Door, Inside, Visitor};
 use super::forwarded;
@@ -28,8 +27,7 @@ pub(super) const COOKIE: &str = "toolroom_browser";
 /// Lets a request in to one route, or not, and counts it.
 pub(super) async fn enter(door: &Door, visitor: Visitor, request: Request, inside: Inside) -> Response {
     let Some(asked) = door.asked else { return inside.answer(&door.server, visitor, request).await };
-    let came = Instant::now();
-    let path = door.path.unwrap_or_default();
+    let (came, path) = (visitor.came, door.path.unwrap_or_default());
     let response = pass(door, asked, visitor, request, inside).await;
     door.server.app.figures.request(asked.method, path, response.status().as_u16(), came.elapsed());
     response
@@ -57,7 +55,7 @@ async fn pass(
     };
     let Some(caller) = caller else { return inside.answer(server, visitor, request).await };
     telemetry::is_of(&caller);
-    let visit = match server.pacing.caller(&caller) {
+    let visit = match server.pacing.caller(visitor.came, &caller) {
         Ok(visit) => visit,
         Err(problem) => return problem.into_response(),
     };

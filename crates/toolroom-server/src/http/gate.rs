@@ -37,7 +37,7 @@ pub(super) async fn pass(door: &Door, mut visitor: Visitor, request: Request, in
     let is_urgent = health::is_asked(request.uri().path());
     // Every connection says where it comes from; all that would not are one visitor.
     let sender = visitor.sender.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-    let counted = server.pacing.address(sender).and_then(|()| match is_urgent {
+    let counted = server.pacing.address(visitor.came, sender).and_then(|()| match is_urgent {
         // How a busy server is tells somebody who would end one that does not say.
         true => Ok(None),
         false => server.pacing.place().map(Some),

@@ -59,33 +59,33 @@ impl Pacing {
     }
 
     /// A request from this address.
-    pub(super) fn address(&self, address: IpAddr) -> Result<(), Problem> {
-        self.visit(&self.addresses, "ip", &network(address)).map(drop)
+    pub(super) fn address(&self, now: Instant, address: IpAddr) -> Result<(), Problem> {
+        self.visit(now, &self.addresses, "ip", &network(address)).map(drop)
     }
 
     /// A try of a link from this address.
-    pub(super) fn link(&self, address: IpAddr) -> Result<(), Problem> {
-        self.visit(&self.links, "ip", &network(address)).map(drop)
+    pub(super) fn link(&self, now: Instant, address: IpAddr) -> Result<(), Problem> {
+        self.visit(now, &self.links, "ip", &network(address)).map(drop)
     }
 
     /// A request of somebody we know. What is left of their key, if they have one.
-    pub(super) fn caller(&self, caller: &Caller) -> Result<Option<Visit>, Problem> {
+    pub(super) fn caller(&self, now: Instant, caller: &Caller) -> Result<Option<Visit>, Problem> {
         match &caller.who {
-            Who::Owner => self.visit(&self.sessions, "session", &*caller.name()).map(|_| None),
-            Who::Key(key) => self.visit(&self.keys, "apiKey", key.id.as_str()).map(Some),
+            Who::Owner => self.visit(now, &self.sessions, "session", &*caller.name()).map(|_| None),
+            Who::Key(key) => self.visit(now, &self.keys, "apiKey", key.id.as_str()).map(Some),
             Who::EndUser(user) => {
-                self.visit(&self.sessions, "session", &*caller.name())?;
-                self.visit(&self.keys, "apiKey", user.key.as_str()).map(Some)
+                self.visit(now, &self.sessions, "session", &*caller.name())?;
+                self.visit(now, &self.keys, "apiKey", user.key.as_str()).map(Some)
             }
         }
     }
 
-    fn visit<K, Q>(&self, pace: &Mutex<Pace<K>>, axis: &str, who: &Q) -> Result<Visit, Problem>
+    fn visit<K, Q>(&self, now: Instant, pace: &Mutex<Pace<K>>, axis: &str, who: &Q) -> Result<Visit, Problem>
     where
         K: Hash + Eq + Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        let now = self.started.elapsed();
+        let now = now.saturating_duration_since(self.started);
         held(pace).visit(who, now).map_err(|TooSoon { limit, retry_after }| {
             let seconds = retry_after.as_secs_f64().ceil().max(1.0);
             let detail =

@@ -13,6 +13,7 @@ use hyper::body::Body as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::patience::within;
 use super::problem::Problem;
 
 /// The largest body of a request.
@@ -26,11 +27,11 @@ pub(super) const JSON: &str = "application/json";
 
 /// The whole of a body, if it is not too large and does not take too long.
 pub(super) async fn whole(body: axum::body::Body) -> Result<Bytes, Problem> {
-    let late = |_| {
+    let late = || {
         let detail = format!("the body did not arrive within {} s", BODY_TIME.as_secs());
         Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail)
     };
-    tokio::time::timeout(BODY_TIME, within_bounds(body)).await.map_err(late)?
+    within(BODY_TIME, within_bounds(body)).await.ok_or_else(late)?
 }
 
 async fn within_bounds(mut body: axum::body::Body) -> Result<Bytes, Problem> {

@@ -42,7 +42,7 @@ pub(super) async fn follow(door: Door, peer: Option<IpAddr>, request: Request, i
     Arc::clone(&visit)
         .during(async move {
             let mut entry = entry;
-            let visitor = Visitor { sender, ..Visitor::default() };
+            let visitor = Visitor { came: entry.came, sender, page: None, place: None, caller: None };
             let mut response = gate::pass(&door, visitor, request, inside).await;
             entry.status = Some(response.status().as_u16());
             if let Some(told) = request_id::told(&visit.request_id) {

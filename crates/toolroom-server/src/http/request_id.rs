@@ -1,7 +1,7 @@
 //! What a request is called: by its sender, if the name can stand in a log, or else by us.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use toolroom::clock::Clock;
+use toolroom::clock::{Clock, Uuid};
 
 /// The header that says it, in both directions.
 pub(super) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -14,7 +14,7 @@ pub(super) fn of(headers: &HeaderMap, clock: &dyn Clock) -> String {
     let given = headers.get(HEADER).and_then(|value| value.to_str().ok());
     match given.filter(|name| is_harmless(name)) {
         Some(name) => name.to_owned(),
-        None => clock.ordered_id().to_string(),
+        None => clock.ordered_id().hyphenated().encode_lower(&mut Uuid::encode_buffer()).to_owned(),
     }
 }
 

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use toolroom::call::CallReport;
 use toolroom_host::listen::Listener;
 
+use super::company::Company;
 use super::door::{DirectDoor, Door};
 use super::pacing::Pacing;
 use super::problem::Problem;
@@ -61,6 +62,8 @@ pub(crate) struct Server {
     /// Who takes traces, if somebody does.
     pub(super) tracer: Option<Arc<Tracer>>,
     pub(super) pacing: Pacing,
+    /// Who else is about to be answered.
+    pub(super) company: Company,
     /// Calls that can be stopped.
     pub(super) running: Arc<RunningCalls>,
     /// Asked to end: nothing new is begun.
@@ -88,6 +91,7 @@ impl Server {
             trusted_proxies: settings.keys.trusted_proxies.clone(),
             tracer: settings.tracer.clone(),
             pacing: Pacing::new(&settings.keys),
+            company: Company::default(),
             running: Arc::default(),
             ending,
             closing: CancellationToken::new(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
+use tokio::time::Instant;
 
 use super::entrance::{COOKIE, cookie};
 use super::need::Need;
@@ -42,7 +43,7 @@ async fn enter(
     if method == Method::HEAD {
         return Err(Problem::method_not_allowed());
     }
-    server.pacing.link(sender)?;
+    server.pacing.link(Instant::now(), sender)?;
     let Some(cookie) = server.doorkeeper.sign_in(&link).await? else {
         let detail = "this link was used or is too old; `toolroom serve` prints a new one when it starts";
         return Err(Problem::forbidden(detail));

@@ -61,8 +61,8 @@ impl Caller {
     pub(crate) fn name(&self) -> String {
         match &self.who {
             Who::Owner => "owner".to_owned(),
-            Who::Key(key) => format!("key:{}", key.id),
-            Who::EndUser(user) => format!("user:{}:{}", user.key, user.user),
+            Who::Key(key) => ["key:", &key.id].concat(),
+            Who::EndUser(user) => ["user:", &user.key, ":", user.user.as_str()].concat(),
         }
     }
 }

@@ -85,13 +85,15 @@ impl Parked {
 
     /// Calls that may wait. Otherwise the ledger has to be read, from now on; whoever comes while that is done goes by what
     /// was known before.
-    fn of(&self, scope: &Scope, key: &Key) -> Result<Vec<CallId>, Instant> {
+    fn of(&self, scope: &Scope, key: impl FnOnce() -> Key) -> Result<Vec<CallId>, Instant> {
         let (mut scopes, now) = (self.lock(), Instant::now());
         let Some(read) = scopes.get_mut(scope) else { return Err(now) };
         match read.at {
-            Some(at) if now.saturating_duration_since(at) < FRESH => {
-                Ok(read.calls.get(key).cloned().unwrap_or_default())
-            }
+            // Most of the time nothing waits.
+            Some(at) if now.saturating_duration_since(at) < FRESH => match read.calls.is_empty() {
+                true => Ok(Vec::new()),
+                false => Ok(read.calls.get(&key()).cloned().unwrap_or_default()),
+            },
             Some(_) => {
                 read.at = Some(now);
                 Err(now)
@@ -144,7 +146,7 @@ impl Desk {
         arguments: &Map<String, Value>,
     ) -> Result<Option<CallId>, Refusal> {
         let peer = &wish.asker.peer;
-        let calls = match self.parked.of(&peer.scope, &key_of(wish)) {
+        let calls = match self.parked.of(&peer.scope, || key_of(wish)) {
             Ok(calls) => calls,
             Err(began) => Box::pin(self.read_parked(wish, began)).await?,
         };
@@ -196,7 +198,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_is_parked_while_somebody_reads_is_not_forgotten() {
         let (parked, scope, read) = (Parked::default(), Scope::default(), CallId::new("call_1"));
-        let known = || parked.of(&scope, &key());
+        let known = || parked.of(&scope, key);
         let began = known().unwrap_err();
         let meanwhile = CallId::new("call_2");
         parked.remember(&scope, key(), &meanwhile);
@@ -223,7 +225,7 @@ mod tests {
         for number in 0..MOST_LATELY * 2 {
             parked.remember(&scope, key(), &CallId::new(&format!("call_{number}")));
         }
-        assert_eq!(parked.of(&scope, &key()).unwrap().len(), MOST_ALIKE);
+        assert_eq!(parked.of(&scope, key).unwrap().len(), MOST_ALIKE);
         assert_eq!(parked.lock()[&scope].lately.len(), MOST_LATELY);
     }
 }

@@ -219,12 +219,15 @@ impl Sessions {
     /// The client of that id, for whoever it belongs to.
     pub(crate) fn find(&self, owner: &str, id: &str) -> Option<Arc<Session>> {
         let (mut sessions, now) = (lock(&self.0), Instant::now());
-        if sessions.get(id).is_some_and(|session| session.is_idle(now))
-            && let Some(idle) = sessions.remove(id)
-        {
-            idle.over.cancel();
+        let session = Arc::clone(sessions.get(id)?);
+        if session.is_idle(now) {
+            sessions.remove(id);
+            session.over.cancel();
+            return None;
         }
-        let session = sessions.get(id).filter(|session| *session.owner == *owner).cloned()?;
+        if *session.owner != *owner {
+            return None;
+        }
         *lock(&session.seen) = now;
         Some(session)
     }

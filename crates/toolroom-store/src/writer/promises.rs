@@ -7,15 +7,26 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::Notify;
+
 use crate::inbox::Inbox;
+use crate::row::{CallRow, FORMAT};
 
 /// The longest that a part may become. Whoever comes when there is no room left waits for the database.
 const PART_BYTES: usize = 4 * 1024 * 1024;
+
+/// Longest row that is promised.
+const ROW_BYTES: usize = 64 * 1024;
+
+/// When so many rows are open, nobody waits for more of them.
+pub(super) const ENOUGH: usize = 512;
 
 /// What this process has promised.
 #[derive(Debug)]
 pub(super) struct Promises {
     inbox: Arc<dyn Inbox>,
+    /// Tells the writer that there is enough to write.
+    hurry: Arc<Notify>,
     parts: Mutex<Parts>,
     /// Rows that are not yet written; those of both parts.
     open: AtomicUsize,
@@ -28,8 +39,12 @@ struct Parts {
     /// Where new rows go.
     current: usize,
     of: [Part; 2],
+    /// Where a row is put into words.
+    line: Vec<u8>,
     /// Nothing more is promised until the database takes what was.
     is_behind: bool,
+    /// Nothing more is promised at all.
+    is_over: bool,
 }
 
 #[derive(Debug, Default)]
@@ -55,26 +70,43 @@ enum Content {
 pub(super) struct Promise(usize);
 
 impl Promises {
-    pub(super) fn new(inbox: Arc<dyn Inbox>) -> Self {
-        Self { inbox, parts: Mutex::default(), open: AtomicUsize::new(0), is_stuck: AtomicBool::new(false) }
+    pub(super) fn new(inbox: Arc<dyn Inbox>, hurry: Arc<Notify>) -> Self {
+        Self {
+            inbox,
+            hurry,
+            parts: Mutex::default(),
+            open: AtomicUsize::new(0),
+            is_stuck: AtomicBool::new(false),
+        }
     }
 
-    /// Promises rows, a line for each. `None` if that cannot be done now: then the database has to take them first.
-    pub(super) fn make(&self, lines: &[u8], rows: usize) -> Option<Promise> {
+    /// Promises a row. `None` if that cannot be done now: then the database has to take it first.
+    pub(super) fn make(&self, row: &CallRow<'_>) -> Option<Promise> {
         let mut parts = self.parts();
-        let Parts { current, of, is_behind } = &mut *parts;
+        let Parts { current, of, line, is_behind, is_over } = &mut *parts;
         let part = of.get_mut(*current)?;
-        let bytes = part.bytes + lines.len();
-        if *is_behind || bytes > PART_BYTES || part.content == Content::Spoiled {
+        if *is_behind || *is_over || part.content == Content::Spoiled {
             return None;
         }
-        if let Err(error) = self.inbox.append(*current, lines) {
+        line.clear();
+        line.extend_from_slice(FORMAT.as_bytes());
+        row.write_line(line);
+        line.push(b'\n');
+        let bytes = part.bytes + line.len();
+        if line.len() > ROW_BYTES || bytes > PART_BYTES {
+            line.shrink_to(ROW_BYTES);
+            return None;
+        }
+        if let Err(error) = self.inbox.append(*current, line) {
             tracing::warn!("every call waits for the database: the inbox does not take its row: {error}");
             part.content = Content::Spoiled;
             return None;
         }
-        *part = Part { open: part.open + rows, bytes, content: Content::Lines };
-        self.open.fetch_add(rows, Ordering::Release);
+        *part = Part { open: part.open + 1, bytes, content: Content::Lines };
+        let before = self.open.fetch_add(1, Ordering::Release);
+        if before % ENOUGH == ENOUGH - 1 {
+            self.hurry.notify_one();
+        }
         Some(Promise(*current))
     }
 
@@ -102,7 +134,13 @@ impl Promises {
     }
 
     /// Nothing more is promised.
+    pub(super) fn stop(&self) {
+        self.parts().is_over = true;
+    }
+
+    /// What is empty can go. What was promised at the last moment is for the next one.
     pub(super) fn end(&self) {
+        self.stop();
         self.inbox.end();
     }
 

@@ -8,10 +8,9 @@ use std::time::Duration;
 use sqlx::sqlite::SqliteConnection;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use super::intake::{Intake, Turn};
 use super::promises::Promises;
 use super::task::Writer;
-use super::unit::{Answer, Haste, Unit, Work};
+use super::unit::{Answer, Haste, Outcome, Unit, Work};
 use crate::StoreError;
 use crate::instance::Instance;
 
@@ -32,8 +31,8 @@ pub(super) enum Entry {
 #[derive(Debug)]
 pub(crate) struct Queue {
     entries: mpsc::UnboundedSender<Entry>,
-    /// Where rows are promised; nothing is without an inbox.
-    intake: Option<Arc<Intake>>,
+    /// What is promised; nothing is without an inbox.
+    promises: Option<Arc<Promises>>,
     /// Somebody waits.
     hurry: Arc<Notify>,
 }
@@ -42,53 +41,57 @@ impl Queue {
     /// Starts the writer.
     pub(crate) fn start(connection: SqliteConnection, path: PathBuf, instance: Instance) -> Self {
         let (entries, queued) = mpsc::unbounded_channel();
-        let promises = instance.inbox().map(|inbox| Arc::new(Promises::new(inbox)));
         let hurry = Arc::new(Notify::new());
+        let promises = instance.inbox().map(|inbox| Arc::new(Promises::new(inbox, Arc::clone(&hurry))));
         let writer = Writer::new(connection, path, instance, promises.clone(), Arc::clone(&hurry));
         tokio::spawn(writer.run(queued));
-        let intake = promises.map(|promises| Intake::new(promises, entries.clone(), Arc::clone(&hurry)));
-        Self { entries, intake, hurry }
+        Self { entries, promises, hurry }
     }
 
     /// No writer: whatever is queued is refused.
     pub(crate) fn closed() -> Self {
-        Self { entries: mpsc::unbounded_channel().0, intake: None, hurry: Arc::default() }
+        Self { entries: mpsc::unbounded_channel().0, promises: None, hurry: Arc::default() }
     }
 
     /// Queues work now; the future brings the answer. Dropping it gives up the answer, not the work.
     pub(crate) fn submit(&self, work: Work) -> impl Future<Output = Answer> + Send + use<> {
-        let (answer, answered) = oneshot::channel();
-        let queued = work.check().map(|()| self.send(work, answer));
+        let queued = work.check().map(|()| self.send(work));
         async move {
-            if let Some(turn) = queued? {
-                turn.come().await;
+            match queued? {
+                Some(answered) => answered.await.map_err(|_| StoreError::Closed)?,
+                None => Ok(Outcome::Written),
             }
-            answered.await.map_err(|_| StoreError::Closed)?
         }
     }
 
-    fn send(&self, work: Work, answer: oneshot::Sender<Answer>) -> Option<Turn> {
-        let haste = match work.must_be_awaited() {
-            true => Haste::Now,
-            false => Haste::Soon,
+    /// Nobody has to wait for what is promised.
+    fn send(&self, work: Work) -> Option<oneshot::Receiver<Answer>> {
+        let promised =
+            self.promises.as_ref().and_then(|promises| work.promisable().and_then(|row| promises.make(&row)));
+        let haste = match promised {
+            Some(promise) => Haste::Promised(promise),
+            None if work.must_be_awaited() => Haste::Now,
+            None => Haste::Soon,
         };
-        let intake = self.intake.as_ref().filter(|_| work.promisable().is_some());
-        let unit = Unit { work, haste, answer: Some(answer) };
-        if let Some(intake) = intake {
-            return intake.take_in(unit);
-        }
-        // If nobody is there any more, the unit is dropped and with it `answer`: that is the answer.
-        drop(self.entries.send(Entry::Unit(unit)));
+        let (answer, answered) = match promised {
+            Some(_) => (None, None),
+            None => {
+                let (answer, answered) = oneshot::channel();
+                (Some(answer), Some(answered))
+            }
+        };
+        // If nobody is there any more, the unit is dropped and with it `answer`: that is the answer. What was promised is
+        // in the inbox.
+        drop(self.entries.send(Entry::Unit(Unit { work, haste, answer })));
         if haste == Haste::Now {
             self.hurry.notify_one();
         }
-        None
+        answered
     }
 
     /// Waits until everything that is promised so far is written.
     pub(crate) async fn catch_up(&self) {
-        let promises = self.intake.as_ref().map(|intake| intake.promises());
-        let Some(promises) = promises.filter(|promises| promises.are_open()) else { return };
+        let Some(promises) = self.promises.as_ref().filter(|promises| promises.are_open()) else { return };
         let (told, done) = oneshot::channel();
         if self.entries.send(Entry::Tell(told)).is_ok() {
             self.hurry.notify_one();
@@ -102,9 +105,8 @@ impl Queue {
     /// Writes what is queued and ends the writer.
     pub(crate) async fn stop(&self) -> Result<(), StoreError> {
         let (stopped, result) = oneshot::channel();
-        // Behind all ends of calls.
-        if let Some(intake) = &self.intake {
-            intake.end();
+        if let Some(promises) = &self.promises {
+            promises.stop();
         }
         if self.entries.send(Entry::Stop(stopped)).is_err() {
             return Ok(());

@@ -16,7 +16,7 @@ use toolroom::ledger::CallId;
 
 use super::batch::Batch;
 use super::large::Large;
-use super::promises::Promises;
+use super::promises::{ENOUGH, Promises};
 use super::queue::Entry;
 use super::transaction::{Frame, Us, Written, run};
 use super::unit::{Answer, Durability, Haste, Outcome, Refusal, Unit, Work};
@@ -27,7 +27,7 @@ use crate::notice::tell;
 use crate::{StoreError, statements};
 
 /// How long promised rows gather before they are written together.
-const GATHER: Duration = Duration::from_millis(20);
+const GATHER: Duration = Duration::from_millis(100);
 
 /// When promised rows that the database did not take are tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
@@ -122,7 +122,7 @@ impl Writer {
             if next.is_none() {
                 break;
             }
-            self.gather(next.as_ref()).await;
+            self.gather(next.as_ref(), queued.len()).await;
             let mut batch = Batch::default();
             let mut told = Vec::new();
             while let Some(entry) = next.take() {
@@ -172,9 +172,9 @@ impl Writer {
     }
 
     /// Lets others come, too: one commit costs as much as that of all of them.
-    async fn gather(&self, first: Option<&Entry>) {
+    async fn gather(&self, first: Option<&Entry>, behind_it: usize) {
         let nobody_waits = matches!(first, Some(Entry::Unit(unit)) if unit.haste != Haste::Now);
-        if nobody_waits && self.promises.is_some() {
+        if nobody_waits && self.promises.is_some() && behind_it < ENOUGH {
             // If somebody has hurried before, it is only a shorter wait.
             drop(tokio::time::timeout(GATHER, self.hurry.notified()).await);
         }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::ArtifactId;
 use crate::call::size_chars;
-use crate::clock::{Clock, Timestamp};
+use crate::clock::{Clock, Timestamp, Uuid};
 use crate::scope::Scope;
 use crate::seconds;
 use crate::text_id::text_id;
@@ -26,7 +26,8 @@ impl CallId {
     /// A fresh id.
     #[must_use]
     pub fn fresh(clock: &dyn Clock) -> Self {
-        Self::new(&format!("call_{}", clock.ordered_id().simple()))
+        let id = clock.ordered_id().simple();
+        Self::new(&["call_", id.encode_lower(&mut Uuid::encode_buffer())].concat())
     }
 }
 

@@ -1,16 +1,20 @@
 //! An answer: a document, or the last event of a stream where something is told before it.
 
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
 
 use crate::http::attended::Attended;
 use crate::http::events::{QUIET, Stream};
+use crate::http::patience::within;
 use crate::http::problem::Problem;
 use crate::http::reading::JSON;
 use crate::mcp::{Id, Refusal, Told, error_text, result_text};
 use crate::telemetry;
+
+/// What nearly every client takes: both kinds there are.
+const USUAL: &str = "application/json, text/event-stream";
 
 /// What an event is called that carries a message.
 pub(super) const MESSAGE: &str = "message";
@@ -56,7 +60,7 @@ impl Answering {
     pub(super) async fn answered(mut self) -> Response {
         let next = next(&mut self.heard, &mut self.work);
         let first = match self.takes_streams {
-            true => timeout(QUIET, next).await.ok(),
+            true => within(QUIET, next).await,
             false => Some(next.await),
         };
         let first = match first {
@@ -121,6 +125,9 @@ fn broken(problem: Problem) -> Refusal {
 
 /// Whether a client takes this kind of reply. One that does not say takes any.
 pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    if headers.get(header::ACCEPT).is_some_and(|accept| accept == USUAL) {
+        return true;
+    }
     let mut said =
         headers.get_all(header::ACCEPT).iter().filter_map(|accept| accept.to_str().ok()).peekable();
     said.peek().is_none()
@@ -131,7 +138,10 @@ pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
 }
 
 pub(super) fn document(status: StatusCode, text: impl Into<Told>) -> Response {
-    (status, [(header::CONTENT_TYPE, JSON)], text.into().into_bytes()).into_response()
+    let mut response = Response::new(Body::from(text.into().into_bytes()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
+    response
 }
 
 pub(super) fn refused(status: StatusCode, id: Option<&Id>, refusal: &Refusal) -> Response {

@@ -1,0 +1,105 @@
+//! A file in memory: what is put there is in the file at once, for every process that looks, and stays there when ours is
+//! killed. Neither costs a call of the kernel.
+//!
+//! Whoever cuts such a file off ends every process that looks at it afterwards, so it is done with files of our own
+//! folder alone.
+
+#![expect(
+    unsafe_code,
+    reason = "memory that belongs to a file cannot be had without it; this is the only place"
+)]
+
+use std::io;
+use std::os::fd::AsFd;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+/// The first bytes of a file.
+#[derive(Debug)]
+pub(crate) struct Mapped {
+    start: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: The mapping belongs to this value, and nothing about it is bound to a thread.
+unsafe impl Send for Mapped {}
+// SAFETY: Through a shared reference it is read by atomic operations alone.
+unsafe impl Sync for Mapped {}
+
+impl Mapped {
+    /// The first `length` bytes of a file, which has to have so many, and to keep them.
+    pub(crate) fn of(file: impl AsFd, length: usize) -> io::Result<Self> {
+        let (access, shared) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+        // SAFETY: The kernel chooses a place where nothing is, so no memory of ours is touched.
+        let start = unsafe { mmap(ptr::null_mut(), length, access, shared, file, 0) }?;
+        let start = NonNull::new(start.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { start, length })
+    }
+
+    /// The first words of it.
+    pub(crate) fn words<const COUNT: usize>(&self) -> [u64; COUNT] {
+        const { assert!(COUNT <= 512, "less than a page, which is the least there is") };
+        std::array::from_fn(|place| {
+            // SAFETY: A mapping begins with a page and has at least one, so this lies inside it and is aligned. Whoever
+            // writes it meanwhile does so through the file.
+            unsafe { AtomicU64::from_ptr(self.start.as_ptr().cast::<u64>().add(place)) }
+                .load(Ordering::Relaxed)
+        })
+    }
+
+    /// Puts bytes there, if there is room for them.
+    pub(crate) fn put(&mut self, at: usize, bytes: &[u8]) -> io::Result<()> {
+        let end = at.checked_add(bytes.len()).filter(|end| *end <= self.length);
+        end.ok_or(io::ErrorKind::StorageFull)?;
+        // SAFETY: It lies inside the mapping, which nobody else of this process touches while we are borrowed.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(at), bytes.len()) };
+        Ok(())
+    }
+
+    /// Makes the first bytes zero.
+    pub(crate) fn clear(&mut self, length: usize) {
+        // SAFETY: As above.
+        unsafe { ptr::write_bytes(self.start.as_ptr(), 0, length.min(self.length)) };
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: It is our mapping, and nobody can use it any more.
+        let _unmapped = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files")]
+mod tests {
+    use std::os::unix::fs::FileExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_put_there_is_in_the_file_and_the_other_way_round() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(100).unwrap();
+        let mut mapped = Mapped::of(&file, 100).unwrap();
+        mapped.put(90, b"0123456789").unwrap();
+        assert_eq!(mapped.put(91, b"0123456789").unwrap_err().kind(), io::ErrorKind::StorageFull);
+        mapped.put(usize::MAX, b"0123456789").unwrap_err();
+        let mut found = [0; 10];
+        file.read_exact_at(&mut found, 90).unwrap();
+        assert_eq!(&found, b"0123456789");
+        file.write_all_at(&7_u64.to_ne_bytes(), 8).unwrap();
+        assert_eq!(mapped.words(), [0, 7]);
+        mapped.clear(usize::MAX);
+        file.read_exact_at(&mut found, 90).unwrap();
+        assert_eq!((found, mapped.words()), ([0; 10], [0, 0]));
+    }
+
+    #[test]
+    fn what_is_no_file_cannot_be_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        Mapped::of(std::fs::File::open(folder.path()).unwrap(), 10).unwrap_err();
+    }
+}
