@@ -5,6 +5,8 @@
 //! answer. It is pure; sending is done by one client for all of them. The offline model answers by rules and sends
 //! nothing. None of them ever runs a tool.
 
+#![forbid(unsafe_code)]
+
 pub mod anthropic;
 mod arguments;
 pub mod client;

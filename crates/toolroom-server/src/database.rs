@@ -104,6 +104,9 @@ pub(crate) async fn adopt(store: &Store, folders: &Folders) {
     }
 }
 
+// What the store puts into a part has room there.
+const _: () = assert!(toolroom_store::PART_BYTES <= inbox::PART_BYTES);
+
 /// Our own inbox, as the store uses it.
 #[derive(Debug)]
 struct OwnInbox(Inbox);

@@ -2,6 +2,8 @@
 //!
 //! The dashboard is a planned room of this crate; it will talk to [`app::App`] alone.
 
+#![forbid(unsafe_code)]
+
 pub mod agents;
 mod agui;
 mod all_tools;

@@ -1,10 +1,9 @@
 //! Rows that a process promised and could not write any more are written by the next one.
 
-use serde::de::IgnoredAny;
 use sqlx::{Connection as _, SqliteConnection};
 
 use crate::connect::{Purpose, connect};
-use crate::row::{COLUMNS, FORMAT};
+use crate::row::row_of;
 use crate::{Store, StoreError, statements};
 
 impl Store {
@@ -58,13 +57,7 @@ fn rows(lines: &[u8]) -> Result<Vec<&str>, StoreError> {
     // What follows the last end of a line is no line.
     let whole = lines.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
     for line in whole.filter_map(|line| std::str::from_utf8(line).ok()).map(str::trim_end) {
-        let Some(row) = line.strip_prefix(FORMAT) else {
-            let value = line.chars().take(8).collect();
-            return Err(StoreError::Unreadable { id: "inbox".to_owned(), column: "format", value });
-        };
-        if serde_json::from_str::<Vec<IgnoredAny>>(row).is_ok_and(|row| row.len() == COLUMNS) {
-            rows.push(row);
-        }
+        rows.extend(row_of(line)?);
     }
     Ok(rows)
 }

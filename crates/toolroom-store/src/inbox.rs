@@ -3,13 +3,16 @@
 use std::fmt::Debug;
 use std::io;
 
-/// Appending there is enough for a row to outlive the process.
+/// The most that is put into one of them. Whoever comes when there is no room left waits for the database.
+pub const PART_BYTES: usize = 4 * 1024 * 1024;
+
+/// To be there is enough for a row to outlive the process.
 pub trait Inbox: Debug + Send + Sync {
-    /// Adds lines to one of the two parts.
+    /// Adds a line to one of the two parts.
     ///
     /// # Errors
-    /// When they cannot be written; a piece of them may then be.
-    fn append(&self, part: usize, lines: &[u8]) -> io::Result<()>;
+    /// When it cannot be written; a piece of it may then be.
+    fn append(&self, part: usize, line: &[u8]) -> io::Result<()>;
 
     /// Empties one of them.
     ///

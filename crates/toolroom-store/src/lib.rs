@@ -56,7 +56,7 @@ pub use error::StoreError;
 pub use foreign::ServerEntry;
 pub use health::{InstanceSeen, KeptWords, StoreHealth};
 pub use identity::{ClaimedReply, KeptReply, KeyRecord, ProjectRecord, ReplyName, Retired, SignInKind};
-pub use inbox::Inbox;
+pub use inbox::{Inbox, PART_BYTES};
 pub use kept_artifact::KeptArtifact;
 pub use migration_plan::{
     MigrationPlan, MigrationStep, copies_before, migration_steps, newest_schema, plan_migration,

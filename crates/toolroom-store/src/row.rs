@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::fmt::Display;
 use std::sync::Arc;
 
+use serde::de::IgnoredAny;
 use serde::ser::{Serialize, SerializeTuple, Serializer};
 use serde_json::Value;
 use sqlx::Row;
@@ -25,8 +26,34 @@ pub(crate) struct CallRow<'a> {
 
 pub(crate) const COLUMNS: usize = 26;
 
-/// Which order that is: it stands before each line of the inbox, which may be read by another version.
-pub(crate) const FORMAT: &str = "1 ";
+/// Which order that is: it stands before each line of the inbox, which may be read by another version. Behind the row
+/// stands the id of its call once more: a disk that lost power may have put two lines together.
+pub(crate) const FORMAT: &str = "2 ";
+
+/// The same order, without an id behind it.
+const FORMER: &str = "1 ";
+
+/// The row in a line of the inbox; nothing, if it is none.
+///
+/// # Errors
+/// When another version has written it.
+pub(crate) fn row_of(line: &str) -> Result<Option<&str>, StoreError> {
+    let row = match line.strip_prefix(FORMAT) {
+        Some(rest) => rest.rsplit_once(' ').filter(|(row, id)| {
+            row.strip_prefix("[\"")
+                .and_then(|row| row.strip_prefix(*id))
+                .is_some_and(|row| row.starts_with('"'))
+        }),
+        None => Some((line.strip_prefix(FORMER).ok_or_else(|| foreign(line))?, "")),
+    };
+    let is_row =
+        |row: &&str| serde_json::from_str::<Vec<IgnoredAny>>(row).is_ok_and(|row| row.len() == COLUMNS);
+    Ok(row.map(|(row, _)| row).filter(is_row))
+}
+
+fn foreign(line: &str) -> StoreError {
+    unreadable("inbox", "format", line.chars().take(8).collect::<String>())
+}
 
 impl CallRow<'_> {
     /// Tells the columns, in the order of `call_columns!`.
@@ -86,9 +113,24 @@ impl Serialize for CallRow<'_> {
 }
 
 impl CallRow<'_> {
+    /// Writes a line of the inbox, if it is no longer than `most`.
+    pub(crate) fn write_line(&self, line: &mut Vec<u8>, most: usize) -> bool {
+        let record = self.record;
+        // Nearly all of a long row, and known before a word of it is written.
+        if record.arguments_bytes.saturating_add(record.result_chars) > most as u64 {
+            return false;
+        }
+        line.extend_from_slice(FORMAT.as_bytes());
+        self.write_json(line);
+        line.push(b' ');
+        line.extend_from_slice(record.id.as_str().as_bytes());
+        line.push(b'\n');
+        line.len() <= most
+    }
+
     /// Writes it as one JSON array, as serde would. A line is written for every call, so it goes without serde where that
     /// pays.
-    pub(crate) fn write_line(&self, line: &mut Vec<u8>) {
+    fn write_json(&self, line: &mut Vec<u8>) {
         line.push(b'[');
         let Ok(()) = self.tell(&mut JsonLine(line));
         line.pop();
@@ -355,8 +397,44 @@ mod tests {
             record.duration_us = number.unsigned_abs();
             let row = CallRow { record: &record, instance: Some(&tool) };
             let mut line = Vec::new();
-            row.write_line(&mut line);
+            row.write_json(&mut line);
             prop_assert_eq!(String::from_utf8(line).unwrap(), serde_json::to_string(&row).unwrap());
+            let mut line = Vec::new();
+            prop_assert!(row.write_line(&mut line, usize::MAX));
+            let line = String::from_utf8(line).unwrap();
+            prop_assert_eq!(line.matches('\n').count(), 1);
+            prop_assert_eq!(row_of(line.trim_end_matches('\n')).unwrap(), Some(&*serde_json::to_string(&row).unwrap()));
         }
+    }
+
+    #[test]
+    fn two_rows_that_were_put_together_are_none() {
+        let at = Timestamp::from_micros(1);
+        let line = |id: &str, tool: &str| {
+            let record = CallRecord::arrived(CallId::new(id), Scope::default(), tool, at);
+            let mut line = Vec::new();
+            assert!(CallRow { record: &record, instance: None }.write_line(&mut line, 10_000));
+            String::from_utf8(line).unwrap().trim_end().to_owned()
+        };
+        let (one, other) = (line("call_1", "app:x"), line("call_2", "app:y"));
+        assert!(row_of(&one).unwrap().is_some() && row_of(&other).unwrap().is_some());
+        let half = one.len() / 2;
+        let spliced = [one.split_at(half).0, other.split_at(half).1].concat();
+        assert_eq!(spliced.len(), one.len());
+        assert_eq!(row_of(&spliced).unwrap(), None);
+        row_of("3 [1]").unwrap_err();
+    }
+
+    #[test]
+    fn a_row_that_is_too_long_has_no_line() {
+        let mut record =
+            CallRecord::arrived(CallId::new("c"), Scope::default(), "app:x", Timestamp::from_micros(1));
+        let written =
+            |record: &CallRecord| CallRow { record, instance: None }.write_line(&mut Vec::new(), 1_000);
+        assert!(written(&record));
+        record.error = Some("x".repeat(1_000));
+        assert!(!written(&record));
+        (record.error, record.arguments_bytes) = (None, 1_001);
+        assert!(!written(&record), "nobody has to write it to know");
     }
 }

@@ -4,6 +4,8 @@
 //! A tool here knows the kernel and the doors of `toolroom-host`; it never writes SQL and never opens a raw
 //! socket, file or process.
 
+#![forbid(unsafe_code)]
+
 pub mod builtin;
 pub mod mcp;
 pub mod readable;

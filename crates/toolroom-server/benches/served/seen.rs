@@ -14,6 +14,9 @@ use crate::measure::{Bar, median, quantile, report};
 /// Longer than anything waits to be written.
 const QUIET: Duration = Duration::from_millis(250);
 
+/// How often that is looked for.
+const LOOKS: usize = 100;
+
 #[derive(Default)]
 pub(crate) struct Seen {
     is_warm: bool,
@@ -26,7 +29,7 @@ pub(crate) struct Seen {
 /// What was spent once nothing more is done: rows and lines of log may be written when everybody has been answered.
 fn at_rest(processor_time: impl Fn() -> Result<f64, Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
     let mut spent = processor_time()?;
-    loop {
+    for _ in 0..LOOKS {
         thread::sleep(QUIET);
         let now = processor_time()?;
         if now <= spent {
@@ -34,6 +37,7 @@ fn at_rest(processor_time: impl Fn() -> Result<f64, Box<dyn Error>>) -> Result<f
         }
         spent = now;
     }
+    Err("the server does not come to rest".into())
 }
 
 impl Seen {

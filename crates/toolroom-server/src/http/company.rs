@@ -1,7 +1,7 @@
 //! Answers that leave together.
 //!
-//! Most of what an answer costs is to wake whoever waits for it, and whoever hears many at once is woken once. So one that is
-//! ready lets everybody run who is ready to work before it leaves. Where nobody is, nothing is gained by that: whoever
+//! Most of what an answer costs is to wake whoever waits for it, and whoever hears many at once is woken once. So one that
+//! is ready lets everybody run who is ready to work before it leaves. Where nobody is, nothing is gained by that: whoever
 //! was alone for a while leaves at once, and only looks around now and then.
 
 use std::future::poll_fn;

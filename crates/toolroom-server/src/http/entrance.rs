@@ -8,6 +8,7 @@ use std::net::IpAddr;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use tokio::time::Instant;
 
 use super::door::{Asked, Door, Inside, Visitor};
 use super::forwarded;
@@ -55,7 +56,7 @@ async fn pass(
     };
     let Some(caller) = caller else { return inside.answer(server, visitor, request).await };
     telemetry::is_of(&caller);
-    let visit = match server.pacing.caller(visitor.came, &caller) {
+    let visit = match server.pacing.caller(Instant::now(), &caller) {
         Ok(visit) => visit,
         Err(problem) => return problem.into_response(),
     };

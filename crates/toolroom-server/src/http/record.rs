@@ -82,6 +82,6 @@ impl Drop for Entry {
         }
         let ms = (took.as_secs_f64() * 1_000_000.0).round() / 1_000.0;
         let (method, route, status, from) = (*method, route.unwrap_or("none"), *status, *sender);
-        Log::request(module_path!(), RequestLine { method, route, status, ms, from });
+        Log::request(RequestLine { method, route, status, ms, from });
     }
 }

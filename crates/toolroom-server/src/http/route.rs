@@ -70,8 +70,9 @@ pub(super) struct Route {
 /// What answers at a route.
 pub(super) enum RouteHandler {
     /// Found by the router, which hands it what it asks for.
-    Routed(MethodRouter<Arc<Server>>),
-    /// Found by its path and method alone: for what is asked so often that a router would cost more than the rest of the door.
+    Routed(Box<MethodRouter<Arc<Server>>>),
+    /// Found by its path and method alone: for what is asked so often that a router would cost more than the rest of the
+    /// door.
     Direct(Direct),
 }
 
@@ -123,7 +124,7 @@ impl Route {
         about: &'static str,
         handler: MethodRouter<Arc<Server>>,
     ) -> Self {
-        Self::with_handler(method, path, need, about, RouteHandler::Routed(handler))
+        Self::with_handler(method, path, need, about, RouteHandler::Routed(Box::new(handler)))
     }
 
     fn with_handler(

@@ -36,6 +36,7 @@ pub(super) fn all() -> Vec<Route> {
 #[cfg(test)]
 mod tests {
     use super::super::need::Need;
+    use super::super::route::RouteHandler;
     use super::*;
 
     #[test]
@@ -44,6 +45,8 @@ mod tests {
         for route in all() {
             assert!(seen.insert((route.method.clone(), route.path)), "{} {}", route.method, route.path);
             assert!(route.about.ends_with('.') && !route.replies.is_empty(), "{}", route.path);
+            let is_direct = matches!(route.handler, RouteHandler::Direct(_));
+            assert!(!is_direct || !route.path.contains('{'), "{} is found by its path alone", route.path);
             let open = matches!(route.need, Need::Nothing | Need::Neighbour);
             assert!(!open || !route.path.starts_with("/v1"), "{} is open to everybody", route.path);
         }

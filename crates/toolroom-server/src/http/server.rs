@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::Method;
-use axum::routing::{MethodRouter, any, options};
+use axum::routing::{MethodFilter, MethodRouter, any, on, options};
 use tokio_util::sync::CancellationToken;
 use toolroom::call::CallReport;
 use toolroom_host::listen::Listener;
@@ -169,18 +169,23 @@ impl Server {
     fn reception(self: &Arc<Self>) -> Reception {
         let (mut router, mut direct) = (Router::new(), Vec::new());
         let mut paths = HashSet::new();
+        let refused = async || Problem::method_not_allowed();
         for route in routes::all() {
             let door = Door::of(self, &route);
             paths.insert(route.path);
             match route.handler {
                 RouteHandler::Routed(handler) => router = router.route(route.path, handler.layer(door)),
                 RouteHandler::Direct(answer) => {
+                    // Never reached; the router names it when it says what is allowed there.
+                    let named =
+                        MethodFilter::try_from(route.method.clone()).map(|method| on(method, refused));
+                    let routed = named.unwrap_or_default().layer(door.clone());
+                    router = router.route(route.path, routed);
                     direct.push((route.method, route.path, DirectDoor { door, answer }));
                 }
             }
         }
         for path in paths {
-            let refused = async || Problem::method_not_allowed();
             let asked: MethodRouter<Arc<Self>> = options(gate::preflight).fallback(refused);
             router = router.route(path, asked.layer(Door::beside(self, Some(path))));
         }

@@ -1,22 +1,15 @@
 //! Messages of JSON-RPC, as they come and as they are written.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Number, Value};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 
+use super::id::GivenId;
 use super::params::{Expected, Meta, Params};
 use super::refusal::Refusal;
 
-/// What a request is known by.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Id {
-    Number(Number),
-    Text(String),
-}
+pub(crate) use super::id::Id;
 
 /// Something that wants an answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,66 +73,6 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
     Value::deserialize(deserializer).map(Some)
 }
 
-/// What stands where an id may.
-#[derive(Default)]
-enum GivenId {
-    #[default]
-    Missing,
-    Id(Id),
-    /// There, and no id; it may be nothing.
-    SomethingElse,
-}
-
-impl<'de> Deserialize<'de> for GivenId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(GivenIdReader)
-    }
-}
-
-struct GivenIdReader;
-
-impl<'de> Visitor<'de> for GivenIdReader {
-    type Value = GivenId;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("anything")
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<GivenId, E> {
-        Ok(GivenId::Id(Id::Number(number.into())))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<GivenId, E> {
-        Ok(GivenId::Id(Id::Number(number.into())))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<GivenId, E> {
-        Ok(Number::from_f64(number).map_or(GivenId::SomethingElse, |number| GivenId::Id(Id::Number(number))))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<GivenId, E> {
-        Ok(GivenId::Id(Id::Text(text.to_owned())))
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<GivenId, E> {
-        Ok(GivenId::SomethingElse)
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<GivenId, E> {
-        Ok(GivenId::SomethingElse)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<GivenId, A::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(GivenId::SomethingElse)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<GivenId, A::Error> {
-        while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(GivenId::SomethingElse)
-    }
-}
-
 impl Message {
     /// Reads one message.
     ///
@@ -199,7 +132,7 @@ impl Message {
 pub(crate) fn result_text(id: &Id, result: &str) -> String {
     let mut text = String::with_capacity(result.len() + 64);
     text.push_str(r#"{"jsonrpc":"2.0","id":"#);
-    push_id(&mut text, id);
+    id.write(&mut text);
     text.extend([r#","result":"#, result, "}"]);
     text
 }
@@ -208,7 +141,7 @@ pub(crate) fn result_text(id: &Id, result: &str) -> String {
 pub(crate) fn error_text(id: Option<&Id>, refusal: &Refusal) -> String {
     let mut text = String::from(r#"{"jsonrpc":"2.0","id":"#);
     match id {
-        Some(id) => push_id(&mut text, id),
+        Some(id) => id.write(&mut text),
         None => text.push_str("null"),
     }
     text.push_str(r#","error":"#);
@@ -226,13 +159,6 @@ pub(crate) fn notification_text(method: &str, params: &Value) -> String {
 /// A request of ours.
 pub(super) fn request_text(id: &str, method: &str, params: &Value) -> String {
     serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
-}
-
-fn push_id(text: &mut String, id: &Id) {
-    match id {
-        Id::Number(number) => text.push_str(&number.to_string()),
-        Id::Text(name) => text.push_str(&Value::from(name.as_str()).to_string()),
-    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub(crate) mod fixtures;
 mod form;
 #[cfg(test)]
 mod fuzz;
+mod id;
 mod kept;
 mod lines;
 mod listing;

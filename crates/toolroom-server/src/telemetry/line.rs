@@ -195,7 +195,10 @@ impl Serialize for Told<'_> {
         line.serialize_entry("time", &time(*at))?;
         line.serialize_entry("level", level_name(*level))?;
         line.serialize_entry("target", target)?;
-        line.serialize_entry("message", &(self.hide)(said.message()))?;
+        match said {
+            Said::Words(words) => line.serialize_entry("message", &(self.hide)(&words.message))?,
+            Said::Request(request) => line.serialize_entry("message", request.message())?,
+        }
         // Who came first is not said over. What we say ourselves says nothing twice.
         let mut names = matches!(said, Said::Words(_)).then(|| Vec::from(OWN));
         self.each(|name, part| {

@@ -18,6 +18,9 @@ use crate::telemetry::Hide;
 /// What our own crates are called. What libraries tell beyond warnings is about them and not about us.
 const OURS: &str = "toolroom";
 
+/// Where lines about requests come from.
+const REQUESTS: &str = "toolroom_server::http::record";
+
 static LOG: OnceLock<Log> = OnceLock::new();
 
 /// The log of this process.
@@ -60,16 +63,16 @@ impl Log {
 
     /// Tells that a request is over. There are so many of these that they go without a subscriber in between; to whoever set
     /// their own they are told like everything else.
-    pub(crate) fn request(target: &'static str, line: RequestLine) {
+    pub(crate) fn request(line: RequestLine) {
         let RequestLine { method, route, status, ms, from } = line;
         match LOG.get() {
-            Some(log) if log.tells(Level::INFO, target) => {
-                log.tell(Level::INFO, target, Said::Request(line));
+            Some(log) if log.tells(Level::INFO, REQUESTS) => {
+                log.tell(Level::INFO, REQUESTS, Said::Request(line));
             }
             Some(_) => {}
             None => {
                 let from = from.map(tracing::field::display);
-                tracing::info!(method, route, status, ms, from, "{}", line.message());
+                tracing::info!(target: REQUESTS, method, route, status, ms, from, "{}", line.message());
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The request that is being worked on. Every line of log that is written meanwhile says which one it was.
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use toolroom::scope::ProjectId;
@@ -21,11 +22,21 @@ pub(crate) struct Visit {
     caller: OnceLock<KnownCaller>,
 }
 
-/// Who sent it, as far as a log may know: never the key itself, and nothing about a person.
-#[derive(Debug, Clone)]
+/// Who sent it. Told of it is what a log may know: never the key itself, and nothing about a person.
+#[derive(Clone)]
 pub(super) struct KnownCaller {
     pub(super) project: ProjectId,
     who: Who,
+}
+
+impl fmt::Debug for KnownCaller {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("KnownCaller")
+            .field("project", &self.project)
+            .field("key", &self.key())
+            .finish()
+    }
 }
 
 impl KnownCaller {

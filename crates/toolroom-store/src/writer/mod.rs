@@ -2,8 +2,9 @@
 //!
 //! Work is queued in the order in which it is asked for, as far as it is about the same call. The writer takes everything
 //! that waits, writes it in one transaction, answers, and takes again: whoever waits is not kept waiting, and a crowd
-//! shares one commit. Only for rows that are promised already ([`promises`]) it waits a moment, so that they are many. How hard a commit is follows from what it holds ([`unit::Durability`]). If a transaction fails, its units run
-//! again, each undone on its own, so that only the one to blame fails. Calls that end with large files come last, one by one
+//! shares one commit. Only for rows that are promised already ([`promises`]) it waits a moment, so that they are many. How
+//! hard a commit is follows from what it holds ([`unit::Durability`]). If a transaction fails, its units run again, each
+//! undone on its own, so that only the one to blame fails. Calls that end with large files come last, one by one
 //! ([`large`]): nobody waits for more than one of them.
 //!
 //! [`mod@unit`] says what can be asked; [`batch`] which units share a transaction; [`plan`] turns a batch and what

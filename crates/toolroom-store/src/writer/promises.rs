@@ -4,22 +4,25 @@
 //! the next one. So nobody waits for the database, and its rows are written many at a time. What changes something is
 //! never promised: it is in the database first.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use crate::inbox::Inbox;
-use crate::row::{CallRow, FORMAT};
-
-/// The longest that a part may become. Whoever comes when there is no room left waits for the database.
-const PART_BYTES: usize = 4 * 1024 * 1024;
+use crate::inbox::{Inbox, PART_BYTES};
+use crate::row::CallRow;
 
 /// Longest row that is promised.
 const ROW_BYTES: usize = 64 * 1024;
 
-/// When so many rows are open, nobody waits for more of them.
+/// So many rows are worth a transaction of their own: the writer does not wait for more.
 pub(super) const ENOUGH: usize = 512;
+
+thread_local! {
+    /// Where a row is put into words before anybody is kept from promising theirs.
+    static LINE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// What this process has promised.
 #[derive(Debug)]
@@ -39,8 +42,6 @@ struct Parts {
     /// Where new rows go.
     current: usize,
     of: [Part; 2],
-    /// Where a row is put into words.
-    line: Vec<u8>,
     /// Nothing more is promised until the database takes what was.
     is_behind: bool,
     /// Nothing more is promised at all.
@@ -82,19 +83,22 @@ impl Promises {
 
     /// Promises a row. `None` if that cannot be done now: then the database has to take it first.
     pub(super) fn make(&self, row: &CallRow<'_>) -> Option<Promise> {
+        LINE.with_borrow_mut(|line| {
+            line.clear();
+            let promise = if row.write_line(line, ROW_BYTES) { self.add(line) } else { None };
+            if line.capacity() > ROW_BYTES {
+                *line = Vec::new();
+            }
+            promise
+        })
+    }
+
+    fn add(&self, line: &[u8]) -> Option<Promise> {
         let mut parts = self.parts();
-        let Parts { current, of, line, is_behind, is_over } = &mut *parts;
+        let Parts { current, of, is_behind, is_over } = &mut *parts;
         let part = of.get_mut(*current)?;
-        if *is_behind || *is_over || part.content == Content::Spoiled {
-            return None;
-        }
-        line.clear();
-        line.extend_from_slice(FORMAT.as_bytes());
-        row.write_line(line);
-        line.push(b'\n');
         let bytes = part.bytes + line.len();
-        if line.len() > ROW_BYTES || bytes > PART_BYTES {
-            line.shrink_to(ROW_BYTES);
+        if *is_behind || *is_over || part.content == Content::Spoiled || bytes > PART_BYTES {
             return None;
         }
         if let Err(error) = self.inbox.append(*current, line) {

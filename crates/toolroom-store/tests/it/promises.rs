@@ -156,7 +156,7 @@ async fn the_next_process_writes_what_the_last_one_promised() {
     third.shutdown().await.unwrap();
     let mut lines = promised_lines;
     lines.extend_from_slice(&inbox.ever.lock().unwrap());
-    lines.extend_from_slice(b"1 [1,2]\n1 {}\n1 [\"broken off");
+    lines.extend_from_slice(b"1 [1,2]\n1 {}\n2 [1,2] 1\n2 [\"broken off");
     for _ in 0..2 {
         store.adopt(&lines).await.unwrap();
         for record in &ends {
@@ -166,7 +166,7 @@ async fn the_next_process_writes_what_the_last_one_promised() {
         assert_eq!(store.calls(&scope, filter).await.unwrap().len(), 3);
     }
     store.adopt(b"").await.unwrap();
-    let newer = store.adopt(b"2 [\"something\"]\n").await;
+    let newer = store.adopt(b"3 [\"something\"]\n").await;
     assert!(matches!(newer, Err(StoreError::Unreadable { .. })), "{newer:?}");
 }
 

@@ -73,6 +73,16 @@ fn a_page_of_somebody_else_gets_in_only_with_a_key_that_names_it() {
 }
 
 #[test]
+fn what_is_refused_says_what_is_allowed() {
+    let served = Served::new();
+    for (path, allowed) in [("/mcp", ["GET", "POST", "DELETE"]), ("/v1/calls", ["GET", "POST", "OPTIONS"])] {
+        let reply = served.ask(&Asked::new("PUT", path)).refused(405, "method_not_allowed");
+        let named = reply.header("allow").unwrap();
+        assert!(allowed.iter().all(|method| named.split(',').any(|name| name == *method)), "{path}: {named}");
+    }
+}
+
+#[test]
 fn a_link_signs_in_once_and_a_browser_says_where_it_comes_from() {
     let served = Served::new();
     // Whoever only looks at it in passing does not use it up.
