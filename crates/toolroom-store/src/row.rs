@@ -7,15 +7,14 @@ use std::sync::Arc;
 use serde::de::IgnoredAny;
 use serde::ser::{Serialize, SerializeTuple, Serializer};
 use serde_json::Value;
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::{Arguments as _, Row};
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{ArtifactId, CallId, CallRecord, CallStatus};
 use toolroom::scope::{ProjectId, Scope, UserId};
 use toolroom::tool::{Effect, ErrorKind};
 
 use crate::StoreError;
-use crate::statements::Bound;
 
 /// One row of `calls`; as JSON it is an array.
 pub(crate) struct CallRow<'a> {
@@ -213,7 +212,7 @@ impl<T: SerializeTuple> Columns for JsonArray<T> {
 }
 
 /// Each column is a parameter of its own.
-impl Columns for Bound {
+impl Columns for SqliteArguments {
     type Error = sqlx::Error;
 
     fn text(&mut self, text: Option<&str>) -> Result<(), sqlx::Error> {
@@ -221,24 +220,22 @@ impl Columns for Bound {
             true => without_nul(text).into(),
             false => text.into(),
         });
-        self.try_bind(kept).map_err(sqlx::Error::Encode)
+        self.add(kept).map_err(sqlx::Error::Encode)
     }
 
     fn shared(&mut self, text: Option<&Arc<str>>) -> Result<(), sqlx::Error> {
         match text {
-            Some(text) if !text.contains('\0') => {
-                self.try_bind(Arc::clone(text)).map_err(sqlx::Error::Encode)
-            }
+            Some(text) if !text.contains('\0') => self.add(Arc::clone(text)).map_err(sqlx::Error::Encode),
             text => self.text(text.map(|text| &**text)),
         }
     }
 
     fn number(&mut self, number: Option<i64>) -> Result<(), sqlx::Error> {
-        self.try_bind(number).map_err(sqlx::Error::Encode)
+        self.add(number).map_err(sqlx::Error::Encode)
     }
 
     fn json(&mut self, value: Option<&Value>) -> Result<(), sqlx::Error> {
-        self.try_bind(value.map(|value| Arc::<str>::from(json_text(value)))).map_err(sqlx::Error::Encode)
+        self.add(value.map(|value| Arc::<str>::from(json_text(value)))).map_err(sqlx::Error::Encode)
     }
 }
 

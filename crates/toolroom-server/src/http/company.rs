@@ -19,6 +19,8 @@ const LOOK_EVERY: u32 = 64;
 pub(super) struct Company {
     /// How many came so far.
     came: AtomicU32,
+    /// How many of them look around.
+    looking: AtomicU32,
     /// How many in a row were alone, or did not look.
     alone: AtomicU32,
 }
@@ -28,18 +30,37 @@ impl Company {
     pub(super) async fn gather(&self) {
         let place = self.came.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let alone = self.alone.load(Ordering::Relaxed);
-        if (ALONE..ALONE + LOOK_EVERY).contains(&alone) {
+        let others_look = self.looking.load(Ordering::Relaxed) > 0;
+        if !others_look && (ALONE..ALONE + LOOK_EVERY).contains(&alone) {
             self.alone.store(alone + 1, Ordering::Relaxed);
             return;
         }
+        let looking = Looking::new(&self.looking);
         let_others_run().await;
-        let is_alone = self.came.load(Ordering::Relaxed) == place;
+        drop(looking);
+        let is_alone = !others_look && self.came.load(Ordering::Relaxed) == place;
         let alone = match (is_alone, alone >= ALONE) {
             (true, true) => ALONE,
             (true, false) => alone + 1,
             (false, _) => 0,
         };
         self.alone.store(alone, Ordering::Relaxed);
+    }
+}
+
+/// Somebody who looks around, until this is dropped.
+struct Looking<'a>(&'a AtomicU32);
+
+impl<'a> Looking<'a> {
+    fn new(count: &'a AtomicU32) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Looking<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -126,7 +126,12 @@ impl Statement {
 
     /// The query, prepared once per connection.
     pub(crate) fn query(&self) -> Bound {
-        sqlx::query(self.sqlite)
+        self.query_with(SqliteArguments::default())
+    }
+
+    /// The same, with these parameters.
+    pub(crate) fn query_with(&self, arguments: SqliteArguments) -> Bound {
+        sqlx::query_with(self.sqlite, arguments)
     }
 
     /// The text, prepared anew each time: most settings take effect while SQLite prepares them.

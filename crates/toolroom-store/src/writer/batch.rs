@@ -34,6 +34,12 @@ enum Touch {
 }
 
 impl Batch {
+    /// One for about so many units.
+    pub(super) fn with_room(units: usize) -> Self {
+        let units = units.min(MAX_UNITS);
+        Self { units: Vec::with_capacity(units), touched: HashMap::with_capacity(units), ..Self::default() }
+    }
+
     /// Takes a unit in, or gives it back when it has to wait for the next transaction: one statement cannot
     /// change the same row twice, and checks look at rows as they were when the transaction began.
     pub(super) fn admit(&mut self, unit: Unit) -> Option<Unit> {

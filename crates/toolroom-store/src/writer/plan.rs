@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
+use sqlx::Arguments as _;
+use sqlx::sqlite::SqliteArguments;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
     Answer, Answerer, Artifact, BeginCall, CallRecord, CloseCall, Decision, EditCall, ParkCall,
@@ -20,7 +22,7 @@ use crate::instance::Instance;
 use crate::memory::MemoryChange;
 use crate::prune::Chunk;
 use crate::question::{AnswerRow, ApprovalRow};
-use crate::row::{CallRow, Json, Text};
+use crate::row::{COLUMNS, CallRow, Json, Text};
 use crate::setting::Setting;
 use crate::statements::{Bound, CROWD, Statement};
 
@@ -68,7 +70,8 @@ impl<'a> Plan<'a> {
         present: bool,
     ) -> Self {
         let now = instance.now();
-        let mut plan = Self { verdicts: Vec::with_capacity(units.len()), ..Self::default() };
+        let verdicts = Vec::with_capacity(units.len());
+        let mut plan = Self { verdicts, calls: Vec::with_capacity(units.len()), ..Self::default() };
         let mut rates = Rates::new(questions, replies);
         // Where the row of a call begun in this very batch is, so that its close takes the place.
         let mut begun = HashMap::new();
@@ -328,9 +331,11 @@ impl<'a> Plan<'a> {
 
 /// The columns of a crowd of calls.
 pub(super) fn crowd(statement: Statement, calls: &[CallRow<'_>; CROWD]) -> Result<Bound, sqlx::Error> {
-    let mut bound = statement.query();
-    calls.iter().try_for_each(|call| call.tell(&mut bound))?;
-    Ok(bound)
+    let mut arguments = SqliteArguments::default();
+    // So many that their room would be found anew again and again.
+    arguments.reserve(CROWD * COLUMNS, 0);
+    calls.iter().try_for_each(|call| call.tell(&mut arguments))?;
+    Ok(statement.query_with(arguments))
 }
 
 /// Rows as one JSON text.

@@ -123,7 +123,7 @@ impl Writer {
                 break;
             }
             self.gather(next.as_ref(), queued.len()).await;
-            let mut batch = Batch::default();
+            let mut batch = Batch::with_room(1 + queued.len());
             let mut told = Vec::new();
             while let Some(entry) = next.take() {
                 match entry {
