@@ -62,9 +62,9 @@ async fn pass(
     };
     let by_cookie = shown.bearer.is_none();
     // A form on another page can make a browser send its cookie. It cannot say where it comes from.
-    let is_unsaid =
+    let hides_its_page =
         by_cookie && !is_safe(request.method()) && !request.headers().contains_key(header::ORIGIN);
-    let mut response = match admit(server, need, is_unsaid, &caller).await {
+    let mut response = match admit(server, need, hides_its_page, &caller).await {
         Ok(()) => {
             visitor.caller = Some(caller.clone());
             let response = match is_repeatable {
@@ -110,8 +110,8 @@ async fn recognise(
 }
 
 /// Whether they may do this, and what they may use is as it should be.
-async fn admit(server: &Server, need: Need, is_unsaid: bool, caller: &Caller) -> Result<(), Problem> {
-    if is_unsaid {
+async fn admit(server: &Server, need: Need, hides_its_page: bool, caller: &Caller) -> Result<(), Problem> {
+    if hides_its_page {
         let detail = "a browser says where a request comes from; this one did not (no `Origin`)";
         return Err(Problem::forbidden(detail));
     }
