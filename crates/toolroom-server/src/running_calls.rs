@@ -1,8 +1,9 @@
 //! Calls that this process is working on for somebody outside, whichever door they came in by, so that they can be stopped.
 
-use std::collections::{HashMap, hash_map};
+use std::collections::hash_map;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use foldhash::HashMap;
 use tokio_util::sync::CancellationToken;
 use toolroom::ledger::CallId;
 use toolroom::scope::Scope;

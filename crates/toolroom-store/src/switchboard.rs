@@ -5,10 +5,10 @@
 //! number; the rows are read again only when it has changed. While the notice of the database stays the same, even that
 //! is not asked: what was read last is still so.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use foldhash::HashMap;
 use sqlx::Row;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::yield_now;

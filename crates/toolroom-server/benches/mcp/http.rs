@@ -11,9 +11,9 @@ use crate::served::load::{Connection, header, post};
 use crate::served::seen::Seen;
 use crate::served::{Served, asking};
 
-/// Calls per round.
+/// Calls per round: processor time is counted in hundredths of a second, so there have to be enough.
 const CALLS: usize = 12_000;
-const CALLS_OF_ONE: usize = 2_000;
+const CALLS_OF_ONE: usize = 10_000;
 
 /// Over how many they come.
 const MOST_CONNECTIONS: usize = 32;
@@ -42,7 +42,7 @@ pub(super) fn figures(home: &Path, key: &str) -> Done {
             for _ in 0..=ROUNDS {
                 let everybody = servers.iter().zip(&requests).zip(&mut seen);
                 for (((role, _, server), requests), (_, _, seen)) in everybody {
-                    seen.round(&runtime, server, requests, connections, role.share(n))?;
+                    seen.round(&runtime, server, requests, connections, role.share(n, connections))?;
                 }
             }
             compare(&format!("http_{era}"), connections, &mut seen);

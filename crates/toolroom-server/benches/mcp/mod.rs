@@ -112,11 +112,12 @@ enum Role {
 }
 
 impl Role {
-    /// How often it is asked where others are asked `n` times.
-    const fn share(self, n: usize) -> usize {
-        match self {
-            Self::Slow => n / 10,
-            Self::Limit | Self::Ours | Self::Rmcp => n,
+    /// How often it is asked where others are asked `n` times, so many at once.
+    const fn share(self, n: usize, at_once: usize) -> usize {
+        match (self, at_once) {
+            (Self::Slow, 1) => n / 50,
+            (Self::Slow, _) => n / 10,
+            (Self::Limit | Self::Ours | Self::Rmcp, _) => n,
         }
     }
 

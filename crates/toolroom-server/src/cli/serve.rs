@@ -21,7 +21,7 @@ use super::reload::reload;
 use super::{Register, close, screen};
 use crate::app::{App, Stay};
 use crate::config::{LogFormat, LogKeys, RetentionKeys};
-use crate::http::{Server, ServerSettings};
+use crate::http::{Front, Server, ServerSettings};
 use crate::identity::{holds, projects};
 use crate::mcp::fixtures::{Fixtures, with_fixtures};
 use crate::retention::{self, Deleted, Mode};
@@ -86,6 +86,7 @@ pub(super) async fn run(
     if let Err(error) = allow_open_files(OPEN_FILES) {
         tracing::warn!("this process may not have more files open than before: {error}");
     }
+    let front = Front::open()?;
     let fixtures = args.fixtures.then(Arc::<Fixtures>::default);
     let register = with_fixtures(register, fixtures.as_ref());
     let app = super::open(settings, Stay::Long, *output, &register).await?;
@@ -100,7 +101,7 @@ pub(super) async fn run(
         );
         return Err(Refused(text).into());
     }
-    let listener = match Listener::bind(wanted).await {
+    let listener = match front.run(Listener::bind(wanted)).await.flatten() {
         Ok(listener) => listener,
         Err(error) => {
             close(&app).await;
@@ -160,7 +161,7 @@ pub(super) async fn run(
         ending.cancelled().await;
         tell_manager(Condition::Stopping);
     });
-    server.serve(listener).await?;
+    server.serve(listener, &front).await?;
     drop(interrupts);
     close(server.app()).await;
     if let Some((tracer, task)) = tracing {

@@ -59,8 +59,9 @@ impl Door {
     }
 }
 
-/// What is found out about a request on its way in, by one station after the other.
+/// A request on its way in, with what one station after the other finds out about it. In a box: each of them hands it on.
 pub(super) struct Visitor {
+    pub(super) request: Request,
     /// When it came.
     pub(super) came: Instant,
     /// Where it comes from, as far as we believe it.
@@ -82,16 +83,11 @@ pub(super) enum Inside {
 }
 
 impl Inside {
-    pub(super) async fn answer(
-        self,
-        server: &Arc<Server>,
-        visitor: Visitor,
-        mut request: Request,
-    ) -> Response {
+    pub(super) async fn answer(self, server: &Arc<Server>, visitor: Box<Visitor>) -> Response {
         match self {
-            Self::Direct(answer) => answer(Arc::clone(server), visitor, request).await,
+            Self::Direct(answer) => answer(Arc::clone(server), visitor).await,
             Self::Routed(mut handler) => {
-                let Visitor { sender, page, place, caller, .. } = visitor;
+                let Visitor { mut request, sender, page, place, caller, .. } = *visitor;
                 let known = request.extensions_mut();
                 known.insert(ForeignPage(page));
                 sender.map(|sender| known.insert(Sender(sender)));
@@ -101,6 +97,13 @@ impl Inside {
                 response
             }
         }
+    }
+}
+
+impl Visitor {
+    fn new(peer: Option<IpAddr>, request: Request) -> Box<Self> {
+        let came = Instant::now();
+        Box::new(Self { request, came, sender: peer, page: None, place: None, caller: None })
     }
 }
 
@@ -115,10 +118,10 @@ impl DirectDoor {
     /// Leads a request of this peer in.
     pub(super) fn enter(&self, peer: IpAddr, request: Request) -> BoxFuture<'static, Response> {
         let Self { door, answer } = self.clone();
+        let visitor = Visitor::new(Some(peer), request);
         Box::pin(async move {
-            let server = Arc::clone(&door.server);
-            let response = record::follow(door, Some(peer), request, Inside::Direct(answer)).await;
-            server.company.gather().await;
+            let response = record::follow(&door, visitor, Inside::Direct(answer)).await;
+            door.server.company.gather().await;
             response
         })
     }
@@ -152,6 +155,7 @@ impl Service<Request> for Guarded {
         let Self { door, handler } = self.clone();
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
         let peer = peer.map(|ConnectInfo(peer)| peer.ip());
-        Box::pin(async move { Ok(record::follow(door, peer, request, Inside::Routed(handler)).await) })
+        let visitor = Visitor::new(peer, request);
+        Box::pin(async move { Ok(record::follow(&door, visitor, Inside::Routed(handler)).await) })
     }
 }

@@ -5,7 +5,6 @@
 
 use std::net::IpAddr;
 
-use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tokio::time::Instant;
@@ -26,10 +25,10 @@ use crate::telemetry;
 pub(super) const COOKIE: &str = "toolroom_browser";
 
 /// Lets a request in to one route, or not, and counts it.
-pub(super) async fn enter(door: &Door, visitor: Visitor, request: Request, inside: Inside) -> Response {
-    let Some(asked) = door.asked else { return inside.answer(&door.server, visitor, request).await };
+pub(super) async fn enter(door: &Door, visitor: Box<Visitor>, inside: Inside) -> Response {
+    let Some(asked) = door.asked else { return inside.answer(&door.server, visitor).await };
     let (came, path) = (visitor.came, door.path.unwrap_or_default());
-    let response = pass(door, asked, visitor, request, inside).await;
+    let response = pass(door, asked, visitor, inside).await;
     door.server.app.figures.request(asked.method, path, response.status().as_u16(), came.elapsed());
     response
 }
@@ -37,41 +36,38 @@ pub(super) async fn enter(door: &Door, visitor: Visitor, request: Request, insid
 async fn pass(
     Door { server, path, .. }: &Door,
     Asked { need, is_repeatable, .. }: Asked,
-    mut visitor: Visitor,
-    request: Request,
+    mut visitor: Box<Visitor>,
     inside: Inside,
 ) -> Response {
-    let shown = Shown {
-        bearer: bearer(request.headers()),
-        cookie: cookie(request.headers()),
-        foreign_page: visitor.page.as_ref(),
-    };
-    let caller = match recognise(server, need, shown, visitor.sender, request.headers()).await {
+    let headers = visitor.request.headers();
+    let shown =
+        Shown { bearer: bearer(headers), cookie: cookie(headers), foreign_page: visitor.page.as_ref() };
+    let by_cookie = shown.bearer.is_none();
+    let caller = match recognise(server, need, shown, visitor.sender, headers).await {
         Ok(caller) => caller,
         Err(problem) => {
             let mut response = problem.into_response();
-            challenge(path.unwrap_or_default(), request.headers(), &mut response);
+            challenge(path.unwrap_or_default(), headers, &mut response);
             return response;
         }
     };
-    let Some(caller) = caller else { return inside.answer(server, visitor, request).await };
+    let Some(caller) = caller else { return inside.answer(server, visitor).await };
     telemetry::is_of(&caller);
     let visit = match server.pacing.caller(Instant::now(), &caller) {
         Ok(visit) => visit,
         Err(problem) => return problem.into_response(),
     };
-    let by_cookie = shown.bearer.is_none();
     // A form on another page can make a browser send its cookie. It cannot say where it comes from.
     let hides_its_page =
-        by_cookie && !is_safe(request.method()) && !request.headers().contains_key(header::ORIGIN);
+        by_cookie && !is_safe(visitor.request.method()) && !headers.contains_key(header::ORIGIN);
     let mut response = match admit(server, need, hides_its_page, &caller).await {
         Ok(()) => {
             visitor.caller = Some(caller.clone());
             let response = match is_repeatable {
-                true if repeat::is_named(&request) => {
-                    Box::pin(repeat::once(server, &caller, visitor, request, inside)).await
+                true if repeat::is_named(&visitor.request) => {
+                    Box::pin(repeat::once(server, &caller, visitor, inside)).await
                 }
-                _ => inside.answer(server, visitor, request).await,
+                _ => inside.answer(server, visitor).await,
             };
             held::by_key(server, caller, response)
         }

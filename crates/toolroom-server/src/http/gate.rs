@@ -16,6 +16,7 @@ use super::door::{Door, Inside, Visitor};
 use super::entrance;
 use super::health;
 use super::problem::Problem;
+use super::repeat;
 use super::server::Server;
 use crate::identity::{HostName, Unidentified, WebOrigin};
 
@@ -27,14 +28,26 @@ pub(super) struct ForeignPage(pub(super) Option<WebOrigin>);
 #[derive(Debug, Clone)]
 pub(super) struct Place(pub(super) Arc<OwnedSemaphorePermit>);
 
+/// What nobody may say twice: another reader would go by the other one.
+const SAID_ONCE: [HeaderName; 8] = [
+    header::AUTHORIZATION,
+    header::CONTENT_TYPE,
+    HeaderName::from_static(repeat::HEADER),
+    HeaderName::from_static("x-api-key"),
+    HeaderName::from_static("mcp-method"),
+    HeaderName::from_static("mcp-name"),
+    HeaderName::from_static("mcp-protocol-version"),
+    HeaderName::from_static("mcp-session-id"),
+];
+
 /// Lets a request in, or not.
-pub(super) async fn pass(door: &Door, mut visitor: Visitor, request: Request, inside: Inside) -> Response {
+pub(super) async fn pass(door: &Door, mut visitor: Box<Visitor>, inside: Inside) -> Response {
     let server = &door.server;
-    let page = match page_of(server, &request) {
+    let page = match said_once(visitor.request.headers()).and_then(|()| page_of(server, &visitor.request)) {
         Ok(page) => page,
         Err(problem) => return allowing(None, problem.into_response()),
     };
-    let is_urgent = health::is_asked(request.uri().path());
+    let is_urgent = health::is_asked(visitor.request.uri().path());
     // Every connection says where it comes from; all that would not are one visitor.
     let sender = visitor.sender.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
     let counted = server.pacing.address(visitor.came, sender).and_then(|()| match is_urgent {
@@ -46,7 +59,7 @@ pub(super) async fn pass(door: &Door, mut visitor: Visitor, request: Request, in
         Ok(place) => {
             let place = place.map(|place| Place(Arc::new(place)));
             (visitor.place, visitor.page) = (place.clone(), page.clone());
-            let response = entrance::enter(door, visitor, request, inside).await;
+            let response = entrance::enter(door, visitor, inside).await;
             drop(place);
             response
         }
@@ -84,7 +97,16 @@ fn misdirected(detail: String) -> Problem {
     Problem::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", detail)
 }
 
-/// What a header says that nobody may send twice: another reader would go by the other one.
+/// Whether what decides something is said once.
+fn said_once(headers: &HeaderMap) -> Result<(), Problem> {
+    // In nearly every request everything is.
+    if headers.len() == headers.keys_len() {
+        return Ok(());
+    }
+    SAID_ONCE.iter().try_for_each(|name| only(headers, name).map(drop).map_err(Problem::bad_request))
+}
+
+/// What a header says, if it says it once.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, String> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {

@@ -8,14 +8,15 @@ use axum::http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use toolroom_host::listen::Listener;
 
+use super::front::Elsewhere;
+use super::outgoing::Outgoing;
 use super::reception::Reception;
-use super::unread::Impatient;
 
 /// Connections at the same time. Who comes later waits to be taken.
 const CONNECTIONS: usize = 4096;
@@ -32,8 +33,13 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How long open requests may take once we are asked to end.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Serves connections until `ending`, then finishes those that are open.
-pub(super) async fn serve(listener: Listener, reception: Reception, ending: CancellationToken) {
+/// Serves connections until `ending`, then finishes those that are open. How long somebody takes is measured elsewhere.
+pub(super) async fn serve(
+    listener: Listener,
+    reception: Reception,
+    elsewhere: Elsewhere,
+    ending: CancellationToken,
+) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let open = TaskTracker::new();
     loop {
@@ -53,17 +59,18 @@ pub(super) async fn serve(listener: Listener, reception: Reception, ending: Canc
             }
             (Err(_), _) => break,
         };
-        let (reception, ending) = (reception.clone(), ending.clone());
+        let (reception, timer, ending) = (reception.clone(), elsewhere.of_connection(), ending.clone());
         open.spawn(async move {
             let service = service_fn(move |request: Request<Incoming>| {
                 let received = reception.clone().receive(peer, request);
                 async move { Ok::<_, Infallible>(received.await) }
             });
             let mut builder = http1::Builder::new();
-            builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES);
-            let stream = TokioIo::new(Impatient::new(stream));
+            builder.timer(timer).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES);
+            let stream = TokioIo::new(Outgoing::new(stream));
             let mut connection = std::pin::pin!(builder.serve_connection(stream, service));
             let served = tokio::select! {
+                biased;
                 served = connection.as_mut() => served,
                 () = ending.cancelled() => {
                     connection.as_mut().graceful_shutdown();

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::HeaderName;
 use axum::response::Response;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -15,6 +15,9 @@ use super::pace::{Pace, TooSoon, Visit};
 use super::problem::Problem;
 use crate::config::ServerKeys;
 use crate::identity::{Caller, Who};
+
+const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 
 /// Tries of sign-in links from one address in a minute.
 const LINKS: u32 = 10;
@@ -114,9 +117,9 @@ fn network(address: IpAddr) -> IpAddr {
 /// Tells how much is left.
 pub(super) fn tell(visit: Option<Visit>, response: &mut Response) {
     let Some(Visit { limit, remaining }) = visit else { return };
-    for (name, value) in [("x-ratelimit-limit", limit), ("x-ratelimit-remaining", remaining)] {
-        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from(value));
-    }
+    let headers = response.headers_mut();
+    headers.insert(LIMIT, limit.into());
+    headers.insert(REMAINING, remaining.into());
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::Request;
 use axum::response::Response;
 use tokio::time::Instant;
 use toolroom::clock::Timestamp;
@@ -20,30 +19,31 @@ use crate::telemetry::{Log, RequestEnd, RequestLine, RequestTrace, Tracer, Visit
 pub(super) struct Sender(pub(super) IpAddr);
 
 /// Follows a request from its beginning to its reply.
-pub(super) async fn follow(door: Door, peer: Option<IpAddr>, request: Request, inside: Inside) -> Response {
-    let server = &door.server;
-    let sender = peer.map(|peer| forwarded::sender(peer, request.headers(), &server.trusted_proxies));
-    let name = request_id::of(request.headers(), server.app.room.clock());
+pub(super) async fn follow(door: &Door, mut visitor: Box<Visitor>, inside: Inside) -> Response {
+    let (server, headers) = (&door.server, visitor.request.headers());
+    let sender = visitor.sender.map(|peer| forwarded::sender(peer, headers, &server.trusted_proxies));
+    let name = request_id::of(headers, server.app.room.clock());
     let trace = server.tracer.as_ref().map(|tracer| Traced {
         tracer: Arc::clone(tracer),
-        trace: Tracer::receive(request.headers()),
+        trace: Tracer::receive(headers),
         started: server.app.room.clock().now(),
     });
     let span = trace.as_ref().map(|traced| traced.trace.context());
     let entry = Entry {
-        came: Instant::now(),
-        method: method_name(request.method()),
+        came: visitor.came,
+        method: method_name(visitor.request.method()),
         route: door.path,
         sender,
         status: None,
         traced: trace,
     };
+    visitor.sender = sender;
     let visit = Visit::new(name, span);
     Arc::clone(&visit)
         .during(async move {
+            // Its line belongs to this request, so it goes with it.
             let mut entry = entry;
-            let visitor = Visitor { came: entry.came, sender, page: None, place: None, caller: None };
-            let mut response = gate::pass(&door, visitor, request, inside).await;
+            let mut response = gate::pass(door, visitor, inside).await;
             entry.status = Some(response.status().as_u16());
             if let Some(told) = request_id::told(&visit.request_id) {
                 response.headers_mut().insert(request_id::HEADER, told);

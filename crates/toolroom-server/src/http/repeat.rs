@@ -54,21 +54,19 @@ pub(super) fn is_named(request: &Request) -> bool {
 pub(super) async fn once(
     server: &Arc<Server>,
     caller: &Caller,
-    visitor: Visitor,
-    request: Request,
+    visitor: Box<Visitor>,
     inside: Inside,
 ) -> Response {
-    named(server, caller, visitor, request, inside).await.unwrap_or_else(IntoResponse::into_response)
+    named(server, caller, visitor, inside).await.unwrap_or_else(IntoResponse::into_response)
 }
 
 async fn named(
     server: &Arc<Server>,
     caller: &Caller,
-    visitor: Visitor,
-    request: Request,
+    mut visitor: Box<Visitor>,
     inside: Inside,
 ) -> Result<Response, Problem> {
-    let name = request.headers().get(HEADER);
+    let name = visitor.request.headers().get(HEADER);
     let is_name = |name: &&str| {
         (1..=NAME_CHARS).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic())
     };
@@ -77,14 +75,33 @@ async fn named(
     })?;
     let (project, caller) = (caller.scope.project.clone(), caller.name());
     let name = ReplyName { project, caller, name: name.to_owned() };
-    let (parts, body) = request.into_parts();
+    let (parts, body) = std::mem::take(&mut visitor.request).into_parts();
     let body = whole(body).await?;
     let mut hash = Sha256::new();
     for part in [parts.method.as_str().as_bytes(), b" ", parts.uri.to_string().as_bytes(), b"\n", &body] {
         hash.update(part);
     }
     let asked = hex::encode(hash.finalize());
-    match server.app.store.claim_reply(&name, &asked).await? {
+    visitor.request = Request::from_parts(parts, Body::from(body));
+    // From here on it is done to its end, and waited for when everything ends: a name that is taken stands for work.
+    let (server, going_on) = (Arc::clone(server), server.undertakings.begin_attended());
+    let worked = tokio::spawn(telemetry::carried(async move {
+        let done = claimed(&server, name, &asked, visitor, inside).await;
+        drop(going_on);
+        done
+    }));
+    worked.await.map_err(|error| Problem::failure(&error))?
+}
+
+/// Does what was asked under this name, or says what was replied before.
+async fn claimed(
+    server: &Arc<Server>,
+    name: ReplyName,
+    asked: &str,
+    visitor: Box<Visitor>,
+    inside: Inside,
+) -> Result<Response, Problem> {
+    match server.app.store.claim_reply(&name, asked).await? {
         ClaimedReply::New => {}
         ClaimedReply::Kept(kept) => return again(server, &kept),
         ClaimedReply::Open => {
@@ -100,15 +117,10 @@ async fn named(
             return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "name_taken", detail));
         }
     }
-    let server = Arc::clone(server);
-    let request = Request::from_parts(parts, Body::from(body));
     let place = visitor.place.clone();
-    let worked = tokio::spawn(telemetry::carried(async move {
-        let kept = keep(&server, name, inside.answer(&server, visitor, request).await).await;
-        drop(place);
-        kept
-    }));
-    worked.await.map_err(|error| Problem::failure(&error))?
+    let kept = keep(server, name, inside.answer(server, visitor).await).await;
+    drop(place);
+    kept
 }
 
 /// Keeps a reply if it says what was done. What was refused or failed may be tried again under the same name.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::extract::Request;
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::response::Response;
@@ -77,7 +76,7 @@ pub(super) enum RouteHandler {
 }
 
 /// Answers a request that has come in.
-pub(super) type Direct = fn(Arc<Server>, Visitor, Request) -> BoxFuture<'static, Response>;
+pub(super) type Direct = fn(Arc<Server>, Box<Visitor>) -> BoxFuture<'static, Response>;
 
 impl Route {
     pub(super) fn get<H, T>(path: &'static str, need: Need, about: &'static str, handler: H) -> Self

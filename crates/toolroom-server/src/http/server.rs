@@ -1,6 +1,5 @@
 //! The server: an open toolroom, and those who may use it from elsewhere.
 
-use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +7,14 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, any, on, options};
+use foldhash::HashSet;
 use tokio_util::sync::CancellationToken;
 use toolroom::call::CallReport;
 use toolroom_host::listen::Listener;
 
 use super::company::Company;
 use super::door::{DirectDoor, Door};
+use super::front::{Elsewhere, Front};
 use super::pacing::Pacing;
 use super::problem::Problem;
 use super::reception::Reception;
@@ -131,7 +132,7 @@ impl Server {
     ///
     /// # Errors
     /// When what was left in the middle cannot be read.
-    pub(crate) async fn serve(self: &Arc<Self>, listener: Listener) -> anyhow::Result<()> {
+    pub(crate) async fn serve(self: &Arc<Self>, listener: Listener, front: &Front) -> anyhow::Result<()> {
         // Projects that cannot be settled are when they come in; their tools refuse until then.
         if let Err(error) = self.app.machine.settle_all(self.app.room.catalog()).await {
             tracing::warn!("whether projects may use the machine cannot be told: {error}");
@@ -160,7 +161,8 @@ impl Server {
             ending.cancelled().await;
             runs.end().await;
         });
-        listen::serve(listener, self.reception(), self.ending.clone()).await;
+        let (reception, ending) = (self.reception(), self.ending.clone());
+        front.run(listen::serve(listener, reception, Elsewhere::here(), ending)).await?;
         ended.await?;
         self.undertakings.end(&self.closing).await;
         Ok(())
@@ -168,7 +170,7 @@ impl Server {
 
     fn reception(self: &Arc<Self>) -> Reception {
         let (mut router, mut direct) = (Router::new(), Vec::new());
-        let mut paths = HashSet::new();
+        let mut paths = HashSet::default();
         let refused = async || Problem::method_not_allowed();
         for route in routes::all() {
             let door = Door::of(self, &route);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use toolroom::approval::{AnswerError, AnswerRequest, Asked, EditError, EditRequest};
 use toolroom::call::{CallReport, Pending, ResumeError, ResumeRequest};
 use toolroom::ledger::{Answerer, CallId, DecideError, Question, QuestionState};
@@ -26,6 +26,9 @@ use super::tasks::Made;
 
 /// How long a client may take to answer while it waits for the call itself.
 const PATIENCE: Duration = Duration::from_mins(10);
+
+/// Between two looks whether somebody else has answered.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// How often somebody is asked again whose answer cannot be taken.
 const TRIES: u32 = 3;
@@ -56,7 +59,11 @@ impl Desk {
                 return self.asked_again(wish, call, ask);
             };
             let reply = session.ask(&wish.asker.voice, ask.method, &ask.params);
-            let reply = wish.stop.run_until_cancelled(timeout(PATIENCE, reply)).await;
+            let reply = wish.stop.run_until_cancelled(timeout(PATIENCE, reply));
+            let reply = tokio::select! {
+                reply = reply => reply,
+                () = self.answered_elsewhere(wish, call) => return self.go_on(wish, call.clone()).await,
+            };
             let said = match reply {
                 Some(Ok(Some(Ok(reply)))) => form::read(&reply),
                 // It cannot be asked, has left, or its user has.
@@ -69,6 +76,19 @@ impl Desk {
             }
         }
         Ok(self.left_to_others(wish, call, pending))
+    }
+
+    /// Waits until a call has been answered by somebody else: in another process, or at another door.
+    async fn answered_elsewhere(&self, wish: &Wish<'_>, call: &CallId) {
+        loop {
+            sleep(LOOK_EVERY).await;
+            // What cannot be read now is looked at again.
+            if let Ok(Some(asked)) = self.asked(wish, call).await
+                && asked.question.state != QuestionState::Waiting
+            {
+                return;
+            }
+        }
     }
 
     /// Takes the answer that a client of the later era brings to a call that waits.

@@ -49,8 +49,9 @@ impl Desk {
             return Err(Refusal::invalid("`name` says which tool"));
         };
         let project = &asker.peer.scope.project;
-        let entry = names::find(self.app.room.catalog(), project, &name);
-        let entry = entry.ok_or_else(|| unknown(&name))?;
+        let catalog = self.app.room.catalog();
+        let entry = names::find(catalog, project, &name);
+        let entry = entry.ok_or_else(|| unknown(&name, names::hint(catalog, project, &name)))?;
         let arguments = content::object(arguments);
         let arguments = arguments.ok_or_else(|| Refusal::invalid("`arguments` has to be an object"))?;
         let brought = Brought::take(asker, &mut params)?;
@@ -150,7 +151,8 @@ impl Desk {
     }
 }
 
-fn unknown(name: &str) -> Refusal {
+fn unknown(name: &str, hint: Option<String>) -> Refusal {
     let name: String = name.chars().take(128).collect();
-    Refusal::invalid(format!("unknown tool `{name}`; see `tools/list`"))
+    let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+    Refusal::invalid(format!("unknown tool `{name}`; see `tools/list`{hint}"))
 }

@@ -57,8 +57,9 @@ impl<'de> Visitor<'de> for GivenIdReader {
         Ok(GivenId::Id(Id::Number(number.into())))
     }
 
-    fn visit_f64<E: Error>(self, number: f64) -> Result<GivenId, E> {
-        Ok(Number::from_f64(number).map_or(GivenId::SomethingElse, |number| GivenId::Id(Id::Number(number))))
+    /// A fraction, or more digits than can be kept: it could not be given back as it came.
+    fn visit_f64<E: Error>(self, _: f64) -> Result<GivenId, E> {
+        Ok(GivenId::SomethingElse)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<GivenId, E> {

@@ -98,7 +98,7 @@ impl Message {
             GivenId::Missing => None,
             GivenId::Id(id) => Some(id),
             GivenId::SomethingElse => {
-                return Err(wrong(None, invalid("`id` has to be a text or a number")));
+                return Err(wrong(None, invalid("`id` has to be a text or a whole number")));
             }
         };
         if jsonrpc.as_deref() != Some("2.0") {
@@ -189,6 +189,12 @@ mod tests {
             ("3", Refusal::INVALID_REQUEST, None),
             (r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#, Refusal::INVALID_REQUEST, None),
             (r#"{"jsonrpc":"2.0","id":{},"method":"x"}"#, Refusal::INVALID_REQUEST, None),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":"x"}"#, Refusal::INVALID_REQUEST, None),
+            (
+                r#"{"jsonrpc":"2.0","id":99999999999999999999999,"method":"x"}"#,
+                Refusal::INVALID_REQUEST,
+                None,
+            ),
             (r#"{"jsonrpc":"1.0","id":1,"method":"x"}"#, Refusal::INVALID_REQUEST, Some(1)),
             (r#"{"jsonrpc":"2.0","id":1}"#, Refusal::INVALID_REQUEST, Some(1)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"x","params":[]}"#, Refusal::INVALID_PARAMS, Some(1)),

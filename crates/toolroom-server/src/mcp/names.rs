@@ -81,6 +81,12 @@ pub(super) fn find(catalog: &Catalog, project: &ProjectId, name: &str) -> Option
     (found.as_str() == id && is_written(found, name)).then_some(entry)
 }
 
+/// What to say to whoever names a tool that is not there.
+pub(super) fn hint(catalog: &Catalog, project: &ProjectId, name: &str) -> Option<String> {
+    let id = read(name).filter(|_| name.len() <= MAX_CHARS)?;
+    catalog.why_absent(project, &id)
+}
+
 /// Whether an id that is written plainly reads so.
 fn is_written(id: &ToolId, name: &str) -> bool {
     if let Some(bare) = id.as_str().strip_prefix(HOUSE) {

@@ -2,10 +2,11 @@
 //!
 //! The ledger knows them, whichever process parked them. What is remembered here only says which of them to look at.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use foldhash::HashMap;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use toolroom::ledger::{CallId, Question, QuestionState};
@@ -166,7 +167,7 @@ impl Desk {
     async fn read_parked(&self, wish: &Wish<'_>, began: Instant) -> Result<Vec<CallId>, Refusal> {
         let scope = &wish.asker.peer.scope;
         let inbox = self.app.store.newest_questions(scope, ENTRANCE, MOST_READ).await;
-        let mut calls = ParkedCalls::new();
+        let mut calls = ParkedCalls::default();
         for question in inbox.map_err(|error| Refusal::failure(&error))?.questions {
             // What cannot be opened any more cannot be run.
             let Ok(asked) = self.app.room.opened(question) else { continue };
@@ -203,7 +204,7 @@ mod tests {
         let meanwhile = CallId::new("call_2");
         parked.remember(&scope, key(), &meanwhile);
         assert!(known().is_err(), "nothing was read yet");
-        let calls = || ParkedCalls::from([(key(), vec![read.clone()])]);
+        let calls = || ParkedCalls::from_iter([(key(), vec![read.clone()])]);
         parked.keep(&scope, began, calls());
         assert_eq!(known().unwrap(), [meanwhile.clone(), read.clone()]);
 
@@ -214,14 +215,14 @@ mod tests {
         parked.keep(&scope, began, calls());
         assert_eq!(known().unwrap(), std::slice::from_ref(&read));
         // Whoever set out earlier and comes later knows less.
-        parked.keep(&scope, began - Duration::from_millis(1), ParkedCalls::new());
+        parked.keep(&scope, began - Duration::from_millis(1), ParkedCalls::default());
         assert_eq!(known().unwrap(), [read]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_is_remembered_has_bounds() {
         let (parked, scope) = (Parked::default(), Scope::default());
-        parked.keep(&scope, Instant::now(), ParkedCalls::new());
+        parked.keep(&scope, Instant::now(), ParkedCalls::default());
         for number in 0..MOST_LATELY * 2 {
             parked.remember(&scope, key(), &CallId::new(&format!("call_{number}")));
         }

@@ -79,6 +79,12 @@ impl Client {
         self.era.is_modern() && self.can(Ability::Tasks)
     }
 
+    /// Whether it may hear a question while it waits for an answer: in the later era questions are answers.
+    pub(crate) fn hears_questions(&self) -> bool {
+        let asked = [Ability::Elicitation, Ability::Sampling, Ability::Roots];
+        !self.era.is_modern() && asked.into_iter().any(|ability| self.can(ability))
+    }
+
     /// Whether its user can be shown a form.
     pub(super) const fn can_ask(&self) -> bool {
         self.can(Ability::Form)

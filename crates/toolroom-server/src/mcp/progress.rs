@@ -77,10 +77,14 @@ impl Signs {
             let now = fraction.map_or(last + STEP, |fraction| fraction * WHOLE);
             if now > last {
                 self.last.store(now.to_bits(), Ordering::Relaxed);
-                let mut params = json!({"progressToken": token, "progress": now, "message": message});
-                if let (Some(_), Some(fields)) = (fraction, params.as_object_mut()) {
-                    fields.insert("total".to_owned(), json!(WHOLE));
-                }
+                let fields = [
+                    Some(("progressToken", token.clone())),
+                    Some(("progress", now.into())),
+                    fraction.map(|_| ("total", WHOLE.into())),
+                    (!message.is_empty()).then(|| ("message", message.as_str().into())),
+                ];
+                let params =
+                    fields.into_iter().flatten().map(|(name, value)| (name.to_owned(), value)).collect();
                 self.voice.mention(notification_text("notifications/progress", &params));
             }
         }
@@ -94,6 +98,16 @@ impl Signs {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whoever_says_nothing_is_given_no_words() {
+        let (voice, mut heard) = Voice::open();
+        let signs = Signs::of(&voice, "t", Some(json!("a")), Some(Level::Info)).unwrap();
+        signs.pass_on(&Progress { message: String::new(), fraction: Some(0.5) });
+        let told: Value = serde_json::from_str(&heard.try_recv().unwrap()).unwrap();
+        assert_eq!(told["params"], json!({"progressToken": "a", "progress": 50.0, "total": 100.0}));
+        assert!(heard.try_recv().is_err(), "no empty message for the log");
+    }
 
     #[test]
     fn what_is_said_of_a_call_only_grows() {

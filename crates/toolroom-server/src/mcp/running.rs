@@ -1,8 +1,9 @@
 //! Requests of one client that are being worked on, so that they can be stopped.
 
-use std::collections::{HashMap, hash_map};
+use std::collections::hash_map;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::HashMap;
 use tokio_util::sync::CancellationToken;
 
 use super::message::Id;

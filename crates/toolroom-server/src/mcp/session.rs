@@ -1,18 +1,18 @@
 //! Clients of the earlier era: they introduce themselves once, and are remembered.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use foldhash::HashMap;
+use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolroom::clock::Clock;
 
 use super::ability::Abilities;
-use super::message::{Id, request_text};
+use super::message::{Id, notification_text, request_text};
 use super::peer::Client;
 use super::progress::Level;
 use super::running::Running;
@@ -116,7 +116,8 @@ impl Session {
         now.saturating_duration_since(self.silent_since(now)) >= IDLE
     }
 
-    /// Asks the client something, and waits for the answer. Nothing, if it cannot be asked, or is no longer there.
+    /// Asks the client something, and waits for the answer. Nothing, if it cannot be asked, or is no longer there: whoever has
+    /// left the stream that the question came on does not hold a place here.
     pub(super) async fn ask(
         &self,
         voice: &Voice,
@@ -132,13 +133,14 @@ impl Session {
             }
             asked.insert(id.clone(), answer);
         }
-        let _open = OpenQuestion { session: self, id: &id };
+        let _open = OpenQuestion { session: self, voice, id: &id };
         if !voice.tell(request_text(&id, method, params)).await {
             return None;
         }
         tokio::select! {
             answered = answered => answered.ok(),
             () = self.over.cancelled() => None,
+            () = voice.unheard() => None,
         }
     }
 
@@ -177,12 +179,17 @@ impl Drop for Listener {
 /// A question that is open until this is dropped.
 struct OpenQuestion<'a> {
     session: &'a Session,
+    voice: &'a Voice,
     id: &'a str,
 }
 
 impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
-        lock(&self.session.asked).remove(self.id);
+        // Whoever still shows it need not any more.
+        if lock(&self.session.asked).remove(self.id).is_some() {
+            let params = json!({"requestId": self.id, "reason": "it is not open any more"});
+            self.voice.mention(notification_text("notifications/cancelled", &params));
+        }
     }
 }
 
@@ -247,7 +254,7 @@ impl Sessions {
 
 /// Who has the most, if somebody has more than one.
 fn largest(sessions: &HashMap<String, Arc<Session>>) -> Option<Arc<str>> {
-    let mut counts: HashMap<&Arc<str>, usize> = HashMap::new();
+    let mut counts: HashMap<&Arc<str>, usize> = HashMap::default();
     for session in sessions.values() {
         *counts.entry(&session.owner).or_default() += 1;
     }
@@ -275,7 +282,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
     use toolroom::clock::SystemClock;
 
     use super::*;
@@ -337,5 +343,27 @@ mod tests {
         assert_eq!(answer, Some(Ok(json!(2))));
         assert!(lock(&session.asked).is_empty());
         assert_eq!(session.ask(&Voice::silent(), "roots/list", &params).await, None);
+    }
+
+    #[tokio::test]
+    async fn whoever_leaves_is_not_waited_for_and_whoever_waits_hears_that_it_is_over() {
+        let session = Session::new("s".to_owned(), "a".into(), &Map::new());
+        let (voice, mut heard) = Voice::open();
+        let params = json!({});
+        let (answer, ()) = tokio::join!(session.ask(&voice, "roots/list", &params), async {
+            heard.recv().await.unwrap();
+            drop(heard);
+        });
+        assert!(answer.is_none() && lock(&session.asked).is_empty());
+        let (voice, mut heard) = Voice::open();
+        tokio::select! {
+            _ = session.ask(&voice, "roots/list", &params) => panic!("nobody has answered"),
+            asked = heard.recv() => assert!(asked.is_some()),
+        }
+        let told: Value = serde_json::from_str(&heard.recv().await.unwrap()).unwrap();
+        assert_eq!(
+            (&told["method"], &told["params"]["requestId"]),
+            (&json!("notifications/cancelled"), &json!("toolroom-2"))
+        );
     }
 }

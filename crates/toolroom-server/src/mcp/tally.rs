@@ -1,7 +1,9 @@
 //! How much is done for each caller at once.
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use foldhash::HashMap;
 
 /// Counts by caller.
 #[derive(Debug)]
@@ -39,11 +41,10 @@ impl Tally {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        let mut counts = lock(&self.counts);
-        if let Some(count) = counts.get_mut(&self.caller) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                counts.remove(&self.caller);
+        if let Entry::Occupied(mut count) = lock(&self.counts).entry(Arc::clone(&self.caller)) {
+            match count.get().saturating_sub(1) {
+                0 => drop(count.remove()),
+                less => drop(count.insert(less)),
             }
         }
     }

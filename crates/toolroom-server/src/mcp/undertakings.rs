@@ -64,9 +64,11 @@ impl Undertakings {
         if closing.run_until_cancelled(self.going_on.wait()).await.is_some() {
             return;
         }
-        tracing::warn!("{} calls of MCP are stopped: everything ends", self.going_on.len());
+        if !self.going_on.is_empty() {
+            tracing::warn!("{} calls are stopped: everything ends", self.going_on.len());
+        }
         if tokio::time::timeout(LAST_STEPS, self.going_on.wait()).await.is_err() {
-            tracing::warn!("{} calls of MCP did not end, and are left behind", self.going_on.len());
+            tracing::warn!("{} calls did not end, and are left behind", self.going_on.len());
         }
     }
 }

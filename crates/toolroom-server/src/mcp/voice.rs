@@ -38,6 +38,13 @@ impl Voice {
         }
     }
 
+    /// Waits until nobody listens any more.
+    pub(crate) async fn unheard(&self) {
+        if let Some(said) = &self.0 {
+            said.closed().await;
+        }
+    }
+
     /// Tells something that has to arrive. Says whether somebody hears it.
     pub(crate) async fn tell(&self, message: String) -> bool {
         match &self.0 {

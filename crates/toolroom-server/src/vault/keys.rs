@@ -1,9 +1,9 @@
 //! The vault and its master key, which is read, or made, when it is first needed.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::HashMap;
 use toolroom::ledger::{Seal, SealError as KernelSealError};
 use toolroom::redact::{Patterns, Redactor, Secret};
 use toolroom::scope::ProjectId;

@@ -1,8 +1,8 @@
 //! Keys: what a program shows to come in. Only a hash of each is kept.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use toolroom::clock::Timestamp;

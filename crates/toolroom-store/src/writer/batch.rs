@@ -1,8 +1,9 @@
 //! Which units share a transaction.
 
+use std::collections::HashSet;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 
+use foldhash::{HashMap, HashMapExt as _};
 use toolroom::conversation::{ConversationId, RunId};
 use toolroom::ledger::CallId;
 

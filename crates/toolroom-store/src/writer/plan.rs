@@ -1,8 +1,7 @@
 //! From units, and what the database said, to rows. No database here: what is refused is refused before
 //! anything is written.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use serde::Serialize;
 use sqlx::Arguments as _;
 use sqlx::sqlite::SqliteArguments;
@@ -74,7 +73,7 @@ impl<'a> Plan<'a> {
         let mut plan = Self { verdicts, calls: Vec::with_capacity(units.len()), ..Self::default() };
         let mut rates = Rates::new(questions, replies);
         // Where the row of a call begun in this very batch is, so that its close takes the place.
-        let mut begun = HashMap::new();
+        let mut begun = HashMap::default();
         let mut changed_runs = 0;
         let mut keeps_runs = false;
         let mut keeps_programs = false;

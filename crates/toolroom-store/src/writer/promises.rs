@@ -17,7 +17,7 @@ use crate::row::CallRow;
 const ROW_BYTES: usize = 64 * 1024;
 
 /// So many rows are worth a transaction of their own: the writer does not wait for more.
-pub(super) const ENOUGH: usize = 512;
+pub(super) const ENOUGH: usize = 1_000;
 
 thread_local! {
     /// Where a row is put into words before anybody is kept from promising theirs.

@@ -100,6 +100,7 @@ impl Gateway {
         let mut docked = self.docked.lock().await;
         let was_empty = docked.is_empty();
         let servers = kept.servers(project).await?;
+        catalog.explain_absences(project, servers.iter().map(why_missing).collect());
         let is_on = |name: &String| servers.iter().any(|server| server.name == *name && server.is_enabled);
         let gone: Vec<String> = docked.keys().filter(|name| !is_on(name)).cloned().collect();
         for name in gone {
@@ -210,6 +211,18 @@ fn tools(berth: &Arc<Berth>, definitions: &[DefinitionRecord], is_checked: bool)
 /// What can be used of a definition: what was accepted, if it is still that.
 fn usable(record: &DefinitionRecord) -> Option<&Value> {
     record.accepted.as_ref().filter(|_| record.offered.is_none())
+}
+
+/// What is said of tools of a server that are not in the catalog.
+fn why_missing(server: &ServerRecord) -> (String, String) {
+    let name = &server.name;
+    let why = match server.is_enabled {
+        true => {
+            format!("`toolroom mcp show {name}` says how that server is, and which of its tools can be used")
+        }
+        false => format!("the server `{name}` is off; `toolroom mcp enable {name}` switches it on"),
+    };
+    (source(name), why)
 }
 
 fn source(server: &str) -> String {

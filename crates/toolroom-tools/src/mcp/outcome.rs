@@ -76,7 +76,12 @@ pub(super) fn failed(server: &str, error: McpError, was_sent: bool) -> ToolError
             format!("the server `{server}` does not start"),
             Some(format!("`toolroom mcp show {server}` and `toolroom mcp logs {server}` tell a person why")),
         ),
-        McpError::Nonsense(_) | McpError::TooMuch { .. } | McpError::Version { .. } => {
+        McpError::TooMuch { what, limit } => (
+            ErrorKind::Upstream,
+            format!("{what} of the server `{server}` is longer than is taken: {limit}"),
+            Some("ask for less".to_owned()),
+        ),
+        McpError::Nonsense(_) | McpError::Version { .. } => {
             (ErrorKind::Upstream, format!("the server `{server}` gave no usable answer"), None)
         }
         _ => (ErrorKind::Unreachable, format!("the server `{server}` cannot be reached"), None),

@@ -158,7 +158,7 @@ impl Lines {
         self.partial.extend_from_slice(bytes);
         if self.partial.len() > MAX_MESSAGE_BYTES {
             self.partial = Vec::new();
-            self.desk.close(&McpError::Closed { why: too_large().to_string() });
+            self.desk.close(&too_large());
         }
     }
 

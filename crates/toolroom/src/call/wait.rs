@@ -20,12 +20,13 @@ pub(super) async fn until<T>(
     cancellation: &CancellationToken,
     work: impl Future<Output = T>,
 ) -> Result<T, Stopped> {
+    // What is ready wins afterwards, so whoever is late already must not look.
     if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
         return Err(Stopped::Late);
     }
     let mut work = pin!(work);
     let mut cancelled = pin!(cancellation.cancelled());
-    let mut late = pin!(deadline.map(tokio::time::sleep_until));
+    let mut late = pin!(None);
     // Most work is ready at the first look, and then neither a waiter nor a timer is set up.
     poll_fn(|task| {
         if cancellation.is_cancelled() {
@@ -36,6 +37,9 @@ pub(super) async fn until<T>(
         }
         if cancelled.as_mut().poll(task).is_ready() {
             return Poll::Ready(Err(Stopped::Cancelled));
+        }
+        if late.is_none() {
+            late.set(deadline.map(tokio::time::sleep_until));
         }
         match late.as_mut().as_pin_mut() {
             Some(late) => late.poll(task).map(|()| Err(Stopped::Late)),

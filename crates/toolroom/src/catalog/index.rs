@@ -26,6 +26,8 @@ struct Index {
     /// Bare names, to the ids that have them.
     bare: HashMap<String, Vec<String>>,
     features: BTreeMap<&'static str, Feature>,
+    /// Of each project, sources and what is to be said of tools they should have.
+    absences: BTreeMap<ProjectId, BTreeMap<String, String>>,
     /// How often something has changed.
     generation: u64,
 }
@@ -37,18 +39,24 @@ pub struct NotFound {
     pub candidates: Vec<String>,
     /// Names that look alike.
     pub nearest: Vec<String>,
+    /// Why it may be missing, where its source is known: see [`Catalog::explain_absences`].
+    pub why: Option<String>,
 }
 
 impl NotFound {
     /// What to try instead, if anything comes to mind.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
-        match (self.candidates.is_empty(), self.nearest.is_empty()) {
+        let alike = match (self.candidates.is_empty(), self.nearest.is_empty()) {
             (false, _) => {
                 Some(format!("several tools have that name, use the full id: {}", quoted(&self.candidates)))
             }
             (true, false) => Some(format!("did you mean {}?", quoted(&self.nearest))),
             (true, true) => None,
+        };
+        match (&self.why, alike) {
+            (Some(why), Some(alike)) => Some(format!("{alike} {why}")),
+            (why, alike) => alike.or_else(|| why.clone()),
         }
     }
 }
@@ -130,6 +138,23 @@ impl Catalog {
         self.write(|index| index.remove_source(project, source));
     }
 
+    /// What is said to whoever of a project names a tool that is not there, by its source: that of `mcp:files:read` is
+    /// `mcp:files`. Takes the place of whatever was to be said before.
+    pub fn explain_absences(&self, project: &ProjectId, reasons: BTreeMap<String, String>) {
+        if self.read().absences.get(project) == Some(&reasons) {
+            return;
+        }
+        // Nobody has to look again at tools because of this.
+        let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        index.absences.insert(project.clone(), reasons);
+    }
+
+    /// Why a tool of that id is not there, where its source is known.
+    #[must_use]
+    pub fn why_absent(&self, project: &ProjectId, id: &str) -> Option<String> {
+        self.read().why_absent(project, id)
+    }
+
     /// Finds a tool a caller of `project` may name: by id, by alias, or by a bare name that only one tool has.
     pub fn find(&self, project: &ProjectId, name: &str) -> Result<Arc<Entry>, NotFound> {
         let index = self.read();
@@ -150,13 +175,13 @@ impl Catalog {
             (Some(last), false) => {
                 found.push(last);
                 let candidates = found.iter().map(|entry| entry.spec().id.to_string()).collect();
-                Err(NotFound { candidates, nearest: Vec::new() })
+                Err(NotFound { candidates, nearest: Vec::new(), why: None })
             }
             (None, _) => {
                 let visible = index.tools.keys().filter(|id| index.visible(project, id).is_some());
                 let nearest =
                     nearest(name, visible.map(String::as_str)).into_iter().map(str::to_owned).collect();
-                Err(NotFound { candidates: Vec::new(), nearest })
+                Err(NotFound { candidates: Vec::new(), nearest, why: index.why_absent(project, name) })
             }
         }
     }
@@ -204,6 +229,11 @@ impl Index {
     /// The entry of that exact id which a project sees.
     fn visible(&self, project: &ProjectId, id: &str) -> Option<Arc<Entry>> {
         visible_to(project, self.tools.get(id)?)
+    }
+
+    fn why_absent(&self, project: &ProjectId, name: &str) -> Option<String> {
+        let (source, _) = name.rsplit_once(':')?;
+        self.absences.get(project)?.get(source).cloned()
     }
 
     fn insert_all(&mut self, entries: Vec<Entry>) -> Result<(), RegisterError> {

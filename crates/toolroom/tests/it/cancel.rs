@@ -7,9 +7,11 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::oneshot;
 use toolroom::call::CallContext;
-use toolroom::ledger::CallStatus;
+use toolroom::ledger::{CallStatus, RateLimit};
 use toolroom::testing::Bench;
-use toolroom::tool::{Arguments, Effect, ErrorKind, Pool, RaisedBy, Timeout, Tool, ToolError, ToolOutput};
+use toolroom::tool::{
+    Arguments, Effect, ErrorKind, NoArguments, Pool, RaisedBy, Timeout, Tool, ToolError, ToolOutput, tool_fn,
+};
 
 use crate::room::{error_of, kind_of, scripted, spec};
 
@@ -259,6 +261,21 @@ async fn a_deadline_in_the_past_runs_nothing() {
         let bench = Bench::new(scripted(spec, |_c, _a| async { Ok(ToolOutput::new("ran")) })).unwrap();
         let report = bench.room().call(bench.request().timeout(Duration::ZERO)).await;
         assert_eq!(kind_of(&report), ErrorKind::Timeout);
+    }
+}
+
+#[tokio::test]
+async fn a_deadline_in_the_past_uses_up_no_rate_and_takes_no_answer_that_is_at_hand() {
+    for is_at_hand in [false, true] {
+        let tool = tool_fn("app:probe", "Looks up", |_context, _: NoArguments| async { Ok("asked for") })
+            .unwrap()
+            .with(|spec| spec.effect(Effect::Read).rate(RateLimit::per_hour(1)))
+            .answers_at_hand(move |_, _| async move { Ok(is_at_hand.then(|| ToolOutput::new("found"))) });
+        let bench = Bench::new(tool).unwrap();
+        let report = bench.room().call(bench.request().timeout(Duration::ZERO)).await;
+        assert_eq!(kind_of(&report), ErrorKind::Timeout, "{is_at_hand}");
+        assert!(bench.journal().await[0].begun_at.is_none(), "{is_at_hand}");
+        assert!(bench.run(json!({})).await.success, "{is_at_hand}");
     }
 }
 

@@ -173,6 +173,30 @@ fn tools_of_one_source_can_be_taken_out() {
 }
 
 #[test]
+fn whoever_asks_for_a_tool_of_a_known_source_hears_why_it_is_not_there() {
+    let catalog = catalog(vec![tool("mcp:files:read", |_| {})]);
+    let generation = catalog.generation();
+    let explain = |reasons: &[(&str, &str)]| {
+        let reasons = reasons.iter().map(|(source, why)| ((*source).to_owned(), (*why).to_owned()));
+        catalog.explain_absences(&local(), reasons.collect());
+    };
+    let missing = |project: &ProjectId, id: &str| catalog.find(project, id).unwrap_err();
+    explain(&[("mcp:files", "it is off"), ("mcp:web", "it does not start")]);
+    assert_eq!(missing(&local(), "mcp:web:x").hint().unwrap(), "it does not start");
+    assert_eq!(
+        missing(&local(), "mcp:files:reed").hint().unwrap(),
+        "did you mean `mcp:files:read`? it is off"
+    );
+    for id in ["mcp:we:x", "mcp:web", "mcp:web:x:y", "web"] {
+        assert_eq!(missing(&local(), id).why, None, "{id}");
+    }
+    assert_eq!(missing(&ProjectId::new("other"), "mcp:web:x").why, None);
+    explain(&[]);
+    assert_eq!(missing(&local(), "mcp:web:x").why, None);
+    assert_eq!(catalog.generation(), generation, "no tool came or went");
+}
+
+#[test]
 fn whoever_has_seen_a_generation_knows_when_to_look_again() {
     let catalog = catalog(vec![tool("mcp:a:x", |_| {})]);
     let mut seen = catalog.generation();

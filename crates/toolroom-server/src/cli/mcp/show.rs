@@ -49,7 +49,7 @@ pub(super) fn show(document: &ServerDocument, output: Output) -> anyhow::Result<
         line("declared", &declared_words(record.declared.all));
     }
     record.imported_from.iter().for_each(|from| line("imported", from));
-    condition.title.iter().for_each(|title| line("calls itself", title));
+    condition.title.iter().for_each(|title| line("title", title));
     condition.era.iter().for_each(|era| line("era", era));
     let zone = environment::time_zone();
     condition.seen_at.iter().for_each(|at| line("last seen", &time(*at, &zone, "%Y-%m-%d %H:%M:%S")));

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::extract::Request as HttpRequest;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize as _;
@@ -29,19 +28,12 @@ use crate::telemetry;
 /// What opens a stream that lasts.
 const LISTEN: &str = "subscriptions/listen";
 
-pub(super) fn take(
-    server: Arc<Server>,
-    visitor: Visitor,
-    request: HttpRequest,
-) -> BoxFuture<'static, Response> {
-    Box::pin(async { taken(server, visitor, request).await.unwrap_or_else(IntoResponse::into_response) })
+pub(super) fn take(server: Arc<Server>, visitor: Box<Visitor>) -> BoxFuture<'static, Response> {
+    Box::pin(async { taken(server, visitor).await.unwrap_or_else(IntoResponse::into_response) })
 }
 
-async fn taken(
-    server: Arc<Server>,
-    Visitor { caller, place, .. }: Visitor,
-    request: HttpRequest,
-) -> Result<Response, Problem> {
+async fn taken(server: Arc<Server>, visitor: Box<Visitor>) -> Result<Response, Problem> {
+    let Visitor { request, caller, place, .. } = *visitor;
     let Some(caller) = caller else { return Err(Problem::forbidden("nobody knows who this is")) };
     let (parts, body) = request.into_parts();
     let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
@@ -209,6 +201,6 @@ fn traceparent<'a>(headers: &HeaderMap, request: &'a Request) -> Option<&'a str>
 
 /// Whether something may be told before the answer.
 fn may_hear(client: &Client, request: &Request) -> bool {
-    let wants_signs = request.meta.progress_token.is_some();
-    !client.era.is_modern() || client.level.is_some() || request.method == LISTEN || wants_signs
+    let wants_signs = client.level.is_some() || request.meta.progress_token.is_some();
+    wants_signs || client.hears_questions() || request.method == LISTEN
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::place::{hello, legacy, modern, modern_with, result, text};
+use crate::afoot::until;
 use crate::serve::Served;
 use crate::serve::stream::Stream;
 use crate::serve::wire::Reply;
@@ -216,4 +217,46 @@ fn a_client_of_the_earlier_era_is_asked_while_it_waits() {
     assert!(done["id"] == "a" && done["result"]["isError"].is_null(), "{done}");
     assert_eq!(served.written().lines().count(), 1);
     assert!(stream.next().is_none());
+}
+
+/// A call that asks its client, and the stream on which it does.
+fn asked(served: &Served, key: &str, session: &str) -> (String, Stream) {
+    let params = json!({"name": NOTE, "arguments": note(served, "mine")});
+    let call = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": params});
+    let mut stream = Stream::open(served.wire(), &legacy(key, session, &call));
+    assert_eq!(stream.next().unwrap().event["method"], "elicitation/create");
+    (served.home.journal()[0]["id"].as_str().unwrap().to_owned(), stream)
+}
+
+#[test]
+fn what_somebody_else_answers_meanwhile_counts_and_the_form_is_taken_back() {
+    let served = Served::new();
+    let key = served.key("local", "call");
+    let session = hello(&served, &key, &can_ask());
+    for (answer, is_denied) in [("approve", false), ("deny", true)] {
+        let (call, mut stream) = asked(&served, &key, &session);
+        served.home.run_own(&["approvals", answer, &call]).ended(0);
+        let over = stream.next().unwrap().event;
+        assert_eq!(over["method"], "notifications/cancelled", "{over}");
+        let done = stream.next().unwrap().event;
+        assert_eq!(done["result"]["isError"] == true, is_denied, "{done}");
+    }
+    assert_eq!(served.written().lines().count(), 1);
+}
+
+#[test]
+fn whoever_leaves_a_form_behind_holds_no_place() {
+    let served = Served::configured("[server]\nat_once = 4\n");
+    let key = served.key("local", "call");
+    let session = hello(&served, &key, &can_ask());
+    for _ in 0..8 {
+        let params = json!({"name": NOTE, "arguments": note(&served, "mine")});
+        let call = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": params});
+        // The one before needs a moment to notice.
+        until(|| {
+            let mut wire = served.wire();
+            wire.send(&legacy(&key, &session, &call));
+            wire.head().status == 200
+        });
+    }
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::place::{hello, legacy, modern, result, text};
 use crate::afoot::until;
+use crate::home::Home;
 use crate::serve::Served;
 use crate::serve::stream::Stream;
 use crate::serve::wire::Asked;
@@ -146,6 +147,52 @@ fn a_notification_cancels_in_the_earlier_era_and_leaving_does_not() {
     assert_eq!(served.home.journal()[0]["status"], "begun");
     cancel(json!("a"));
     until(|| served.home.journal()[0]["status"] == "cancelled");
+}
+
+#[test]
+fn a_client_of_the_earlier_era_is_told_before_the_answer_what_it_wants_to_hear() {
+    let served = Served::new();
+    let key = served.key("local", "call");
+    let session = hello(&served, &key, &json!({}));
+    let params = json!({"name": "app__countdown", "arguments": {"seconds": 1}});
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    assert!(result(&served.ask(&legacy(&key, &session, &call)))["isError"].is_null());
+    let level = json!({"jsonrpc": "2.0", "id": 2, "method": "logging/setLevel", "params": {"level": "info"}});
+    served.ask(&legacy(&key, &session, &level)).is(200);
+    let told = Stream::open(served.wire(), &legacy(&key, &session, &call)).rest();
+    let methods: Vec<_> = told.iter().map(|told| told.event["method"].as_str()).collect();
+    assert_eq!(methods.first(), Some(&Some("notifications/message")), "{methods:?}");
+    assert!(told.last().unwrap().event["result"].is_object(), "{methods:?}");
+}
+
+#[test]
+fn what_decides_something_is_said_once() {
+    let served = Served::new();
+    let key = served.key("local", "call");
+    let call = || modern(&key, "tools/call", json!({"name": "calculator", "arguments": {"expression": "1"}}));
+    served.ask(&call()).is(200);
+    for (name, value) in [
+        ("Mcp-Name", "fs-write"),
+        ("Mcp-Method", "tools/list"),
+        ("MCP-Protocol-Version", "2025-11-25"),
+        ("Authorization", "Bearer trk_prod_other"),
+        ("Content-Type", "application/json"),
+    ] {
+        let detail = served.ask(&call().header(name, value)).is(400).json()["detail"].clone();
+        assert!(detail.as_str().unwrap().contains("more than once"), "{name}: {detail}");
+    }
+    served.ask(&call().header("X-Mine", "1").header("X-Mine", "2")).is(200);
+}
+
+#[test]
+fn whoever_calls_a_tool_of_a_server_that_is_not_there_hears_how_to_find_out() {
+    let home = Home::new();
+    home.run_own(&["mcp", "add", "calm", "--no-start", "--", "true"]).ended(0);
+    let served = Served::at(home);
+    let key = served.key("local", "call");
+    let call = modern(&key, "tools/call", json!({"name": "mcp__calm__work", "arguments": {}}));
+    let message = served.ask(&call).json()["error"]["message"].clone();
+    assert!(message.as_str().unwrap().contains("toolroom mcp show calm"), "{message}");
 }
 
 #[test]

@@ -16,13 +16,16 @@ fn an_entry_is_kept_shown_switched_and_removed() {
     assert_eq!((&added["state"], &added["reached"]["profile"]), (&json!("never_seen"), &json!("workspace")));
     assert!(added["reached"]["command"].as_str().unwrap().starts_with('/'), "where it was found: {added}");
     assert!(format!("{:?}", home.run(&words).ended(2)).contains("--replace"), "no entry is lost by mistake");
+    let unseen = home.run(&["call", "mcp:calm:work"]).ended(5).err;
+    assert!(unseen.contains("toolroom mcp show calm"), "{unseen}");
     let shown = home.run(&["mcp", "show", "calm"]).ended(0).out;
     assert!(shown.contains(&format!("{script} 'x y'")) && shown.contains("MODE=a b"), "{shown}");
 
     home.run(&["mcp", "disable", "calm"]).ended(0);
     assert_eq!(home.run(&["mcp", "list", "--json"]).ended(0).json()[0]["state"], "disabled");
     home.run(&["mcp", "test", "calm"]).ended(0);
-    home.run(&["call", "mcp:calm:work", "--yes"]).ended(5);
+    let off = home.run(&["call", "mcp:calm:work", "--yes"]).ended(5).err;
+    assert!(off.contains("the server `calm` is off") && off.contains("toolroom mcp enable calm"), "{off}");
     home.run(&["mcp", "enable", "calm"]).ended(0);
     assert_eq!(home.run(&["call", "mcp:calm:work", "--yes"]).ended(0).out, "ok\n");
     home.run(&["tools", "disable", "mcp:calm:work"]).ended(0);
@@ -30,7 +33,8 @@ fn an_entry_is_kept_shown_switched_and_removed() {
 
     home.run(&["mcp", "remove", "calm"]).ended(0);
     home.run(&["mcp", "show", "calm"]).ended(5);
-    home.run(&["call", "mcp:calm:work", "--yes"]).ended(5);
+    let gone = home.run(&["call", "mcp:calm:work", "--yes"]).ended(5).err;
+    assert!(!gone.contains("toolroom mcp"), "{gone}");
 }
 
 #[test]

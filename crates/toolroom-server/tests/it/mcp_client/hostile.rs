@@ -31,7 +31,7 @@ fn whatever_a_server_does_a_call_ends() {
         ("wrong_ids", 124, "timeout"),
         ("silent", 124, "timeout"),
         ("floods", 1, "unreachable"),
-        ("endless_line", 1, "unreachable"),
+        ("endless_line", 1, "upstream"),
         ("dies", 1, "unreachable"),
     ] {
         let (home, added) = with(mode);
@@ -40,6 +40,8 @@ fn whatever_a_server_does_a_call_ends() {
         let ended = called(&home, "work", limit).ended(code).json();
         assert_eq!(ended["error"]["kind"], kind, "{mode}: {ended}");
         assert!(!ended.to_string().contains("stolen"), "{mode}: {ended}");
+        let told = ended["error"]["message"].as_str().unwrap();
+        assert_eq!(told.contains("8 MiB"), mode == "endless_line", "{mode}: {ended}");
         assert_eq!(home.journal()[0]["status"], "unknown", "{mode}: nobody knows whether it happened");
     }
     let (home, added) = with("talkative");

@@ -110,6 +110,33 @@ fn a_named_request_goes_on_when_its_sender_is_gone() {
 }
 
 #[test]
+fn a_name_that_is_taken_stands_for_work_however_early_its_sender_leaves() {
+    let served = served();
+    let key = served.key("local", "call");
+    for number in 0..20 {
+        let asked = append(&served, &key, &format!("early-{number}"), "one");
+        let mut wire = served.wire();
+        wire.send(&asked);
+        drop(wire);
+        until(|| served.ask(&asked).status == 200);
+    }
+    assert_eq!(served.written().lines().count(), 20);
+}
+
+#[test]
+fn a_named_request_whose_sender_is_gone_ends_in_order_before_the_server_does() {
+    let mut served = served();
+    let key = served.key("local", "call");
+    let wait = Asked::new("POST", "/v1/calls").key(&key).header("Idempotency-Key", "slow");
+    let mut wire = served.wire();
+    wire.send(&wait.json(&json!({"tool": "countdown", "arguments": {"seconds": 2}})));
+    served.has_begun(1);
+    drop(wire);
+    served.ends();
+    assert_eq!(served.home.journal()[0]["status"], "done");
+}
+
+#[test]
 fn a_key_that_was_told_twice_is_nowhere_in_between() {
     let served = served();
     let manager = served.key("local", &SCOPES.join(","));

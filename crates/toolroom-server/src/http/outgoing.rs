@@ -1,5 +1,6 @@
-//! Connections whose other side has stopped reading. What was said to them would be held for as long as they like, and
-//! so would their place.
+//! What we say on a connection: in one piece where it is short, and not for ever where nobody reads it.
+//!
+//! What was said to somebody who has stopped reading would be held for as long as they like, and so would their place.
 
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
@@ -12,15 +13,18 @@ use tokio::time::{Sleep, sleep};
 /// Whoever takes nothing for so long has gone.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What is no longer than this is said in one piece: handing the system several costs it more than putting them together costs us.
+const SHORT: usize = 1_024;
+
 /// A connection that is given up when nothing can be written to it for a while.
-pub(super) struct Impatient<S> {
+pub(super) struct Outgoing<S> {
     stream: S,
     patience: Duration,
     /// Runs out while we wait for the other side.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S: AsyncWrite + Unpin> Impatient<S> {
+impl<S: AsyncWrite + Unpin> Outgoing<S> {
     pub(super) const fn new(stream: S) -> Self {
         Self { stream, patience: PATIENCE, waiting: None }
     }
@@ -41,7 +45,7 @@ impl<S: AsyncWrite + Unpin> Impatient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for Outgoing<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -51,7 +55,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Outgoing<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
         self.attempt(context, |stream, context| stream.poll_write(context, bytes))
     }
@@ -61,7 +65,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
         context: &mut Context<'_>,
         pieces: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
-        self.attempt(context, |stream, context| stream.poll_write_vectored(context, pieces))
+        let mut short = [0; SHORT];
+        match together(pieces, &mut short) {
+            Some(whole) => self.poll_write(context, whole),
+            None => self.attempt(context, |stream, context| stream.poll_write_vectored(context, pieces)),
+        }
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -77,16 +85,54 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
     }
 }
 
+/// Several pieces as one, if there is room for them.
+fn together<'a>(pieces: &[IoSlice<'_>], room: &'a mut [u8]) -> Option<&'a [u8]> {
+    let mut filled = 0;
+    for piece in pieces {
+        let end = filled + piece.len();
+        room.get_mut(filled..end)?.copy_from_slice(piece);
+        filled = end;
+    }
+    room.get(..filled)
+}
+
 #[cfg(test)]
 mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
 
     use super::*;
 
+    #[test]
+    fn what_is_short_is_put_together() {
+        let mut room = [0; 4];
+        let mut put = |pieces: &[&[u8]]| {
+            let pieces: Vec<_> = pieces.iter().map(|piece| IoSlice::new(piece)).collect();
+            together(&pieces, &mut room).map(<[u8]>::to_vec)
+        };
+        assert_eq!(put(&[b"a", b"", b"bc"]), Some(b"abc".to_vec()));
+        assert_eq!(put(&[b"ab", b"cd"]), Some(b"abcd".to_vec()));
+        assert_eq!(put(&[]), Some(Vec::new()));
+        assert_eq!(put(&[b"ab", b"cde"]), None);
+    }
+
+    #[tokio::test]
+    async fn what_is_said_in_pieces_arrives_in_order() {
+        let (ours, mut theirs) = duplex(4 * SHORT);
+        let mut stream = Outgoing::new(ours);
+        for length in [1, SHORT / 2, SHORT / 2 + 1, SHORT + 1] {
+            let (head, body) = (vec![b'h'; length], vec![b'b'; length]);
+            let pieces = [IoSlice::new(&head), IoSlice::new(&[]), IoSlice::new(&body)];
+            assert_eq!(stream.write_vectored(&pieces).await.unwrap(), 2 * length);
+            let mut heard = vec![0; 2 * length];
+            theirs.read_exact(&mut heard).await.unwrap();
+            assert_eq!(heard, [head, body].concat());
+        }
+    }
+
     #[tokio::test]
     async fn who_stops_reading_is_given_up() {
         let (ours, mut theirs) = duplex(10);
-        let mut stream = Impatient { patience: Duration::from_millis(1), ..Impatient::new(ours) };
+        let mut stream = Outgoing { patience: Duration::from_millis(1), ..Outgoing::new(ours) };
         stream.write_all(&[0; 10]).await.unwrap();
         assert_eq!(stream.write_all(b"more").await.unwrap_err().kind(), ErrorKind::TimedOut);
         // Whoever reads again after all is not held to what was.
