@@ -2,10 +2,12 @@
 //! where the kernel looks at the wall clock. Timers are tokio's.
 
 use std::fmt;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use uuid::ContextV7;
 
 pub use uuid::Uuid;
 
@@ -71,28 +73,31 @@ pub trait Clock: Send + Sync + fmt::Debug {
     fn random_id(&self) -> Uuid;
 }
 
+/// Keeps ids of the same moment in the order in which they were made.
+static ORDER: Mutex<ContextV7> = Mutex::new(ContextV7::new());
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's one look at the wall clock")]
+fn since_epoch() -> Duration {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
+}
+
 /// The machine's clock and random numbers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the door: the kernel's one look at the wall clock"
-    )]
     fn now(&self) -> Timestamp {
-        let since_epoch =
-            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        Timestamp(micros(since_epoch))
+        Timestamp(micros(since_epoch()))
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the door: version 7 carries the time")]
     fn ordered_id(&self) -> Uuid {
+        let now = since_epoch();
         // A machine that has lost its clock may stand before the epoch, where version 7 has no ids.
-        if self.now().as_micros() <= 0 {
+        if now.is_zero() {
             return self.random_id();
         }
-        Uuid::now_v7()
+        Uuid::new_v7(uuid::Timestamp::from_unix(&ORDER, now.as_secs(), now.subsec_nanos()))
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's one source of randomness")]

@@ -94,13 +94,10 @@ async fn create(
     }
     let id = CallId::fresh(server.app.room.clock());
     let stop = server.closing.child_token();
-    let mut request = CallRequest::new(new.tool)
+    let mut request = CallRequest::through(ENTRANCE, new.tool, caller.scope.clone(), stop.clone())
         .id(id.clone())
         .arguments(new.arguments)
-        .context(new.context)
-        .scope(caller.scope.clone())
-        .entrance(ENTRANCE)
-        .cancellation(stop.clone());
+        .context(new.context);
     request.timeout = timeout;
     let left = stop.clone();
     let report = Box::pin(async move {

@@ -86,18 +86,22 @@ impl Inside {
     pub(super) async fn answer(self, server: &Arc<Server>, visitor: Box<Visitor>) -> Response {
         match self {
             Self::Direct(answer) => answer(Arc::clone(server), visitor).await,
-            Self::Routed(mut handler) => {
-                let Visitor { mut request, sender, page, place, caller, .. } = *visitor;
-                let known = request.extensions_mut();
-                known.insert(ForeignPage(page));
-                sender.map(|sender| known.insert(Sender(sender)));
-                place.map(|place| known.insert(place));
-                caller.map(|caller| known.insert(caller));
-                let Ok(response) = handler.call(request).await;
-                response
-            }
+            // What is reached without a router carries no room for one.
+            Self::Routed(handler) => Box::pin(routed(handler, visitor)).await,
         }
     }
+}
+
+/// Hands on to what the router has found, with what is known of the visitor.
+async fn routed(mut handler: Handler, visitor: Box<Visitor>) -> Response {
+    let Visitor { mut request, sender, page, place, caller, .. } = *visitor;
+    let known = request.extensions_mut();
+    known.insert(ForeignPage(page));
+    sender.map(|sender| known.insert(Sender(sender)));
+    place.map(|place| known.insert(place));
+    caller.map(|caller| known.insert(caller));
+    let Ok(response) = handler.call(request).await;
+    response
 }
 
 impl Visitor {

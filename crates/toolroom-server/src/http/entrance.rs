@@ -7,7 +7,6 @@ use std::net::IpAddr;
 
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use tokio::time::Instant;
 
 use super::door::{Asked, Door, Inside, Visitor};
 use super::forwarded;
@@ -53,7 +52,7 @@ async fn pass(
     };
     let Some(caller) = caller else { return inside.answer(server, visitor).await };
     telemetry::is_of(&caller);
-    let visit = match server.pacing.caller(Instant::now(), &caller) {
+    let visit = match server.pacing.caller(visitor.came, &caller) {
         Ok(visit) => visit,
         Err(problem) => return problem.into_response(),
     };

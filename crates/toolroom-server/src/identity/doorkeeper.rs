@@ -85,10 +85,12 @@ impl Doorkeeper {
 
     /// Who it is.
     pub(crate) async fn identify(&self, shown: Shown<'_>) -> Result<Caller, Unidentified> {
+        let page = shown.foreign_page;
+        // Most are programs: what others need takes no room in each request.
         match (shown.bearer, shown.cookie) {
-            (Some(text), _) if EndUser::is_token(text) => self.end_user(text, shown.foreign_page).await,
-            (Some(text), _) => self.program(text, shown.foreign_page).await,
-            (None, Some(cookie)) => self.browser(cookie, shown.foreign_page).await,
+            (Some(text), _) if EndUser::is_token(text) => Box::pin(self.end_user(text, page)).await,
+            (Some(text), _) => self.program(text, page).await,
+            (None, Some(cookie)) => Box::pin(self.browser(cookie, page)).await,
             (None, None) => Err(Unidentified::Nothing),
         }
     }

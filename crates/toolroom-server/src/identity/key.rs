@@ -104,12 +104,12 @@ pub(super) fn secret_text(clock: &dyn Clock) -> String {
 /// What is kept of a secret text.
 pub(super) fn hash_of(text: &str) -> String {
     let digest = Sha256::digest(text);
-    let mut digits = [0; 64];
+    let mut digits = vec![0; 2 * digest.len()];
     // At once, and not digit by digit: it happens for each request.
-    match hex::encode_to_slice(digest, &mut digits) {
-        Ok(()) => String::from_utf8_lossy(&digits).into_owned(),
+    match hex::encode_to_slice(digest, &mut digits).map(|()| String::from_utf8(digits)) {
+        Ok(Ok(digits)) => digits,
         // Whatever happens, no two texts have one hash.
-        Err(_) => hex::encode(digest),
+        Ok(Err(_)) | Err(_) => hex::encode(digest),
     }
 }
 

@@ -12,8 +12,8 @@ use super::content::{self, Promise};
 use super::desk::{Calls, Desk};
 use super::dialogue::{Brought, Dialogue, HeldDialogue, Wanted};
 use super::listing::promise;
-use super::message::Request;
 use super::names;
+use super::params::Params;
 use super::parked::made_by;
 use super::peer::Asker;
 use super::progress::Signs;
@@ -36,26 +36,36 @@ pub(super) struct Wish<'a> {
     pub(super) progress: Option<ProgressSink>,
 }
 
+impl Wish<'_> {
+    /// The call, under this id.
+    fn request(&self, id: CallId, arguments: Map<String, Value>) -> CallRequest {
+        let (tool, peer) = (self.entry.spec().id.as_str(), &self.asker.peer);
+        let request = CallRequest::through(ENTRANCE, tool, peer.scope.clone(), self.stop.clone());
+        let request = request.id(id).arguments(arguments).metadata(made_by(&peer.name));
+        CallRequest { progress: self.progress.clone(), ..request }
+    }
+}
+
 impl Desk {
     /// Calls a tool, or goes on with a call that was parked.
     pub(super) async fn call(
         &self,
         calls: &Arc<dyn Calls>,
         asker: &Asker,
-        Request { name, arguments, mut params, meta, .. }: Request,
+        mut params: Box<Params>,
         stop: &CancellationToken,
     ) -> Result<String, Refusal> {
-        let Some(Value::String(name)) = name else {
+        let Some(Value::String(name)) = params.name.take() else {
             return Err(Refusal::invalid("`name` says which tool"));
         };
         let project = &asker.peer.scope.project;
         let catalog = self.app.room.catalog();
         let entry = names::find(catalog, project, &name);
         let entry = entry.ok_or_else(|| unknown(&name, names::hint(catalog, project, &name)))?;
-        let arguments = content::object(arguments);
+        let arguments = content::object(params.arguments.take());
         let arguments = arguments.ok_or_else(|| Refusal::invalid("`arguments` has to be an object"))?;
-        let brought = Brought::take(asker, &mut params)?;
-        let signs = Signs::of(&asker.voice, &name, meta.progress_token, asker.client.level);
+        let brought = Brought::take(asker, &mut params.others)?;
+        let signs = Signs::of(&asker.voice, &name, params.meta.progress_token.take(), asker.client.level);
         let progress =
             signs.map(|signs| Arc::new(move |sign: Progress| signs.pass_on(&sign)) as ProgressSink);
         let wish = Wish { calls, asker, entry: &entry, stop, progress };
@@ -67,19 +77,20 @@ impl Desk {
             }
             None => None,
         };
-        match state {
+        let own = match state {
+            Some(Carried::Own(own)) => Some(own),
             Some(Carried::Parked(call)) => {
-                Box::pin(self.answered(&wish, &call, &arguments, &brought.answers)).await
+                return Box::pin(self.answered(&wish, &call, &arguments, &brought.answers)).await;
             }
-            Some(Carried::Own(own)) => self.make(&wish, arguments, brought.answers, Some(own)).await,
             Some(Carried::Task { .. }) => {
-                Err(Refusal::invalid("`requestState` names a task; see `tasks/get`"))
+                return Err(Refusal::invalid("`requestState` names a task; see `tasks/get`"));
             }
             None => match self.parked_before(&wish, &arguments).await? {
-                Some(call) => Box::pin(self.go_on(&wish, call)).await,
-                None => self.make(&wish, arguments, brought.answers, None).await,
+                Some(call) => return Box::pin(self.go_on(&wish, call)).await,
+                None => None,
             },
-        }
+        };
+        self.make(&wish, arguments, brought.answers, own).await
     }
 
     /// Makes a new call.
@@ -91,14 +102,7 @@ impl Desk {
         own: Option<Value>,
     ) -> Result<String, Refusal> {
         let id = CallId::fresh(self.app.room.clock());
-        let mut request = CallRequest::new(wish.entry.spec().id.as_str())
-            .id(id.clone())
-            .arguments(arguments)
-            .scope(wish.asker.peer.scope.clone())
-            .entrance(ENTRANCE)
-            .metadata(made_by(&wish.asker.peer.name))
-            .cancellation(wish.stop.clone());
-        request.progress.clone_from(&wish.progress);
+        let request = wish.request(id.clone(), arguments);
         let fixtures = self.fixtures();
         let dialogue = fixtures.map(|_| Arc::new(Dialogue::new(wish.asker.clone(), answers, own)));
         let held = fixtures.zip(dialogue.as_ref()).map(|(fixtures, dialogue)| {

@@ -12,6 +12,7 @@ use super::changes::Lookouts;
 use super::fixtures::Fixtures;
 use super::listing::{Listed, Listings};
 use super::message::Request;
+use super::params::Params;
 use super::parked::Parked;
 use super::peer::Asker;
 use super::progress::Level;
@@ -113,14 +114,14 @@ impl Desk {
         self: &Arc<Self>,
         calls: &Arc<dyn Calls>,
         asker: &Asker,
-        request: Box<Request>,
+        request: Request,
         stop: &CancellationToken,
     ) -> Result<Told, Refusal> {
         let answer = match request.method.as_str() {
-            "tools/call" => self.call(calls, asker, *request, stop).await,
+            "tools/call" => self.call(calls, asker, request.params, stop).await,
             // What is rarer takes no room in each of them.
-            "resources/read" => return Box::pin(self.read_resource(asker, &request.params)).await,
-            _ => Box::pin(self.answer_otherwise(calls, asker, *request, stop)).await,
+            "resources/read" => return Box::pin(self.read_resource(asker, &request.params.others)).await,
+            _ => Box::pin(self.answer_otherwise(calls, asker, request, stop)).await,
         };
         answer.map(Told::from)
     }
@@ -130,9 +131,10 @@ impl Desk {
         self: &Arc<Self>,
         calls: &Arc<dyn Calls>,
         asker: &Asker,
-        Request { id, method, name, arguments, params, .. }: Request,
+        Request { id, method, params }: Request,
         stop: &CancellationToken,
     ) -> Result<String, Refusal> {
+        let Params { name, arguments, others: params, .. } = *params;
         let era = asker.client.era;
         match (method.as_str(), &asker.client.session) {
             ("tools/list", _) => {

@@ -13,7 +13,7 @@ fn mcp_message() {
             let answer = result_text(&request.id, "{}");
             let answered = Message::read(answer.as_bytes()).unwrap();
             assert!(matches!(answered, Message::Response { id, outcome: Ok(_) } if id == request.id));
-            if let Some(Err(refusal)) = Client::named(&request.meta) {
+            if let Some(Err(refusal)) = Client::named(&request.params.meta) {
                 assert!(!refusal.message.is_empty());
             }
         }

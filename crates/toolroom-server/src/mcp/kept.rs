@@ -67,7 +67,8 @@ impl Desk {
         let is_needed = promise == Promise::Schema || done.value.get("content").is_some();
         let whole = match done.artifact.as_ref().filter(|_| done.truncated && is_needed) {
             Some(artifact) => {
-                let found = self.artifact(scope, artifact).await?;
+                // Rarely is anything to be read: it takes no room otherwise.
+                let found = Box::pin(self.artifact(scope, artifact)).await?;
                 found.and_then(|artifact| serde_json::from_slice(&artifact.bytes).ok())
             }
             None => None,
@@ -76,7 +77,7 @@ impl Desk {
         for name in
             form(whole.as_ref().unwrap_or(&done.value)).into_iter().flat_map(|form| named(form.content))
         {
-            if let Some(file) = self.artifact(scope, &ArtifactId::new(name)).await?
+            if let Some(file) = Box::pin(self.artifact(scope, &ArtifactId::new(name))).await?
                 && file.call == report.call_id
             {
                 files.insert(name.to_owned(), file);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::id::GivenId;
-use super::params::{Expected, Meta, Params};
+use super::params::{Expected, Params};
 use super::refusal::Refusal;
 
 pub(crate) use super::id::Id;
@@ -16,20 +16,13 @@ pub(crate) use super::id::Id;
 pub(crate) struct Request {
     pub(crate) id: Id,
     pub(crate) method: String,
-    /// The tool or prompt that it names, and what for.
-    pub(crate) name: Option<Value>,
-    pub(crate) arguments: Option<Value>,
-    /// What else it wants it with.
-    pub(crate) params: Map<String, Value>,
-    /// What it says of itself.
-    pub(crate) meta: Meta,
+    pub(crate) params: Box<Params>,
 }
 
 /// What a client sends.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Message {
-    /// In a box: it is handed on a long way.
-    Request(Box<Request>),
+    Request(Request),
     Notification {
         method: String,
         params: Map<String, Value>,
@@ -62,7 +55,7 @@ struct Envelope<'a> {
     #[serde(default)]
     method: Option<String>,
     #[serde(default)]
-    params: Expected<Params>,
+    params: Expected<Box<Params>>,
     #[serde(default, deserialize_with = "present")]
     result: Option<Value>,
     #[serde(default)]
@@ -114,16 +107,16 @@ impl Message {
                 }
             };
         };
-        let Params { name, arguments, others: params, meta } = match params {
-            Expected::Nothing => Params::default(),
+        let params = match params {
+            Expected::Nothing => Box::default(),
             Expected::Object(params) => params,
             Expected::SomethingElse => {
                 return Err(wrong(id, Refusal::invalid("`params` has to be an object")));
             }
         };
         Ok(match id {
-            Some(id) => Self::Request(Box::new(Request { id, method, name, arguments, params, meta })),
-            None => Self::Notification { method, params },
+            Some(id) => Self::Request(Request { id, method, params }),
+            None => Self::Notification { method, params: params.others },
         })
     }
 }

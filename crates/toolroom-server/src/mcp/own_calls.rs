@@ -29,12 +29,15 @@ impl OwnCalls {
 
 impl Calls for OwnCalls {
     fn call(&self, request: CallRequest) -> BoxFuture<'_, CallReport> {
+        let id = request.id.clone();
+        let enter = |id| self.running.enter(id, request.scope.clone(), request.cancellation.clone());
+        let running = id.map(enter);
+        // Whoever starts us sits at this machine.
+        let call = Box::pin(self.app.room.call(request.seat(Seat::Here)));
         Box::pin(async move {
-            let id = request.id.clone();
-            let enter = |id| self.running.enter(id, request.scope.clone(), request.cancellation.clone());
-            let _running = id.map(enter);
-            // Whoever starts us sits at this machine.
-            self.app.room.call(request.seat(Seat::Here)).await
+            let report = call.await;
+            drop(running);
+            report
         })
     }
 

@@ -10,11 +10,13 @@ use serde_json::{Map, Value};
 
 /// What a message wants something with. What nearly every request names has a place of its own.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Params {
-    pub(super) name: Option<Value>,
-    pub(super) arguments: Option<Value>,
-    pub(super) others: Map<String, Value>,
-    pub(super) meta: Meta,
+pub(crate) struct Params {
+    /// The tool or prompt that it names, and what for.
+    pub(crate) name: Option<Value>,
+    pub(crate) arguments: Option<Value>,
+    pub(crate) others: Map<String, Value>,
+    /// What it says of itself.
+    pub(crate) meta: Meta,
 }
 
 /// What a request says of itself and of who makes it, as it stands there.
@@ -53,7 +55,8 @@ trait Entries: Default {
 #[derive(Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl Entries for Params {
+/// In a box from the first entry on: it is large, and handed on a long way.
+impl Entries for Box<Params> {
     fn take<'de, A: MapAccess<'de>>(&mut self, key: Cow<'de, str>, entries: &mut A) -> Result<(), A::Error> {
         match key.as_ref() {
             "name" => self.name = Some(entries.next_value()?),
@@ -144,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    fn read(value: &Value) -> Expected<Params> {
+    fn read(value: &Value) -> Expected<Box<Params>> {
         serde_json::from_str(&value.to_string()).unwrap()
     }
 
@@ -154,9 +157,8 @@ mod tests {
             VERSION: "2026-07-28", CAPABILITIES: {"roots": {}}, "other": [{"deep": null}], "progressToken": 7,
             LEVEL: "info", "traceparent": "00-a-b-01",
         }, "arguments": {"_meta": 1}});
-        let Expected::Object(Params { name, arguments, others, meta }) = read(&said) else {
-            panic!("an object")
-        };
+        let Expected::Object(params) = read(&said) else { panic!("an object") };
+        let Params { name, arguments, others, meta } = *params;
         assert_eq!((name, arguments), (Some(json!("echo")), Some(json!({"_meta": 1}))));
         assert_eq!(Value::Object(others), json!({"cursor": null}));
         let expected = Meta {

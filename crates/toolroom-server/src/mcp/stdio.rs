@@ -205,8 +205,8 @@ impl Line {
         });
     }
 
-    async fn request(&self, request: Box<Request>, session: &mut Option<Arc<Session>>) {
-        let client = match Client::named(&request.meta) {
+    async fn request(&self, request: Request, session: &mut Option<Arc<Session>>) {
+        let client = match Client::named(&request.params.meta) {
             Some(Ok((client, MODERN))) => client,
             Some(Ok((_, version))) => {
                 return self.refuse(Some(&request.id), &Refusal::version(version)).await;
@@ -214,7 +214,7 @@ impl Line {
             Some(Err(refusal)) => return self.refuse(Some(&request.id), &refusal).await,
             None if request.method == "initialize" => {
                 let name = Arc::clone(&self.peer.name);
-                let new = Arc::new(Session::new(String::new(), name, &request.params));
+                let new = Arc::new(Session::new(String::new(), name, &request.params.others));
                 let text = result_text(&request.id, &Desk::welcome(&new));
                 // Whoever begins anew has left the session before.
                 if let Some(before) = session.replace(new) {
@@ -243,7 +243,7 @@ impl Line {
         }
     }
 
-    fn work(&self, client: Client, request: Box<Request>, stop: CancellationToken, working: Working) {
+    fn work(&self, client: Client, request: Request, stop: CancellationToken, working: Working) {
         let (calls, desk, said) = (Arc::clone(&self.calls), Arc::clone(&self.desk), self.said.clone());
         let (ending, closing) = (self.ending.clone(), self.closing.clone());
         let asker = Asker {

@@ -1,5 +1,6 @@
 //! Secrets: keeping them, opening them, and hiding them.
 
+use std::future::ready;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -205,12 +206,13 @@ impl Redactions for Vault {
         project: &'a ProjectId,
         revision: i64,
     ) -> BoxFuture<'a, Result<Arc<Redactor>, RedactionError>> {
+        // Nearly always it is known, and nobody has to wait.
+        if let Some((known, redactor)) = lock(&self.known).get(project)
+            && *known == revision
+        {
+            return Box::pin(ready(Ok(Arc::clone(redactor))));
+        }
         Box::pin(async move {
-            if let Some((known, redactor)) = lock(&self.known).get(project)
-                && *known == revision
-            {
-                return Ok(Arc::clone(redactor));
-            }
             let read = self.read(project).await;
             let redactor = Arc::new(read.map_err(|error| RedactionError::new(project.clone(), error))?);
             lock(&self.known).insert(project.clone(), (revision, Arc::clone(&redactor)));

@@ -142,18 +142,16 @@ impl Working<'_> {
     fn call_request(&self, call: &OpenCall) -> CallRequest {
         // A name that no tool of the agent has may still be one that somebody else's tool has: the choice refuses it.
         let tool = self.tools.find(&call.name).map_or(call.name.as_str(), |entry| entry.spec().id.as_str());
-        let mut request = CallRequest::new(tool)
+        let stop = self.cancellation.child_token();
+        let mut request = CallRequest::through("agent", tool, self.run.scope.clone(), stop)
             .arguments_text(&*call.arguments)
-            .scope(self.run.scope.clone())
-            .entrance("agent")
             .seat(self.run.seat)
             .conversation(self.run.conversation.as_str(), Some(self.run.id.as_str()))
             .model_call(call.id.as_str())
             .context(self.run.context.clone())
             .metadata(self.facts().into_metadata())
             .choice(Arc::clone(&self.agent.choice))
-            .provenance(self.run.provenance)
-            .cancellation(self.cancellation.child_token());
+            .provenance(self.run.provenance);
         request.progress = self.progress_of(&call.id);
         request.client_tool = self.run.client_tools.of(tool).cloned();
         request

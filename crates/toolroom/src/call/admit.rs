@@ -10,6 +10,7 @@ use super::record::{Beginning, OpenCall};
 use super::report::{Denial, Exit};
 use super::wait::{Stopped, until};
 use crate::catalog::{Entry, Places};
+use crate::clock::Timestamp;
 use crate::ledger::{BeginCall, BeginError, CallRecord, CallStatus, Grant};
 use crate::tool::{Arguments, Effect, ErrorKind, RaisedBy, Timeout, ToolError, ToolOutput};
 
@@ -50,8 +51,12 @@ pub(super) async fn begin(
         Timeout::After(_) | Timeout::FromArgument { .. } | Timeout::Never => Duration::ZERO,
     };
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit.saturating_add(grace)));
+    // What few calls wait for takes no room in the others.
     let permit = match &entry.places {
-        Some(places) => Some(place(places, entry, deadline, call).await?),
+        Some(places) => Some(match places.try_take() {
+            Some(place) => place,
+            None => Box::pin(next_place(places, entry, deadline, call)).await?,
+        }),
         None => None,
     };
     let writes = call.record.effect.is_none_or(Effect::writes);
@@ -59,15 +64,28 @@ pub(super) async fn begin(
     // whether its answer is at hand has none.
     let found = match entry.limits().rates.is_empty() || call.resumed.is_some() || writes {
         true => None,
-        false => match until(deadline, &call.request.cancellation, look(entry, arguments, call)).await {
-            Ok(Err(crash)) if crash.raised_by() == RaisedBy::Kernel => None,
-            Ok(found) => found.transpose(),
-            Err(Stopped::Cancelled) => return Err(call.cancelled()),
-            Err(Stopped::Late) => return Err(call.late(limit)),
-        },
+        false => {
+            let looked = until(deadline, &call.request.cancellation, look(entry, arguments, call));
+            match Box::pin(looked).await {
+                Ok(Err(crash)) if crash.raised_by() == RaisedBy::Kernel => None,
+                Ok(found) => found.transpose(),
+                Err(Stopped::Cancelled) => return Err(call.cancelled()),
+                Err(Stopped::Late) => return Err(call.late(limit)),
+            }
+        }
     };
     if found.is_none() {
-        write_begun(entry, grant, deadline, limit, call).await?;
+        if call.request.cancellation.is_cancelled() {
+            return Err(call.cancelled());
+        }
+        let now = call.now();
+        let must_wait = writes || !entry.limits().rates.is_empty();
+        if must_wait || grant.is_some() || call.record.run.is_some() {
+            Box::pin(write_begun(entry, grant, now, must_wait, (deadline, limit), call)).await?;
+        } else {
+            call.beginning = Beginning::Unsaid;
+            call.record.begun_at = Some(now);
+        }
     }
     Ok(Place { deadline, limit, permit, found })
 }
@@ -85,15 +103,12 @@ fn look<'a>(
 }
 
 /// Waiting counts against the deadline.
-async fn place(
+async fn next_place(
     places: &Places,
     entry: &Entry,
     deadline: Option<Instant>,
     call: &OpenCall,
 ) -> Result<OwnedSemaphorePermit, Exit> {
-    if let Some(place) = places.try_take() {
-        return Ok(place);
-    }
     match until(deadline, &call.request.cancellation, places.take()).await {
         Ok(Some(place)) => Ok(place),
         Err(Stopped::Cancelled) => Err(call.cancelled()),
@@ -108,27 +123,18 @@ async fn place(
 async fn write_begun(
     entry: &Entry,
     grant: Option<Grant>,
-    deadline: Option<Instant>,
-    limit: Option<Duration>,
+    now: Timestamp,
+    must_wait: bool,
+    (deadline, limit): (Option<Instant>, Option<Duration>),
     call: &mut OpenCall,
 ) -> Result<(), Exit> {
-    if call.request.cancellation.is_cancelled() {
-        return Err(call.cancelled());
-    }
-    let rates = entry.limits().rates.clone();
-    let now = call.now();
     let begun_at = Some(now);
     // It may have waited for a place: what counts is when the approval is used.
     let grant = grant.map(|grant| Grant { at: now, ..grant });
-    let must_wait = call.record.effect.is_none_or(Effect::writes) || !rates.is_empty();
-    if !must_wait && grant.is_none() && call.record.run.is_none() {
-        call.beginning = Beginning::Unsaid;
-        call.record.begun_at = begun_at;
-        return Ok(());
-    }
     let record =
         CallRecord { status: CallStatus::Begun, begun_at, rule: call.rule.clone(), ..call.record.clone() };
     let is_granted = grant.is_some();
+    let rates = entry.limits().rates.clone();
     let begun = call.ledger.begin(BeginCall { record, rates, grant });
     let answer = if is_granted {
         // Whether the grant is ours is known only when the ledger has answered; walking away before that would

@@ -49,8 +49,9 @@ use crate::room::Toolroom;
 
 impl Toolroom {
     /// Makes a call and reports how it ended. Whatever happens, the journal has a row for it.
-    pub async fn call(&self, request: CallRequest) -> CallReport {
-        self.finish(OpenCall::new(self, request)).await
+    pub fn call(&self, request: CallRequest) -> impl Future<Output = CallReport> + Send {
+        // Before anybody waits, so that who waits holds no copy of the request.
+        self.finish(OpenCall::new(self, request))
     }
 
     async fn finish(&self, mut call: Box<OpenCall>) -> CallReport {

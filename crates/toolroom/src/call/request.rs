@@ -78,12 +78,23 @@ impl CallRequest {
     /// A call without arguments, in the scope of the local project.
     #[must_use]
     pub fn new(tool: impl Into<String>) -> Self {
+        Self::through("embedded", tool, Scope::default(), CancellationToken::new())
+    }
+
+    /// A call without arguments that came through an entrance, which says whose it is and when to stop it.
+    #[must_use]
+    pub fn through(
+        entrance: impl Into<Arc<str>>,
+        tool: impl Into<String>,
+        scope: Scope,
+        cancellation: CancellationToken,
+    ) -> Self {
         Self {
             id: None,
             tool: tool.into(),
             arguments: GivenArguments::Object(Map::new()),
-            scope: Scope::default(),
-            entrance: "embedded".into(),
+            scope,
+            entrance: entrance.into(),
             seat: Seat::default(),
             thread: None,
             run: None,
@@ -94,7 +105,7 @@ impl CallRequest {
             client_tool: None,
             provenance: Provenance::NONE,
             timeout: None,
-            cancellation: CancellationToken::new(),
+            cancellation,
             progress: None,
         }
     }

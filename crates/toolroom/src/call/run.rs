@@ -9,6 +9,7 @@ use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::admit::Place;
 use super::context::CallContext;
@@ -28,24 +29,60 @@ pub(super) async fn tool(
     place: Place,
     call: &mut OpenCall,
 ) -> Result<ToolOutput, Exit> {
+    let (deadline, limit) = (place.deadline, place.limit);
+    let (mut work, stop) = match begin(room, entry, arguments, place, call)? {
+        Begun::AtHand(output) => return Ok(output),
+        Begun::Work(work, stop) => (work, stop),
+    };
+    // Whichever way this function ends, a tool that is still at work somewhere is told.
+    let _told = stop.drop_guard_ref();
+    let looked_at = poll_fn(|task| {
+        let looked = Pin::new(&mut work).poll(task);
+        if looked.is_pending() {
+            call.say_begun();
+        }
+        looked
+    });
+    match until(deadline, &stop, looked_at).await {
+        Ok(Ok(output)) => Ok(output),
+        Ok(Err(error)) => Err(call.failed(error)),
+        Err(Stopped::Cancelled) => Err(call.cancelled()),
+        Err(Stopped::Late) => Err(call.late(limit)),
+    }
+}
+
+/// What came of beginning.
+enum Begun<'a> {
+    /// Nothing has to run.
+    AtHand(ToolOutput),
+    /// The tool is let loose, and stops when its token is cancelled: as the call's own is, or when nobody waits any more.
+    Work(Work<'a>, CancellationToken),
+}
+
+/// Apart from the waiting, which holds nothing of what is only needed here.
+fn begin<'a>(
+    room: &Toolroom,
+    entry: &'a Arc<Entry>,
+    arguments: Arguments,
+    place: Place,
+    call: &mut OpenCall,
+) -> Result<Begun<'a>, Exit> {
     if let Some(delivered) = call.resumed.as_mut().and_then(|resumed| resumed.delivered.take()) {
-        return deliver::output(delivered).map_err(|error| call.failed(error));
+        return deliver::output(delivered).map(Begun::AtHand).map_err(|error| call.failed(error));
     }
     let Place { deadline, limit, permit, found } = place;
     if let Some(found) = found {
         return match call.request.cancellation.is_cancelled() {
             true => Err(call.cancelled()),
-            false => found.map_err(|error| call.failed(error)),
+            false => found.map(Begun::AtHand).map_err(|error| call.failed(error)),
         };
     }
-    // Whichever way this function ends, a tool that is still at work somewhere is told.
     let stop = call.request.cancellation.child_token();
-    let _told = stop.clone().drop_guard();
     let id = call.record.id.clone();
     let progress = call.quiet_progress();
     let redactor = call.redactor.clone().unwrap_or_default();
     let clock = Arc::clone(&room.clock);
-    let context = CallContext::new(id, &mut call.request, deadline, stop, progress, redactor, clock);
+    let context = CallContext::new(id, &mut call.request, deadline, stop.clone(), progress, redactor, clock);
     // Whoever is stopped now has not started: nothing can have happened.
     if call.request.cancellation.is_cancelled() {
         return Err(call.cancelled());
@@ -55,7 +92,7 @@ pub(super) async fn tool(
     }
     call.started = true;
     call.untouched = context.untouched();
-    let mut work = match entry.spec().pool {
+    let work = match entry.spec().pool {
         Pool::Inline => Work::Inline { run: start(entry, context, arguments), _permit: permit },
         Pool::Blocking => {
             let (entry, runtime) = (Arc::clone(entry), Handle::current());
@@ -71,20 +108,7 @@ pub(super) async fn tool(
             }))
         }
     };
-    let cancellation = call.request.cancellation.clone();
-    let looked_at = poll_fn(|task| {
-        let looked = Pin::new(&mut work).poll(task);
-        if looked.is_pending() {
-            call.say_begun();
-        }
-        looked
-    });
-    match until(deadline, &cancellation, looked_at).await {
-        Ok(Ok(output)) => Ok(output),
-        Ok(Err(error)) => Err(call.failed(error)),
-        Err(Stopped::Cancelled) => Err(call.cancelled()),
-        Err(Stopped::Late) => Err(call.late(limit)),
-    }
+    Ok(Begun::Work(work, stop))
 }
 
 /// A tool at work. The kernel waits for every call, so what it waits for is kept small.

@@ -10,12 +10,13 @@ use crate::running_calls::RunningCalls;
 
 impl Calls for Server {
     fn call(&self, request: CallRequest) -> BoxFuture<'_, CallReport> {
+        let running = request
+            .id
+            .clone()
+            .map(|id| self.running.enter(id, request.scope.clone(), request.cancellation.clone()));
+        let call = Box::pin(self.app.room.call(request));
         Box::pin(async move {
-            let running = request
-                .id
-                .clone()
-                .map(|id| self.running.enter(id, request.scope.clone(), request.cancellation.clone()));
-            let report = self.app.room.call(request).await;
+            let report = call.await;
             drop(running);
             self.trace_call(&report);
             report

@@ -100,7 +100,7 @@ impl Visit {
         StatusCode::ACCEPTED.into_response()
     }
 
-    async fn request(self, request: Box<Request>) -> Response {
+    async fn request(self, request: Request) -> Response {
         let client = match said(&self.headers, &request) {
             Ok(Said::Modern(client)) => client,
             Ok(Said::Hello) => return self.welcome(&request),
@@ -132,7 +132,7 @@ impl Visit {
     /// Remembers a client that introduces itself.
     fn welcome(&self, request: &Request) -> Response {
         let Self { server, peer, .. } = self;
-        let session = server.mcp.sessions.open(server.app.room.clock(), &peer.name, &request.params);
+        let session = server.mcp.sessions.open(server.app.room.clock(), &peer.name, &request.params.others);
         let mut response = document(StatusCode::OK, result_text(&request.id, &Desk::welcome(&session)));
         if let Ok(id) = HeaderValue::from_str(&session.id) {
             response.headers_mut().insert(SESSION, id);
@@ -153,13 +153,7 @@ impl Visit {
         })
     }
 
-    async fn work(
-        self,
-        client: Client,
-        request: Box<Request>,
-        stop: CancellationToken,
-        begun: Begun,
-    ) -> Response {
+    async fn work(self, client: Client, request: Request, stop: CancellationToken, begun: Begun) -> Response {
         let Self { server, peer, headers, place } = self;
         let is_modern = client.era.is_modern();
         let takes_streams = accepts(&headers, EVENTS);
@@ -172,7 +166,8 @@ impl Visit {
         };
         let id = request.id.clone();
         let trace = telemetry::current().and_then(|visit| visit.within(traceparent(&headers, &request)?));
-        let left = stop.clone();
+        // Whoever leaves without a word has cancelled, in the later era.
+        let left = is_modern.then(|| stop.clone());
         let work = async move {
             let asker = Asker { peer, client, voice, place };
             let calls = Arc::clone(&server) as Arc<dyn Calls>;
@@ -184,10 +179,9 @@ impl Visit {
             Some(visit) => Box::pin(visit.during(work)),
             None => Box::pin(work),
         };
-        // Whoever leaves without a word has cancelled, in the later era.
-        let work = match is_modern {
-            true => Attended::new(left, work),
-            false => Attended::lasting(work),
+        let work = match left {
+            Some(left) => Attended::new(left, work),
+            None => Attended::lasting(work),
         };
         Answering { id, is_modern, takes_streams, work, heard }.answered().await
     }
@@ -195,12 +189,12 @@ impl Visit {
 
 /// The trace that a request says itself it is part of. What its headers say is read with them, and comes first.
 fn traceparent<'a>(headers: &HeaderMap, request: &'a Request) -> Option<&'a str> {
-    let said = request.meta.traceparent.as_ref()?.as_str()?;
+    let said = request.params.meta.traceparent.as_ref()?.as_str()?;
     (!headers.contains_key("traceparent")).then_some(said)
 }
 
 /// Whether something may be told before the answer.
 fn may_hear(client: &Client, request: &Request) -> bool {
-    let wants_signs = client.level.is_some() || request.meta.progress_token.is_some();
+    let wants_signs = client.level.is_some() || request.params.meta.progress_token.is_some();
     wants_signs || client.hears_questions() || request.method == LISTEN
 }

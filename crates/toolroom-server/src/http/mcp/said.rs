@@ -44,7 +44,7 @@ pub(super) fn version(headers: &HeaderMap) -> Option<Cow<'_, str>> {
 /// What a request is, by its headers and its body.
 pub(super) fn said(headers: &HeaderMap, request: &Request) -> Result<Said, Refusal> {
     let version = version(headers);
-    let in_body = request.meta.version.as_ref();
+    let in_body = request.params.meta.version.as_ref();
     match version.as_deref() {
         Some(version) if Version::known(version).is_none() => modern(headers, version, request),
         Some(_) if in_body.is_some_and(|version| version == MODERN) => {
@@ -59,7 +59,7 @@ pub(super) fn said(headers: &HeaderMap, request: &Request) -> Result<Said, Refus
 }
 
 fn modern(headers: &HeaderMap, version: &str, request: &Request) -> Result<Said, Refusal> {
-    let (client, in_body) = Client::described(&request.meta)?;
+    let (client, in_body) = Client::described(&request.params.meta)?;
     if in_body != version {
         return Err(Refusal::headers("`MCP-Protocol-Version` and the body name different versions"));
     }
@@ -68,9 +68,9 @@ fn modern(headers: &HeaderMap, version: &str, request: &Request) -> Result<Said,
     }
     repeats(headers, METHOD, "Mcp-Method", Some(&request.method))?;
     let named = match request.method.as_str() {
-        "tools/call" | "prompts/get" => request.name.as_ref(),
-        "resources/read" => request.params.get("uri"),
-        "tasks/get" | "tasks/update" | "tasks/cancel" => request.params.get("taskId"),
+        "tools/call" | "prompts/get" => request.params.name.as_ref(),
+        "resources/read" => request.params.others.get("uri"),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => request.params.others.get("taskId"),
         _ => return Ok(Said::Modern(client)),
     };
     repeats(headers, NAME, "Mcp-Name", named.and_then(Value::as_str))?;
