@@ -105,3 +105,18 @@ impl Clock for SystemClock {
         Uuid::new_v4()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_sort_by_the_order_in_which_they_were_made() {
+        let before = SystemClock.now().as_micros() / 1_000;
+        let made: Vec<Uuid> = (0..10_000).map(|_| SystemClock.ordered_id()).collect();
+        assert!(made.is_sorted_by(|one, next| one < next), "many of one moment");
+        let (seconds, nanos) = made[0].get_timestamp().unwrap().to_unix();
+        let at = i64::try_from(seconds * 1_000 + u64::from(nanos / 1_000_000)).unwrap();
+        assert!((before..=SystemClock.now().as_micros() / 1_000).contains(&at));
+    }
+}

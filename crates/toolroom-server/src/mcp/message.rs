@@ -1,6 +1,7 @@
 //! Messages of JSON-RPC, as they come and as they are written.
 
 use std::borrow::Cow;
+use std::error::Error;
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -78,10 +79,13 @@ impl Message {
         if first == Some(&b'[') {
             return Err(strange(invalid("several messages at once are not taken; send them one by one")));
         }
-        let envelope = serde_json::from_slice::<Envelope<'_>>(bytes).map_err(|error| {
+        let no_json = |error: &dyn Error| Refusal::new(Refusal::PARSE, format!("this is no JSON: {error}"));
+        // At once, and not text by text.
+        let text = std::str::from_utf8(bytes).map_err(|error| strange(no_json(&error)))?;
+        let envelope = serde_json::from_str::<Envelope<'_>>(text).map_err(|error| {
             strange(match error.is_data() {
                 true => invalid("this is no message of JSON-RPC"),
-                false => Refusal::new(Refusal::PARSE, format!("this is no JSON: {error}")),
+                false => no_json(&error),
             })
         })?;
         let Envelope { jsonrpc, id, method, params, result, error } = envelope;
@@ -199,6 +203,12 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn what_is_no_text_is_no_message() {
+        let wrong = Message::read(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}").unwrap_err();
+        assert_eq!((wrong.refusal.code, wrong.id, wrong.wants_answer), (Refusal::PARSE, None, true));
     }
 
     #[test]

@@ -2,10 +2,9 @@
 //! left out, and counted.
 
 use std::io;
-use std::iter;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use toolroom::clock::{Clock as _, SystemClock};
@@ -17,44 +16,90 @@ use super::line::{Record, Said, Told, Words};
 /// Lines that may wait to be written.
 const WAITING: usize = 8_192;
 
+/// Lines whose room is kept when they are written: those of an ordinary moment, so that the next ones come to memory that
+/// was just used.
+const ROOM: usize = 1_024;
+
 /// How long lines gather before they are written together: each one alone would cost a change of threads and a write.
 const GATHER: Duration = Duration::from_millis(10);
 
 /// Text that is written at once.
 const PIECE: usize = 64 * 1024;
 
-/// How often the end of the process looks for a place for its last word, and what lies between two looks.
-const TRIES: u32 = 1_000;
-const PAUSE: Duration = Duration::from_millis(1);
+/// How long the end of the process waits for its last lines.
+const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// Hands lines to the thread that writes them.
 #[derive(Debug)]
 pub(super) struct Writer {
-    orders: SyncSender<Order>,
     shared: Arc<Shared>,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
+    waiting: Mutex<Waiting>,
+    /// Rings when something waits where nothing did.
+    came: Condvar,
     /// Lines that were left out since that was last told.
     lost: AtomicU64,
     is_json: AtomicBool,
 }
 
+#[derive(Debug, Default)]
+struct Waiting {
+    orders: Vec<Order>,
+    /// Nothing more comes.
+    is_over: bool,
+}
+
+#[derive(Debug)]
 enum Order {
     Write(Record),
     /// Says when everything before is written.
     Tell(SyncSender<()>),
 }
 
+impl Shared {
+    /// Adds an order, unless so many wait already.
+    fn add(&self, order: Order, most: usize) -> bool {
+        let mut waiting = self.lock();
+        let before = waiting.orders.len();
+        if before >= most {
+            return false;
+        }
+        waiting.orders.push(order);
+        drop(waiting);
+        if before == 0 {
+            self.came.notify_one();
+        }
+        true
+    }
+
+    /// Waits until there are orders, lets lines gather, and takes all of them. None once nothing more comes.
+    fn take(&self, mut orders: Vec<Order>) -> Option<Vec<Order>> {
+        let is_idle = |waiting: &mut Waiting| waiting.orders.is_empty() && !waiting.is_over;
+        let waiting = self.came.wait_while(self.lock(), is_idle).unwrap_or_else(PoisonError::into_inner);
+        let is_line = matches!(waiting.orders.first()?, Order::Write(_));
+        drop(waiting);
+        if is_line {
+            std::thread::sleep(GATHER);
+        }
+        std::mem::swap(&mut orders, &mut self.lock().orders);
+        Some(orders)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Writer {
     /// Starts the thread, which writes to `out` what `hide` leaves of each line.
     pub(super) fn start(out: impl io::Write + Send + 'static, hide: Hide, is_json: bool) -> io::Result<Self> {
-        let (orders, todo) = sync_channel(WAITING);
-        let shared = Arc::new(Shared { lost: AtomicU64::new(0), is_json: AtomicBool::new(is_json) });
+        let shared = Arc::new(Shared { is_json: AtomicBool::new(is_json), ..Shared::default() });
         let known = Arc::clone(&shared);
-        std::thread::Builder::new().name("log".to_owned()).spawn(move || work(&todo, out, hide, &known))?;
-        Ok(Self { orders, shared })
+        std::thread::Builder::new().name("log".to_owned()).spawn(move || work(out, hide, &known))?;
+        Ok(Self { shared })
     }
 
     pub(super) fn write_json(&self, is_json: bool) {
@@ -62,34 +107,27 @@ impl Writer {
     }
 
     pub(super) fn write(&self, record: Record) {
-        match self.orders.try_send(Order::Write(record)) {
-            Ok(()) => {}
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
-                self.shared.lost.fetch_add(1, Ordering::Relaxed);
-            }
+        if !self.shared.add(Order::Write(record), WAITING) {
+            self.shared.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Waits until everything is written, but not for long.
+    /// Waits until everything is written, but not for long: whoever does not read does not get the rest.
     pub(super) fn finish(&self) {
         let (told, done) = sync_channel(1);
-        let mut order = Order::Tell(told);
-        // Whoever does not read does not get the rest.
-        for _ in 0..TRIES {
-            match self.orders.try_send(order) {
-                Ok(()) => {
-                    let _in_time = done.recv_timeout(PAUSE * TRIES);
-                    return;
-                }
-                Err(TrySendError::Full(back)) => order = back,
-                Err(TrySendError::Disconnected(_)) => return,
-            }
-            std::thread::sleep(PAUSE);
-        }
+        self.shared.add(Order::Tell(told), usize::MAX);
+        let _in_time = done.recv_timeout(LAST_LINES);
     }
 }
 
-fn work(todo: &Receiver<Order>, mut out: impl io::Write, hide: Hide, shared: &Shared) {
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.shared.lock().is_over = true;
+        self.shared.came.notify_one();
+    }
+}
+
+fn work(mut out: impl io::Write, hide: Hide, shared: &Shared) {
     let mut lines = Vec::new();
     let add = |record: &Record, lines: &mut Vec<u8>| {
         let told = Told { record, hide };
@@ -113,11 +151,9 @@ fn work(todo: &Receiver<Order>, mut out: impl io::Write, hide: Hide, shared: &Sh
         }
         lines.clear();
     };
-    while let Ok(first) = todo.recv() {
-        if matches!(first, Order::Write(_)) {
-            std::thread::sleep(GATHER);
-        }
-        for order in iter::once(first).chain(todo.try_iter()) {
+    let mut room = Vec::new();
+    while let Some(mut orders) = shared.take(room) {
+        for order in orders.drain(..) {
             match order {
                 Order::Write(record) => add(&record, &mut lines),
                 Order::Tell(told) => {
@@ -130,6 +166,8 @@ fn work(todo: &Receiver<Order>, mut out: impl io::Write, hide: Hide, shared: &Sh
                 write(&mut lines);
             }
         }
+        orders.shrink_to(ROOM);
+        room = orders;
         let lost = shared.lost.swap(0, Ordering::Relaxed);
         if lost > 0 {
             let message = "lines of the log are left out: whoever reads it is too slow".to_owned();
@@ -161,8 +199,7 @@ fn put(out: &mut impl io::Write, bytes: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-    use std::sync::mpsc::{Sender, channel};
+    use std::sync::mpsc::{Receiver, Sender, channel};
 
     use super::*;
 
