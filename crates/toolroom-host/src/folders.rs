@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::environment::path_variable;
+use crate::owner::give_to_programs;
 
 /// Overrides every folder: all of them become this one.
 pub const HOME_VARIABLE: &str = "TOOLROOM_HOME";
@@ -143,6 +144,19 @@ impl Folders {
 #[expect(clippy::disallowed_types, reason = "this is the door: our own folders")]
 pub fn make_private(folder: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(folder)
+}
+
+/// Makes our own workspace, for whom programs become in it. One that is there stays as it is.
+#[expect(clippy::disallowed_types, reason = "this is the door: our own folders")]
+pub fn make_workspace(folder: &Path) -> io::Result<()> {
+    if let Some(above) = folder.parent() {
+        make_private(above)?;
+    }
+    match std::fs::DirBuilder::new().mode(PRIVATE_FOLDER).create(folder) {
+        Ok(()) => Ok(give_to_programs(folder)?),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Removes a folder of ours with all that is in it; one that is not there is no error. Links in it are not followed.

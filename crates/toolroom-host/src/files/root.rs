@@ -10,8 +10,7 @@ use super::error::{FileError, RootTrouble};
 use super::judge::Judge;
 use super::looked::Looked;
 use super::protected::Protected;
-use crate::folders::make_private;
-use crate::owner::give_to_programs;
+use crate::folders::make_workspace;
 
 /// What may be done below a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +61,7 @@ impl Root {
         flags.set(OFlags::NOFOLLOW, place.origin == Origin::Ours);
         let mut found = open(&place.path, flags, Mode::empty());
         if matches!(found, Err(Errno::NOENT)) && place.origin == Origin::Ours {
-            make_private(&place.path).map_err(|error| refused(RootTrouble::System(error)))?;
-            give_to_programs(&place.path).map_err(|error| refused(RootTrouble::System(error.into())))?;
+            make_workspace(&place.path).map_err(|error| refused(RootTrouble::System(error)))?;
             found = open(&place.path, flags, Mode::empty());
         }
         let folder = found.and_then(Looked::at).map_err(|errno| {

@@ -56,7 +56,8 @@ impl<K: Hash + Eq> Pace<K> {
         self.cost = WINDOW / self.limit;
     }
 
-    /// Counts a visit at `now`, on any clock that never goes back. One that is refused costs nothing.
+    /// Counts a visit at `now`, on any clock. Visits may be told a little out of order: who comes late to be counted owes
+    /// no less. One that is refused costs nothing.
     pub(super) fn visit<Q>(&mut self, who: &Q, now: Duration) -> Result<Visit, TooSoon>
     where
         K: Borrow<Q>,
@@ -113,6 +114,11 @@ mod tests {
         assert!(pace.visit("ann", at(109)).is_err());
         assert_eq!(pace.visit("ann", at(110)), Ok(Visit { limit: 6, remaining: 0 }));
         assert_eq!(pace.visit("ann", at(1_000)), Ok(Visit { limit: 6, remaining: 5 }));
+        assert_eq!(
+            pace.visit("ann", at(999)),
+            Ok(Visit { limit: 6, remaining: 3 }),
+            "a second is rounded up"
+        );
     }
 
     #[test]

@@ -33,6 +33,7 @@ impl Calls for OwnCalls {
         let enter = |id| self.running.enter(id, request.scope.clone(), request.cancellation.clone());
         let running = id.map(enter);
         // Whoever starts us sits at this machine.
+        // In a box of its own: the other one would keep it twice, as what it was given and as what it waits for.
         let call = Box::pin(self.app.room.call(request.seat(Seat::Here)));
         Box::pin(async move {
             let report = call.await;

@@ -14,6 +14,7 @@ pub(crate) struct Params {
     /// The tool or prompt that it names, and what for.
     pub(crate) name: Option<Value>,
     pub(crate) arguments: Option<Value>,
+    /// What else it is wanted with.
     pub(crate) others: Map<String, Value>,
     /// What it says of itself.
     pub(crate) meta: Meta,

@@ -1,6 +1,7 @@
 //! Writes the log. A reader that is slow, or gone, keeps nobody from their work: what cannot be written in time is
 //! left out, and counted.
 
+use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -13,7 +14,7 @@ use tracing::Level;
 use super::Hide;
 use super::line::{Record, Said, Told, Words};
 
-/// Lines that may wait to be written.
+/// Lines that may wait while as many are being written.
 const WAITING: usize = 8_192;
 
 /// Lines whose room is kept when they are written: those of an ordinary moment, so that the next ones come to memory that
@@ -30,29 +31,27 @@ const PIECE: usize = 64 * 1024;
 const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// Hands lines to the thread that writes them.
-#[derive(Debug)]
 pub(super) struct Writer {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Shared {
     waiting: Mutex<Waiting>,
-    /// Rings when something waits where nothing did.
+    /// Rings when something waits where nothing did, and when nothing more comes.
     came: Condvar,
     /// Lines that were left out since that was last told.
     lost: AtomicU64,
     is_json: AtomicBool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Waiting {
     orders: Vec<Order>,
-    /// Nothing more comes.
+    /// Nothing more comes, or nobody is left to write it.
     is_over: bool,
 }
 
-#[derive(Debug)]
 enum Order {
     Write(Record),
     /// Says when everything before is written.
@@ -60,11 +59,11 @@ enum Order {
 }
 
 impl Shared {
-    /// Adds an order, unless so many wait already.
-    fn add(&self, order: Order, most: usize) -> bool {
+    /// Adds an order, if somebody is there to take it; a line only as long as there is room.
+    fn add(&self, order: Order) -> bool {
         let mut waiting = self.lock();
         let before = waiting.orders.len();
-        if before >= most {
+        if waiting.is_over || (before >= WAITING && matches!(order, Order::Write(_))) {
             return false;
         }
         waiting.orders.push(order);
@@ -88,6 +87,12 @@ impl Shared {
         Some(orders)
     }
 
+    /// Nothing more comes.
+    fn end(&self) {
+        self.lock().is_over = true;
+        self.came.notify_one();
+    }
+
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -98,7 +103,10 @@ impl Writer {
     pub(super) fn start(out: impl io::Write + Send + 'static, hide: Hide, is_json: bool) -> io::Result<Self> {
         let shared = Arc::new(Shared { is_json: AtomicBool::new(is_json), ..Shared::default() });
         let known = Arc::clone(&shared);
-        std::thread::Builder::new().name("log".to_owned()).spawn(move || work(out, hide, &known))?;
+        std::thread::Builder::new().name("log".to_owned()).spawn(move || {
+            let thread = Thread(known);
+            work(out, hide, &thread.0);
+        })?;
         Ok(Self { shared })
     }
 
@@ -107,7 +115,7 @@ impl Writer {
     }
 
     pub(super) fn write(&self, record: Record) {
-        if !self.shared.add(Order::Write(record), WAITING) {
+        if !self.shared.add(Order::Write(record)) {
             self.shared.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -115,15 +123,33 @@ impl Writer {
     /// Waits until everything is written, but not for long: whoever does not read does not get the rest.
     pub(super) fn finish(&self) {
         let (told, done) = sync_channel(1);
-        self.shared.add(Order::Tell(told), usize::MAX);
+        self.shared.add(Order::Tell(told));
         let _in_time = done.recv_timeout(LAST_LINES);
+    }
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What waits may hold what nobody has hidden yet.
+        formatter.debug_struct("Writer").finish_non_exhaustive()
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.shared.lock().is_over = true;
-        self.shared.came.notify_one();
+        self.shared.end();
+    }
+}
+
+/// The thread that writes.
+struct Thread(Arc<Shared>);
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        // Also when it broke: nobody waits any more for what it would have written.
+        self.0.end();
+        let left = std::mem::take(&mut self.0.lock().orders);
+        drop(left);
     }
 }
 
@@ -137,6 +163,16 @@ fn work(mut out: impl io::Write, hide: Hide, shared: &Shared) {
             false => lines.extend_from_slice(told.text().as_bytes()),
         }
         lines.push(b'\n');
+    };
+    let own_up = |lines: &mut Vec<u8>| {
+        let lost = shared.lost.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            let message = "lines of the log are left out: whoever reads it is too slow".to_owned();
+            let said = Said::Words(Words { message, fields: vec![("lines", lost.into())] });
+            let at = SystemClock.now();
+            let record = Record { at, level: Level::WARN, target: module_path!(), said, visit: None };
+            add(&record, lines);
+        }
     };
     let mut is_broken = false;
     let mut write = |lines: &mut Vec<u8>| {
@@ -157,6 +193,7 @@ fn work(mut out: impl io::Write, hide: Hide, shared: &Shared) {
             match order {
                 Order::Write(record) => add(&record, &mut lines),
                 Order::Tell(told) => {
+                    own_up(&mut lines);
                     write(&mut lines);
                     // Whoever no longer waits need not know.
                     let _gone = told.send(());
@@ -168,14 +205,7 @@ fn work(mut out: impl io::Write, hide: Hide, shared: &Shared) {
         }
         orders.shrink_to(ROOM);
         room = orders;
-        let lost = shared.lost.swap(0, Ordering::Relaxed);
-        if lost > 0 {
-            let message = "lines of the log are left out: whoever reads it is too slow".to_owned();
-            let said = Said::Words(Words { message, fields: vec![("lines", lost.into())] });
-            let at = SystemClock.now();
-            let record = Record { at, level: Level::WARN, target: module_path!(), said, visit: None };
-            add(&record, &mut lines);
-        }
+        own_up(&mut lines);
         if !lines.is_empty() {
             write(&mut lines);
         }
@@ -227,7 +257,7 @@ mod tests {
     fn a_reader_that_is_too_slow_costs_lines_and_no_time() {
         let ((go, wait), (told, lines)) = (channel(), channel());
         let writer = Writer::start(Slow(wait, told), |text| text.into(), true).unwrap();
-        // More than wait in the queue and in the piece that is being written.
+        // More than wait, and are being written.
         let all = 4 * WAITING;
         for number in 0..all {
             writer.write(record(format!("line {number}")));
@@ -246,6 +276,33 @@ mod tests {
         }
         assert!(lost > 0 && kept > 0, "{kept} of {all}");
         writer.finish();
+    }
+
+    /// Breaks at the first word.
+    struct Broken;
+
+    impl io::Write for Broken {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            panic!("a mistake")
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_thread_that_breaks_holds_up_nobody_and_keeps_nothing() {
+        let writer = Writer::start(Broken, |text| text.into(), true).unwrap();
+        writer.write(record("first".to_owned()));
+        // Somebody who waits is told, by an answer or by its end.
+        writer.finish();
+        while !writer.shared.lock().is_over {
+            std::thread::yield_now();
+        }
+        writer.write(record("later".to_owned()));
+        assert_eq!(writer.shared.lost.load(Ordering::Relaxed), 1);
+        assert!(writer.shared.lock().orders.is_empty());
     }
 
     /// A disk with room for so many bytes.

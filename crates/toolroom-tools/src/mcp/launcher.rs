@@ -10,7 +10,7 @@ use toolroom::BoxFuture;
 use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, Reached, ServerRecord};
 use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
-use toolroom_host::folders::make_private;
+use toolroom_host::folders::make_workspace;
 use toolroom_host::net::{self, Http, Opening, Proxy, Url};
 use toolroom_host::process::{Order, ProcessError, Supervisor, Variables};
 use toolroom_host::sandbox::{Confinement, Demand, Named, Network, Profile, Sandbox, make_home};
@@ -212,7 +212,7 @@ impl Launcher {
         let confined = spawn_blocking(move || {
             // Our own workspace is made by whoever needs it first.
             if is_ours {
-                make_private(&workspace).map_err(|error| error.to_string())?;
+                make_workspace(&workspace).map_err(|error| error.to_string())?;
             }
             make_home(&home, &workspace).map_err(|error| error.to_string())?;
             sandbox.confine(&confined).map(Some).map_err(|error| error.to_string())

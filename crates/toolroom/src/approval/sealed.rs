@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::call::{CallRequest, Seat};
+use crate::call::{CallRequest, CancellationToken, Seat};
 use crate::ledger::{CallId, CallRecord, Question, SealError};
 use crate::policy::Provenance;
 use crate::room::Toolroom;
@@ -42,14 +42,13 @@ impl SealedRequest {
 
     /// The call as it was asked for. Whose call it is comes from its row, not from what was sealed.
     pub(crate) fn into_request(self, record: &CallRecord) -> CallRequest {
-        let mut request = CallRequest::new(&*record.tool)
+        let stop = CancellationToken::new();
+        let mut request = CallRequest::through(&record.entrance, &*record.tool, record.scope.clone(), stop)
             .arguments(self.arguments)
-            .scope(record.scope.clone())
             .context(self.context)
             .metadata(self.metadata)
             .provenance(self.provenance)
             .seat(self.seat);
-        request.entrance = Arc::clone(&record.entrance);
         request.thread.clone_from(&record.thread);
         request.run.clone_from(&record.run);
         request.model_call.clone_from(&record.model_call);

@@ -51,7 +51,7 @@ pub(super) async fn begin(
         Timeout::After(_) | Timeout::FromArgument { .. } | Timeout::Never => Duration::ZERO,
     };
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit.saturating_add(grace)));
-    // What few calls wait for takes no room in the others.
+    // What few calls wait for is in a box each, and takes no room in the others.
     let permit = match &entry.places {
         Some(places) => Some(match places.try_take() {
             Some(place) => place,
@@ -74,20 +74,21 @@ pub(super) async fn begin(
             }
         }
     };
-    if found.is_none() {
+    let place = Place { deadline, limit, permit, found };
+    if place.found.is_none() {
         if call.request.cancellation.is_cancelled() {
             return Err(call.cancelled());
         }
         let now = call.now();
         let must_wait = writes || !entry.limits().rates.is_empty();
         if must_wait || grant.is_some() || call.record.run.is_some() {
-            Box::pin(write_begun(entry, grant, now, must_wait, (deadline, limit), call)).await?;
+            Box::pin(write_begun(entry, grant, now, must_wait, &place, call)).await?;
         } else {
             call.beginning = Beginning::Unsaid;
             call.record.begun_at = Some(now);
         }
     }
-    Ok(Place { deadline, limit, permit, found })
+    Ok(place)
 }
 
 /// Whether the answer is at hand.
@@ -120,12 +121,13 @@ async fn next_place(
     }
 }
 
+/// Writes the row that says a call has begun. If the call must wait, the row is there before anything happens.
 async fn write_begun(
     entry: &Entry,
     grant: Option<Grant>,
     now: Timestamp,
     must_wait: bool,
-    (deadline, limit): (Option<Instant>, Option<Duration>),
+    &Place { deadline, limit, .. }: &Place,
     call: &mut OpenCall,
 ) -> Result<(), Exit> {
     let begun_at = Some(now);

@@ -48,8 +48,8 @@ use report::Exit;
 use crate::room::Toolroom;
 
 impl Toolroom {
-    /// Makes a call and reports how it ended. Whatever happens, the journal has a row for it; who drops the future, even
-    /// before it was polled, is a caller who went away.
+    /// Makes a call and reports how it ended. It arrives, and its time begins to count, when this is called. Whatever
+    /// happens, the journal has a row for it: who drops the future, even before it was polled, is a caller who went away.
     pub fn call(&self, request: CallRequest) -> impl Future<Output = CallReport> + Send {
         // Before anybody waits, so that who waits holds no copy of the request.
         self.finish(OpenCall::new(self, request))

@@ -84,7 +84,7 @@ impl CallRequest {
     /// A call without arguments that came through an entrance, which says whose it is and when to stop it.
     #[must_use]
     pub fn through(
-        entrance: impl Into<Arc<str>>,
+        entrance: &str,
         tool: impl Into<String>,
         scope: Scope,
         cancellation: CancellationToken,

@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::DropGuard;
 
 use super::admit::Place;
 use super::context::CallContext;
@@ -30,12 +30,10 @@ pub(super) async fn tool(
     call: &mut OpenCall,
 ) -> Result<ToolOutput, Exit> {
     let (deadline, limit) = (place.deadline, place.limit);
-    let (mut work, stop) = match begin(room, entry, arguments, place, call)? {
-        Begun::AtHand(output) => return Ok(output),
-        Begun::Work(work, stop) => (work, stop),
+    let (told, mut work) = match let_loose(room, entry, arguments, place, call)? {
+        Loose::AtHand(output) => return Ok(output),
+        Loose::AtWork(told, work) => (told, work),
     };
-    // Whichever way this function ends, a tool that is still at work somewhere is told.
-    let _told = stop.drop_guard_ref();
     let looked_at = poll_fn(|task| {
         let looked = Pin::new(&mut work).poll(task);
         if looked.is_pending() {
@@ -43,7 +41,7 @@ pub(super) async fn tool(
         }
         looked
     });
-    match until(deadline, &stop, looked_at).await {
+    match until(deadline, told.token(), looked_at).await {
         Ok(Ok(output)) => Ok(output),
         Ok(Err(error)) => Err(call.failed(error)),
         Err(Stopped::Cancelled) => Err(call.cancelled()),
@@ -51,38 +49,41 @@ pub(super) async fn tool(
     }
 }
 
-/// What came of beginning.
-enum Begun<'a> {
+/// What came of letting a tool loose.
+enum Loose<'a> {
     /// Nothing has to run.
     AtHand(ToolOutput),
-    /// The tool is let loose, and stops when its token is cancelled: as the call's own is, or when nobody waits any more.
-    Work(Work<'a>, CancellationToken),
+    /// Whichever way the wait for it ends, a tool that is still at work somewhere is told.
+    AtWork(DropGuard, Work<'a>),
 }
 
-/// Apart from the waiting, which holds nothing of what is only needed here.
-fn begin<'a>(
+/// Lets the tool loose, unless its answer is at hand or it was stopped meanwhile. Apart from the waiting, which so holds
+/// nothing of what is only needed here.
+fn let_loose<'a>(
     room: &Toolroom,
     entry: &'a Arc<Entry>,
     arguments: Arguments,
     place: Place,
     call: &mut OpenCall,
-) -> Result<Begun<'a>, Exit> {
+) -> Result<Loose<'a>, Exit> {
     if let Some(delivered) = call.resumed.as_mut().and_then(|resumed| resumed.delivered.take()) {
-        return deliver::output(delivered).map(Begun::AtHand).map_err(|error| call.failed(error));
+        return deliver::output(delivered).map(Loose::AtHand).map_err(|error| call.failed(error));
     }
     let Place { deadline, limit, permit, found } = place;
     if let Some(found) = found {
         return match call.request.cancellation.is_cancelled() {
             true => Err(call.cancelled()),
-            false => found.map(Begun::AtHand).map_err(|error| call.failed(error)),
+            false => found.map(Loose::AtHand).map_err(|error| call.failed(error)),
         };
     }
-    let stop = call.request.cancellation.child_token();
+    // Before anything is let loose: who breaks off in between is a caller who went away.
+    let told = call.request.cancellation.child_token().drop_guard();
     let id = call.record.id.clone();
     let progress = call.quiet_progress();
     let redactor = call.redactor.clone().unwrap_or_default();
     let clock = Arc::clone(&room.clock);
-    let context = CallContext::new(id, &mut call.request, deadline, stop.clone(), progress, redactor, clock);
+    let stop = told.token().clone();
+    let context = CallContext::new(id, &mut call.request, deadline, stop, progress, redactor, clock);
     // Whoever is stopped now has not started: nothing can have happened.
     if call.request.cancellation.is_cancelled() {
         return Err(call.cancelled());
@@ -108,7 +109,7 @@ fn begin<'a>(
             }))
         }
     };
-    Ok(Begun::Work(work, stop))
+    Ok(Loose::AtWork(told, work))
 }
 
 /// A tool at work. The kernel waits for every call, so what it waits for is kept small.

@@ -14,6 +14,7 @@ impl Calls for Server {
             .id
             .clone()
             .map(|id| self.running.enter(id, request.scope.clone(), request.cancellation.clone()));
+        // In a box of its own: the other one would keep it twice, as what it was given and as what it waits for.
         let call = Box::pin(self.app.room.call(request));
         Box::pin(async move {
             let report = call.await;

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{folder, found, home, node, python};
+use super::{folder, found, node, python};
 use crate::home::Home;
 use crate::mcp::place::{modern, result};
 use crate::serve::Served;
 
 /// A toolroom with the reference server, whose tools run unasked.
 fn with_everything() -> Home {
-    let home = home();
+    let home = Home::new();
     let packages = found(&folder().join("node_modules"));
     let server = found(&folder().join("node_modules/@modelcontextprotocol/server-everything/dist/index.js"));
     let add = ["mcp", "add", "every", "--effect", "read", "--can", "nothing", "--read", &packages, "--"];
@@ -19,7 +19,7 @@ fn with_everything() -> Home {
 
 /// A toolroom with a server of our own that says what others do not.
 fn with_odd() -> Home {
-    let home = home();
+    let home = Home::new();
     let script = found(&folder().join("odd_server.py"));
     let add = ["mcp", "add", "odd", "--effect", "read", "--can", "nothing", "--"];
     home.run(&[&add[..], &[&python(), &script]].concat()).ended(0);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Listening, folder, found, home, python};
+use super::{Listening, folder, found, python};
 use crate::home::{Home, Ran};
 use crate::serve::Served;
 
@@ -17,7 +17,7 @@ fn allow(home: &Home) {
 
 /// A server on this machine, without a network.
 fn with_program() -> Home {
-    let home = home();
+    let home = Home::new();
     let server = found(&folder().join("fast_server.py"));
     home.run(&["mcp", "add", "fast", "--", &python(), &server, "stdio"]).ended(0);
     home
@@ -25,7 +25,7 @@ fn with_program() -> Home {
 
 /// A server somewhere else.
 fn with_address() -> (Home, Listening) {
-    let home = home();
+    let home = Home::new();
     let server = found(&folder().join("fast_server.py"));
     let running = Listening::start(&python(), &[&server, "http"], true);
     let url = format!("http://127.0.0.1:{}/mcp", running.port);
@@ -119,7 +119,7 @@ fn what_cannot_be_said_is_told_with_the_words_that_can() {
 
 #[test]
 fn what_was_said_of_a_tool_goes_with_its_definition() {
-    let home = home();
+    let home = Home::new();
     let script = found(&folder().join("hostile.py"));
     home.run(&["mcp", "add", "evil", "--", &python(), &script, "changes"]).ended(0);
     let said = ["mcp", "declare", "evil", "--tool", "changed", "--effect", "read", "--can", "nothing"];

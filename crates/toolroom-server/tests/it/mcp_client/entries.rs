@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::{folder, found, home, python};
-use crate::home::{Home, Ran, belongs_to_programs, ran};
+use super::{folder, found, python};
+use crate::home::{Home, Ran, ran};
 
 #[test]
 fn an_entry_is_kept_shown_switched_and_removed() {
-    let home = home();
+    let home = Home::new();
     assert!(home.run(&["mcp"]).ended(0).err.contains("no server yet"));
     let script = found(&folder().join("hostile.py"));
     let words =
@@ -39,7 +39,7 @@ fn an_entry_is_kept_shown_switched_and_removed() {
 
 #[test]
 fn what_makes_no_sense_is_refused_and_changes_nothing() {
-    let home = home();
+    let home = Home::new();
     for (words, why) in [
         (&["a b", "--", "true"][..], "a name has"),
         (&["x"][..], "say which server"),
@@ -79,7 +79,7 @@ fn tools(home: &Home) -> Vec<(String, String)> {
 
 #[test]
 fn a_part_of_an_entry_is_changed_and_what_was_accepted_stays() {
-    let home = home();
+    let home = Home::new();
     let added = with(&home, &[], "calm").ended(0);
     assert!(added.out.contains("Does something"), "what a tool says is seen: {added:?}");
     let accepted = [("mcp:calm:work".to_owned(), "accepted".to_owned())];
@@ -106,7 +106,7 @@ fn a_part_of_an_entry_is_changed_and_what_was_accepted_stays() {
 
 #[test]
 fn another_program_behind_a_name_is_not_taken_for_the_first() {
-    let home = home();
+    let home = Home::new();
     with(&home, &[], "calm").ended(0);
     with(&home, &["--replace"], "changes").ended(0);
     let states: Vec<String> = tools(&home).into_iter().map(|(_, state)| state).collect();
@@ -116,7 +116,7 @@ fn another_program_behind_a_name_is_not_taken_for_the_first() {
 
 #[test]
 fn a_server_has_a_home_of_its_own_and_a_secret_for_an_argument() {
-    let home = home();
+    let home = Home::new();
     home.run_with_stdin(&["secrets", "set", "MODE"], "calm").ended(0);
     with(&home, &[], "secret:MODE").ended(0);
     assert_eq!(home.run(&["call", "mcp:calm:work", "--yes"]).ended(0).out, "ok\n");
@@ -128,7 +128,7 @@ fn a_server_has_a_home_of_its_own_and_a_secret_for_an_argument() {
 
 #[test]
 fn what_was_fetched_once_starts_without_a_network_and_what_was_not_says_what_to_type() {
-    let home = home();
+    let home = Home::new();
     let cache = tempfile::TempDir::new().unwrap();
     let fetched = cache.path().join("_npx/0123");
     std::fs::create_dir_all(&fetched).unwrap();
@@ -160,7 +160,7 @@ fn what_was_fetched_once_starts_without_a_network_and_what_was_not_says_what_to_
 
 #[test]
 fn a_name_that_is_a_path_removes_nothing() {
-    let home = home();
+    let home = Home::new();
     home.run(&["call", "calculator", "expression=1"]).ended(0);
     let outside = tempfile::TempDir::new().unwrap();
     std::fs::write(outside.path().join("canary"), "here").unwrap();
@@ -176,8 +176,6 @@ fn the_first_server_of_a_fresh_installation_starts() {
     let script = found(&folder().join("hostile.py"));
     let added = home.run(&["mcp", "add", "first", "--", &python(), &script, "calm"]);
     assert!(!added.err.contains("No such file"), "{added:?}");
-    // Who is root has to give it to the user that programs are.
-    belongs_to_programs(&home.path().join("workspace"));
     home.run(&["mcp", "test", "first"]).ended(0);
     assert_eq!(home.run(&["call", "mcp:first:work", "--yes"]).ended(0).out, "ok\n");
 }

@@ -1,6 +1,6 @@
 //! What `toolroom doctor` says of servers, and that it starts none.
 
-use super::{folder, found, home, python};
+use super::{folder, found, python};
 use crate::home::Home;
 
 fn servers(home: &Home) -> serde_json::Value {
@@ -9,7 +9,7 @@ fn servers(home: &Home) -> serde_json::Value {
 
 #[test]
 fn the_doctor_says_which_servers_do_not_work_and_what_to_type() {
-    let home = home();
+    let home = Home::new();
     assert_eq!(servers(&home)["details"], "none");
     let script = found(&folder().join("hostile.py"));
     home.run(&["mcp", "add", "fine", "--", &python(), &script, "calm"]).ended(0);

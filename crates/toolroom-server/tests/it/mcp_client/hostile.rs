@@ -5,13 +5,13 @@ use std::net::{TcpListener, TcpStream};
 
 use serde_json::{Value, json};
 
-use super::{folder, found, home, python};
+use super::{folder, found, python};
 use crate::afoot::{marked, until};
 use crate::home::{Home, Ran};
 
 /// A toolroom with a hostile server of this kind.
 fn with(mode: &str) -> (Home, Ran) {
-    let home = home();
+    let home = Home::new();
     let script = found(&folder().join("hostile.py"));
     let added = home.run(&["mcp", "add", "evil", "--timeout", "20", "--", &python(), &script, mode]);
     (home, added)
@@ -159,7 +159,7 @@ fn a_server_that_does_not_start_says_so_and_is_given_up() {
 
 #[test]
 fn what_a_server_prints_is_kept_without_secrets() {
-    let home = home();
+    let home = Home::new();
     home.run_with_stdin(&["secrets", "set", "HOSTILE"], "correct-horse-battery").ended(0);
     let script = found(&folder().join("hostile.py"));
     let refused = [
@@ -223,7 +223,7 @@ fn no_redirect_of_a_server_leads_inside() {
     let response =
         format!("HTTP/1.1 307 Go\r\nlocation: {target}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
     let (url, serving) = answering(response.leak());
-    let home = home();
+    let home = Home::new();
     let added = home.run(&["mcp", "add", "evil", "--url", &url]).ended(1);
     assert!(added.err.contains("is refused"), "{added:?}");
     assert!(inside.accept().is_err(), "nobody came");

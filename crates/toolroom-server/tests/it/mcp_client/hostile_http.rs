@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use serde_json::{Value, json};
 
-use super::{Listening, folder, found, home, python};
+use super::{Listening, folder, found, python};
 use crate::home::{Home, Ran};
 
 /// What nobody but the server may ever see.
@@ -23,7 +23,7 @@ impl Hostile {
     }
 
     fn with(mode: &str, more: &[&str]) -> Self {
-        let home = home();
+        let home = Home::new();
         let script = found(&folder().join("hostile_http.py"));
         let server = Listening::with_port(&python(), |port| {
             [&[script.as_str(), mode, port][..], more].concat().into_iter().map(str::to_owned).collect()

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{folder, found, home, python};
+use super::{folder, found, python};
 use crate::home::Home;
 use crate::serve::Served;
 
@@ -13,7 +13,7 @@ const BOUND: Duration = Duration::from_secs(60);
 
 /// A process that stays, with a hostile server.
 fn serving(mode: &str) -> Served {
-    let home = home();
+    let home = Home::new();
     let script = found(&folder().join("hostile.py"));
     home.run(&["mcp", "add", "evil", "--", &python(), &script, mode]).ended(0);
     Served::at(home)

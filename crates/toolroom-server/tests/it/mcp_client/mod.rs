@@ -20,8 +20,6 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::home::{Home, belongs_to_programs};
-
 /// Where the servers and suites are.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp")
@@ -44,15 +42,6 @@ fn node() -> String {
 
 fn python() -> String {
     found(&folder().join("venv/bin/python"))
-}
-
-/// A toolroom whose programs can work in its workspace.
-fn home() -> Home {
-    let home = Home::new();
-    let workspace = home.path().join("workspace");
-    std::fs::create_dir(&workspace).unwrap();
-    belongs_to_programs(&workspace);
-    home
 }
 
 /// A server over HTTP, which ends with the test.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Listening, folder, found, home, node, python};
+use super::{Listening, folder, found, node, python};
 use crate::home::Home;
 
 fn call(home: &Home, tool: &str, arguments: &Value) -> Value {
@@ -45,7 +45,7 @@ fn is_the_reference_server(home: &Home) {
 
 #[test]
 fn the_reference_server_works_as_a_program_in_its_sandbox() {
-    let home = home();
+    let home = Home::new();
     let packages = found(&folder().join("node_modules"));
     let server = found(&folder().join("node_modules/@modelcontextprotocol/server-everything/dist/index.js"));
     home.run(&["mcp", "add", "every", "--read", &packages, "--", &node(), &server, "stdio"]).ended(0);
@@ -59,7 +59,7 @@ fn the_reference_server_works_as_a_program_in_its_sandbox() {
 fn the_reference_server_works_over_http_and_over_the_older_stream() {
     let server = found(&folder().join("node_modules/@modelcontextprotocol/server-everything/dist/index.js"));
     for (kind, path, flags) in [("streamableHttp", "mcp", &[][..]), ("sse", "sse", &["--sse"][..])] {
-        let home = home();
+        let home = Home::new();
         let running = Listening::start(&node(), &[&server, kind], false);
         let url = format!("http://127.0.0.1:{}/{path}", running.port);
         home.run(&[&["mcp", "add", "every", "--url", &url][..], flags].concat()).ended(0);
@@ -78,11 +78,11 @@ fn is_the_fast_server(home: &Home) {
 #[test]
 fn a_server_made_with_fastmcp_works_both_ways() {
     let server = found(&folder().join("fast_server.py"));
-    let program = home();
+    let program = Home::new();
     program.run(&["mcp", "add", "fast", "--", &python(), &server, "stdio"]).ended(0);
     is_the_fast_server(&program);
 
-    let address = home();
+    let address = Home::new();
     let running = Listening::start(&python(), &[&server, "http"], true);
     let url = format!("http://127.0.0.1:{}/mcp", running.port);
     address.run(&["mcp", "add", "fast", "--url", &url]).ended(0);

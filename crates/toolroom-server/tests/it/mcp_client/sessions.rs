@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Listening, folder, found, home, python};
+use super::{Listening, folder, found, python};
 use crate::afoot::until;
 use crate::home::{Home, Ran};
 use crate::serve::Served;
@@ -26,7 +26,7 @@ struct Noting {
 impl Noting {
     /// One of this kind, which a toolroom knows and whose tool may be called.
     fn known(mode: &str) -> (Self, Home) {
-        let (home, notes) = (home(), tempfile::tempdir().unwrap());
+        let (home, notes) = (Home::new(), tempfile::tempdir().unwrap());
         let file = notes.path().join("sessions");
         let (script, name) = (found(&folder().join("hostile_http.py")), file.to_str().unwrap().to_owned());
         let server = Listening::with_port(&python(), |port| {

@@ -9,7 +9,6 @@ use serde_json::json;
 use toolroom_host::net::Url;
 
 use super::guarded::{Asked, Fault, Guarded};
-use super::home;
 use crate::home::{Home, Ran};
 use crate::serve::Served;
 
@@ -48,7 +47,7 @@ fn come_back(redirect: &Url, query: &str) {
 }
 
 fn entered(guarded: &Guarded) -> Home {
-    let home = home();
+    let home = Home::new();
     home.run(&["mcp", "add", "guarded", "--no-start", "--url", &guarded.url()]).ended(0);
     home
 }

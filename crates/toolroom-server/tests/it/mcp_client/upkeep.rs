@@ -15,7 +15,7 @@ use toolroom_host::process::Supervisor;
 use toolroom_store::{Presence, Store};
 use toolroom_tools::mcp::{Door, Gateway, Grounds, McpError, Safe, Surroundings};
 
-use super::{Listening, folder, found, home, python};
+use super::{Listening, folder, found, python};
 use crate::home::{Home, binary, ran};
 use crate::serve::Served;
 
@@ -113,7 +113,7 @@ async fn a_list_that_comes_too_slowly_is_not_waited_for() {
 
 #[test]
 fn a_server_that_never_ends_its_list_holds_up_nobody() {
-    let home = home();
+    let home = Home::new();
     add(&home, "evil", "slow_list", &[]);
     add(&home, "calm", "calm", &[]);
     let served = Served::at(home);
@@ -134,7 +134,7 @@ fn a_server_that_never_ends_its_list_holds_up_nobody() {
 
 #[test]
 fn calls_that_give_up_waiting_do_not_start_a_server_anew() {
-    let home = home();
+    let home = Home::new();
     add(&home, "evil", "hangs", &["--timeout", "1"]);
     let served = Served::at(home);
     let key = served.key("local", "approve,call");
@@ -150,7 +150,7 @@ fn calls_that_give_up_waiting_do_not_start_a_server_anew() {
 
 #[test]
 fn a_server_that_hangs_is_given_up_by_all_processes_together() {
-    let home = home();
+    let home = Home::new();
     add(&home, "evil", "hangs", &[]);
     let call = || home.run(&["call", "mcp:evil:work", "--yes", "--json", "--timeout", "1s"]).json();
     let is_given_up = |ended: &serde_json::Value| ended["error"]["kind"] == "unreachable";
@@ -169,7 +169,7 @@ fn a_server_that_hangs_is_given_up_by_all_processes_together() {
 
 #[test]
 fn a_call_that_was_never_sent_is_in_no_doubt_and_what_was_printed_is_kept() {
-    let home = home();
+    let home = Home::new();
     add(&home, "evil", "starts_once", &[]);
     let failed = home.run(&["call", "mcp:evil:work", "--yes", "--json"]).ended(1).json();
     assert_eq!(failed["error"]["kind"], "unreachable", "{failed}");
@@ -187,7 +187,7 @@ fn a_call_that_was_never_sent_is_in_no_doubt_and_what_was_printed_is_kept() {
 
 #[test]
 fn an_entry_that_cannot_be_read_is_shown_and_can_be_removed() {
-    let home = home();
+    let home = Home::new();
     add(&home, "evil", "calm", &[]);
     add(&home, "other", "calm", &[]);
     let database = home.path().join("toolroom.db");
