@@ -87,7 +87,14 @@ fn files(args: &ImportArgs) -> anyhow::Result<Vec<Origin>> {
         None => None,
         Some(name) => Some(Source::from_name(name).ok_or_else(|| {
             let names: Vec<&str> = Source::ALL.iter().map(|source| source.name()).collect();
-            Usage(format!("`{}` is no program that is known here: {}", visible(name), names.join(", ")))
+            let (name, names) = (visible(name), names.join(", "));
+            Usage(match name.contains(['/', '.']) {
+                // A file does not say whose it is.
+                true => format!(
+                    "say which program `{name}` is from: `toolroom mcp import PROGRAM --path {name}`, with one of {names}"
+                ),
+                false => format!("`{name}` is no program that is known here: {names}"),
+            })
         })?),
     };
     let (home, folder) = (path_variable("HOME"), current_folder()?);

@@ -182,6 +182,8 @@ fn a_file_can_be_named_and_one_that_is_none_is_told() {
     assert!(shown.contains("'a b'") && shown.contains("profile `workspace`"), "{shown}");
     person.run(&["mcp", "import", "cursor", "--path", &file("absent.json"), "--dry-run"]).ended(5);
     person.run(&["mcp", "import", "emacs", "--dry-run"]).ended(2);
+    let file = person.run(&["mcp", "import", "./servers.json"]).ended(2);
+    assert!(file.err.contains("`toolroom mcp import PROGRAM --path ./servers.json`"), "{file:?}");
     std::fs::write(Path::new(&odd), "{").unwrap();
     let report =
         person.run(&["mcp", "import", "cursor", "--path", &odd, "--dry-run", "--json"]).ended(0).json();
