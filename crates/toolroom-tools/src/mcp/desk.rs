@@ -161,6 +161,10 @@ impl Desk {
                 None
             }
             Incoming::Answer { id: None, .. } => None,
+            Incoming::Unreadable { id, why } => {
+                self.settle(id, Err(McpError::Nonsense(why)));
+                None
+            }
             Incoming::Question { id, method, params } => {
                 let result = match method.as_str() {
                     "ping" => Some(json!({})),

@@ -83,3 +83,39 @@ async fn a_server_is_told_of_those_who_go_before_its_answer() {
     let refused = desk.open(None).err().unwrap();
     assert!(!refused.is_in_doubt(), "nothing was sent: {refused}");
 }
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_fails_its_request_and_no_other() {
+    let desk = Desk::new(Arc::new(Nobody));
+    let tickets: Vec<Ticket> = (0..4).map(|_| desk.open(None).unwrap()).collect();
+    let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
+    let answers: [Vec<u8>; 3] = [
+        // Half of a character, as it is left when a text is cut.
+        format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"text":"cut \ud83d"}}}}"#, tickets[0].id).into(),
+        format!(r#"{{"result":{deep},"id":{},"jsonrpc":"2.0"}}"#, tickets[1].id).into(),
+        [
+            br#"{"jsonrpc":"2.0","result":"#,
+            &b"\"\xff\",\"id\":"[..],
+            tickets[2].id.to_string().as_bytes(),
+            b"}",
+        ]
+        .concat(),
+    ];
+    for answer in &answers {
+        desk.take(None, answer).unwrap();
+    }
+    assert!(desk.closed().is_none());
+    let mut read = Vec::new();
+    for mut ticket in tickets.into_iter().take(3) {
+        read.push(ticket.answer().await);
+    }
+    assert!(matches!(&read[0], Ok(result) if *result == json!({"text": "cut \u{fffd}"})), "{read:?}");
+    for unreadable in &read[1..] {
+        let Err(McpError::Nonsense(why)) = unreadable else { panic!("{unreadable:?}") };
+        assert!(why.starts_with("its answer cannot be read: "), "{why}");
+    }
+    // What is the answer to nothing is no message at all.
+    for nothing in [r#"{"jsonrpc":"2.0","id":4,"result":"#, r#"{"id":4,"result":[}}"#, "[[["] {
+        assert!(desk.take(None, nothing.as_bytes()).is_err(), "{nothing}");
+    }
+}

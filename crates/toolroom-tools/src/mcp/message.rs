@@ -1,8 +1,13 @@
 //! Messages of JSON-RPC, as they come from somebody who may mean harm.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::error::McpError;
+use super::surrogates::mended;
 
 /// No message of a server may be larger.
 pub(super) const MAX_MESSAGE_BYTES: usize = 8 * 1024 * 1024;
@@ -18,6 +23,8 @@ const MAX_ERROR_CHARS: usize = 600;
 pub(super) enum Incoming {
     /// The answer to a request of ours; without an id it is about something that could not be read.
     Answer { id: Option<i64>, result: Result<Value, Refusal> },
+    /// The answer to a request of ours, which cannot be read.
+    Unreadable { id: i64, why: String },
     /// A question to us. Its id goes back as it is.
     Question { id: Value, method: String, params: Value },
     /// Something it tells.
@@ -45,7 +52,11 @@ impl Incoming {
             return Err(too_large());
         }
         let nonsense = |why: &str| McpError::Nonsense(why.to_owned());
-        match serde_json::from_slice(bytes) {
+        let read = serde_json::from_slice(bytes).or_else(|error| match mended(bytes) {
+            Some(bytes) => serde_json::from_slice(&bytes),
+            None => Err(error),
+        });
+        match read {
             Ok(Value::Object(message)) => Ok(vec![Self::of(message)?]),
             Ok(Value::Array(messages)) if messages.len() <= MAX_BATCH => messages
                 .into_iter()
@@ -55,7 +66,13 @@ impl Incoming {
                 })
                 .collect(),
             Ok(_) => Err(nonsense("a message is no object")),
-            Err(_) => Err(nonsense("a message is no JSON")),
+            Err(error) => match Answered::of(bytes) {
+                Some(id) => {
+                    let why = format!("its answer cannot be read: {error}");
+                    Ok(vec![Self::Unreadable { id, why }])
+                }
+                None => Err(nonsense("a message is no JSON")),
+            },
         }
     }
 
@@ -88,6 +105,22 @@ impl Incoming {
             (None, Some(error)) => Ok(Self::Answer { id, result: Err(Refusal::of(error)) }),
             _ => Err(McpError::Nonsense("an answer has no result, or an error beside it".to_owned())),
         }
+    }
+}
+
+/// What an answer is the answer to, whatever is in it.
+#[derive(Deserialize)]
+struct Answered<'a> {
+    #[serde(borrow)]
+    jsonrpc: Cow<'a, str>,
+    id: i64,
+    method: Option<IgnoredAny>,
+}
+
+impl Answered<'_> {
+    fn of(bytes: &[u8]) -> Option<i64> {
+        let answered: Answered<'_> = serde_json::from_slice(bytes).ok()?;
+        (answered.jsonrpc == "2.0" && answered.method.is_none()).then_some(answered.id)
     }
 }
 

@@ -37,6 +37,7 @@ mod reach;
 mod remote;
 mod resources;
 mod stdio;
+mod surrogates;
 mod tool;
 mod wire;
 
