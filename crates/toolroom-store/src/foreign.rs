@@ -106,8 +106,15 @@ impl ServerChange {
             }
             Self::Switch(is_enabled, at) => {
                 let (Some(record), Some(row)) = (kept, row) else { return Ok(0) };
+                let seen = condition(&row);
+                let is_fine =
+                    !matches!(&seen, Ok(Some(seen)) if seen.is_given_up || !seen.failures.is_empty());
+                // Whoever works with it hears of no change where there is none.
+                if record.is_enabled == *is_enabled && is_fine {
+                    return Ok(1);
+                }
                 let record = ServerRecord { is_enabled: *is_enabled, changed_at: *at, ..record };
-                if *is_enabled && let Ok(Some(seen)) = condition(&row) {
+                if *is_enabled && let Ok(Some(seen)) = seen {
                     let (era, is_given_up, failures) = (None, false, Vec::new());
                     let seen = ServerCondition { era, is_given_up, failures, ..seen };
                     let seen =

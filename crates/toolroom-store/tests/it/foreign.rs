@@ -91,6 +91,11 @@ async fn a_server_and_all_that_is_kept_of_it_are_seen_by_others_and_go_together(
     assert!(there.switch_server(&local, "a", true, place.clock.now()).await.unwrap());
     assert_eq!(here.condition(&local, "a").await.unwrap(), seen, "whatever failed before is forgotten");
     assert!(!there.switch_server(&local, "b", true, place.clock.now()).await.unwrap());
+    // What is on already, and works, is left as it is: whoever uses it hears of no change.
+    let on = here.servers(&local).await.unwrap().remove(0);
+    place.clock.advance(std::time::Duration::from_secs(1));
+    assert!(there.switch_server(&local, "a", true, place.clock.now()).await.unwrap());
+    assert_eq!(here.servers(&local).await.unwrap(), [on]);
 
     // Who says something over what was said before somebody else said something says nothing.
     let before = here.servers(&local).await.unwrap().remove(0);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -47,6 +48,8 @@ pub struct Gateway {
     harbour: Arc<Harbour>,
     catalog: Weak<Catalog>,
     docked: Arc<Mutex<BTreeMap<String, Docked>>>,
+    /// Nobody comes in any more.
+    is_closed: AtomicBool,
 }
 
 /// A server, and what of it is in the catalog.
@@ -68,7 +71,7 @@ impl Gateway {
         let launcher = Launcher::new(supervisor, grounds, safe);
         let (start_limit, outdated) = (START_LIMIT, Arc::default());
         let harbour = Arc::new(Harbour { project, kept, launcher, clock, start_limit, outdated });
-        Self { harbour, catalog, docked: Arc::default() }
+        Self { harbour, catalog, docked: Arc::default(), is_closed: AtomicBool::new(false) }
     }
 
     /// The same, whose servers may take so long for the handshake and for listing their tools, together. Said before it
@@ -93,11 +96,15 @@ impl Gateway {
         self.harbour.launcher.workspace()
     }
 
-    /// Brings the catalog to what is kept now: accepted tools of servers that are on, and no others.
+    /// Brings the catalog to what is kept now: accepted tools of servers that are on, and no others. Once everything is
+    /// closed, it stays as it is.
     pub async fn settle(&self) -> Result<(), LedgerError> {
         let Harbour { project, kept, .. } = &*self.harbour;
         let Some(catalog) = self.catalog.upgrade() else { return Ok(()) };
         let mut docked = self.docked.lock().await;
+        if self.is_closed.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let was_empty = docked.is_empty();
         let servers = kept.servers(project).await?;
         catalog.explain_absences(project, servers.iter().map(why_missing).collect());
@@ -181,9 +188,13 @@ impl Gateway {
         }
     }
 
-    /// Ends every connection in order.
+    /// Ends every connection in order, and lets no server in any more.
     pub async fn close(&self) {
-        let docked = std::mem::take(&mut *self.docked.lock().await);
+        let docked = {
+            let mut docked = self.docked.lock().await;
+            self.is_closed.store(true, Ordering::Relaxed);
+            std::mem::take(&mut *docked)
+        };
         let mut ends = JoinSet::new();
         for seat in docked.into_values() {
             ends.spawn(async move { seat.berth.close().await });
