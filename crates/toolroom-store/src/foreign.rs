@@ -107,10 +107,10 @@ impl ServerChange {
             Self::Switch(is_enabled, at) => {
                 let (Some(record), Some(row)) = (kept, row) else { return Ok(0) };
                 let seen = condition(&row);
-                let is_fine =
-                    !matches!(&seen, Ok(Some(seen)) if seen.is_given_up || !seen.failures.is_empty());
+                let has_failed =
+                    matches!(&seen, Ok(Some(seen)) if seen.is_given_up || !seen.failures.is_empty());
                 // Whoever works with it hears of no change where there is none.
-                if record.is_enabled == *is_enabled && is_fine {
+                if record.is_enabled == *is_enabled && !has_failed {
                     return Ok(1);
                 }
                 let record = ServerRecord { is_enabled: *is_enabled, changed_at: *at, ..record };

@@ -1,11 +1,12 @@
 //! Servers that hang, and what becomes of all the others meanwhile.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use toolroom::BoxFuture;
+use toolroom::catalog::Catalog;
 use toolroom::clock::{Clock, SystemClock};
 use toolroom::foreign::{AddressEntry, Declarations, ForeignServers, Reached, ServerRecord};
 use toolroom::redact::Secret;
@@ -90,13 +91,14 @@ async fn a_list_that_comes_too_slowly_is_not_waited_for() {
     };
     store.set_server(&project, &record).await.unwrap();
     let place = folder.path().to_owned();
+    let catalog = Arc::new(Catalog::default());
     let around = Surroundings {
         kept: Arc::new(store.clone()),
         safe: Arc::new(Empty),
         supervisor: Supervisor::new(binary()),
         grounds: Grounds { workspace: place.clone(), hidden: Vec::new(), homes: place, openings: Vec::new() },
         clock,
-        catalog: Weak::new(),
+        catalog: Arc::downgrade(&catalog),
     };
     let gateway = Gateway::new(project.clone(), around).with_start_limit(Duration::from_secs(1));
     let failed = gateway.inspect(&record).await.unwrap_err().to_string();
@@ -108,7 +110,10 @@ async fn a_list_that_comes_too_slowly_is_not_waited_for() {
     gateway.inspect(&record).await.unwrap_err();
     store.set_server(&project, &record).await.unwrap();
     assert_eq!(store.condition(&project, "slow").await.unwrap(), Default::default());
+    gateway.close().await;
     store.shutdown().await.unwrap();
+    // Whoever still looks after servers does not ask a database that is closed, and warns of nothing.
+    gateway.settle().await.unwrap();
 }
 
 #[test]
