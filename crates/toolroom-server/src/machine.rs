@@ -13,7 +13,7 @@ use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::policy::Judgement;
 use toolroom::schema::Problem;
 use toolroom::scope::ProjectId;
-use toolroom::tool::{Arguments, ErrorKind, Tool, ToolError, ToolOutput, ToolSpec};
+use toolroom::tool::{Arguments, Destination, ErrorKind, Tool, ToolError, ToolOutput, ToolSpec};
 use toolroom_store::{Store, StoreError};
 
 /// Where the tools of this machine come from.
@@ -118,6 +118,10 @@ impl Tool for Guarded {
 
     fn check(&self, arguments: &Arguments) -> Vec<Problem> {
         self.tool.check(arguments)
+    }
+
+    fn destination(&self, arguments: &Arguments) -> Option<Destination> {
+        self.tool.destination(arguments)
     }
 
     fn judge(&self, arguments: &Arguments) -> Judgement {

@@ -86,6 +86,7 @@ fn run(conversation: &Conversation) -> Run {
         state: RunState::Running,
         model: None,
         provenance: Provenance::default(),
+        source: toolroom::provenance::CallSource::default(),
         context: serde_json::Map::new(),
         client_tools: toolroom::tool::ClientTools::default(),
         iterations: 0,

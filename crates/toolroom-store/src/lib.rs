@@ -47,6 +47,7 @@ mod settings_batch;
 pub mod statements;
 mod store;
 mod switchboard;
+mod track;
 mod trust;
 mod writer;
 

@@ -7,6 +7,7 @@ use toolroom::clock::Timestamp;
 use toolroom::conversation::AgentId;
 use toolroom::ledger::LedgerError;
 use toolroom::memory::{Category, Memories, Memory, PROMOTION_HITS, Promotion, Remember};
+use toolroom::policy::Provenance;
 use toolroom::scope::Scope;
 
 use crate::instance::Instance;
@@ -26,7 +27,7 @@ pub(crate) struct MemoryChange {
 
 #[derive(Debug)]
 enum Kind {
-    Remember { content: String, category: Option<Category>, source: Option<String> },
+    Remember { content: String, category: Option<Category>, source: Option<String>, stored_under: Provenance },
     Forget,
     Reinforce,
     Promote { agent: AgentId, addition: String },
@@ -40,8 +41,9 @@ impl Memories for Store {
         what: Remember,
     ) -> BoxFuture<'a, Result<Memory, LedgerError>> {
         Box::pin(async move {
-            let Remember { key, content, category, source } = what;
-            let memory = self.change(scope, &key, Kind::Remember { content, category, source }).await;
+            let Remember { key, content, category, source, stored_under } = what;
+            let kind = Kind::Remember { content, category, source, stored_under };
+            let memory = self.change(scope, &key, kind).await;
             let memory = memory.and_then(|outcome| memory_of(outcome)?.ok_or(StoreError::Closed));
             memory.map_err(|error| LedgerError::new("remember", error))
         })
@@ -151,7 +153,7 @@ impl MemoryChange {
     ) -> Result<Outcome, sqlx::Error> {
         let now = instance.now();
         match &self.kind {
-            Kind::Remember { content, category, source } => {
+            Kind::Remember { content, category, source, stored_under } => {
                 let category = category.map(Category::as_str);
                 let (content, source) = (without_nul(content), source.as_deref().map(without_nul));
                 let changed = self
@@ -159,7 +161,8 @@ impl MemoryChange {
                     .bind(content.clone())
                     .bind(category)
                     .bind(source.clone())
-                    .bind(now.as_micros());
+                    .bind(now.as_micros())
+                    .bind(provenance_text(*stored_under));
                 if let Some(row) = changed.fetch_optional(&mut *connection).await? {
                     return read_memory(&row).map(Some).map(Outcome::Memory);
                 }
@@ -169,6 +172,7 @@ impl MemoryChange {
                     category: category.and_then(Category::from_name).unwrap_or_default(),
                     hits: 1,
                     source,
+                    stored_under: *stored_under,
                     created_at: now,
                     updated_at: now,
                 };
@@ -225,6 +229,7 @@ impl MemoryChange {
             .bind(count(memory.hits))
             .bind(memory.created_at.as_micros())
             .bind(memory.updated_at.as_micros())
+            .bind(provenance_text(memory.stored_under))
             .execute(connection)
             .await?;
         Ok(())
@@ -252,6 +257,11 @@ fn promotion_of(outcome: Outcome) -> Result<Option<Promotion>, StoreError> {
     }
 }
 
+/// Nothing, where nothing was read.
+fn provenance_text(provenance: Provenance) -> Option<String> {
+    (!provenance.is_none()).then(|| serde_json::json!(provenance).to_string())
+}
+
 /// The memory in a row of `memory_columns!`. A category of another version is no reason to forget the rest.
 fn read_memory(row: &SqliteRow) -> Result<Memory, sqlx::Error> {
     Ok(Memory {
@@ -262,14 +272,18 @@ fn read_memory(row: &SqliteRow) -> Result<Memory, sqlx::Error> {
         source: row.try_get(4)?,
         created_at: Timestamp::from_micros(row.try_get(5)?),
         updated_at: Timestamp::from_micros(row.try_get(6)?),
+        stored_under: match row.try_get::<Option<&str>, _>(7)? {
+            Some(text) => serde_json::from_str(text).map_err(|error| sqlx::Error::Decode(error.into()))?,
+            None => Provenance::NONE,
+        },
     })
 }
 
 fn read_promotion(row: &SqliteRow) -> Result<Promotion, sqlx::Error> {
     Ok(Promotion {
         memory: read_memory(row)?,
-        agent: AgentId::new(row.try_get(7)?),
-        addition: row.try_get(8)?,
-        at: Timestamp::from_micros(row.try_get(9)?),
+        agent: AgentId::new(row.try_get(8)?),
+        addition: row.try_get(9)?,
+        at: Timestamp::from_micros(row.try_get(10)?),
     })
 }

@@ -66,6 +66,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         brings: "what calls offered to the client of whoever made them",
         text: include_str!("../migrations/sqlite/0007_offers.sql"),
     },
+    Migration {
+        version: 8,
+        brings: "what was read and sent before a call",
+        text: include_str!("../migrations/sqlite/0008_provenance.sql"),
+    },
 ];
 
 pub(crate) fn newest(migrations: &[Migration]) -> i64 {

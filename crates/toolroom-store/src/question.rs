@@ -56,7 +56,7 @@ pub(crate) struct AnswerRow<'a>(pub(crate) &'a StandingAnswer);
 impl Serialize for AnswerRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let answer = self.0;
-        let mut row = serializer.serialize_tuple(12)?;
+        let mut row = serializer.serialize_tuple(13)?;
         row.serialize_element(answer.id.as_str())?;
         row.serialize_element(answer.scope.project.as_str())?;
         row.serialize_element(&answer.scope.user.as_ref().map(UserId::as_str))?;
@@ -69,6 +69,7 @@ impl Serialize for AnswerRow<'_> {
         row.serialize_element(answer.call.as_str())?;
         row.serialize_element(answer.by.as_str())?;
         row.serialize_element(&answer.at.as_micros())?;
+        row.serialize_element(&answer.destination.as_deref().map(Text))?;
         row.end()
     }
 }
@@ -178,6 +179,7 @@ pub(crate) fn read_answer(row: &SqliteRow) -> Result<StandingAnswer, ReadError> 
         lifts: row.try_get(6)?,
         definition: shared_option(row, 7)?,
         thread: shared_option(row, 8)?,
+        destination: shared_option(row, 12)?,
         call: CallId::new(row.try_get(9)?),
         by: named(id, "given_by", row.try_get(10)?, Answerer::from_name)?,
         at: Timestamp::from_micros(row.try_get(11)?),

@@ -149,7 +149,20 @@ fn switch(
 
 /// In the order of its columns.
 fn answer(answer: &StandingAnswer) -> Bound {
-    let StandingAnswer { id, scope, effect, tool, when, lifts, definition, thread, call, by, at } = answer;
+    let StandingAnswer {
+        id,
+        scope,
+        effect,
+        tool,
+        when,
+        lifts,
+        definition,
+        thread,
+        destination,
+        call,
+        by,
+        at,
+    } = answer;
     statements::KEEP_ANSWER
         .query()
         .bind(id.as_str().to_owned())
@@ -164,6 +177,7 @@ fn answer(answer: &StandingAnswer) -> Bound {
         .bind(call.as_str().to_owned())
         .bind(by.as_str())
         .bind(at.as_micros())
+        .bind(destination.as_deref().map(str::to_owned))
 }
 
 fn agent(project: &ProjectId, id: &AgentId, record: Option<&str>, now: Timestamp) -> Bound {

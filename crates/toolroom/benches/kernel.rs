@@ -26,6 +26,7 @@ use toolroom::ledger::{
     Standing, StandingAnswer, Switchboard, Switches, ToolUsage,
 };
 use toolroom::policy::{Answers, Facts, Policy, Preset, Provenance, Rule, Ruling, ToolChoice};
+use toolroom::provenance::{Track, TrackChange, Tracks};
 use toolroom::redact::{Patterns, Redactor, Secret};
 use toolroom::schema::{PatternRule, Schema, parse_object};
 use toolroom::scope::{ProjectId, Scope};
@@ -219,6 +220,8 @@ fn policy(measure: &Measure) -> Outcome {
         entrance: "cli",
         thread: Some("t1"),
         provenance: Provenance::NONE,
+        origins: &[],
+        destination: None,
         definition: "d1",
     };
     let policy = Policy::new(Preset::Balanced, many_rules()?)?;
@@ -270,6 +273,7 @@ fn many_answers() -> Vec<StandingAnswer> {
         lifts: Some(format!("fits{}", n % 20)),
         definition: Some("d1".into()),
         thread: None,
+        destination: None,
         call: CallId::new("call_1"),
         by: Answerer::Caller,
         at: Timestamp::from_micros(0),
@@ -414,6 +418,20 @@ impl Approvals for Forgetful {
         _call: &'a CallId,
     ) -> BoxFuture<'a, Result<Option<Question>, LedgerError>> {
         Box::pin(ready(Ok(None)))
+    }
+}
+
+impl Tracks for Forgetful {
+    fn track<'a>(
+        &'a self,
+        _scope: &'a Scope,
+        _name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Track>, LedgerError>> {
+        Box::pin(ready(Ok(None)))
+    }
+
+    fn add_to_track(&self, _change: TrackChange) -> BoxFuture<'static, Result<(), LedgerError>> {
+        Box::pin(ready(Ok(())))
     }
 }
 

@@ -35,7 +35,8 @@
 //! ```
 //!
 //! The rooms: [`tool`] what a tool is; [`catalog`] which tools exist and who sees them; [`call`] the path of a
-//! call, a file per station; [`policy`] verdicts; [`approval`] questions to people; [`schema`] checks of
+//! call, a file per station; [`policy`] verdicts; [`provenance`] what was read and sent
+//! before a call; [`approval`] questions to people; [`schema`] checks of
 //! arguments; [`model`] what is said to models; [`agent`] the loop that answers messages; [`conversation`] what was said in
 //! it; [`memory`] what is remembered of users; [`background`] what is kept of programs that nobody waits for; [`foreign`] what is kept of servers that bring tools; [`selector`] which tools fit a message; [`expression`] the one
 //! evaluator of formulas and conditions; [`ledger`] what is kept; [`redact`] secrets taken out of it; [`testing`] a
@@ -58,6 +59,7 @@ pub mod memory;
 pub mod model;
 pub mod nearest;
 pub mod policy;
+pub mod provenance;
 pub mod redact;
 mod room;
 #[cfg(test)]

@@ -7,7 +7,9 @@ use crate::call::CallReport;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock};
 use crate::ledger::{Approvals, Journal, Ledger, Seal, Storage, Switchboard};
-use crate::policy::Policy;
+use crate::memory::Memories;
+use crate::policy::{Policy, Provenance};
+use crate::provenance::{DIRECT_CALLS_COUNT_FOR, Tracks};
 use crate::redact::{Fixed, Patterns, Redactions, Redactor};
 use crate::testing::{MemoryLedger, NoSeal};
 
@@ -26,6 +28,11 @@ pub struct Toolroom {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) approvals: Arc<dyn Approvals>,
     pub(crate) switchboard: Arc<dyn Switchboard>,
+    pub(crate) tracks: Arc<dyn Tracks>,
+    pub(crate) memories: Option<Arc<dyn Memories>>,
+    /// What the contents of files count as.
+    pub(crate) file_provenance: Provenance,
+    pub(crate) direct_calls_count_for: Duration,
     pub(crate) redactions: Arc<dyn Redactions>,
     pub(crate) seal: Option<Arc<dyn Seal>>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -44,7 +51,11 @@ impl Toolroom {
                 ledger: Arc::clone(&storage) as _,
                 journal: Arc::clone(&storage) as _,
                 approvals: Arc::clone(&storage) as _,
-                switchboard: storage,
+                switchboard: Arc::clone(&storage) as _,
+                tracks: storage,
+                memories: None,
+                file_provenance: Provenance { private: true, untrusted: true, ..Provenance::NONE },
+                direct_calls_count_for: DIRECT_CALLS_COUNT_FOR,
                 redactions: Arc::new(Fixed::new(Redactor::new([], Patterns::Keys))),
                 seal: None,
                 clock: Arc::new(SystemClock),
@@ -117,6 +128,27 @@ impl ToolroomBuilder {
     #[must_use]
     pub fn seal(mut self, seal: Arc<dyn Seal>) -> Self {
         self.room.seal = Some(seal);
+        self
+    }
+
+    /// Asks also before memories of the user are sent outward.
+    #[must_use]
+    pub fn memories(mut self, memories: Arc<dyn Memories>) -> Self {
+        self.room.memories = Some(memories);
+        self
+    }
+
+    /// Says what the contents of files count as: private and untrusted, unless something else is said.
+    #[must_use]
+    pub fn file_provenance(mut self, provenance: Provenance) -> Self {
+        self.room.file_provenance = provenance;
+        self
+    }
+
+    /// Says how long what a caller without a session has read counts after its last call.
+    #[must_use]
+    pub fn direct_calls_count_for(mut self, span: Duration) -> Self {
+        self.room.direct_calls_count_for = span;
         self
     }
 

@@ -19,6 +19,7 @@ mod projects;
 mod protected;
 mod read;
 mod root;
+mod stamp;
 mod survey;
 mod whole;
 mod workspace;

@@ -11,6 +11,7 @@ use super::judge::{Refusal, Role};
 use super::looked::Looked;
 use super::media::kind_of;
 use super::private_key::{HEAD_BYTES, is_private_key};
+use super::stamp::stamp;
 use super::workspace::{Workspace, refused};
 use crate::regular_file::{RegularFile, RegularFileError};
 
@@ -44,13 +45,23 @@ pub struct Page {
     pub next: Option<u64>,
     /// Whether the only line here is longer than a page, and its rest is left out.
     pub is_cut: bool,
+    /// What tells whether the file is still the one it was.
+    pub stamp: String,
 }
 
 impl Workspace {
     /// The text of a file of at most [`MAX_WHOLE_BYTES`], exactly as it is there: byte order mark and line ends too, so
     /// that it can be written back. Blocks.
     pub fn read(&self, path: &str) -> Result<String, FileError> {
+        self.read_stamped(path).map(|(text, _)| text)
+    }
+
+    /// The same, with a [stamp](super::stamp::stamp) of the file after it was read: one that was changed meanwhile has
+    /// another one than before.
+    pub fn read_stamped(&self, path: &str) -> Result<(String, String), FileError> {
         let (asked, looked, file) = self.open_file(path)?;
+        let failed = |source: std::io::Error| FileError::Io { path: path.to_owned(), source };
+        let again = file.try_clone().map_err(failed)?;
         let metadata = file.metadata().map_err(|source| FileError::Io { path: path.to_owned(), source })?;
         let content = RegularFile { file, metadata }.read(MAX_WHOLE_BYTES).map_err(|error| match error {
             RegularFileError::NotRegular => not_a_file(&asked, &looked),
@@ -62,7 +73,8 @@ impl Workspace {
             RegularFileError::Io(source) => FileError::Io { path: path.to_owned(), source },
         })?;
         check_head(&asked, &looked, &content)?;
-        text_of(&asked, &looked, content)
+        let stamp = stamp(&again).map_err(|errno| self.failed(&asked, errno))?;
+        Ok((text_of(&asked, &looked, content)?, stamp))
     }
 
     /// Some lines of a file of any size. Blocks, for as long as it takes to count the lines before them.
@@ -98,7 +110,8 @@ impl Workspace {
             }
         }
         let (content, next, is_cut) = pager.finish();
-        Ok(Page { text: text_of(&asked, &looked, content)?, size: looked.size(), next, is_cut })
+        let stamp = stamp(&file).map_err(|errno| self.failed(&asked, errno))?;
+        Ok(Page { text: text_of(&asked, &looked, content)?, size: looked.size(), next, is_cut, stamp })
     }
 
     /// Opens a file for reading, after it was judged.

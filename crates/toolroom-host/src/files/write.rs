@@ -16,6 +16,7 @@ use super::judge::{Refusal, Role};
 use super::looked::Looked;
 use super::read::not_a_file;
 use super::root::Root;
+use super::stamp::stamp;
 use super::workspace::{Workspace, refused};
 use crate::owner::{give_file, give_folder};
 use crate::staged::Staged;
@@ -49,6 +50,16 @@ impl Workspace {
     /// Writes a file whole, in place of what is there. Permissions and owner are kept where that is possible; a link is
     /// refused, and another hard link keeps the old content. Blocks until it is on the disk.
     pub fn write(&self, path: &str, content: &[u8], parents: Parents) -> Result<Written, FileError> {
+        self.write_stamped(path, content, parents).map(|(written, _)| written)
+    }
+
+    /// The same, with a [stamp](super::stamp::stamp) of the file as it was written.
+    pub fn write_stamped(
+        &self,
+        path: &str,
+        content: &[u8],
+        parents: Parents,
+    ) -> Result<(Written, String), FileError> {
         let asked = Asked::parse(path)?;
         let (root, names) = self.resolve(&asked)?;
         let Some((name, above)) = names.split_last().filter(|_| !asked.is_folder()) else {
@@ -72,9 +83,9 @@ impl Workspace {
             self.admit(&root, &asked, old, Role::File)?;
             self.check_replaced(&asked, old)?;
         }
-        replace(&folder, name, content, old.as_ref().map(|old| &old.stat))
+        let stamp = replace(&folder, name, content, old.as_ref().map(|old| &old.stat))
             .map_err(|errno| self.failed(&asked, errno))?;
-        Ok(if old.is_some() { Written::Replaced } else { Written::New })
+        Ok((if old.is_some() { Written::Replaced } else { Written::New }, stamp))
     }
 
     /// The folder a file is to lie in.
@@ -144,7 +155,7 @@ impl Workspace {
 }
 
 /// Puts content in the place of `name`, in one step.
-fn replace(folder: &Looked, name: &str, content: &[u8], old: Option<&Stat>) -> Result<(), Errno> {
+fn replace(folder: &Looked, name: &str, content: &[u8], old: Option<&Stat>) -> Result<String, Errno> {
     let folder = folder.open(OFlags::RDONLY | OFlags::DIRECTORY)?;
     let mode = old.map_or(NEW_FILE, |old| Mode::from_raw_mode(old.st_mode & PERMISSIONS));
     let around = folder.try_clone().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
@@ -161,5 +172,9 @@ fn replace(folder: &Looked, name: &str, content: &[u8], old: Option<&Stat>) -> R
     } else {
         give_file(&staged.file, around)?;
     }
-    staged.publish_over()
+    // A name of its own for the file, since giving it its place changes the stamp and the other one ends with that.
+    let written =
+        staged.file.try_clone().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    staged.publish_over()?;
+    stamp(&written)
 }

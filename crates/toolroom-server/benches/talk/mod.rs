@@ -79,6 +79,7 @@ fn opening() -> (Conversation, Run) {
         state: RunState::Running,
         model: Some("vendor/model".into()),
         provenance: Provenance::default(),
+        source: toolroom::provenance::CallSource::default(),
         context: serde_json::Map::new(),
         client_tools: toolroom::tool::ClientTools::default(),
         iterations: 1,

@@ -10,6 +10,7 @@ use toolroom::conversation::{
 };
 use toolroom::ledger::LedgerError;
 use toolroom::model::{Message as Said, Role as Speaker};
+use toolroom::provenance::CallSource;
 use toolroom::scope::Scope;
 
 use super::answers::{Answered, Questions, Refusal, told};
@@ -23,6 +24,7 @@ use super::state::State;
 use super::thread::{ATTEMPTS, conversation_of, joined, run_of};
 use crate::agents::Choice;
 use crate::app::App;
+use crate::identity::Caller;
 use crate::runs::{BeginError, Begun, Position, Runs, Stretch};
 
 /// What is kept of where a run came from.
@@ -67,15 +69,17 @@ pub(crate) struct Start {
     app: Arc<App>,
     runs: Arc<Runs>,
     scope: Scope,
+    source: CallSource,
     choice: Choice,
     conversation: ConversationId,
     input: Input,
 }
 
 impl Start {
-    pub(crate) fn new(app: Arc<App>, runs: Arc<Runs>, scope: Scope, choice: Choice, input: Input) -> Self {
+    pub(crate) fn new(app: Arc<App>, runs: Arc<Runs>, caller: &Caller, choice: Choice, input: Input) -> Self {
+        let (scope, source) = (caller.scope.clone(), caller.source());
         let conversation = conversation_of(&scope, &input.thread);
-        Self { app, runs, scope, choice, conversation, input }
+        Self { app, runs, scope, source, choice, conversation, input }
     }
 
     /// Begins what there is to begin.
@@ -260,6 +264,7 @@ impl Start {
         request.history = self.input.history(words.place);
         request.run = Some(words.run.clone());
         request.entrance = ENTRANCE.into();
+        request.source = self.source.clone();
         request.context = self.input.context.clone();
         request.client_tools = self.input.tools.clone();
         let entries = self.app.store.entries(&self.scope, &self.conversation, 0).await?;

@@ -11,6 +11,7 @@ use toolroom::call::{
 };
 use toolroom::ledger::CallId;
 use toolroom::policy::Provenance;
+use toolroom::provenance::CallSource;
 use toolroom::scope::Scope;
 use toolroom_host::interrupt::Interrupts;
 
@@ -27,6 +28,9 @@ use crate::documents::Judged;
 
 /// Nobody waits for a shell while more than this is piped in; the kernel's own limit is the same.
 const STDIN_MAX_BYTES: u64 = toolroom::schema::MAX_TEXT_BYTES as u64 + 1;
+
+/// Where one-shot commands come from: what one of them read counts for the next ones.
+const ONE_SHOT: &str = "cli";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -203,6 +207,7 @@ pub(super) fn worded(
         .arguments(words::arguments(arguments, schema, read_stdin)?)
         .scope(scope.clone())
         .entrance("cli")
+        .source(CallSource::Caller(ONE_SHOT.into()))
         .seat(Seat::Here);
     request.context = words::context(context)?;
     Ok(request)
@@ -211,7 +216,12 @@ pub(super) fn worded(
 /// The facts that were named.
 pub(super) fn provenance(facts: &[String]) -> Provenance {
     let has = |name: &str| facts.iter().any(|fact| fact == name);
-    Provenance { private: has("private"), untrusted: has("untrusted"), outward: has("outward") }
+    Provenance {
+        private: has("private"),
+        untrusted: has("untrusted"),
+        outward: has("outward"),
+        mildly_private: false,
+    }
 }
 
 async fn explain(app: &App, request: &CallRequest, wanted: bool, output: Output) -> Option<Judged> {
@@ -269,6 +279,7 @@ impl Hand {
 
     fn resume(&self, call: CallId, scope: &Scope) -> ResumeRequest {
         let mut request = ResumeRequest::new(call, scope.clone());
+        request.source = Some(CallSource::Caller(ONE_SHOT.into()));
         request.cancellation = self.stop.clone();
         request.progress = Some(self.progress());
         request

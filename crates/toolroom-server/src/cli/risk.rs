@@ -77,6 +77,8 @@ fn outlook(app: &App, scope: &Scope, answers: &Answers, entry: &Arc<Entry>) -> O
         entrance: "cli",
         thread: None,
         provenance: Provenance::NONE,
+        origins: &[],
+        destination: None,
         definition: &entry.definition_hash(),
     };
     app.room.policy().outlook(&facts, answers)

@@ -11,7 +11,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::catalog::{LimitMode, Limits};
-use toolroom::policy::{Preset, RuleText};
+use toolroom::policy::{Preset, Provenance, RuleText};
+use toolroom::provenance::DIRECT_CALLS_COUNT_FOR;
 use toolroom_tools::shell::judge::{Security, Settings};
 
 use super::{
@@ -95,6 +96,52 @@ pub struct PolicyKeys {
     /// (the workspace and these hosts), or `off` (no sandbox: every command asks).
     #[schemars(extend("x-stricter" = "tighter"))]
     pub exec_sandbox: SandboxProfile,
+    /// What counts as read before a call.
+    pub provenance: ProvenanceKeys,
+}
+
+/// `[policy.provenance]`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProvenanceKeys {
+    /// What the contents of files count as: `private`, `untrusted`, both, or nothing. Files that a conversation wrote
+    /// itself hold nothing new.
+    #[schemars(length(max = 2))]
+    pub files: Vec<FileFact>,
+    /// How long what direct calls without a session have read counts after the last of them.
+    #[schemars(extend("x-least" = "1s", "x-most" = "30d"))]
+    pub direct_calls: Span,
+}
+
+/// What a file may count as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FileFact {
+    /// Others must not see it.
+    Private,
+    /// Somebody else wrote it.
+    Untrusted,
+}
+
+impl Default for ProvenanceKeys {
+    fn default() -> Self {
+        Self {
+            files: vec![FileFact::Private, FileFact::Untrusted],
+            direct_calls: Span::new(DIRECT_CALLS_COUNT_FOR),
+        }
+    }
+}
+
+impl ProvenanceKeys {
+    /// What the contents of files count as.
+    #[must_use]
+    pub fn of_files(&self) -> Provenance {
+        Provenance {
+            private: self.files.contains(&FileFact::Private),
+            untrusted: self.files.contains(&FileFact::Untrusted),
+            ..Provenance::NONE
+        }
+    }
 }
 
 impl PolicyKeys {
@@ -114,6 +161,7 @@ impl Default for PolicyKeys {
             exec_security: Security::default(),
             exec_allowlist: Vec::new(),
             exec_sandbox: SandboxProfile::default(),
+            provenance: ProvenanceKeys::default(),
         }
     }
 }

@@ -38,13 +38,15 @@ fn item(memory: &Memory) -> String {
 #[cfg(test)]
 mod tests {
     use toolroom::clock::Timestamp;
+    use toolroom::policy::Provenance;
 
     use super::*;
 
     fn memory(key: &str, content: &str, category: Category, hits: u64, source: Option<&str>) -> Memory {
         let at = Timestamp::from_micros(0);
         let (key, content, source) = (key.to_owned(), content.to_owned(), source.map(str::to_owned));
-        Memory { key, content, category, hits, source, created_at: at, updated_at: at }
+        let stored_under = Provenance::NONE;
+        Memory { key, content, category, hits, source, stored_under, created_at: at, updated_at: at }
     }
 
     #[test]

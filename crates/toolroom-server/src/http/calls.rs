@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use toolroom::call::{CallReport, CallRequest, Outcome, ResumeError, ResumeRequest};
 use toolroom::clock::Timestamp;
+use toolroom::conversation::{ConversationId, Conversations as _};
 use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal as _};
 use toolroom::tool::{ErrorKind, RaisedBy};
 
@@ -76,6 +77,9 @@ struct NewCall {
     /// What the client says about its user and situation, up to 64 KiB. It gives no rights.
     #[serde(default)]
     context: Map<String, Value>,
+    /// A conversation of the caller that the call belongs to: what was read there counts, and answers given there hold.
+    #[serde(default)]
+    conversation: Option<String>,
     /// Milliseconds after which to give up.
     #[serde(default, deserialize_with = "whole_number")]
     #[schemars(range(min = 1, max = 86_400_000))]
@@ -97,8 +101,16 @@ async fn create(
     let mut request = CallRequest::through(ENTRANCE, new.tool, caller.scope.clone(), stop.clone())
         .id(id.clone())
         .arguments(new.arguments)
-        .context(new.context);
+        .context(new.context)
+        .source(caller.source());
     request.timeout = timeout;
+    if let Some(id) = new.conversation {
+        let id = ConversationId::new(&id);
+        if server.app.store.conversation(&caller.scope, &id).await?.is_none() {
+            return Err(Problem::not_found(format!("there is no conversation `{id}`; leave it out")));
+        }
+        request = request.conversation(id.as_str(), None);
+    }
     let left = stop.clone();
     let report = Box::pin(async move {
         let running = server.running.enter(id, caller.scope, stop);
@@ -261,7 +273,9 @@ async fn resume(
         return Err(Problem::conflict(format!("`{id}` belongs to the run `{run}`, which goes on with it")));
     }
     let stop = server.closing.child_token();
+    let source = caller.source();
     let mut request = ResumeRequest::new(CallId::new(&id), caller.scope);
+    request.source = Some(source);
     request.cancellation = stop.clone();
     Attended::new(stop, Box::pin(async move { go_on(&server, request).await })).await?
 }

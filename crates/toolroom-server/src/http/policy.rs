@@ -51,6 +51,7 @@ async fn explain(
     let request = CallRequest::new(asked.tool)
         .arguments(asked.arguments)
         .context(asked.context)
+        .source(caller.source())
         .scope(caller.scope)
         .entrance(ENTRANCE);
     let explanation = server.app.room.explain(request).await.map_err(|error| {

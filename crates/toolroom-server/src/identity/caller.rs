@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use toolroom::conversation::AgentId;
+use toolroom::provenance::CallSource;
 use toolroom::scope::Scope;
 use toolroom_store::KeyRecord;
 
@@ -55,6 +56,11 @@ impl Caller {
     /// Whether this installation is theirs.
     pub(crate) const fn is_owner(&self) -> bool {
         matches!(self.who, Who::Owner)
+    }
+
+    /// Where direct calls of this caller come from.
+    pub(crate) fn source(&self) -> CallSource {
+        CallSource::Caller(self.name().into())
     }
 
     /// Who it is, for what is counted and kept by caller.

@@ -193,6 +193,7 @@ impl Desk {
         loop {
             let mut request = ResumeRequest::new(call.clone(), wish.asker.peer.scope.clone());
             request.cancellation = wish.stop.clone();
+            request.source = Some(wish.asker.source());
             request.progress.clone_from(&wish.progress);
             let resumed = match self.resumed(wish, request).await? {
                 Made::Ended(resumed) => *resumed,

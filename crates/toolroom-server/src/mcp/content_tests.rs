@@ -29,6 +29,7 @@ fn told_of(tool: &str, done: &Done, era: Era, promise: Promise, kept: &Kept) -> 
         tool: tool.to_owned(),
         outcome: Outcome::Done(done.clone()),
         rule: None,
+        provenance: toolroom::policy::Provenance::NONE,
         duration: Duration::ZERO,
     };
     serde_json::from_str(&called(&report, era, promise, kept)).unwrap()

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolroom::provenance::CallSource;
 use toolroom::scope::Scope;
 
 use super::ability::{Abilities, Ability};
@@ -24,13 +25,16 @@ pub(crate) struct Peer {
     pub(crate) name: Arc<str>,
     /// Whether they may read what was kept: results, and agents.
     pub(crate) may_read: bool,
+    /// Where their calls come from, unless they come from a session.
+    pub(crate) source: CallSource,
 }
 
 impl Peer {
     /// Somebody who was let in over HTTP.
     pub(crate) fn of(caller: Caller) -> Arc<Self> {
         let (name, may_read) = (caller.name().into(), caller.may(Permission::Read));
-        Arc::new(Self { scope: caller.scope, name, may_read })
+        let source = caller.source();
+        Arc::new(Self { scope: caller.scope, name, may_read, source })
     }
 }
 
@@ -114,6 +118,14 @@ impl Place {
 }
 
 impl Asker {
+    /// Where the calls come from. Those over our standard streams come from the one client of this process.
+    pub(super) fn source(&self) -> CallSource {
+        match (&self.peer.source, &self.client.session) {
+            (CallSource::Caller(_), Some(session)) => CallSource::Session(Arc::clone(&session.source)),
+            (source, _) => source.clone(),
+        }
+    }
+
     pub(crate) const fn is_modern(&self) -> bool {
         self.client.era.is_modern()
     }

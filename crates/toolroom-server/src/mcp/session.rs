@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use toolroom::clock::Clock;
+use toolroom::clock::{Clock, SystemClock};
 
 use super::ability::Abilities;
 use super::message::{Id, notification_text, request_text};
@@ -36,6 +36,8 @@ const MOST_OPEN: usize = 4_096;
 pub(crate) struct Session {
     /// What it is known by.
     pub(crate) id: String,
+    /// Names where its calls come from. Unlike the id it may be shown to others.
+    pub(crate) source: Arc<str>,
     /// Whose it is.
     owner: Arc<str>,
     version: Version,
@@ -62,6 +64,7 @@ impl Session {
         let abilities = params.get("capabilities").and_then(Value::as_object).map(Abilities::read);
         Self {
             id,
+            source: source_id(),
             owner,
             version: Version::agreed(version),
             abilities: abilities.unwrap_or_default(),
@@ -252,6 +255,11 @@ impl Sessions {
     }
 }
 
+/// A fresh name for where the calls of a session, or of this process, come from.
+pub(crate) fn source_id() -> Arc<str> {
+    format!("mcp_{}", SystemClock.random_id().simple()).into()
+}
+
 /// Who has the most, if somebody has more than one.
 fn largest(sessions: &HashMap<String, Arc<Session>>) -> Option<Arc<str>> {
     let mut counts: HashMap<&Arc<str>, usize> = HashMap::default();
@@ -282,8 +290,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use toolroom::clock::SystemClock;
-
     use super::*;
 
     #[test]

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use toolroom::call::{CallReport, Denial, Done, Outcome};
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{CallId, CallRecord, CallStatus, Journal as _, QuestionState};
+use toolroom::policy::Provenance;
 use toolroom::tool::{ErrorKind, Origin, ToolError};
 
 use super::approval::{how_to_approve, pending};
@@ -256,6 +257,8 @@ fn report(call: &CallRecord) -> CallReport {
         tool: call.tool.to_string(),
         outcome,
         rule: call.rule.clone(),
+        // What came of it was counted when it ended.
+        provenance: Provenance::NONE,
         duration: Duration::ZERO,
     }
 }

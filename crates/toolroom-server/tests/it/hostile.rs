@@ -104,7 +104,9 @@ fn effects(home: &Home, folder: &Path) -> Effects {
     let repeated = call(&["repeat", "text=x", "times=3000", "--json"]);
     let shown = repeated.json()["result"].as_str().unwrap().chars().count().next_multiple_of(500);
     call(&["blurt", &format!("text={ISSUED_KEY} and {}", VARIABLE.1)]).ended(0);
-    let (outside, reached) = (outside(folder, &call), reached(&call));
+    // Before files are read: after that, the guard of provenance asks before anything is sent.
+    let reached = reached(&call);
+    let outside = outside(folder, &call);
 
     // Without the variable nothing hides its value from us.
     let look = |arguments: &[&str]| finish_in(home.own_tools(arguments), folder).ended(0);

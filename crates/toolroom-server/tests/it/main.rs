@@ -57,6 +57,7 @@ mod packaging;
 mod policy;
 mod project;
 mod prompt;
+mod provenance;
 mod provoked;
 mod reference;
 mod restore;

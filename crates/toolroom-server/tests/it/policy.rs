@@ -162,7 +162,8 @@ fn rules_decide_real_calls_as_they_were_explained() {
     agrees(&home, &["append_note", &path, "text=x", "--provenance", "untrusted"], "deny tainted");
     agrees(&home, &["append_note", &path, "text=x", "--provenance", "untrusted,private"], "allow fine");
     agrees(&home, &["search", "query=x", "--provenance", "untrusted"], "allow default");
-    agrees(&home, &["search", "query=x", "--provenance", "untrusted,outward"], "ask provenance.third");
+    agrees(&home, &["search", "query=x", "--provenance", "untrusted,outward"], "allow default");
+    agrees(&home, &["web_search", "query=x", "--provenance", "private,untrusted"], "ask provenance.third");
     let denied = home.run_own(&["call", "mirror_note", &path, "text=x"]).ended(3);
     assert!(denied.err.contains("denied: rule `short` cannot be evaluated: `len` needs"), "{denied:?}");
 }

@@ -73,6 +73,7 @@ async fn talk(store: &Store, id: &str, letters: usize) {
         state: RunState::Running,
         model: None,
         provenance: Provenance::default(),
+        source: toolroom::provenance::CallSource::default(),
         context: serde_json::Map::new(),
         client_tools: toolroom::tool::ClientTools::default(),
         iterations: 0,

@@ -5,7 +5,8 @@ use super::registry;
 /// The columns of `answers`, in the order in which rows are written and read.
 macro_rules! answer_columns {
     () => {
-        "id, project, user_id, effect, tool, condition, lifts, definition, thread, call_id, given_by, given_at"
+        "id, project, user_id, effect, tool, condition, lifts, definition, thread, call_id, given_by, given_at, \
+         destination"
     };
 }
 pub(super) use answer_columns;
@@ -74,7 +75,7 @@ macro_rules! insert_answers {
             answer_columns!(),
             ") SELECT \
              value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, \
-             value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11 FROM jsonb_each(",
+             value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12 FROM jsonb_each(",
             $rows,
             ")"
         )
@@ -148,7 +149,7 @@ registry! {
             answer_columns!(),
             ") SELECT \
              value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, \
-             value ->> 7, value ->> 8, value ->> 9, value ->> 10, (value ->> 11)::bigint \
+             value ->> 7, value ->> 8, value ->> 9, value ->> 10, (value ->> 11)::bigint, value ->> 12 \
              FROM jsonb_array_elements($1::text::jsonb) AS rows (value)"
         ));
 

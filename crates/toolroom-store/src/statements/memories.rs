@@ -5,7 +5,7 @@ use super::registry;
 /// In the order in which a memory is read.
 macro_rules! memory_columns {
     () => {
-        "key, content, category, hits, source, created_at, updated_at"
+        "key, content, category, hits, source, created_at, updated_at, stored_under"
     };
 }
 
@@ -29,19 +29,21 @@ registry! {
             " ORDER BY updated_at DESC, created_at DESC, key"
         ));
 
-    /// $1 project, $2 user, $3 key, $4 content, $5 category, $6 source, $7 time. What is NULL stays as it was.
+    /// $1 project, $2 user, $3 key, $4 content, $5 category, $6 source, $7 time, $8 provenance. A category or
+    /// source that is NULL stays as it was.
     CHANGE_MEMORY = both(concat!(
             "UPDATE memories SET content = $4, category = COALESCE($5, category), source = COALESCE($6, source), \
-             updated_at = $7 WHERE ",
+             updated_at = $7, stored_under = $8 WHERE ",
             whose!(),
             " AND key = $3 RETURNING ",
             memory_columns!()
         ));
 
-    /// $1 project, $2 user, $3 key, $4 content, $5 category, $6 source, $7 hits, $8 first time, $9 last time.
+    /// $1 project, $2 user, $3 key, $4 content, $5 category, $6 source, $7 hits, $8 first time, $9 last time,
+    /// $10 provenance.
     INSERT_MEMORY = both(concat!(
-            "INSERT INTO memories (project, user_id, key, content, category, source, hits, created_at, updated_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING ",
+            "INSERT INTO memories (project, user_id, key, content, category, source, hits, created_at, updated_at, \
+             stored_under) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING RETURNING ",
             memory_columns!()
         ));
 

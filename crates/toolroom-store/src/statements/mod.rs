@@ -17,6 +17,7 @@ mod reads;
 mod retention;
 mod runs;
 mod settings;
+mod tracks;
 mod upkeep;
 
 pub(crate) use calls::{
@@ -66,6 +67,7 @@ pub(crate) use settings::{
     KEEP_ANSWER, OTHER_KEYS, RELEASE_RESEAL, RESEAL_APPROVAL, RESEAL_SECRET, SAVEPOINT_RESEAL, SET_SECRET,
     SET_SWITCH, TRUST_FILE, UNDO_RESEAL,
 };
+pub(crate) use tracks::{DELETE_OLD_LIFTS, DELETE_OLD_TRACKS, SET_TRACK, TRACK};
 pub(crate) use upkeep::{
     BEGIN, BURY_INSTANCES, COMMIT, COPY, DELETE_ARTIFACTS, DELETE_CALLS, DELETE_UNHELD, EXPIRE,
     FORGET_INSTANCES, FULL_SYNC, INSTANCES, JOURNAL_IN_WAL, NORMAL_SYNC, OPEN_AND_LIST_INSTANCES,
@@ -152,6 +154,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         memories::ALL,
         programs::ALL,
         settings::ALL,
+        tracks::ALL,
         foreign::ALL,
         identity::ALL,
         checks::ALL,

@@ -53,11 +53,11 @@ registry! {
 
     /// The columns of an answer in their order, in the place of another of the same project with its id.
     KEEP_ANSWER = both(concat!("INSERT INTO answers (", answer_columns!(), ") \
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO UPDATE \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (id) DO UPDATE \
                  SET user_id = excluded.user_id, effect = excluded.effect, tool = excluded.tool, \
                  condition = excluded.condition, lifts = excluded.lifts, definition = excluded.definition, \
                  thread = excluded.thread, call_id = excluded.call_id, given_by = excluded.given_by, \
-                 given_at = excluded.given_at WHERE answers.project = excluded.project"));
+                 given_at = excluded.given_at, destination = excluded.destination WHERE answers.project = excluded.project"));
 
     /// $1 project, $2 id.
     DELETE_ANSWER = both("DELETE FROM answers WHERE project = $1 AND id = $2");

@@ -97,6 +97,7 @@ impl Touch {
             | Work::Run(_)
             | Work::Hold(_)
             | Work::Memory(_)
+            | Work::Track(_)
             | Work::Program(_)
             | Work::Set(_)
             | Work::Prune(_) => Self::Settled,

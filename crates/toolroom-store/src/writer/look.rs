@@ -111,7 +111,12 @@ impl<'a> Questions<'a> {
                 Work::Run(change) => {
                     questions.runs.push((change.run.id.as_str(), change.run.conversation.as_str()));
                 }
-                Work::Hold(_) | Work::Memory(_) | Work::Program(_) | Work::Set(_) | Work::Prune(_) => {}
+                Work::Hold(_)
+                | Work::Memory(_)
+                | Work::Track(_)
+                | Work::Program(_)
+                | Work::Set(_)
+                | Work::Prune(_) => {}
             }
         }
         questions

@@ -10,6 +10,7 @@ use toolroom::ledger::{
     Answer, Answerer, Artifact, BeginCall, CallRecord, CloseCall, Decision, EditCall, ParkCall,
     ParkedQuestion, QuestionState,
 };
+use toolroom::provenance::TrackChange;
 
 use super::look::{ApprovalSeen, Questions, Replies};
 use super::rates::Rates;
@@ -51,6 +52,7 @@ pub(super) struct Plan<'a> {
     pub(super) settings: Vec<(usize, &'a Setting)>,
     pub(super) holds: Vec<(usize, &'a Hold)>,
     pub(super) memories: Vec<(usize, &'a MemoryChange)>,
+    pub(super) tracks: Vec<(usize, &'a TrackChange)>,
     pub(super) programs: Vec<(usize, &'a ProgramChange)>,
     /// Rare, too; with the place of their unit, whose answer holds the report, as above.
     pub(super) prunes: Vec<(usize, &'a Chunk)>,
@@ -120,6 +122,10 @@ impl<'a> Plan<'a> {
                 }
                 Work::Memory(change) => {
                     plan.memories.push((place, change));
+                    Ok(())
+                }
+                Work::Track(change) => {
+                    plan.tracks.push((place, change));
                     Ok(())
                 }
                 Work::Program(change) => {
@@ -282,6 +288,7 @@ impl<'a> Plan<'a> {
             && self.settings.is_empty()
             && self.holds.is_empty()
             && self.memories.is_empty()
+            && self.tracks.is_empty()
             && self.programs.is_empty()
             && self.prunes.is_empty())
     }

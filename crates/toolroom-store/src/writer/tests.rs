@@ -130,6 +130,7 @@ fn step(run: &str, conversation: &str, letters: usize) -> Work {
         state: RunState::Running,
         model: None,
         provenance: Provenance::default(),
+        source: toolroom::provenance::CallSource::default(),
         context: serde_json::Map::new(),
         client_tools: toolroom::tool::ClientTools::default(),
         iterations: 0,

@@ -13,7 +13,7 @@ use super::plan::{Plan, crowd, rows};
 use super::unit::{Answer, Outcome, Refusal, Unit};
 use crate::instance::Instance;
 use crate::statements::Bound;
-use crate::{artifact, conversation, offer, prune, statements};
+use crate::{artifact, conversation, offer, prune, statements, track};
 
 /// What encloses the units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,6 +174,9 @@ async fn write_singly(
     }
     for (place, change) in &plan.memories {
         outcomes.push((*place, Ok(change.write(connection, us.instance).await?)));
+    }
+    for (place, change) in &plan.tracks {
+        outcomes.push((*place, Ok(track::add(connection, change).await?)));
     }
     for (place, change) in &plan.programs {
         outcomes.push((*place, Ok(change.write(connection, us.instance).await?)));

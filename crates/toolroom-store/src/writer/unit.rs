@@ -9,6 +9,7 @@ use toolroom::ledger::{
     ParkedQuestion, RateLimit,
 };
 use toolroom::memory::{Memory, Promotion};
+use toolroom::provenance::TrackChange;
 
 use super::promises::Promise;
 use crate::StoreError;
@@ -34,6 +35,7 @@ pub(crate) enum Work {
     Run(Box<RunChange>),
     Hold(Hold),
     Memory(Box<MemoryChange>),
+    Track(Box<TrackChange>),
     Program(ProgramChange),
     Set(Setting),
     Prune(Chunk),
@@ -144,7 +146,7 @@ impl Work {
                     || close.question != ParkedQuestion::None
             }
             Self::Park(..) | Self::Decide(_) | Self::Edit(..) | Self::Memory(_) | Self::Set(_) => true,
-            Self::Run(_) | Self::Hold(_) | Self::Program(_) | Self::Prune(_) => false,
+            Self::Run(_) | Self::Hold(_) | Self::Track(_) | Self::Program(_) | Self::Prune(_) => false,
         };
         if must_sync { Durability::Power } else { Durability::Process }
     }
@@ -183,6 +185,7 @@ impl Work {
             | Self::Run(_)
             | Self::Hold(_)
             | Self::Memory(_)
+            | Self::Track(_)
             | Self::Program(_)
             | Self::Prune(_) => false,
         }
@@ -202,6 +205,7 @@ impl Work {
             Self::Run(_)
             | Self::Hold(_)
             | Self::Memory(_)
+            | Self::Track(_)
             | Self::Program(_)
             | Self::Set(_)
             | Self::Prune(_) => (None, None),
@@ -220,6 +224,7 @@ impl Work {
             | Self::Run(_)
             | Self::Hold(_)
             | Self::Memory(_)
+            | Self::Track(_)
             | Self::Program(_)
             | Self::Set(_)
             | Self::Prune(_) => None,
@@ -238,6 +243,7 @@ impl Work {
             | Self::Edit(..)
             | Self::Close(..)
             | Self::Memory(_)
+            | Self::Track(_)
             | Self::Program(_)
             | Self::Set(_)
             | Self::Prune(_) => (None, None),
@@ -269,6 +275,7 @@ impl Work {
             | Self::Run(_)
             | Self::Hold(_)
             | Self::Memory(_)
+            | Self::Track(_)
             | Self::Program(_)
             | Self::Set(_)
             | Self::Prune(_) => None,
@@ -292,6 +299,7 @@ impl Work {
             | Self::Run(_)
             | Self::Hold(_)
             | Self::Memory(_)
+            | Self::Track(_)
             | Self::Program(_)
             | Self::Set(_)
             | Self::Prune(_) => return Ok(()),

@@ -166,6 +166,7 @@ async fn change(place: &Place, parks: &[ParkCall], ledger: &impl Storage, event:
                 lifts: None,
                 definition: None,
                 thread: None,
+                destination: None,
                 call: parks[call].record.id.clone(),
                 by,
                 at: clock.now(),

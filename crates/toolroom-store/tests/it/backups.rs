@@ -120,7 +120,7 @@ async fn a_copy_tells_what_is_in_it_and_is_a_database_again() {
     assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let before = files(&place);
     let facts = BackupFacts {
-        schema: 7,
+        schema: 8,
         calls: 2,
         approvals: 1,
         secrets: 1,

@@ -37,4 +37,5 @@ mod settings_batch;
 mod sharing;
 mod statements;
 mod threads;
+mod tracks;
 mod writing;

@@ -8,12 +8,19 @@ use toolroom::agent::{AgentRecord, Agents, OnDisconnect};
 use toolroom::clock::Clock;
 use toolroom::conversation::AgentId;
 use toolroom::memory::{Category, Memories, Memory, PROMOTION_HITS, Remember};
+use toolroom::policy::Provenance;
 use toolroom::scope::{ProjectId, Scope};
 
 use crate::place::{Place, why};
 
 pub(crate) fn fact(key: &str, content: &str) -> Remember {
-    Remember { key: key.to_owned(), content: content.to_owned(), category: None, source: None }
+    Remember {
+        key: key.to_owned(),
+        content: content.to_owned(),
+        category: None,
+        source: None,
+        stored_under: Provenance::NONE,
+    }
 }
 
 #[tokio::test]
@@ -34,6 +41,7 @@ async fn what_is_remembered_again_keeps_what_is_not_said_anew() {
         category: Category::Preference,
         hits: 1,
         source: Some("chat".to_owned()),
+        stored_under: Provenance::NONE,
         created_at: at,
         updated_at: at,
     };

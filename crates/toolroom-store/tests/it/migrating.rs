@@ -51,7 +51,7 @@ async fn first_version(place: &Place) {
 }
 
 fn copy_of(place: &Place) -> PathBuf {
-    place.path().with_file_name("toolroom.db.before-7")
+    place.path().with_file_name("toolroom.db.before-8")
 }
 
 async fn everything_is_there(store: &Store) {
@@ -85,7 +85,7 @@ async fn a_database_of_the_second_schema_keeps_everything_and_takes_conversation
     connection.close().await.unwrap();
 
     let store = place.open().await;
-    assert_eq!(store.status().await.unwrap().schema, 7);
+    assert_eq!(store.status().await.unwrap().schema, 8);
     everything_is_there(&store).await;
     let scope = Scope::default();
     let of_run = CallFilter { run: Some("run_old".to_owned()), ..CallFilter::default() };
@@ -101,7 +101,7 @@ async fn an_older_database_keeps_everything_and_leaves_a_private_copy() {
     let place = Place::new();
     first_version(&place).await;
     let store = place.open().await;
-    assert_eq!(store.status().await.unwrap().schema, 7);
+    assert_eq!(store.status().await.unwrap().schema, 8);
     everything_is_there(&store).await;
     let yes = Decision {
         call: CallId::new("call_2"),

@@ -81,7 +81,7 @@ async fn many_first_starts_at_once_make_one_database() {
         .collect();
     for start in starts {
         let status = start.await.unwrap();
-        assert_eq!((status.path.as_path(), status.schema), (path.as_path(), 7));
+        assert_eq!((status.path.as_path(), status.schema), (path.as_path(), 8));
         assert!(status.bytes > 0 && status.sqlite.starts_with("3."), "{status:?}");
     }
 }

@@ -118,6 +118,7 @@ async fn postgres_takes_every_statement_and_has_the_same_schema() {
     postgres.execute(include_str!("../../migrations/postgres/0005_identity.sql")).await.unwrap();
     postgres.execute(include_str!("../../migrations/postgres/0006_foreign.sql")).await.unwrap();
     postgres.execute(include_str!("../../migrations/postgres/0007_offers.sql")).await.unwrap();
+    postgres.execute(include_str!("../../migrations/postgres/0008_provenance.sql")).await.unwrap();
 
     let mut checked = 0;
     for statement in statements::all() {

@@ -56,6 +56,7 @@ async fn a_standing_answer_is_taken_back_by_its_own_project() {
         lifts: None,
         definition: None,
         thread: None,
+        destination: None,
         call: park.record.id.clone(),
         by: Answerer::Caller,
         at: place.clock.now(),

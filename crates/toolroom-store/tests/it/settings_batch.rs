@@ -25,6 +25,7 @@ fn answer(place: &Place, project: &ProjectId) -> StandingAnswer {
         lifts: Some("ask".to_owned()),
         definition: Some("d".into()),
         thread: None,
+        destination: None,
         call: CallId::new("call_0"),
         by: Answerer::Caller,
         at: place.clock.now(),

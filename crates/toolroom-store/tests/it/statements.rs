@@ -15,6 +15,7 @@ pub(crate) async fn sqlite_with_schema() -> SqliteConnection {
     connection.execute(include_str!("../../migrations/sqlite/0005_identity.sql")).await.unwrap();
     connection.execute(include_str!("../../migrations/sqlite/0006_foreign.sql")).await.unwrap();
     connection.execute(include_str!("../../migrations/sqlite/0007_offers.sql")).await.unwrap();
+    connection.execute(include_str!("../../migrations/sqlite/0008_provenance.sql")).await.unwrap();
     connection
 }
 

@@ -5,7 +5,7 @@ use toolroom::call::CallContext;
 use toolroom::policy::Judgement;
 use toolroom::schema::Problem;
 use toolroom::scope::Scope;
-use toolroom::tool::{Arguments, Tool, ToolError, ToolOutput, ToolSpec};
+use toolroom::tool::{Arguments, Destination, Tool, ToolError, ToolOutput, ToolSpec};
 
 /// A tool, and what it is with some arguments.
 pub(super) struct Graver<T> {
@@ -49,6 +49,10 @@ impl<T: Tool> Tool for Graver<T> {
 
     fn judge(&self, arguments: &Arguments) -> Judgement {
         self.tool.judge(arguments)
+    }
+
+    fn destination(&self, arguments: &Arguments) -> Option<Destination> {
+        self.tool.destination(arguments)
     }
 
     fn at_hand<'a>(

@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
 use toolroom::call::CallContext;
 use toolroom::tool::{
-    Capability, Effect, ErrorKind, IdError, Risk, Timeout, Tool, ToolError, ToolSpec, tool_fn,
+    Arguments, Capability, Destination, Effect, ErrorKind, IdError, Risk, Timeout, Tool, ToolError, ToolSpec,
+    tool_fn,
 };
 
 use super::berth::{Berth, Wanted};
@@ -79,6 +80,7 @@ pub(super) fn tools(servers: &Servers) -> Result<Vec<Arc<dyn Tool>>, IdError> {
         },
     )?;
     let words = ["mcp", "resource", "link", "document"];
+    let (list, read) = (list.destination(destination), read.destination(destination));
     let list = list.with(|spec| guarded(spec).title("List Resources").category("mcp", &words));
     let read = read.with(|spec| guarded(spec).title("Read Resource").category("mcp", &words));
     Ok(vec![Arc::new(list), Arc::new(read)])
@@ -90,6 +92,11 @@ fn guarded(spec: ToolSpec) -> ToolSpec {
         .capabilities(&[Capability::ReadsPrivate, Capability::ReadsUntrusted, Capability::Egress])
         .risk(Risk::Medium)
         .timeout(Timeout::After(DEFAULT_TIMEOUT))
+}
+
+/// The server that is asked.
+fn destination(arguments: &Arguments) -> Option<Destination> {
+    arguments.get("server").and_then(Value::as_str).map(|server| Destination::new(format!("mcp:{server}")))
 }
 
 async fn asked(

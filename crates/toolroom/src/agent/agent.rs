@@ -24,9 +24,10 @@ use crate::conversation::{
     BeginRun, BeginRunError, Content, Conversation, ConversationId, Conversations, Entry, Run, RunEvent,
     RunId, RunState,
 };
-use crate::memory::Memories;
+use crate::memory::{Memories, Memory};
 use crate::model::{Message, ModelCallId, ModelRequest, SystemPrompt, ToolUse, Usage};
 use crate::policy::{PatternError, Provenance, ToolChoice};
+use crate::provenance::CallSource;
 use crate::redact::Redactor;
 use crate::room::Toolroom;
 use crate::scope::Scope;
@@ -143,6 +144,7 @@ impl Agent {
 
     async fn begin(&self, request: SendRequest) -> Result<Working<'_>, RunError> {
         let clock = Arc::clone(&self.room.clock);
+        let keeps_none = request.conversation.is_none();
         let id = request.conversation.unwrap_or_else(|| ConversationId::fresh(clock.as_ref()));
         let redactor = self.redactor(&request.scope).await?;
         let message = cleaned(request.message, &redactor).ok_or(RunError::NothingSaid)?;
@@ -151,7 +153,7 @@ impl Agent {
         // Tools may need what a client says of its user, tokens included; of our own secrets it has none to say.
         let context = without_secrets(request.context, &redactor.without_patterns());
         let now = clock.now();
-        let run = Run {
+        let mut run = Run {
             id: request.run.unwrap_or_else(|| RunId::fresh(clock.as_ref())),
             conversation: id.clone(),
             scope: request.scope,
@@ -161,6 +163,7 @@ impl Agent {
             state: RunState::Running,
             model: None,
             provenance: Provenance::NONE,
+            source: CallSource::default(),
             context,
             client_tools: request.client_tools,
             iterations: 0,
@@ -175,6 +178,10 @@ impl Agent {
         loop {
             let (conversation, mut entries) = self.thread(&run.scope, &id).await?;
             let before = if conversation.is_none() { history.as_slice() } else { &[] };
+            // What came before is with the client, so what its caller read counts.
+            if keeps_none || !before.is_empty() {
+                run.source = request.source.clone();
+            }
             let conversation = conversation.unwrap_or_else(|| Conversation {
                 id: id.clone(),
                 scope: run.scope.clone(),
@@ -270,10 +277,15 @@ impl Agent {
     ) -> Result<Begun, RunError> {
         let mut tools = Tools::new(self.offer(&run).await?);
         let ranked = self.select(&mut tools, &run, &messages, &cancellation).await?;
-        let (system, remembers) = self.system_prompt(&run, &tools, &redactor).await?;
-        // What is remembered of a user is private, and the model reads it from the start.
+        let (system, holds) = self.system_prompt(&run, &tools, &redactor).await?;
+        // The model reads it from the start.
         let mut run = run;
-        run.provenance.private |= remembers;
+        let (conversation, source) = (run.conversation.as_str(), &run.source);
+        let kept = self.room.provenance_of(&run.scope, conversation, source).await?;
+        if !kept.includes(holds) {
+            self.room.add_provenance(&run.scope, conversation, source, holds).await?;
+        }
+        run.provenance = run.provenance.and(kept).and(holds);
         let request = ModelRequest {
             system,
             messages,
@@ -285,13 +297,13 @@ impl Agent {
         Ok(Begun { run, request, thread, tools, redactor, teller, cancellation, next_entry, held, ranked })
     }
 
-    /// The prompt, and whether it holds memories.
+    /// The prompt, and what it tells of the user.
     async fn system_prompt(
         &self,
         run: &Run,
         tools: &Tools,
         redactor: &Redactor,
-    ) -> Result<(SystemPrompt, bool), RunError> {
+    ) -> Result<(SystemPrompt, Provenance), RunError> {
         let (mut memories, mut promotions) = (Vec::new(), Vec::new());
         if let Some(kept) = &self.memories {
             memories = kept.memories(&run.scope).await?;
@@ -316,7 +328,9 @@ impl Agent {
             model: first.map_or("", |first| first.model.name()),
             on_device: first.is_some_and(|first| first.facts.on_device),
         });
-        Ok((prompt, !memories.is_empty()))
+        let of_context = Some(Provenance::MILDLY_PRIVATE).filter(|_| !run.context.is_empty());
+        let holds = memories.iter().map(Memory::provenance).chain(of_context);
+        Ok((prompt, holds.fold(Provenance::NONE, Provenance::and)))
     }
 
     async fn thread(

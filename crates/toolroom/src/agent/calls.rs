@@ -17,8 +17,9 @@ use crate::call::{CallReport, CallRequest, Outcome, Progress, ProgressSink, Resu
 use crate::conversation::{PastRequest, RunEvent};
 use crate::ledger::{Answerer, CallId, CallRecord, CallStatus, LedgerError};
 use crate::model::{Block, Message, ModelCallId, Role};
+use crate::policy::Provenance;
 use crate::room::Toolroom;
-use crate::tool::{ErrorKind, Origin, RaisedBy, ToolError};
+use crate::tool::{ErrorKind, RaisedBy, ToolError};
 
 /// How much of a request is remembered for the tool it led to.
 const REQUEST_CHARS: usize = 300;
@@ -30,7 +31,7 @@ pub(super) enum Settled {
     /// Somebody has to be asked.
     Waits(CallId),
     /// The client has to run it, and knows what with.
-    Handed(CallId),
+    Handed(CallId, Provenance),
     /// Somebody stopped the run.
     Stopped,
     /// Nobody knows what came of it.
@@ -43,8 +44,8 @@ pub(super) struct Answered {
     pub(super) is_error: bool,
     /// The tool that ran, if one did, by its full id.
     pub(super) ran: Option<Arc<str>>,
-    /// Whether others wrote what it says.
-    pub(super) untrusted: bool,
+    /// What it has read and sent.
+    pub(super) provenance: Provenance,
 }
 
 impl Working<'_> {
@@ -62,14 +63,18 @@ impl Working<'_> {
             self.settle_open(Vec::new(), STOPPED).await?;
             return Err(Stop::Cancelled);
         }
-        let jobs = open.iter().map(|call| self.job(call, known.get(call.id.as_str()))).collect();
+        self.recall_provenance().await?;
+        let before = self.provenance_before(&open);
+        let jobs =
+            open.iter().zip(before).map(|(call, before)| self.job(call, before, known.get(call.id.as_str())));
+        let jobs = jobs.collect();
         for call in &open {
             if let Some(record) = known.get(call.id.as_str()).filter(|record| !is_parked(record)) {
                 self.tell_known(call, record);
             }
         }
         let settled = self.work(jobs).await;
-        self.note_where_it_has_been(&open, &settled);
+        self.note_provenance(&settled);
         if self.cancellation.is_cancelled() || settled.iter().any(|one| matches!(one, Settled::Stopped)) {
             self.settle_open(settled, STOPPED).await?;
             return Err(Stop::Cancelled);
@@ -77,7 +82,7 @@ impl Working<'_> {
         let mut waiting = Vec::new();
         for one in &settled {
             match one {
-                Settled::Waits(call) | Settled::Handed(call) => waiting.push(call.clone()),
+                Settled::Waits(call) | Settled::Handed(call, _) => waiting.push(call.clone()),
                 Settled::Broken(error) => return Err(error.clone().into()),
                 Settled::Answered(_) | Settled::Stopped => {}
             }
@@ -113,7 +118,7 @@ impl Working<'_> {
             .then(|| text.chars().take(REQUEST_CHARS).collect::<String>().into())
     }
 
-    fn job(&self, call: &OpenCall, known: Option<&CallRecord>) -> Job {
+    fn job(&self, call: &OpenCall, before: Provenance, known: Option<&CallRecord>) -> Job {
         let entry = self.tools.find(&call.name);
         let work = match known {
             Some(record) if is_parked(record) => {
@@ -123,13 +128,8 @@ impl Working<'_> {
                 request.choice = Some(Arc::clone(&self.agent.choice));
                 Work::Parked(Box::new(request))
             }
-            Some(record) => {
-                let mut answered = settle::answer(record);
-                // Who wrote a result was noted when its end was told.
-                answered.untrusted &= !self.told.contains(&call.id);
-                Work::Known(answered)
-            }
-            None => Work::Fresh(Box::new(self.call_request(call))),
+            Some(record) => Work::Known(settle::answer(record)),
+            None => Work::Fresh(Box::new(self.call_request(call, before))),
         };
         Job {
             call: call.clone(),
@@ -139,7 +139,7 @@ impl Working<'_> {
         }
     }
 
-    fn call_request(&self, call: &OpenCall) -> CallRequest {
+    fn call_request(&self, call: &OpenCall, before: Provenance) -> CallRequest {
         // A name that no tool of the agent has may still be one that somebody else's tool has: the choice refuses it.
         let tool = self.tools.find(&call.name).map_or(call.name.as_str(), |entry| entry.spec().id.as_str());
         let stop = self.cancellation.child_token();
@@ -151,7 +151,8 @@ impl Working<'_> {
             .context(self.run.context.clone())
             .metadata(self.facts().into_metadata())
             .choice(Arc::clone(&self.agent.choice))
-            .provenance(self.run.provenance);
+            .provenance(before)
+            .source(self.run.source.clone());
         request.progress = self.progress_of(&call.id);
         request.client_tool = self.run.client_tools.of(tool).cloned();
         request
@@ -268,7 +269,7 @@ impl Job {
                         content,
                         is_error: true,
                         ran: None,
-                        untrusted: false,
+                        provenance: Provenance::NONE,
                     });
                 }
                 Resumed::Stopped => return Settled::Stopped,
@@ -285,7 +286,11 @@ fn tell(teller: &Teller, call: &OpenCall, tool: &Arc<str>, report: CallReport) -
     let outcome = report.outcome.name();
     if let Outcome::Pending(pending) = &report.outcome {
         teller.tell(waits_event(call, &report, pending));
-        return if pending.by == Answerer::Client { Settled::Handed(id) } else { Settled::Waits(id) };
+        return if pending.by == Answerer::Client {
+            Settled::Handed(id, report.provenance)
+        } else {
+            Settled::Waits(id)
+        };
     }
     let content = match &report.outcome {
         Outcome::Done(done) => Some(Arc::clone(&done.value)),
@@ -294,10 +299,10 @@ fn tell(teller: &Teller, call: &OpenCall, tool: &Arc<str>, report: CallReport) -
     let Some(content) = content else {
         return Settled::Stopped;
     };
-    let (ran, is_error, untrusted) = match &report.outcome {
-        Outcome::Done(done) => (true, false, done.origin == Origin::Untrusted),
-        Outcome::Failed(error) => (!failed_before_it_ran(error), true, false),
-        Outcome::Denied(_) | Outcome::Pending(_) => (false, true, false),
+    let (ran, is_error) = match &report.outcome {
+        Outcome::Done(_) => (true, false),
+        Outcome::Failed(error) => (!failed_before_it_ran(error), true),
+        Outcome::Denied(_) | Outcome::Pending(_) => (false, true),
     };
     let (artifact, offers) = match report.outcome {
         Outcome::Done(done) => (done.artifact, done.offers),
@@ -314,7 +319,7 @@ fn tell(teller: &Teller, call: &OpenCall, tool: &Arc<str>, report: CallReport) -
         duration_us: u64::try_from(report.duration.as_micros()).unwrap_or(u64::MAX),
     });
     let ran = ran.then(|| report.tool.as_str().into());
-    Settled::Answered(Answered { content, is_error, ran, untrusted })
+    Settled::Answered(Answered { content, is_error, ran, provenance: report.provenance })
 }
 
 fn failed_before_it_ran(error: &ToolError) -> bool {

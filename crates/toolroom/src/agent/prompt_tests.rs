@@ -3,6 +3,7 @@ use serde_json::json;
 
 use super::*;
 use crate::clock::Timestamp;
+use crate::policy::Provenance;
 use crate::scale::cases;
 
 fn memory(key: &str, content: &str, category: Category, hits: u64) -> Memory {
@@ -13,6 +14,7 @@ fn memory(key: &str, content: &str, category: Category, hits: u64) -> Memory {
         category,
         hits,
         source: None,
+        stored_under: Provenance::NONE,
         created_at: at,
         updated_at: at,
     }

@@ -1,40 +1,43 @@
-//! Where a run has been: what its calls add to it.
+//! What was read and sent in a run, as its calls are judged by it.
 
 use super::calls::{Answered, Settled};
 use super::working::{OpenCall, Working};
-use crate::call::described;
+use crate::call::adds_of_call;
+use crate::ledger::LedgerError;
 use crate::policy::Provenance;
 use crate::schema::parse_object;
-use crate::tool::{Capabilities, ClientTool, ToolSpec};
 
 impl Working<'_> {
-    /// Adds the calls that ran to the facts of the run. Kept by the same step as the events that tell of them.
-    pub(super) fn note_where_it_has_been(&mut self, open: &[OpenCall], settled: &[Settled]) {
-        for (call, settled) in open.iter().zip(settled) {
-            let (capabilities, untrusted) = match settled {
-                Settled::Answered(Answered { ran: Some(tool), untrusted, .. }) => {
-                    (self.capabilities(tool, call), *untrusted)
-                }
-                // What it is to be called with is with the client, whatever comes of it.
-                Settled::Handed(_) => (ClientTool::capabilities(), false),
-                Settled::Answered(_) | Settled::Waits(_) | Settled::Stopped | Settled::Broken(_) => continue,
-            };
-            let provenance = self.run.provenance.after(capabilities);
-            let untrusted = provenance.untrusted || untrusted;
-            self.run.provenance = Provenance { untrusted, ..provenance };
-        }
+    /// Takes over what is kept for the conversation. A call of somebody else may have added to it, and so has what ran
+    /// before a crash.
+    pub(super) async fn recall_provenance(&mut self) -> Result<(), LedgerError> {
+        let run = &self.run;
+        let kept = self.agent.room.provenance_of(&run.scope, run.conversation.as_str(), &run.source).await?;
+        self.run.provenance = run.provenance.and(kept);
+        Ok(())
     }
 
-    /// What a tool that ran may have done with what this call gave it. It need not be one that was offered: others can
-    /// be called by their names. One that is gone by now may have done everything.
-    fn capabilities(&self, tool: &str, call: &OpenCall) -> Capabilities {
-        if ClientTool::has_id(tool) {
-            return ClientTool::capabilities();
-        }
-        let Ok(entry) = self.agent.room.catalog.find(&self.run.scope.project, tool) else {
-            return Capabilities::ALL;
-        };
-        let arguments = parse_object(&call.arguments).unwrap_or_default();
-        described(&entry, &arguments).map_or(Capabilities::ALL, ToolSpec::effective_capabilities)
+    /// What each of these calls of one answer is judged by: what is known, and what the calls before it may add.
+    pub(super) fn provenance_before(&self, open: &[OpenCall]) -> Vec<Provenance> {
+        let mut known = self.run.provenance;
+        let before = open.iter().map(|call| {
+            let tool =
+                self.tools.find(&call.name).map_or(call.name.as_str(), |entry| entry.spec().id.as_str());
+            let arguments = parse_object(&call.arguments).unwrap_or_default();
+            let adds = adds_of_call(&self.agent.room, &self.run.scope, tool, &arguments);
+            let before = known;
+            known = known.and(adds);
+            before
+        });
+        before.collect()
+    }
+
+    /// Adds what the calls have read and sent. Kept by the same step as the events that tell of them.
+    pub(super) fn note_provenance(&mut self, settled: &[Settled]) {
+        let added = settled.iter().map(|settled| match settled {
+            Settled::Answered(Answered { provenance, .. }) | Settled::Handed(_, provenance) => *provenance,
+            Settled::Waits(_) | Settled::Stopped | Settled::Broken(_) => Provenance::NONE,
+        });
+        self.run.provenance = added.fold(self.run.provenance, Provenance::and);
     }
 }

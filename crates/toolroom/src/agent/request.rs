@@ -12,6 +12,7 @@ use crate::conversation::{
 };
 use crate::ledger::{CallId, LedgerError};
 use crate::model::Message;
+use crate::provenance::CallSource;
 use crate::redact::RedactionError;
 use crate::scope::Scope;
 use crate::tool::{ClientToolError, ClientTools};
@@ -37,6 +38,9 @@ pub struct SendRequest {
     pub entrance: Arc<str>,
     /// Where the person sits who says it.
     pub seat: Seat,
+    /// Where it comes from. Counts where the client keeps the conversation itself: it names none, or brings what was said
+    /// before.
+    pub source: CallSource,
     /// What the client says about its user and situation. Never trusted for rights.
     pub context: Map<String, Value>,
     /// The tools the client brings along and runs itself.
@@ -59,6 +63,7 @@ impl SendRequest {
             scope: Scope::default(),
             entrance: "embedded".into(),
             seat: Seat::default(),
+            source: CallSource::default(),
             context: Map::new(),
             client_tools: ClientTools::default(),
             cancellation: CancellationToken::new(),

@@ -12,6 +12,7 @@ use crate::ledger::{
     Answer, Answerer, CallFilter, CallId, CallRecord, CallStatus, CloseCall, LedgerError, ParkedQuestion,
 };
 use crate::model::{Message, Role};
+use crate::policy::Provenance;
 use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::{ClientTool, Effect};
@@ -164,16 +165,15 @@ pub(super) fn answer(record: &CallRecord) -> Answered {
         content: Arc::new(error_value(text, hint)),
         is_error: true,
         ran: ran.then(|| Arc::clone(&record.tool)),
-        untrusted: false,
+        provenance: Provenance::NONE,
     };
     match record.status {
         CallStatus::Done => Answered {
             content: record.result.clone().unwrap_or_default(),
             is_error: false,
             ran: Some(Arc::clone(&record.tool)),
-            // The journal does not say who wrote it. What is pure says nothing but what it was given, and what a client
-            // ran has the caller's own words.
-            untrusted: record.effect != Some(Effect::Pure) && !ClientTool::has_id(&record.tool),
+            // It was kept for the conversation before the row said so.
+            provenance: Provenance::NONE,
         },
         CallStatus::Failed => error(text.unwrap_or("the call failed"), None, record.begun_at.is_some()),
         CallStatus::Denied => {

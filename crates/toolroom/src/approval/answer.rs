@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::reach::is_about;
-use super::sealed::SealedRequest;
+use super::sealed::{Lift, SealedRequest};
 use crate::catalog::Entry;
 use crate::ledger::{
     Answer, AnswerId, Answerer, CallId, CallRecord, DecideError, Decision, Question, SealError,
@@ -116,9 +116,16 @@ impl Toolroom {
             Answer::Once | Answer::No | Answer::Stop if request.when.is_some() => {
                 return Err(AnswerError::NothingStands);
             }
-            Answer::Once | Answer::No | Answer::Stop => return Ok(None),
+            Answer::No | Answer::Stop => return Ok(None),
+            Answer::Once => Ruling::Allow,
         };
         let question = self.question(&request.scope, &request.call).await?;
+        if let Some(lift) = self.lift(request, &question)? {
+            return Ok(Some(lift));
+        }
+        if request.answer == Answer::Once {
+            return Ok(None);
+        }
         let entry = self.entry_of(&question)?;
         check_single(effect, entry.as_deref(), &question.record.tool)?;
         // A session is the conversation; without one it is the call, and nothing outlives that.
@@ -135,6 +142,7 @@ impl Toolroom {
                 .then(|| question.record.rule.as_deref().unwrap_or_default().to_owned()),
             definition: (effect == Ruling::Allow).then(|| question.approval.definition_hash.clone()),
             thread: question.record.thread.clone().filter(|_| request.answer == Answer::Session),
+            destination: None,
             call: request.call.clone(),
             by: request.by,
             at: self.clock.now(),
@@ -144,6 +152,37 @@ impl Toolroom {
             self.check_for_secrets(&standing.scope.project, when).await?;
         }
         Ok(Some(standing))
+    }
+
+    /// What a yes to the question of provenance stands for: sending to this destination is not asked about again in the
+    /// conversation, or by the same source of direct calls. Nothing where each call is answered by itself, or where a
+    /// condition was given.
+    fn lift(
+        &self,
+        request: &AnswerRequest,
+        question: &Question,
+    ) -> Result<Option<StandingAnswer>, AnswerError> {
+        let is_yes = matches!(request.answer, Answer::Once | Answer::Session) && request.when.is_none();
+        let rule = question.record.rule.as_deref().unwrap_or_default();
+        if !is_yes || !asks_each_time(rule) {
+            return Ok(None);
+        }
+        let is_single = self.entry_of(question)?.is_none_or(|entry| entry.spec().single_answers);
+        let lift = SealedRequest::open(self, question)?.and_then(|sealed| sealed.lift);
+        Ok(lift.filter(|_| !is_single).map(|Lift { origin, destination }| StandingAnswer {
+            id: AnswerId::fresh(self.clock.as_ref()),
+            scope: question.record.scope.clone(),
+            effect: Ruling::Allow,
+            tool: question.record.tool.clone(),
+            when: None,
+            lifts: Some(rule.to_owned()),
+            definition: None,
+            thread: Some(origin),
+            destination: Some(destination),
+            call: request.call.clone(),
+            by: request.by,
+            at: self.clock.now(),
+        }))
     }
 
     /// The tool of a parked call, if there still is one. What a client brought was sealed with the call.

@@ -17,4 +17,4 @@ pub use asked::{Asked, AskedError};
 pub use edit::{EditError, EditRequest, Edited};
 pub use reach::Reach;
 pub use sealed::purpose;
-pub(crate) use sealed::{SealedRequest, keep};
+pub(crate) use sealed::{Lift, SealedRequest, keep};

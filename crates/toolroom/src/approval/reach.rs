@@ -73,6 +73,8 @@ pub(super) fn is_about(
         entrance: &record.entrance,
         thread: record.thread.as_deref(),
         provenance,
+        origins: &[],
+        destination: None,
         definition: record.definition.as_deref().unwrap_or_default(),
     };
     condition.is_none_or(|condition| condition.holds(&facts).unwrap_or(false))

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::call::{CallRequest, CancellationToken, Seat};
 use crate::ledger::{CallId, CallRecord, Question, SealError};
 use crate::policy::Provenance;
+use crate::provenance::CallSource;
 use crate::room::Toolroom;
 use crate::tool::{Arguments, ClientTool};
 
@@ -26,8 +27,21 @@ pub(crate) struct SealedRequest {
     /// The tool, if the client brought it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) client_tool: Option<Arc<ClientTool>>,
+    /// Where the call came from.
+    #[serde(default)]
+    source: CallSource,
+    /// What a yes to the guard of provenance is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) lift: Option<Lift>,
     /// Goes into the hash of the arguments.
     pub(crate) salt: String,
+}
+
+/// A conversation, session or caller, and where its calls may send something without being asked about again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Lift {
+    pub(crate) origin: Arc<str>,
+    pub(crate) destination: Arc<str>,
 }
 
 impl SealedRequest {
@@ -48,6 +62,7 @@ impl SealedRequest {
             .context(self.context)
             .metadata(self.metadata)
             .provenance(self.provenance)
+            .source(self.source)
             .seat(self.seat);
         request.thread.clone_from(&record.thread);
         request.run.clone_from(&record.run);
@@ -64,6 +79,7 @@ pub(crate) fn keep(
     call: &CallId,
     request: &CallRequest,
     arguments: &Arguments,
+    lift: Option<Lift>,
     salt: String,
 ) -> Result<Option<Arc<[u8]>>, SealError> {
     let Some(seal) = &room.seal else {
@@ -74,6 +90,8 @@ pub(crate) fn keep(
         context: request.context.clone(),
         metadata: request.metadata.clone(),
         provenance: request.provenance,
+        source: request.source.clone(),
+        lift,
         timeout: request.timeout,
         seat: request.seat,
         client_tool: request.client_tool.clone(),

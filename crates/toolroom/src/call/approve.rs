@@ -9,7 +9,7 @@ use super::deliver::Delivered;
 use super::record::OpenCall;
 use super::report::{Denial, Exit, Pending};
 use super::request::CallRequest;
-use super::{permit, resolve, validate};
+use super::{history, permit, resolve, validate};
 use crate::approval::{self, EditError, EditRequest, Edited};
 use crate::catalog::{Entry, hash_of};
 use crate::clock::Timestamp;
@@ -170,6 +170,7 @@ fn question(
     call: &OpenCall,
 ) -> Result<ParkCall, SealError> {
     let salt = room.clock.random_id().simple().to_string();
+    let lifts = call.history.as_ref().and_then(|history| history.lifts());
     let approval = Approval {
         call: call.record.id.clone(),
         arguments_hash: salted(&salt, arguments),
@@ -177,7 +178,7 @@ fn question(
         by: verdict.by,
         reason: verdict.reason.clone(),
         expires_at: room.clock.now().after(room.approval_lifetime),
-        sealed: approval::keep(room, &call.record.id, &call.request, arguments, salt)?,
+        sealed: approval::keep(room, &call.record.id, &call.request, arguments, lifts, salt)?,
     };
     let mut record = call.record.clone();
     record.status = CallStatus::Pending;
@@ -199,7 +200,11 @@ impl Toolroom {
         let entry = resolve::find(&self.catalog, &call).map_err(|error| refused(error, &call))?;
         resolve::note(&entry, &mut call);
         let arguments = validate::fitting(&entry, &mut call).map_err(|error| refused(error, &call))?;
-        let verdict = permit::decide(self, &entry, &arguments, &mut call).map_err(|mut denial| {
+        let judged = match history::look_back(self, &entry, &arguments, &mut call).await {
+            Ok(()) => permit::decide(self, &entry, &arguments, &mut call),
+            Err(denial) => Err(denial),
+        };
+        let verdict = judged.map_err(|mut denial| {
             denial.rewrite(|text| call.tellable(text));
             EditError::Denied(denial)
         })?;

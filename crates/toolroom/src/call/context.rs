@@ -13,6 +13,7 @@ use super::request::{CallRequest, Progress, ProgressSink};
 use super::seat::Seat;
 use crate::clock::{Clock, Timestamp};
 use crate::ledger::CallId;
+use crate::policy::Provenance;
 use crate::redact::Redactor;
 use crate::scope::Scope;
 use crate::tool::{Attachment, ErrorKind, ToolError};
@@ -46,6 +47,7 @@ pub struct CallContext {
     run: Option<Arc<str>>,
     context: Map<String, Value>,
     metadata: Map<String, Value>,
+    provenance: Provenance,
     deadline: Option<Instant>,
     cancellation: CancellationToken,
     progress: Option<ProgressSink>,
@@ -73,6 +75,7 @@ impl CallContext {
             run: request.run.clone(),
             context: std::mem::take(&mut request.context),
             metadata: std::mem::take(&mut request.metadata),
+            provenance: request.provenance,
             deadline,
             cancellation,
             progress,
@@ -127,6 +130,12 @@ impl CallContext {
     #[must_use]
     pub fn metadata(&self) -> &Map<String, Value> {
         &self.metadata
+    }
+
+    /// What was read and sent before the call. A tool that writes something down which is read later keeps it with that.
+    #[must_use]
+    pub fn provenance(&self) -> Provenance {
+        self.provenance
     }
 
     /// When the call has to be finished.

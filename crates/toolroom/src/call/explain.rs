@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::record::OpenCall;
 use super::report::Denial;
 use super::request::CallRequest;
-use super::{permit, resolve, validate};
+use super::{history, permit, resolve, validate};
 use crate::catalog::Entry;
 use crate::policy::{Trace, Verdict};
 use crate::room::Toolroom;
@@ -45,6 +45,10 @@ impl Toolroom {
         let arguments = validate::fitting(&entry, &mut call);
         let (verdict, trace) = match &arguments {
             Ok(arguments) => {
+                if let Err(denial) = history::look_back(self, &entry, arguments, &mut call).await {
+                    let arguments = Ok(arguments.clone());
+                    return Ok(Explanation { entry, arguments, verdict: Some(Err(denial)), trace: None });
+                }
                 let (verdict, trace) = permit::explain(self, &entry, arguments, &mut call);
                 (Some(verdict), trace)
             }

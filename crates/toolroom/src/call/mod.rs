@@ -13,6 +13,7 @@ mod explain;
 mod fence;
 mod files;
 mod hide;
+mod history;
 mod permit;
 mod progress;
 mod record;
@@ -31,6 +32,7 @@ mod wait;
 pub use context::CallContext;
 pub use deliver::{DeliverError, Delivery};
 pub use explain::Explanation;
+pub(crate) use history::adds_of_call;
 pub(crate) use permit::described;
 pub use report::{CallReport, ClientResult, Denial, Done, Outcome, Pending};
 pub use request::{CallRequest, GivenArguments, Progress, ProgressSink};
@@ -45,6 +47,7 @@ pub use tokio_util::sync::CancellationToken;
 use record::OpenCall;
 use report::Exit;
 
+use crate::ledger::Answerer;
 use crate::room::Toolroom;
 
 impl Toolroom {
@@ -71,10 +74,17 @@ impl Toolroom {
     async fn walk(&self, call: &mut OpenCall) -> Result<Done, Exit> {
         let entry = resolve::tool(&self.catalog, call)?;
         let arguments = validate::arguments(&entry, call)?;
+        history::look_back(self, &entry, &arguments, call).await.map_err(Exit::Denied)?;
         let verdict = permit::verdict(self, &entry, &arguments, call)?;
-        let grant = approve::pass(self, &entry, &arguments, verdict, call).await?;
-        let place = admit::begin(&entry, &arguments, grant, call).await?;
-        let mut output = run::tool(self, &entry, arguments, place, call).await?;
+        let passed = approve::pass(self, &entry, &arguments, verdict, call).await;
+        if let Err(Exit::Pending(Pending { by: Answerer::Client, .. })) = &passed {
+            // What it is to be called with is with the client, whatever comes of it.
+            history::add(self, None, call).await?;
+        }
+        let place = admit::begin(&entry, &arguments, passed?, call).await?;
+        let ran = run::tool(self, &entry, arguments, place, call).await;
+        history::add(self, ran.as_ref().ok(), call).await?;
+        let mut output = ran?;
         if !output.attachments.is_empty() {
             // On the heap: most calls have none.
             Box::pin(files::keep(self, std::mem::take(&mut output.attachments), call)).await;

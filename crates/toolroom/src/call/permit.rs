@@ -84,13 +84,16 @@ fn facts<'a>(
     definition: &'a str,
     call: &'a OpenCall,
 ) -> Facts<'a> {
+    let history = call.history.as_deref();
     Facts {
         spec,
         arguments,
         scope: &call.request.scope,
         entrance: &call.request.entrance,
         thread: call.request.thread.as_deref(),
-        provenance: call.request.provenance,
+        provenance: history.map_or(call.request.provenance, |history| history.judged),
+        origins: history.map_or(&[], |history| &history.origins),
+        destination: history.and_then(|history| history.destination.as_deref()),
         definition,
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::approve::Resumed;
+use super::history::History;
 use super::report::{CallReport, Denial, Exit, Outcome, Pending};
 use super::request::{CallRequest, GivenArguments};
 use super::shorten::shorten;
@@ -19,6 +20,7 @@ use crate::ledger::{
     Artifact, BeginCall, CallId, CallRecord, CallStatus, CloseCall, Ledger, LedgerError, ParkedQuestion,
     Standing,
 };
+use crate::policy::Provenance;
 use crate::redact::Redactor;
 use crate::room::Toolroom;
 use crate::tool::{Arguments, DEFAULT_RESULT_CAP, Effect, ErrorKind, RaisedBy, ToolError};
@@ -45,6 +47,8 @@ pub(super) struct OpenCall {
     pub(super) artifacts: Vec<Artifact>,
     /// Switches and answers as of the call's arrival; why they cannot be read, otherwise.
     standing: Option<Result<Arc<Standing>, Denial>>,
+    /// What was read and sent before it, if that matters to the call.
+    pub(super) history: Option<Box<History>>,
     /// Hides secrets in whatever is kept or told. While there is none, nothing is.
     pub(super) redactor: Option<Arc<Redactor>>,
     /// Set if it was parked before.
@@ -77,6 +81,7 @@ impl OpenCall {
             rule: None,
             artifacts: Vec::new(),
             standing: None,
+            history: None,
             redactor: None,
             resumed: None,
             beginning: Beginning::Ahead,
@@ -282,6 +287,7 @@ pub(super) async fn close(mut call: Box<OpenCall>, mut outcome: Outcome) -> Call
         tool: call.record.tool.to_string(),
         outcome,
         rule: call.rule.take(),
+        provenance: call.history.as_ref().map_or(Provenance::NONE, |history| history.added),
         duration: call.arrived.elapsed(),
     }
 }

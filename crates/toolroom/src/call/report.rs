@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::catalog::Off;
 use crate::clock::Timestamp;
 use crate::ledger::{Answerer, ArtifactId, CallId};
+use crate::policy::Provenance;
 use crate::tool::{ErrorKind, Offer, Origin, RaisedBy, ToolError, causes};
 
 /// A tool's result after it was shaped.
@@ -153,6 +154,8 @@ pub struct CallReport {
     pub outcome: Outcome,
     /// The rule that decided whether it may run, if it came so far.
     pub rule: Option<Cow<'static, str>>,
+    /// What was read and sent by it.
+    pub provenance: Provenance,
     /// How long it took.
     pub duration: Duration,
 }

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::seat::Seat;
 use crate::ledger::CallId;
 use crate::policy::{Provenance, ToolChoice};
+use crate::provenance::CallSource;
 use crate::scope::Scope;
 use crate::tool::{Arguments, ClientTool};
 
@@ -64,8 +65,10 @@ pub struct CallRequest {
     /// The tool itself, if the client brought it: then `tool` is not looked up, and the result comes with
     /// [`Toolroom::deliver`](crate::Toolroom::deliver).
     pub client_tool: Option<Arc<ClientTool>>,
-    /// Where the run has been, kept by whoever makes its calls.
+    /// What was read and sent before, beside what is kept for its conversation and its source.
     pub provenance: Provenance,
+    /// Where it comes from, beside its conversation.
+    pub source: CallSource,
     /// Overrides the tool's own time limit.
     pub timeout: Option<Duration>,
     /// Stops the call.
@@ -104,6 +107,7 @@ impl CallRequest {
             choice: None,
             client_tool: None,
             provenance: Provenance::NONE,
+            source: CallSource::default(),
             timeout: None,
             cancellation,
             progress: None,
@@ -209,7 +213,14 @@ impl CallRequest {
         self
     }
 
-    /// Says where the run has been.
+    /// Says where it comes from: what the same source read before counts.
+    #[must_use]
+    pub fn source(mut self, source: CallSource) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// Says what was read and sent before.
     #[must_use]
     pub fn provenance(mut self, provenance: Provenance) -> Self {
         self.provenance = provenance;

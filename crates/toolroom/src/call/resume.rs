@@ -14,7 +14,8 @@ use crate::ledger::{
     Answer, CallId, CallStatus, CloseCall, EXPIRED_RULE, LedgerError, ParkedQuestion, Question,
     QuestionState, SealError, Turn,
 };
-use crate::policy::ToolChoice;
+use crate::policy::{Provenance, ToolChoice};
+use crate::provenance::CallSource;
 use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::Effect;
@@ -32,13 +33,22 @@ pub struct ResumeRequest {
     pub progress: Option<ProgressSink>,
     /// What the agent may use that goes on with the call, as it is now.
     pub choice: Option<Arc<ToolChoice>>,
+    /// Where the one comes from who gets the result, if not from where the call came.
+    pub source: Option<CallSource>,
 }
 
 impl ResumeRequest {
     /// Runs the call of that id.
     #[must_use]
     pub fn new(call: CallId, scope: Scope) -> Self {
-        Self { call, scope, cancellation: CancellationToken::new(), progress: None, choice: None }
+        Self {
+            call,
+            scope,
+            cancellation: CancellationToken::new(),
+            progress: None,
+            choice: None,
+            source: None,
+        }
     }
 }
 
@@ -117,6 +127,7 @@ impl Toolroom {
         request.cancellation = resume.cancellation.child_token();
         request.progress = resume.progress;
         request.choice = resume.choice;
+        request.source = resume.source.unwrap_or(request.source);
         // Between the use of the grant and the call's last row nobody may walk away: on a task of its own the call
         // ends in order, also when whoever waits for it is gone.
         let _stopped = request.cancellation.clone().drop_guard();
@@ -191,6 +202,7 @@ impl Toolroom {
             tool: question.record.tool.to_string(),
             rule,
             outcome,
+            provenance: Provenance::NONE,
             duration: std::time::Duration::ZERO,
         }
     }

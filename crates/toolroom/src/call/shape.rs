@@ -20,7 +20,7 @@ pub(super) const ARTIFACT_MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Its files are kept already.
 pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &mut OpenCall) -> Done {
-    let ToolOutput { mut value, message, attachments: _, offers } = output;
+    let ToolOutput { mut value, message, offers, .. } = output;
     let offers = tellable(offers, call);
     let message = message.map(|message| call.tellable(&message).unwrap_or(message));
     let caps = Caps::of(entry, call);

@@ -12,6 +12,7 @@ use crate::call::Seat;
 use crate::clock::{Clock, Timestamp};
 use crate::model::Usage;
 use crate::policy::Provenance;
+use crate::provenance::CallSource;
 use crate::scope::Scope;
 use crate::text_id::text_id;
 use crate::tool::ClientTools;
@@ -107,9 +108,13 @@ pub struct Run {
     /// The model that answered last, `vendor/model`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Arc<str>>,
-    /// Where it has been.
+    /// What was read and sent so far in the conversation.
     #[serde(default, skip_serializing_if = "Provenance::is_none")]
     pub provenance: Provenance,
+    /// Where its message came from, if that counts beside the conversation.
+    #[serde(default, skip_serializing_if = "CallSource::is_embedder")]
+    #[schemars(skip)]
+    pub source: CallSource,
     /// What the client said about its user and situation. Never trusted for rights.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,

@@ -31,6 +31,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::BoxFuture;
+use crate::provenance::Tracks;
 use crate::scope::{ProjectId, Scope};
 
 /// Work that a closed call causes, committed together with it: a webhook, an email. The payload is opaque to
@@ -165,9 +166,9 @@ pub trait Approvals: Send + Sync {
 }
 
 /// Everything a toolroom keeps its state in.
-pub trait Storage: Ledger + Journal + Approvals + Switchboard {}
+pub trait Storage: Ledger + Journal + Approvals + Switchboard + Tracks {}
 
-impl<S: Ledger + Journal + Approvals + Switchboard> Storage for S {}
+impl<S: Ledger + Journal + Approvals + Switchboard + Tracks> Storage for S {}
 
 /// Storage refused or failed. The source says why; it is for the operator, never for a model.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -50,6 +50,9 @@ pub struct StandingAnswer {
     /// The conversation it holds in; everywhere, if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<Arc<str>>,
+    /// Where something may be sent, whatever the tool: then the answer is about the guard of provenance alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destination: Option<Arc<str>>,
     /// The call that was asked about.
     pub call: CallId,
     /// As whom it was said.

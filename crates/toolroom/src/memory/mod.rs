@@ -13,6 +13,7 @@ use crate::BoxFuture;
 use crate::clock::Timestamp;
 use crate::conversation::AgentId;
 use crate::ledger::LedgerError;
+use crate::policy::Provenance;
 use crate::scope::Scope;
 
 /// How often a memory has to have proved right before it may become part of an agent's prompt.
@@ -75,10 +76,21 @@ pub struct Memory {
     /// Where it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// What had been read in the conversation in which it was remembered.
+    #[serde(default, skip_serializing_if = "Provenance::is_none")]
+    pub stored_under: Provenance,
     /// When it was first remembered.
     pub created_at: Timestamp,
     /// When it was last changed or reinforced.
     pub updated_at: Timestamp,
+}
+
+impl Memory {
+    /// What reads who reads it: something of the user's own, and what had been read when it was remembered.
+    #[must_use]
+    pub const fn provenance(&self) -> Provenance {
+        Provenance { outward: false, mildly_private: true, ..self.stored_under }
+    }
 }
 
 /// Something to remember. Under a key that exists, the content is replaced; what is `None` here stays as it was, and so
@@ -93,6 +105,8 @@ pub struct Remember {
     pub category: Option<Category>,
     /// Where it came from.
     pub source: Option<String>,
+    /// What has been read in the conversation.
+    pub stored_under: Provenance,
 }
 
 /// A memory that became part of an agent's prompt.

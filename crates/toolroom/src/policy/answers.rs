@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::facts::Case;
+use super::facts::{Case, PROVENANCE_ROOT};
 use super::rule::MAX_REASON_CHARS;
 use super::tool_pattern::is_wildcard;
 use super::{Condition, ConditionError, Facts, Finding, RuleText, Ruling};
@@ -14,6 +14,7 @@ use crate::ledger::{Answerer, StandingAnswer};
 pub struct Answers {
     answers: Vec<ReadAnswer>,
     by_tool: HashMap<Arc<str>, Vec<usize>>,
+    by_destination: HashMap<Arc<str>, Vec<usize>>,
 }
 
 /// An answer whose condition was read; if that was not possible, it says why.
@@ -27,11 +28,20 @@ impl Answers {
     /// Reads their conditions once.
     #[must_use]
     pub fn new(answers: Vec<StandingAnswer>) -> Self {
-        let mut by_tool: HashMap<Arc<str>, Vec<usize>> = HashMap::new();
+        let (mut by_tool, mut by_destination): (HashMap<_, Vec<_>>, HashMap<_, Vec<_>>) = Default::default();
         for (index, answer) in answers.iter().enumerate() {
-            by_tool.entry(Arc::clone(&answer.tool)).or_default().push(index);
+            let list = match &answer.destination {
+                Some(destination) => by_destination.entry(Arc::clone(destination)).or_default(),
+                None => by_tool.entry(Arc::clone(&answer.tool)).or_default(),
+            };
+            list.push(index);
         }
-        Self { answers: answers.into_iter().map(ReadAnswer::new).collect(), by_tool }
+        Self { answers: answers.into_iter().map(ReadAnswer::new).collect(), by_tool, by_destination }
+    }
+
+    /// Whether one of them has a condition on what was read and sent before.
+    pub(crate) fn look_at_provenance(&self) -> bool {
+        self.answers.iter().any(|read| read.mentions(PROVENANCE_ROOT))
     }
 
     /// The answers as they are kept.
@@ -57,12 +67,21 @@ impl Answers {
                 && read.is_about_definition(facts)
                 && read.holds_in(&case) == Ok(true)
         };
-        self.about(facts.spec.id.as_str()).find(lifts).map(|read| &read.answer)
+        self.by_tool(facts.spec.id.as_str()).find(lifts).map(|read| &read.answer)
     }
 
-    /// Those about one tool.
-    pub(super) fn about(&self, tool: &str) -> impl Iterator<Item = &ReadAnswer> {
-        let places = self.by_tool.get(tool).map(Vec::as_slice).unwrap_or_default();
+    /// Those about the tool of a call, and about where it sends something.
+    pub(super) fn about(&self, facts: &Facts<'_>) -> impl Iterator<Item = &ReadAnswer> {
+        let sent_to = facts.destination.and_then(|destination| self.by_destination.get(destination));
+        self.by_tool(facts.spec.id.as_str()).chain(self.at(sent_to))
+    }
+
+    fn by_tool(&self, tool: &str) -> impl Iterator<Item = &ReadAnswer> {
+        self.at(self.by_tool.get(tool))
+    }
+
+    fn at(&self, places: Option<&Vec<usize>>) -> impl Iterator<Item = &ReadAnswer> {
+        let places = places.map(Vec::as_slice).unwrap_or_default();
         places.iter().filter_map(|place| self.answers.get(*place))
     }
 }
@@ -75,9 +94,13 @@ impl ReadAnswer {
 
     /// Why an answer about the tool is not about this call, whatever its condition says.
     pub(super) fn elsewhere(&self, facts: &Facts<'_>) -> Option<Finding> {
+        let is_here = |thread: &Arc<str>| match self.answer.destination {
+            Some(_) => facts.origins.contains(thread),
+            None => facts.thread == Some(&**thread),
+        };
         if !self.answer.scope.covers(facts.scope) {
             Some(Finding::OtherCaller)
-        } else if self.answer.thread.as_deref().is_some_and(|thread| facts.thread != Some(thread)) {
+        } else if self.answer.thread.as_ref().is_some_and(|thread| !is_here(thread)) {
             Some(Finding::OtherConversation)
         } else {
             None
@@ -118,6 +141,7 @@ pub fn rule_text_of(answer: &StandingAnswer) -> RuleText {
     let mut say = |what: &str, value: &str| reason.push_str(&format!(", {what} `{value}`"));
     answer.lifts.iter().for_each(|rule| say("to the question of rule", rule));
     answer.definition.iter().for_each(|definition| say("for the definition", definition));
+    answer.destination.iter().for_each(|destination| say("for sending to", destination));
     answer.thread.iter().for_each(|thread| say("in the conversation", thread));
     RuleText {
         id: answer.id.to_string(),

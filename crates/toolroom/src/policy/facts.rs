@@ -1,6 +1,7 @@
 //! What a verdict is made from, and how conditions see it.
 
 use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -17,8 +18,11 @@ pub(super) const JUDGEMENT_STEPS: usize = 50_000;
 /// The root name of the arguments.
 pub(super) const ARGUMENTS: &str = "args";
 
+/// The root name of what was read and sent before.
+pub(super) const PROVENANCE_ROOT: &str = "provenance";
+
 /// The root names a condition sees.
-pub(super) const ROOTS: [&str; 4] = [ARGUMENTS, "caller", "provenance", "tool"];
+pub(super) const ROOTS: [&str; 4] = [ARGUMENTS, "caller", PROVENANCE_ROOT, "tool"];
 
 const CALLER: [&str; 3] = ["project", "user", "entrance"];
 
@@ -40,8 +44,12 @@ pub struct Facts<'a> {
     pub entrance: &'a str,
     /// The conversation.
     pub thread: Option<&'a str>,
-    /// Where the run has been before this call.
+    /// What was read and sent before this call.
     pub provenance: Provenance,
+    /// The conversation, session and caller whose answers about destinations hold.
+    pub origins: &'a [Arc<str>],
+    /// Where the call sends something.
+    pub destination: Option<&'a str>,
     /// Hash of the tool's definition.
     pub definition: &'a str,
 }
@@ -173,6 +181,8 @@ mod tests {
             entrance: "cli",
             thread: None,
             provenance: Provenance { private: true, ..Provenance::NONE },
+            origins: &[],
+            destination: None,
             definition: "",
         };
         for condition in [
@@ -214,6 +224,8 @@ mod tests {
             entrance: "cli",
             thread: None,
             provenance: Provenance::NONE,
+            origins: &[],
+            destination: None,
             definition: "",
         };
         let case = Case::new(&facts);

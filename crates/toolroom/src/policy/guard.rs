@@ -1,6 +1,7 @@
 //! Guards: what asks whatever rules and preset say.
 
 use super::Facts;
+use super::facts::PROVENANCE_ROOT;
 
 /// Looks at the facts of every call. An explicit allow lifts its question only if the rule shows that it was written
 /// with it in mind: its condition mentions [`Guard::root`]. A standing yes lifts it for one conversation, never for good.
@@ -12,20 +13,21 @@ pub(super) struct Guard {
     /// The root name that a condition has to mention.
     pub(super) root: &'static str,
     /// Why a person should see the call, if one should.
-    pub(super) asks: fn(&Facts<'_>) -> Option<&'static str>,
+    pub(super) asks: fn(&Facts<'_>) -> Option<String>,
 }
 
 /// Every guard.
 pub(super) const GUARDS: [Guard; 1] = [Guard {
     rule: "provenance.third",
-    about: "gives a run the last of private data, untrusted content and a way outward",
-    root: "provenance",
+    about: "sends something outward after private data and untrusted content were read",
+    root: PROVENANCE_ROOT,
     asks: third_of_three,
 }];
 
-fn third_of_three(facts: &Facts<'_>) -> Option<&'static str> {
+fn third_of_three(facts: &Facts<'_>) -> Option<String> {
     let asks = facts.provenance.asks_before(facts.spec.effective_capabilities());
-    asks.then_some("with this call the run has private data, untrusted content and a way to send outward")
+    let to = facts.destination.map(|to| format!(" to `{to}`")).unwrap_or_default();
+    asks.then(|| format!("it sends something{to}, and private data and untrusted content were read before"))
 }
 
 /// Whether a rule's question is asked each time, so that no answer can settle it for good.

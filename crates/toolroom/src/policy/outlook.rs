@@ -33,7 +33,7 @@ impl Policy {
         }
         tally.hear_preset(self.preset());
         tally.hear_guards();
-        for read in answers.about(facts.spec.id.as_str()) {
+        for read in answers.about(facts) {
             match read.looks_at_arguments() {
                 true if read.elsewhere(facts).is_none() => depends_on.push(read.answer.id.to_string()),
                 true => {}

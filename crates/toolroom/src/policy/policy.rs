@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::facts::Case;
+use super::facts::{Case, PROVENANCE_ROOT};
 use super::tally::Tally;
 use super::trace::{Record, Unrecorded};
 use super::{Answers, Facts, Preset, Rule, RuleError, Ruling, Trace, Verdict};
@@ -57,6 +57,11 @@ impl Policy {
         &self.rules
     }
 
+    /// Whether a rule has a condition on what was read and sent before.
+    pub(crate) fn looks_at_provenance(&self) -> bool {
+        self.rules.iter().any(|rule| rule.mentions(PROVENANCE_ROOT))
+    }
+
     /// What becomes of a call.
     #[must_use]
     pub fn verdict(&self, facts: &Facts<'_>, answers: &Answers) -> Verdict {
@@ -83,7 +88,7 @@ impl Policy {
         }
         tally.hear_preset(self.preset);
         tally.hear_guards();
-        answers.about(facts.spec.id.as_str()).for_each(|answer| tally.hear_answer(answer));
+        answers.about(facts).for_each(|answer| tally.hear_answer(answer));
         tally.conclude()
     }
 }

@@ -1,16 +1,17 @@
-//! Where a run has been: the three facts that together let a secret be carried out.
+//! What was read and sent: the three facts that together let a secret be carried out.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tool::{Capabilities, Capability};
 
-/// What one run has done so far. Whoever makes the calls of a run keeps it and adds each call that ran.
+/// What was done so far in a conversation, or by the source of direct calls.
 ///
-/// A run that has read private data, has read what strangers wrote and can send outward can be talked into
-/// giving the data away. Two of the three are harmless, so the call that completes them asks a person.
+/// A model that has read private data and what strangers wrote can be talked into sending the data away. So an outward
+/// call that finds both asks a person. Where the facts of a call come from is told in [`crate::provenance`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Provenance {
     /// Has read data of the user that others must not see.
     pub private: bool,
@@ -18,11 +19,18 @@ pub struct Provenance {
     pub untrusted: bool,
     /// Has sent something outward.
     pub outward: bool,
+    /// Has read memories, or what the client says about its user. Counts as private only for a call that sends a message, or
+    /// that repeats them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub mildly_private: bool,
 }
 
 impl Provenance {
-    /// A run that has done nothing yet.
-    pub const NONE: Self = Self { private: false, untrusted: false, outward: false };
+    /// Nothing was done yet.
+    pub const NONE: Self = Self { private: false, untrusted: false, outward: false, mildly_private: false };
+
+    /// Memories, or what the client says about its user, were read.
+    pub const MILDLY_PRIVATE: Self = Self { mildly_private: true, ..Self::NONE };
 
     /// What a call of a tool with these capabilities does.
     #[must_use]
@@ -31,37 +39,43 @@ impl Provenance {
             private: capabilities.has(Capability::ReadsPrivate),
             untrusted: capabilities.has(Capability::ReadsUntrusted),
             outward: capabilities.has(Capability::Egress),
+            mildly_private: false,
         }
     }
 
-    /// This run after a call of a tool with these capabilities.
+    /// Everything that holds here or there.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self {
+            private: self.private || other.private,
+            untrusted: self.untrusted || other.untrusted,
+            outward: self.outward || other.outward,
+            mildly_private: self.mildly_private || other.mildly_private,
+        }
+    }
+
+    /// What is known after a call of a tool with these capabilities.
     #[must_use]
     pub const fn after(self, capabilities: Capabilities) -> Self {
-        let call = Self::of(capabilities);
-        Self {
-            private: self.private || call.private,
-            untrusted: self.untrusted || call.untrusted,
-            outward: self.outward || call.outward,
-        }
+        self.and(Self::of(capabilities))
     }
 
-    /// Whether none of the three holds.
+    /// Whether everything that holds there holds here, too.
+    #[must_use]
+    pub fn includes(self, other: Self) -> bool {
+        self.and(other) == self
+    }
+
+    /// Whether nothing holds.
     #[must_use]
     pub const fn is_none(&self) -> bool {
-        !(self.private || self.untrusted || self.outward)
+        !(self.private || self.untrusted || self.outward || self.mildly_private)
     }
 
-    /// Whether all three hold.
-    #[must_use]
-    pub const fn is_complete(self) -> bool {
-        self.private && self.untrusted && self.outward
-    }
-
-    /// Whether a call of a tool with these capabilities has to be seen by a person: it completes the three, or
-    /// it sends outward in a run that has already read both.
+    /// Whether a call of a tool with these capabilities has to be seen by a person: it sends outward, and private data and
+    /// untrusted content were read before it. A call that only reads never asks.
     #[must_use]
     pub const fn asks_before(self, capabilities: Capabilities) -> bool {
-        let sends = Self::of(capabilities).outward;
-        self.after(capabilities).is_complete() && (sends || !self.is_complete())
+        capabilities.has(Capability::Egress) && self.private && self.untrusted
     }
 }

@@ -208,6 +208,8 @@ impl Rule {
             entrance: caller.entrance.as_deref().unwrap_or(EXAMPLE_ENTRANCE),
             thread: None,
             provenance: example.provenance,
+            origins: &[],
+            destination: None,
             definition: "",
         };
         Ok(self.fit(&Case::new(&facts))?)

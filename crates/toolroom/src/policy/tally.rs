@@ -30,7 +30,7 @@ struct Question<'a> {
 enum Asker<'a> {
     Rule(&'a Rule),
     Preset(Preset, &'static Concern),
-    Guard(&'static Guard, &'static str),
+    Guard(&'static Guard, String),
 }
 
 impl<'a, R: Record> Tally<'a, R> {
@@ -226,7 +226,7 @@ impl Asker<'_> {
         match self {
             Self::Rule(rule) => rule.reason(),
             Self::Preset(preset, _) => preset.reason(case.facts.spec),
-            Self::Guard(_, reason) => (*reason).to_owned(),
+            Self::Guard(_, reason) => reason.clone(),
         }
     }
 
@@ -241,7 +241,9 @@ impl Asker<'_> {
     /// guard is answered anew in each conversation.
     fn accepts(&self, answer: &StandingAnswer) -> bool {
         let lasts_too_long = matches!(self, Self::Guard(..)) && answer.thread.is_none();
-        answer.by.may_answer_for(self.by()) && !lasts_too_long
+        // What a yes says about a destination says nothing about other questions.
+        let is_beside = answer.destination.is_some() && !matches!(self, Self::Guard(..));
+        !is_beside && answer.by.may_answer_for(self.by()) && !lasts_too_long
     }
 }
 

@@ -56,17 +56,19 @@ impl Memories for Remembered {
     ) -> BoxFuture<'a, Result<Memory, LedgerError>> {
         let now = self.clock.now();
         self.with(scope, |owned| {
-            let Remember { key, content, category, source } = what;
+            let Remember { key, content, category, source, stored_under } = what;
             let memory = owned.memories.entry(key.clone()).or_insert_with(|| Memory {
                 key,
                 content: String::new(),
                 category: category.unwrap_or_default(),
                 hits: 1,
                 source: None,
+                stored_under,
                 created_at: now,
                 updated_at: now,
             });
             memory.content = content;
+            memory.stored_under = stored_under;
             memory.category = category.unwrap_or(memory.category);
             memory.source = source.or_else(|| memory.source.take());
             memory.updated_at = now;

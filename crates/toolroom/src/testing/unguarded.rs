@@ -43,6 +43,8 @@ mod tests {
             entrance: "bench",
             thread: None,
             provenance,
+            origins: &[],
+            destination: None,
             definition: "",
         };
         let verdict = policy.verdict(&facts, &Answers::default());
@@ -52,8 +54,12 @@ mod tests {
     #[test]
     fn nothing_asks() {
         for bits in 0..8 {
-            let provenance =
-                Provenance { private: bits & 1 > 0, untrusted: bits & 2 > 0, outward: bits & 4 > 0 };
+            let provenance = Provenance {
+                private: bits & 1 > 0,
+                untrusted: bits & 2 > 0,
+                outward: bits & 4 > 0,
+                mildly_private: false,
+            };
             assert_eq!(
                 judged(&unguarded(), provenance),
                 (Ruling::Allow, "bench".to_owned()),

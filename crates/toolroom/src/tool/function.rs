@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Arguments, ErrorKind, IdError, Tool, ToolError, ToolOutput, ToolSpec};
+use super::{Arguments, Destination, ErrorKind, IdError, Tool, ToolError, ToolOutput, ToolSpec};
 use crate::BoxFuture;
 use crate::call::CallContext;
 use crate::policy::Judgement;
@@ -58,7 +58,15 @@ where
         }
     }
     let spec = ToolSpec::new(id, description)?.parameters(schema);
-    Ok(FnTool { spec, function, check: None, judge: None, at_hand: None, types: PhantomData })
+    Ok(FnTool {
+        spec,
+        function,
+        check: None,
+        judge: None,
+        destination: None,
+        at_hand: None,
+        types: PhantomData,
+    })
 }
 
 /// The argument type of a tool that takes none.
@@ -87,6 +95,7 @@ impl<T: Serialize> IntoOutput for T {
 
 type Check = dyn Fn(&Arguments) -> Vec<Problem> + Send + Sync;
 type Judge = dyn Fn(&Arguments) -> Judgement + Send + Sync;
+type SendsTo = dyn Fn(&Arguments) -> Option<Destination> + Send + Sync;
 type Found = BoxFuture<'static, Result<Option<ToolOutput>, ToolError>>;
 type AtHand = dyn Fn(&Scope, &Arguments) -> Found + Send + Sync;
 
@@ -96,6 +105,7 @@ pub struct FnTool<A, R, F> {
     function: F,
     check: Option<Box<Check>>,
     judge: Option<Box<Judge>>,
+    destination: Option<Box<SendsTo>>,
     at_hand: Option<Box<AtHand>>,
     types: PhantomData<fn(A) -> R>,
 }
@@ -119,6 +129,16 @@ impl<A, R, F> FnTool<A, R, F> {
     #[must_use]
     pub fn judge(mut self, judge: impl Fn(&Arguments) -> Judgement + Send + Sync + 'static) -> Self {
         self.judge = Some(Box::new(judge));
+        self
+    }
+
+    /// Says where a call sends something; see [`Tool::destination`].
+    #[must_use]
+    pub fn destination(
+        mut self,
+        destination: impl Fn(&Arguments) -> Option<Destination> + Send + Sync + 'static,
+    ) -> Self {
+        self.destination = Some(Box::new(destination));
         self
     }
 
@@ -167,6 +187,10 @@ where
 
     fn judge(&self, arguments: &Arguments) -> Judgement {
         self.judge.as_ref().map_or(Judgement::Allow, |judge| judge(arguments))
+    }
+
+    fn destination(&self, arguments: &Arguments) -> Option<Destination> {
+        self.destination.as_ref().and_then(|destination| destination(arguments))
     }
 
     fn at_hand<'a>(

@@ -23,7 +23,7 @@ pub use error::{ErrorKind, RaisedBy, ToolError};
 pub use function::{FnTool, IntoOutput, NoArguments, tool_fn};
 pub use id::{IdError, Source, ToolId};
 pub use offer::{Offer, OfferedFile, bare_name};
-pub use output::{Origin, ToolOutput};
+pub use output::{Destination, FileTrace, Origin, ToolOutput, Yields};
 pub use spec::{DEFAULT_RESULT_CAP, DEFAULT_TIMEOUT, Enablement, Family, LocalText, Pool, Timeout, ToolSpec};
 
 use serde_json::{Map, Value};
@@ -90,6 +90,13 @@ pub trait Tool: Send + Sync {
     fn judge(&self, arguments: &Arguments) -> Judgement {
         let _ = arguments;
         Judgement::Allow
+    }
+
+    /// Where a call with these arguments sends something. Said by tools that choose it by an argument: an answer to the
+    /// question of provenance holds for the destination. Else it is the tool, or its server.
+    fn destination(&self, arguments: &Arguments) -> Option<Destination> {
+        let _ = arguments;
+        None
     }
 
     /// The answer, if it is at hand, kept from an earlier call. A call that changes nothing then ends with it: the tool

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Attachment, Offer};
+use crate::policy::Provenance;
 
 /// Whether the content of a result may be believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -14,6 +15,52 @@ pub enum Origin {
     Trusted,
     /// Written by somebody else: a web page, a mail, a foreign server.
     Untrusted,
+}
+
+/// How what is read with a tool becomes known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Yields {
+    /// By what the tool is able to do.
+    #[default]
+    AsCapable,
+    /// The contents of files. One that was written in the same conversation, and is unchanged, holds nothing new.
+    Files,
+    /// Memories; each says under what it was stored ([`ToolOutput::provenance`]).
+    Memories,
+    /// Nothing. It writes something down that keeps what was read before: a file, a memory.
+    Record,
+}
+
+/// Where a call sends something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destination {
+    /// A host, a server, or a provider.
+    pub name: String,
+    /// Whether nothing is sent but an address, although something may change there.
+    pub only_address: bool,
+}
+
+impl Destination {
+    /// That destination.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), only_address: false }
+    }
+
+    /// One that gets nothing but an address.
+    #[must_use]
+    pub fn addressed(name: impl Into<String>) -> Self {
+        Self { name: name.into(), only_address: true }
+    }
+}
+
+/// A file that was read or written whole, named by something that changes with its content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileTrace {
+    /// Its content was read.
+    Read(String),
+    /// Its content is what the call brought.
+    Wrote(String),
 }
 
 /// A tool's result: a JSON value, a sentence if the tool has one to add, and files that the value names.
@@ -27,13 +74,38 @@ pub struct ToolOutput {
     pub attachments: Vec<Attachment>,
     /// What the client of the caller is asked to do.
     pub offers: Vec<Offer>,
+    /// What the result holds, beside what the tool is able to do.
+    pub provenance: Provenance,
+    /// The file it is about.
+    pub file: Option<FileTrace>,
 }
 
 impl ToolOutput {
     /// A result.
     #[must_use]
     pub fn new(value: impl Into<Value>) -> Self {
-        Self { value: value.into(), message: None, attachments: Vec::new(), offers: Vec::new() }
+        Self {
+            value: value.into(),
+            message: None,
+            attachments: Vec::new(),
+            offers: Vec::new(),
+            provenance: Provenance::NONE,
+            file: None,
+        }
+    }
+
+    /// A result that holds what was read under this.
+    #[must_use]
+    pub fn holding(mut self, provenance: Provenance) -> Self {
+        self.provenance = self.provenance.and(provenance);
+        self
+    }
+
+    /// A result about a file.
+    #[must_use]
+    pub fn about_file(mut self, file: FileTrace) -> Self {
+        self.file = Some(file);
+        self
     }
 
     /// A result with these files beside it. What names them in the value is up to the tool.

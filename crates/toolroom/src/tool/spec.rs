@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Arguments, Capabilities, Capability, Effect, IdError, Origin, Risk, Source, ToolId};
+use super::{Arguments, Capabilities, Capability, Effect, IdError, Origin, Risk, Source, ToolId, Yields};
 use crate::ledger::RateLimit;
 use crate::seconds;
 
@@ -171,6 +171,9 @@ pub struct ToolSpec {
     /// person has to see.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub confined: bool,
+    /// How what is read with it becomes known.
+    #[serde(skip)]
+    pub yields: Yields,
     /// Whether its calls of one model response run one after another.
     pub serial: bool,
     /// Where it is polled.
@@ -222,6 +225,7 @@ impl ToolSpec {
             requires_confirmation: false,
             single_answers: false,
             confined: false,
+            yields: Yields::AsCapable,
             serial: false,
             pool: Pool::Inline,
             timeout: Timeout::After(DEFAULT_TIMEOUT),
@@ -292,6 +296,13 @@ impl ToolSpec {
     #[must_use]
     pub fn confined(mut self) -> Self {
         self.confined = true;
+        self
+    }
+
+    /// Says how what is read with it becomes known.
+    #[must_use]
+    pub fn yields(mut self, yields: Yields) -> Self {
+        self.yields = yields;
         self
     }
 

@@ -227,7 +227,7 @@ async fn always_holds_for_this_tool_as_it_is_defined_and_for_the_question_it_ans
 async fn the_third_of_three_facts_is_asked_about_each_time() {
     let sends = note(Effect::OnceOnlyWrite).capabilities(&[Capability::Egress]).risk(Risk::Low);
     let desk = Desk::with(sends, Vec::new());
-    let private = Provenance { private: true, untrusted: true, outward: false };
+    let private = Provenance { private: true, untrusted: true, ..Provenance::NONE };
     assert!(matches!(desk.room.call(request()).await.outcome, Outcome::Done(_)));
     let third = desk.park(request().provenance(private)).await;
     let question = desk.ledger.question(&Scope::default(), &third).await.unwrap().unwrap();

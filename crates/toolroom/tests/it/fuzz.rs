@@ -93,6 +93,8 @@ fn rule() {
                 entrance: "cli",
                 thread: None,
                 provenance: Provenance::NONE,
+                origins: &[],
+                destination: None,
                 definition: "",
             };
             let verdict = policy.verdict(&facts, &Answers::default());

@@ -11,6 +11,7 @@ use toolroom::ledger::{
     Standing, Switchboard, ToolUsage,
 };
 use toolroom::policy::Judgement;
+use toolroom::provenance::{CallSource, Track, TrackChange, Tracks};
 use toolroom::scope::{ProjectId, Scope};
 use toolroom::testing::{Bench, MemoryLedger, unguarded};
 use toolroom::tool::{Effect, ErrorKind, ToolOutput};
@@ -30,6 +31,8 @@ enum Place {
     Switches,
     Begin,
     Close,
+    Tracks,
+    AddToTrack,
     Park,
     Seal,
     /// As often as this the key is one that is no longer in use.
@@ -80,6 +83,26 @@ impl Switchboard for Broken {
         match self.place {
             Place::Switches => Box::pin(async { broken() }),
             _ => self.whole.standing(project),
+        }
+    }
+}
+
+impl Tracks for Broken {
+    fn track<'a>(
+        &'a self,
+        scope: &'a Scope,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Track>, LedgerError>> {
+        match self.place {
+            Place::Tracks => Box::pin(async { broken() }),
+            _ => self.whole.track(scope, name),
+        }
+    }
+
+    fn add_to_track(&self, change: TrackChange) -> BoxFuture<'static, Result<(), LedgerError>> {
+        match self.place {
+            Place::AddToTrack => Box::pin(async { broken() }),
+            _ => self.whole.add_to_track(change),
         }
     }
 }
@@ -155,7 +178,8 @@ async fn call_and_look(place: Place) -> (CallReport, bool, Arc<Broken>) {
         tool.judge = |_| Judgement::Ask("sure?".into());
     }
     room.catalog().register(tool).unwrap();
-    let report = room.call(CallRequest::new("probe")).await;
+    let source = CallSource::Session("probing".into());
+    let report = room.call(CallRequest::new("probe").source(source)).await;
     (report, ran.load(Ordering::SeqCst), ledger)
 }
 
@@ -181,6 +205,20 @@ async fn a_guard_that_cannot_decide_denies() {
     let report = bench.report(json!({})).await;
     assert!(matches!(report.outcome, Outcome::Denied(_)), "{report:?}");
     assert_eq!(bench.journal().await[0].status, CallStatus::Denied);
+}
+
+#[tokio::test]
+async fn nothing_runs_or_is_told_without_knowing_and_keeping_what_was_read() {
+    let (report, ran) = call_over(Place::Tracks).await;
+    assert!(
+        matches!(&report.outcome, Outcome::Denied(denial) if denial.rule == "provenance.unreadable"),
+        "{report:?}"
+    );
+    assert!(!ran);
+
+    let (report, ran) = call_over(Place::AddToTrack).await;
+    assert_eq!(kind_of(&report), ErrorKind::Crashed, "{report:?}");
+    assert!(ran && report.for_model().unwrap().get("effect").is_none());
 }
 
 #[tokio::test]

@@ -22,6 +22,7 @@ mod mutation;
 mod outcomes;
 mod pitfalls;
 mod policy;
+mod provenance;
 mod redact;
 mod results;
 mod room;

@@ -68,6 +68,8 @@ fn judge(
         entrance: "cli",
         thread: Some("t1"),
         provenance: run,
+        origins: &[],
+        destination: None,
         definition: "d1",
     };
     policy.verdict(&facts, &Answers::new(answers.to_vec()))
@@ -75,7 +77,7 @@ fn judge(
 
 #[test]
 fn a_shop_is_guarded_by_its_rules_and_where_they_end_by_the_preset() {
-    let reads_mail = Provenance { private: true, untrusted: true, outward: false };
+    let reads_mail = Provenance { private: true, untrusted: true, ..Provenance::NONE };
     let check = |spec: ToolSpec, arguments: Value, run, expected: &str| {
         let verdict = judge(&shop(), &spec, &arguments, run, &[]);
         let told = format!("{} {}", verdict.ruling.as_str(), verdict.rule);
@@ -104,6 +106,7 @@ fn always(lifts: &str, when: Option<&str>) -> StandingAnswer {
         lifts: Some(lifts.to_owned()),
         definition: Some("d1".into()),
         thread: None,
+        destination: None,
         call: CallId::new("call_1"),
         by: Answerer::Caller,
         at: Timestamp::from_micros(0),
@@ -135,6 +138,8 @@ fn a_verdict_can_be_explained() {
         entrance: "cli",
         thread: None,
         provenance: Provenance::NONE,
+        origins: &[],
+        destination: None,
         definition: "d1",
     };
     let trace = shop().trace(&facts, &Answers::default());

@@ -81,7 +81,9 @@ impl Exported {
         let at = time(answer.at, zone, "%Y-%m-%d %H:%M");
         let text = rule_text_of(answer);
         // A condition that cannot be read makes no rule that could be loaded.
-        let left_out = Rule::new(text.clone()).err().map(|error| format!("{:#}", anyhow::Error::new(error)));
+        let unread = Rule::new(text.clone()).err().map(|error| format!("{:#}", anyhow::Error::new(error)));
+        let narrow = answer.destination.as_ref().map(|_| "no rule is about one destination alone".to_owned());
+        let left_out = narrow.or(unread);
         Self { comment: format!("a standing answer of {at}"), text, left_out }
     }
 

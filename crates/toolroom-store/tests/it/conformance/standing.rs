@@ -20,6 +20,7 @@ fn answer(clock: &ManualClock, park: &ParkCall) -> StandingAnswer {
         lifts: Some("ask-first".to_owned()),
         definition: Some("definition".into()),
         thread: Some("thread".into()),
+        destination: None,
         call: park.record.id.clone(),
         by: Answerer::Operator,
         at: clock.now(),

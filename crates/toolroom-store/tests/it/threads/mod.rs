@@ -94,6 +94,7 @@ fn run(clock: &dyn Clock, conversation: &Conversation) -> Run {
         state: RunState::Running,
         model: None,
         provenance: Provenance::default(),
+        source: toolroom::provenance::CallSource::default(),
         context: Map::new(),
         client_tools: toolroom::tool::ClientTools::default(),
         iterations: 0,

@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolroom::call::{CallContext, Seat};
 use toolroom::schema::Problem;
-use toolroom::tool::{Arguments, Capability, Effect, IdError, Offer, Tool, ToolError, ToolOutput, tool_fn};
+use toolroom::tool::{
+    Arguments, Capability, Destination, Effect, IdError, Offer, Tool, ToolError, ToolOutput, tool_fn,
+};
 use toolroom_host::desktop::Desktop;
 use toolroom_host::net::Url;
 
@@ -40,7 +42,7 @@ pub(super) fn tool(desktop: Desktop, handing: Handing) -> Result<Arc<dyn Tool>, 
         let (desktop, handing) = (desktop.clone(), handing.clone());
         async move { open(&desktop, &handing, &context, &url).await }
     })?;
-    let tool = tool.check(problems).with(|spec| {
+    let tool = tool.check(problems).destination(destination).with(|spec| {
         spec.title("Open URL")
             .effect(Effect::OnceOnlyWrite)
             // An address can carry anything with it.
@@ -59,6 +61,14 @@ pub(super) fn tool(desktop: Desktop, handing: Handing) -> Result<Arc<dyn Tool>, 
 fn is_about_file(arguments: &Arguments) -> bool {
     let url = arguments.get("url").and_then(Value::as_str).unwrap_or_default();
     !matches!(target(url), Ok(Target::Web(_)))
+}
+
+/// The browser fetches the address from its host, and sends nothing but that.
+fn destination(arguments: &Arguments) -> Option<Destination> {
+    match target(arguments.get("url").and_then(Value::as_str)?) {
+        Ok(Target::Web(url)) => Some(Destination::addressed(url.host_str()?)),
+        Ok(Target::File(_)) | Err(_) => None,
+    }
 }
 
 fn problems(arguments: &Arguments) -> Vec<Problem> {

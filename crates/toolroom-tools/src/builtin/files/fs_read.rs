@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolroom::tool::{IdError, Tool, tool_fn};
+use toolroom::tool::{FileTrace, IdError, IntoOutput as _, Tool, tool_fn};
 
 use super::{Files, READING, failed, reads, workspace};
 
@@ -24,8 +24,8 @@ pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
     let tool = tool_fn("builtin:fs-read", description, move |context, Path { path }| {
         let files = files.clone();
         async move {
-            let content = workspace(&files, &context)?.read(&path).map_err(failed)?;
-            Ok(Content { content })
+            let (content, stamp) = workspace(&files, &context)?.read_stamped(&path).map_err(failed)?;
+            Ok(Content { content }.into_output()?.about_file(FileTrace::Read(stamp)))
         }
     })?;
     Ok(Arc::new(tool.with(|spec| reads(spec).title("Read File").family(READING, false))))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use toolroom::tool::{IdError, Tool, tool_fn};
+use toolroom::tool::{FileTrace, IdError, Tool, ToolOutput, tool_fn};
 use toolroom_host::files::Parents;
 
 use super::{Files, WRITING, failed, workspace, writes};
@@ -24,8 +24,10 @@ pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
         let files = files.clone();
         async move {
             let workspace = workspace(&files, &context)?;
-            workspace.write(&path, content.as_bytes(), Parents::MustExist).map_err(failed)?;
-            Ok(json!({"ok": true, "bytesWritten": content.len()}))
+            let written = workspace.write_stamped(&path, content.as_bytes(), Parents::MustExist);
+            let (_, stamp) = written.map_err(failed)?;
+            let result = json!({"ok": true, "bytesWritten": content.len()});
+            Ok(ToolOutput::new(result).about_file(FileTrace::Wrote(stamp)))
         }
     })?;
     Ok(Arc::new(tool.with(|spec| writes(spec).title("Write File").family(WRITING, false))))

@@ -12,7 +12,7 @@ mod write_file;
 use std::sync::Arc;
 
 use toolroom::call::CallContext;
-use toolroom::tool::{Capability, Effect, ErrorKind, IdError, Pool, Risk, Tool, ToolError, ToolSpec};
+use toolroom::tool::{Capability, Effect, ErrorKind, IdError, Pool, Risk, Tool, ToolError, ToolSpec, Yields};
 use toolroom_host::files::{FileError, Projects, Workspace};
 
 /// The families: one switch and one name in rules for all variants.
@@ -41,7 +41,8 @@ pub(super) fn workspace(files: &Files, context: &CallContext) -> Result<Workspac
 
 fn reads(spec: ToolSpec) -> ToolSpec {
     spec.effect(Effect::Read)
-        .capabilities(&[Capability::ReadsPrivate])
+        .capabilities(&[Capability::ReadsPrivate, Capability::ReadsUntrusted])
+        .yields(Yields::Files)
         .category("files", &["file", "read", "open", "text"])
         .pool(Pool::Blocking)
 }
@@ -50,6 +51,7 @@ fn writes(spec: ToolSpec) -> ToolSpec {
     // The same content twice is the same file.
     spec.effect(Effect::IdempotentWrite)
         .capabilities(&[Capability::Writes])
+        .yields(Yields::Record)
         .risk(Risk::Medium)
         .category("files", &["file", "write", "save", "create"])
         .pool(Pool::Blocking)

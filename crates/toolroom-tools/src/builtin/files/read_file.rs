@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolroom::tool::{IdError, Tool, ToolError, tool_fn};
+use toolroom::tool::{FileTrace, IdError, Tool, ToolError, ToolOutput, tool_fn};
 use toolroom_host::files::{FileError, Lines, Page, Workspace};
 
 use super::{Files, READING, failed, reads, workspace};
@@ -43,12 +43,13 @@ pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
     })))
 }
 
-fn read(workspace: &Workspace, part: &Part) -> Result<String, ToolError> {
+fn read(workspace: &Workspace, part: &Part) -> Result<ToolOutput, ToolError> {
+    let output = |text: String, stamp| ToolOutput::new(text).about_file(FileTrace::Read(stamp));
     if part.offset.is_none() && part.limit.is_none() {
-        match workspace.read(&part.path) {
+        match workspace.read_stamped(&part.path) {
             // Then its beginning says how to go on.
             Err(FileError::TooLarge { .. }) => {}
-            whole => return whole.map_err(failed),
+            whole => return whole.map(|(text, stamp)| output(text, stamp)).map_err(failed),
         }
     }
     let first = part.offset.unwrap_or(1);
@@ -57,7 +58,8 @@ fn read(workspace: &Workspace, part: &Part) -> Result<String, ToolError> {
     if page.text.is_empty() && page.next.is_none() && first > 1 {
         return Err(ToolError::invalid(format!("`{}` has no line {first}", part.path)));
     }
-    Ok(with_note(page, first))
+    let stamp = page.stamp.clone();
+    Ok(output(with_note(page, first), stamp))
 }
 
 /// The page, and under it what is missing.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use toolroom::tool::{IdError, Tool, ToolOutput, tool_fn};
+use toolroom::tool::{FileTrace, IdError, Tool, ToolOutput, tool_fn};
 use toolroom_host::files::{Parents, Written};
 
 use super::{Files, WRITING, failed, workspace, writes};
@@ -24,13 +24,14 @@ pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
         let files = files.clone();
         async move {
             let workspace = workspace(&files, &context)?;
-            let written = workspace.write(&path, content.as_bytes(), Parents::Create).map_err(failed)?;
+            let written = workspace.write_stamped(&path, content.as_bytes(), Parents::Create);
+            let (written, stamp) = written.map_err(failed)?;
             let message = match written {
                 Written::New => format!("created {path}"),
                 Written::Replaced => format!("replaced {path}"),
             };
             let result = json!({"success": true, "path": path, "bytes": content.len()});
-            Ok(ToolOutput::new(result).with_message(message))
+            Ok(ToolOutput::new(result).with_message(message).about_file(FileTrace::Wrote(stamp)))
         }
     })?;
     Ok(Arc::new(tool.with(|spec| {

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolroom::memory::{Category, Remember};
+use toolroom::policy::Provenance;
 use toolroom::tool::{Effect, IdError, Tool, ToolError, ToolOutput, tool_fn};
 
 use super::{Kept, one_line, remember, some_text, writes};
@@ -34,7 +35,8 @@ pub(super) fn tool(kept: Kept) -> Result<Arc<dyn Tool>, IdError> {
         async move {
             let category = category(&lesson.category)?;
             let Lesson { key, content, source, .. } = lesson;
-            let what = Remember { key, content, category: Some(category), source };
+            let what =
+                Remember { key, content, category: Some(category), source, stored_under: Provenance::NONE };
             let memory = remember(&kept, &context, what).await?;
             let message = format!("learned under {}", memory.key);
             let result = json!({

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::call::CallContext;
 use toolroom::memory::Memory;
-use toolroom::tool::{IdError, Tool, ToolError, tool_fn};
+use toolroom::policy::Provenance;
+use toolroom::tool::{IdError, IntoOutput as _, Tool, ToolError, ToolOutput, tool_fn};
 
 use super::relevance::Query;
 use super::{Kept, failed, memories, reads, some_text};
@@ -63,7 +64,7 @@ pub(super) fn tool(kept: Kept) -> Result<Arc<dyn Tool>, IdError> {
     })))
 }
 
-async fn search(kept: &Kept, context: &CallContext, query: &str) -> Result<Found, ToolError> {
+async fn search(kept: &Kept, context: &CallContext, query: &str) -> Result<ToolOutput, ToolError> {
     let known = memories(kept)?.memories(context.scope()).await.map_err(failed)?;
     let found = Query::new(query).ranked(known);
     let total = found.len();
@@ -73,8 +74,10 @@ async fn search(kept: &Kept, context: &CallContext, query: &str) -> Result<Found
         chars += memory.content.chars().count();
         is_first || chars <= MAX_CHARS
     };
-    let results = found.into_iter().take(MAX_RESULTS).take_while(fits).map(Hit::of).collect();
-    Ok(Found { results, total })
+    let shown: Vec<Memory> = found.into_iter().take(MAX_RESULTS).take_while(fits).collect();
+    let holds = shown.iter().map(Memory::provenance).fold(Provenance::NONE, Provenance::and);
+    let results = shown.into_iter().map(Hit::of).collect();
+    Ok(Found { results, total }.into_output()?.holding(holds))
 }
 
 impl Hit {

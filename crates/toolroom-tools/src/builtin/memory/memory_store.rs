@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolroom::memory::Remember;
+use toolroom::policy::Provenance;
 use toolroom::tool::{Effect, IdError, Tool, ToolOutput, tool_fn};
 
 use super::{Kept, one_line, remember, some_text, writes};
@@ -27,7 +28,8 @@ pub(super) fn tool(kept: Kept) -> Result<Arc<dyn Tool>, IdError> {
         let kept = kept.clone();
         async move {
             // What was learned stays learned: category, count and source are not this tool's to change.
-            let what = Remember { key, content, category: None, source: None };
+            let what =
+                Remember { key, content, category: None, source: None, stored_under: Provenance::NONE };
             let memory = remember(&kept, &context, what).await?;
             let message = format!("remembered under {}", memory.key);
             let result = json!({"success": true, "key": memory.key, "content": memory.content});

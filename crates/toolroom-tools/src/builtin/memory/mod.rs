@@ -20,7 +20,9 @@ use toolroom::ledger::LedgerError;
 use toolroom::memory::{Memories, Memory, Remember};
 use toolroom::nearest::nearest_one;
 use toolroom::schema::Problem;
-use toolroom::tool::{Arguments, Capability, Effect, ErrorKind, IdError, Pool, Tool, ToolError, ToolSpec};
+use toolroom::tool::{
+    Arguments, Capability, Effect, ErrorKind, IdError, Pool, Tool, ToolError, ToolSpec, Yields,
+};
 
 /// The switch of all of them.
 const FEATURE: &str = "memory";
@@ -46,13 +48,14 @@ pub(super) fn all(kept: &Kept) -> Result<Vec<Arc<dyn Tool>>, IdError> {
 /// A tool that changes what is remembered, in the order in which a model asks for it. It brings nothing to light that
 /// the caller has not said in the call, but a key that resembles the one it named.
 fn writes(spec: ToolSpec, effect: Effect) -> ToolSpec {
-    spec.effect(effect).capabilities(&[Capability::Writes]).only_with(FEATURE).serial()
+    spec.effect(effect).capabilities(&[Capability::Writes]).yields(Yields::Record).only_with(FEATURE).serial()
 }
 
 /// A tool that brings up what is remembered: it is the user's own, and what was remembered may have been read anywhere.
 fn reads(spec: ToolSpec) -> ToolSpec {
     spec.effect(Effect::Read)
         .capabilities(&[Capability::ReadsPrivate, Capability::ReadsUntrusted])
+        .yields(Yields::Memories)
         .only_with(FEATURE)
         .pool(Pool::Blocking)
 }
@@ -98,6 +101,7 @@ fn refuse_secrets(context: &CallContext, texts: &[(&str, &str)]) -> Result<(), T
 
 /// Remembers something for whoever calls.
 async fn remember(kept: &Kept, context: &CallContext, what: Remember) -> Result<Memory, ToolError> {
+    let what = Remember { stored_under: context.provenance(), ..what };
     let (memories, scope) = (memories(kept)?, context.scope());
     let source = what.source.as_deref().unwrap_or_default();
     refuse_secrets(context, &[("key", &what.key), ("content", &what.content), ("source", source)])?;

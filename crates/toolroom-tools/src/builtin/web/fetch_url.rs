@@ -12,7 +12,7 @@ use super::clients::Web;
 use super::error::told;
 use super::exchange::{Arrived, Errand, computed};
 use super::media::{self, Media};
-use super::sending::{method, problems, reads_or_sends, sends};
+use super::sending::{destination, method, problems, reads_or_sends, sends};
 use crate::readable::plain;
 
 const ID: &str = "builtin:fetch_url";
@@ -60,7 +60,7 @@ struct Fetched {
 pub(super) fn tool(web: Arc<Web>) -> Result<Arc<dyn Tool>, IdError> {
     let errand = Errand::of(web, ID, LIMIT)?;
     let tool = tool_fn(ID, DESCRIPTION, move |context, wanted| fetch(errand(context), wanted))?;
-    let tool = tool.check(|arguments| problems(arguments, &METHODS)).with(|spec| {
+    let tool = tool.check(|arguments| problems(arguments, &METHODS)).destination(destination).with(|spec| {
         super::reading(spec, false)
             .title("Fetch Link")
             .when_to_use("a link has to be read or acted on, for example to unsubscribe from a mailing list")

@@ -12,6 +12,7 @@ use super::clients::Web;
 use super::error::told;
 use super::exchange::{Arrived, Errand, computed};
 use super::media::{self, Media};
+use super::sending::destination;
 use crate::readable::{Page, markdown, pretty};
 
 const ID: &str = "builtin:web_fetch";
@@ -65,7 +66,7 @@ struct Found {
 pub(super) fn tool(web: Arc<Web>) -> Result<Arc<dyn Tool>, IdError> {
     let errand = Errand::of(web, ID, LIMIT)?;
     let tool = tool_fn(ID, DESCRIPTION, move |context, wanted| fetch(errand(context), wanted))?;
-    Ok(Arc::new(tool.with(|spec| {
+    Ok(Arc::new(tool.destination(destination).with(|spec| {
         super::reading(spec, true)
             .title("Read Web Page")
             .when_to_use("a web page, an article, documentation or an answer in JSON has to be read")

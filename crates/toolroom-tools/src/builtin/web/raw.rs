@@ -14,7 +14,7 @@ use super::clients::Web;
 use super::error::told;
 use super::exchange::{Arrived, Errand, computed};
 use super::media::{self, Media};
-use super::sending::{method, problems, reads_or_sends};
+use super::sending::{destination, method, problems, reads_or_sends};
 
 const ID: &str = "builtin:web-fetch";
 
@@ -67,7 +67,7 @@ struct Response {
 pub(super) fn tool(web: Arc<Web>) -> Result<Arc<dyn Tool>, IdError> {
     let errand = Errand::of(web, ID, MAX_TIMEOUT)?;
     let tool = tool_fn(ID, DESCRIPTION, move |context, wanted| fetch(errand(context), wanted))?;
-    let tool = tool.check(|arguments| problems(arguments, &METHODS)).with(|spec| {
+    let tool = tool.check(|arguments| problems(arguments, &METHODS)).destination(destination).with(|spec| {
         super::reading(spec, false)
             .title("Fetch URL")
             .when_to_use("an HTTP interface has to be talked to, or headers and the exact body matter")

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use toolroom::schema::Problem;
-use toolroom::tool::{Arguments, Capability, Effect, ErrorKind, Risk, Tool, ToolError};
-use toolroom_host::net::Method;
+use toolroom::tool::{Arguments, Capability, Destination, Effect, ErrorKind, Risk, Tool, ToolError};
+use toolroom_host::net::{Method, Url};
 
 use super::super::graver::Graver;
 
@@ -13,6 +13,12 @@ pub(super) fn reads_or_sends<T: Tool>(tool: T) -> Graver<T> {
     Graver::new(tool, does_send, |spec| {
         spec.effect(Effect::OnceOnlyWrite).capabilities(&able).risk(Risk::Medium)
     })
+}
+
+/// The host that a call asks. It may send its caller elsewhere; what it sends along it knew before.
+pub(super) fn destination(arguments: &Arguments) -> Option<Destination> {
+    let url = arguments.get("url").and_then(Value::as_str)?;
+    Some(Destination::new(Url::parse(url.trim()).ok()?.host_str()?))
 }
 
 fn does_send(arguments: &Arguments) -> bool {

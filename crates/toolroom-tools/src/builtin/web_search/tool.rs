@@ -13,8 +13,8 @@ use toolroom::ledger::RateLimit;
 use toolroom::schema::Problem;
 use toolroom::scope::{ProjectId, Scope};
 use toolroom::tool::{
-    Arguments, Capability, Effect, ErrorKind, IdError, IntoOutput as _, Timeout, Tool, ToolError, ToolOutput,
-    tool_fn,
+    Arguments, Capability, Destination, Effect, ErrorKind, IdError, IntoOutput as _, Timeout, Tool,
+    ToolError, ToolOutput, tool_fn,
 };
 
 use super::super::web::Web;
@@ -112,10 +112,12 @@ pub(in super::super) fn tool(
     })?;
     // All engines one after the other, and a moment more.
     let limit = LIMIT * u32::try_from(EngineKind::ALL.len()).unwrap_or(1) + Duration::from_secs(10);
-    let tool = tool.check(problems).answers_at_hand(move |scope, arguments| {
-        let (search, scope, arguments) = (Arc::clone(&shelf), scope.clone(), arguments.clone());
-        async move { search.at_hand(&scope, &arguments).await }
-    });
+    let tool = tool.check(problems).destination(|_| Some(Destination::new("web search"))).answers_at_hand(
+        move |scope, arguments| {
+            let (search, scope, arguments) = (Arc::clone(&shelf), scope.clone(), arguments.clone());
+            async move { search.at_hand(&scope, &arguments).await }
+        },
+    );
     Ok(Arc::new(tool.with(|spec| {
         spec.title("Web Search")
             .effect(Effect::Read)

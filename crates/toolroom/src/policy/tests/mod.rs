@@ -83,6 +83,8 @@ impl Scene {
             entrance: "cli",
             thread: self.thread,
             provenance: self.provenance,
+            origins: &[],
+            destination: None,
             definition: self.definition,
         }
     }
@@ -121,6 +123,7 @@ fn yes(lifts: &str) -> StandingAnswer {
         lifts: Some(lifts.to_owned()),
         definition: Some("d1".into()),
         thread: None,
+        destination: None,
         call: CallId::new("call_1"),
         by: Answerer::Caller,
         at: Timestamp::from_micros(0),

@@ -1,6 +1,7 @@
 //! What each preset does with each kind of tool.
 
 use super::{Scene, note};
+use crate::policy::Provenance;
 use crate::policy::{Answers, Policy, Preset, Ruling};
 use crate::tool::Capability::{Destructive, Egress, Exec, ReadsPrivate, ReadsUntrusted, Writes};
 use crate::tool::{Capability, Effect, Risk, ToolSpec};
@@ -93,11 +94,12 @@ fn a_tool_that_is_silent_about_its_effect_also_counts_as_writing() {
 
 #[test]
 fn a_tool_that_is_silent_is_told_so_and_by_every_guard_that_minds() {
-    let reason = Scene::of(silent()).verdict().reason;
+    let read_both = Provenance { private: true, untrusted: true, ..Provenance::NONE };
+    let reason = Scene::of(silent()).provenance(read_both).verdict().reason;
     assert_eq!(
         reason,
-        "`note` does not say what it does and so counts as destructive and starts programs; with this call the \
-         run has private data, untrusted content and a way to send outward"
+        "`note` does not say what it does and so counts as destructive and starts programs; it sends something, and \
+         private data and untrusted content were read before"
     );
 }
 

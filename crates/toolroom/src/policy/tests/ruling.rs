@@ -101,10 +101,10 @@ fn sender() -> ToolSpec {
     note().effect(Effect::Read).capabilities(&[Capability::Egress])
 }
 
-const READ_BOTH: Provenance = Provenance { private: true, untrusted: true, outward: false };
+const READ_BOTH: Provenance = Provenance { private: true, untrusted: true, ..Provenance::NONE };
 
 #[test]
-fn the_call_that_completes_the_three_asks_whatever_is_allowed() {
+fn an_outward_call_after_both_were_read_asks_whatever_is_allowed() {
     let scene = Scene::of(sender());
     check(&scene, "allow default");
     let scene = scene.provenance(READ_BOTH);
@@ -115,8 +115,9 @@ fn the_call_that_completes_the_three_asks_whatever_is_allowed() {
     check(&scene.clone().rule(when("no", "deny", "provenance.untrusted")), "deny no");
     check(&scene.clone().rule(plain("ask", "ask")), "ask ask");
     let reader = Scene::of(note().effect(Effect::Read).capabilities(&[Capability::ReadsUntrusted]));
-    let sent = Provenance { private: true, untrusted: false, outward: true };
-    check(&reader.provenance(sent), "ask provenance.third");
+    let sent = Provenance { private: true, outward: true, ..Provenance::NONE };
+    check(&reader.clone().provenance(sent), "allow default");
+    check(&reader.provenance(Provenance { outward: true, ..READ_BOTH }), "allow default");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod questions;
 mod rates;
 mod rows;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::ready;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -17,6 +17,7 @@ use crate::ledger::{
     CallRecord, CallStatus, CloseCall, DecideError, Decision, EditCall, Inbox, Journal, Ledger, LedgerError,
     ParkCall, ParkError, Question, Standing, SwitchState, Switchboard, ToolUsage,
 };
+use crate::provenance::{Track, TrackChange, Tracks};
 use crate::scope::{ProjectId, Scope};
 
 /// What holds in a project where nobody has set anything; one for all of them.
@@ -26,6 +27,7 @@ static NOTHING: LazyLock<Arc<Standing>> = LazyLock::new(Arc::default);
 #[derive(Debug, Default)]
 pub struct MemoryLedger {
     rows: Mutex<Rows>,
+    tracks: Mutex<HashMap<(Scope, String), Track>>,
 }
 
 impl MemoryLedger {
@@ -139,6 +141,25 @@ impl Switchboard for MemoryLedger {
     fn standing<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Standing>, LedgerError>> {
         let standing = self.lock().standing.get(project).cloned();
         Box::pin(ready(Ok(standing.unwrap_or_else(|| Arc::clone(&NOTHING)))))
+    }
+}
+
+impl Tracks for MemoryLedger {
+    fn track<'a>(
+        &'a self,
+        scope: &'a Scope,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Track>, LedgerError>> {
+        let tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
+        Box::pin(ready(Ok(tracks.get(&(scope.clone(), name.to_owned())).cloned())))
+    }
+
+    fn add_to_track(&self, change: TrackChange) -> BoxFuture<'static, Result<(), LedgerError>> {
+        let mut tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (change.scope.clone(), change.name.clone());
+        let track = Track::with(tracks.remove(&key), &change);
+        tracks.insert(key, track);
+        Box::pin(ready(Ok(())))
     }
 }
 

@@ -1,0 +1,18 @@
+-- What was read and sent before a call, and what that means for memories and answers. The SQLite folder holds the same schema.
+
+CREATE TABLE tracks (
+    -- Project, user and name, as a JSON array.
+    id           TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    conversation TEXT COLLATE "C" REFERENCES conversations (id) ON DELETE CASCADE,
+    track        TEXT   NOT NULL,
+    touched_at   BIGINT NOT NULL
+);
+
+CREATE INDEX tracks_by_conversation ON tracks (conversation) WHERE conversation IS NOT NULL;
+
+-- What had been read when it was remembered, as a JSON object.
+ALTER TABLE memories ADD COLUMN stored_under TEXT;
+ALTER TABLE promotions ADD COLUMN stored_under TEXT;
+
+-- Where something may be sent.
+ALTER TABLE answers ADD COLUMN destination TEXT;

@@ -1,0 +1,75 @@
+//! What was read and sent before a call.
+
+use std::time::Duration;
+
+use sqlx::Row;
+use sqlx::sqlite::SqliteConnection;
+use toolroom::BoxFuture;
+use toolroom::ledger::LedgerError;
+use toolroom::provenance::{Track, TrackChange, Tracks};
+use toolroom::scope::{Scope, UserId};
+
+use crate::row::without_nul;
+use crate::writer::{Outcome, Work};
+use crate::{Store, statements};
+
+/// Sessions are not silent for so long, and what callers without a session did is forgotten much sooner.
+const FORGOTTEN_AFTER: Duration = Duration::from_hours(7 * 24);
+
+impl Tracks for Store {
+    fn track<'a>(
+        &'a self,
+        scope: &'a Scope,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Track>, LedgerError>> {
+        Box::pin(async move {
+            let row = self.reader().row(statements::TRACK.query().bind(id(scope, name))).await;
+            let track = row.and_then(|row| {
+                row.map(|row| read(row.try_get(0)?)).transpose().map_err(|error| self.reader().failed(error))
+            });
+            track.map_err(|error| LedgerError::new("read what was read before", error))
+        })
+    }
+
+    fn add_to_track(&self, change: TrackChange) -> BoxFuture<'static, Result<(), LedgerError>> {
+        let written = self.submit(Work::Track(Box::new(change)));
+        Box::pin(async move {
+            let written = written.await.map(drop);
+            written.map_err(|error| LedgerError::new("keep what was read", error))
+        })
+    }
+}
+
+/// Adds to a track inside the open transaction.
+pub(crate) async fn add(
+    connection: &mut SqliteConnection,
+    change: &TrackChange,
+) -> Result<Outcome, sqlx::Error> {
+    let id = id(&change.scope, &change.name);
+    let row = statements::TRACK.query().bind(id.clone()).fetch_optional(&mut *connection).await?;
+    if row.is_none() {
+        let old = change.at.before(FORGOTTEN_AFTER).as_micros();
+        statements::DELETE_OLD_TRACKS.query().bind(old).execute(&mut *connection).await?;
+        statements::DELETE_OLD_LIFTS.query().bind(old).execute(&mut *connection).await?;
+    }
+    let known = row.map(|row| read(row.try_get(0)?)).transpose()?;
+    let track = Track::with(known, change);
+    let text = serde_json::to_string(&track).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let set = statements::SET_TRACK.query().bind(id).bind(conversation(&change.name)).bind(text);
+    set.bind(track.touched_at.as_micros()).execute(connection).await?;
+    Ok(Outcome::Written)
+}
+
+fn id(scope: &Scope, name: &str) -> String {
+    let user = scope.user.as_ref().map(UserId::as_str);
+    serde_json::json!([scope.project.as_str(), user, without_nul(name)]).to_string()
+}
+
+/// The conversation that a track belongs to.
+fn conversation(name: &str) -> Option<String> {
+    name.strip_prefix("conversation/").map(without_nul)
+}
+
+fn read(text: &str) -> Result<Track, sqlx::Error> {
+    serde_json::from_str(text).map_err(|error| sqlx::Error::Decode(error.into()))
+}

@@ -1,0 +1,266 @@
+//! What was read and sent before a call, and what the call adds to it: the one place where provenance is looked up and kept.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::fence::caught;
+use super::permit::described;
+use super::record::OpenCall;
+use super::report::{Denial, Exit};
+use crate::BoxFuture;
+use crate::approval::Lift;
+use crate::catalog::Entry;
+use crate::ledger::LedgerError;
+use crate::policy::Provenance;
+use crate::provenance::{CallSource, Names, Track, TrackChange, TrackName, leaves, repeats, tracks_of};
+use crate::room::Toolroom;
+use crate::scope::Scope;
+use crate::tool::{Arguments, ClientTool, Destination, FileTrace, Source, ToolOutput, ToolSpec, Yields};
+
+/// What a call is judged by, beside its own facts.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    tracks: Vec<Kept>,
+    /// What was read and sent before the call.
+    pub(super) before: Provenance,
+    /// The same as the guard counts it: for this call, what is mildly private may be private.
+    pub(super) judged: Provenance,
+    /// The conversation, session or caller for which an answer lifts the question of the guard.
+    pub(super) origin: Option<Arc<str>>,
+    /// Everything that answers may have been given for.
+    pub(super) origins: Vec<Arc<str>>,
+    /// Where the call sends something.
+    pub(super) destination: Option<Arc<str>>,
+    /// What the call adds, if it runs.
+    adds: Provenance,
+    /// What it has added.
+    pub(super) added: Provenance,
+}
+
+/// A track and what it held when the call arrived.
+#[derive(Debug)]
+struct Kept {
+    name: TrackName,
+    track: Option<Track>,
+}
+
+/// What calls of a tool with these arguments add: what its results hold, where that is known before.
+pub(crate) fn adds(room: &Toolroom, spec: &ToolSpec) -> Provenance {
+    let by_capabilities = Provenance::of(spec.effective_capabilities());
+    let outward = Provenance { outward: by_capabilities.outward, ..Provenance::NONE };
+    match spec.yields {
+        Yields::AsCapable => by_capabilities,
+        Yields::Files => outward.and(room.file_provenance),
+        Yields::Memories => outward.and(Provenance::MILDLY_PRIVATE),
+        Yields::Record => outward,
+    }
+}
+
+/// What a tool that a run calls by this name adds. One that is gone by now may have done everything.
+pub(crate) fn adds_of_call(room: &Toolroom, scope: &Scope, tool: &str, arguments: &Arguments) -> Provenance {
+    if ClientTool::has_id(tool) {
+        return Provenance::of(ClientTool::capabilities());
+    }
+    let entry = room.catalog.find(&scope.project, tool).ok();
+    let spec = entry.as_ref().and_then(|entry| described(entry, arguments).ok());
+    spec.map_or(Provenance::of(crate::tool::Capabilities::ALL), |spec| adds(room, spec))
+}
+
+/// Reads what the call is judged by. What cannot be read denies.
+pub(super) async fn look_back(
+    room: &Toolroom,
+    entry: &Entry,
+    arguments: &Arguments,
+    call: &mut OpenCall,
+) -> Result<(), Denial> {
+    let Ok(spec) = described(entry, arguments) else { return Ok(()) };
+    let adds = adds(room, spec);
+    let is_asked_for = room.policy.looks_at_provenance()
+        || call.standing().is_ok_and(|standing| standing.answers.look_at_provenance());
+    // Most calls of a tool that reads and sends nothing need no look.
+    if adds.is_none() && spec.yields == Yields::AsCapable && !is_asked_for {
+        return Ok(());
+    }
+    let read = Box::pin(read(room, entry, spec, arguments, adds, call)).await;
+    let history = read.map_err(|error| {
+        let reason = "what was read before cannot be found out, so nothing is run";
+        Denial::by_rule("provenance.unreadable", reason).caused_by(error)
+    })?;
+    call.request.provenance = history.before;
+    call.history = Some(history);
+    Ok(())
+}
+
+async fn read(
+    room: &Toolroom,
+    entry: &Entry,
+    spec: &ToolSpec,
+    arguments: &Arguments,
+    adds: Provenance,
+    call: &OpenCall,
+) -> Result<Box<History>, LedgerError> {
+    let request = &call.request;
+    let mut history = History { before: request.provenance, adds, ..History::default() };
+    for name in tracks_of(&request.scope, request.thread.as_deref(), &request.source) {
+        let track = room.track(&name).await?;
+        // A run says itself what was read before each call of one answer, in their order.
+        if let Some(track) = track.as_ref().filter(|_| request.run.is_none()) {
+            history.before = history.before.and(track.provenance);
+        }
+        let began = track.as_ref().map_or_else(|| call.now(), |track| track.started_at);
+        history.origins.push(name.origin(began));
+        history.tracks.push(Kept { name, track });
+    }
+    // Where the client keeps the conversation, each of its messages is a new conversation to us.
+    let outlives = if request.run.is_some() { history.origins.last() } else { history.origins.first() };
+    history.origin = outlives.cloned();
+    history.judged = history.before;
+    if adds.outward {
+        let to = destination(entry, spec, arguments);
+        let sends_message = !to.only_address && spec.effective_effect().writes();
+        history.destination = Some(to.name.into());
+        if history.before.untrusted && !history.before.private {
+            history.judged.private = tells_of_user(room, arguments, sends_message, &history, call).await?;
+        }
+    }
+    Ok(Box::new(history))
+}
+
+/// Where a call sends something: to what the tool says, else to its server, else to whatever is behind the tool.
+fn destination(entry: &Entry, spec: &ToolSpec, arguments: &Arguments) -> Destination {
+    let named = caught(|| entry.tool.destination(arguments));
+    named.ok().flatten().unwrap_or_else(|| match spec.id.source() {
+        Source::Mcp(server) => Destination::new(format!("mcp:{server}")),
+        _ => Destination::new(spec.id.as_str()),
+    })
+}
+
+/// Whether the call would carry away what is mildly private: it sends a message and such things were read, or its
+/// arguments repeat them.
+async fn tells_of_user(
+    room: &Toolroom,
+    arguments: &Arguments,
+    sends_message: bool,
+    history: &History,
+    call: &OpenCall,
+) -> Result<bool, LedgerError> {
+    let request = &call.request;
+    if sends_message && (history.before.mildly_private || !request.context.is_empty()) {
+        return Ok(true);
+    }
+    let mut values = Vec::new();
+    request
+        .context
+        .values()
+        .for_each(|value| leaves(value, Names::Ignore, &mut |text| values.push(text.to_owned())));
+    if let Some(memories) = &room.memories {
+        values.extend(memories.memories(&request.scope).await?.into_iter().map(|memory| memory.content));
+    }
+    Ok(!values.is_empty() && repeats(&Value::Object(arguments.clone()), values.iter().map(String::as_str)))
+}
+
+/// Keeps what the call has read and sent, before its caller gets the result. `output` is what the tool gave; nothing, if it
+/// failed or has not run here.
+pub(super) async fn add(
+    room: &Toolroom,
+    output: Option<&ToolOutput>,
+    call: &mut OpenCall,
+) -> Result<(), Exit> {
+    let Some(mut history) = call.history.take() else { return Ok(()) };
+    let added = history.add(room, output, call).await;
+    call.history = Some(history);
+    added.map_err(|error| call.not_journaled(error))
+}
+
+impl History {
+    async fn add(
+        &mut self,
+        room: &Toolroom,
+        output: Option<&ToolOutput>,
+        call: &OpenCall,
+    ) -> Result<(), LedgerError> {
+        let mut adds = self.adds;
+        let file = output.and_then(|output| output.file.as_ref());
+        if let Some(FileTrace::Read(read)) = file {
+            let known = self.tracks.iter().filter_map(|kept| kept.track.as_ref());
+            let mut written = known.flat_map(|track| &track.files).filter(|(file, _)| file == read);
+            if let Some((_, then)) = written.next() {
+                adds = *then;
+            }
+        }
+        adds = adds.and(output.map_or(Provenance::NONE, |output| output.provenance));
+        self.added = self.added.and(adds);
+        let wrote = match file {
+            Some(FileTrace::Wrote(file)) => Some(file),
+            Some(FileTrace::Read(_)) | None => None,
+        };
+        if adds.is_none() && wrote.is_none() {
+            return Ok(());
+        }
+        let now = call.now();
+        for Kept { name, track } in &self.tracks {
+            if wrote.is_some() || !track.as_ref().is_some_and(|track| track.has(adds, now, name.ages)) {
+                room.add_to_track(name.clone(), adds, wrote.cloned()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a yes to the question of the guard is for: the conversation, session or caller, and the destination.
+    pub(super) fn lifts(&self) -> Option<Lift> {
+        let (origin, destination) = self.origin.clone().zip(self.destination.clone())?;
+        Some(Lift { origin, destination })
+    }
+}
+
+impl Toolroom {
+    /// What is known of a conversation, and of the caller where the client keeps the conversation itself.
+    pub(crate) async fn provenance_of(
+        &self,
+        scope: &Scope,
+        conversation: &str,
+        source: &CallSource,
+    ) -> Result<Provenance, LedgerError> {
+        let mut all = Provenance::NONE;
+        for name in tracks_of(scope, Some(conversation), source) {
+            all = all.and(self.track(&name).await?.map_or(Provenance::NONE, |track| track.provenance));
+        }
+        Ok(all)
+    }
+
+    /// Adds what came into a conversation without a call, such as memories in the prompt.
+    pub(crate) async fn add_provenance(
+        &self,
+        scope: &Scope,
+        conversation: &str,
+        source: &CallSource,
+        provenance: Provenance,
+    ) -> Result<(), LedgerError> {
+        for name in tracks_of(scope, Some(conversation), source) {
+            self.add_to_track(name, provenance, None).await?;
+        }
+        Ok(())
+    }
+
+    async fn track(&self, name: &TrackName) -> Result<Option<Track>, LedgerError> {
+        let track = self.tracks.track(&name.scope, &name.name).await?;
+        Ok(track.filter(|track| !track.is_over(self.clock.now(), self.max_age(name))))
+    }
+
+    fn add_to_track(
+        &self,
+        name: TrackName,
+        provenance: Provenance,
+        file: Option<String>,
+    ) -> BoxFuture<'static, Result<(), LedgerError>> {
+        let (max_age, at) = (self.max_age(&name), self.clock.now());
+        let TrackName { scope, name, .. } = name;
+        self.tracks.add_to_track(TrackChange { scope, name, provenance, file, max_age, at })
+    }
+
+    fn max_age(&self, name: &TrackName) -> Option<Duration> {
+        name.ages.then_some(self.direct_calls_count_for)
+    }
+}
