@@ -59,8 +59,7 @@ async fn run(
     let choice = choice(&caller, Some(agent.clone()), None)?;
     let record = agents::record(&server.app, &caller.scope, &agent).await.map_err(BeginError::from)?;
     let input = Input::try_from(input).map_err(|error| Problem::bad_request(error.to_string()))?;
-    let start =
-        Start::new(Arc::clone(&server.app), Arc::clone(&server.runs), caller.scope.clone(), choice, input);
+    let start = Start::new(Arc::clone(&server.app), Arc::clone(&server.runs), &caller, choice, input);
     let (reply, replied) = oneshot::channel();
     // Whoever goes away while a run begins is heard of, too.
     tokio::spawn(telemetry::carried(async move {

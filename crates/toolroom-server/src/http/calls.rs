@@ -12,9 +12,11 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use toolroom::approval::Responder;
 use toolroom::call::{CallReport, CallRequest, Outcome, ResumeError, ResumeRequest};
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal as _};
+use toolroom::scope::Scope;
 use toolroom::tool::{ErrorKind, RaisedBy};
 
 use super::attended::Attended;
@@ -99,15 +101,19 @@ async fn create(
         .arguments(new.arguments)
         .context(new.context);
     request.timeout = timeout;
+    request.caller = Some(caller.maker());
     let left = stop.clone();
+    let worker = Arc::clone(&server);
+    let scope = caller.scope.clone();
     let report = Box::pin(async move {
-        let running = server.running.enter(id, caller.scope, stop);
-        let report = server.app.room.call(request).await;
+        let running = worker.running.enter(id, scope, stop);
+        let report = worker.app.room.call(request).await;
         drop(running);
-        server.trace_call(&report);
+        worker.trace_call(&report);
         report
     });
-    Ok(reply(&Attended::new(left, report).await?))
+    let report = Attended::new(left, report).await?;
+    reply(&server, &caller.scope, &report, &caller.responder()).await
 }
 
 /// What a client says about its situation is bounded.
@@ -123,16 +129,27 @@ pub(super) fn check_context(context: &Map<String, Value>) -> Result<(), Problem>
 }
 
 /// A report, with the status that says how it ended.
-pub(super) fn reply(report: &CallReport) -> Response {
-    let mut response =
-        (status(&report.outcome), Document(CallDocument::of(report, Surface::Web))).into_response();
+async fn reply(
+    server: &Server,
+    scope: &Scope,
+    report: &CallReport,
+    responder: &Responder,
+) -> Result<Response, Problem> {
+    let room = &server.app.room;
+    let question = match report.outcome {
+        Outcome::Pending(_) => room.approvals().question(scope, &report.call_id).await?,
+        Outcome::Done(_) | Outcome::Failed(_) | Outcome::Denied(_) => None,
+    };
+    let answers = question.map_or(Ok(&[][..]), |question| room.answers(&question, responder))?;
+    let document = CallDocument::of(report, Surface::Web(answers));
+    let mut response = (status(&report.outcome), Document(document)).into_response();
     if let Outcome::Failed(error) = &report.outcome
         && response.status() == StatusCode::TOO_MANY_REQUESTS
     {
         let seconds = error.retry_after().unwrap_or_default().as_secs().max(1);
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
-    response
+    Ok(response)
 }
 
 fn status(outcome: &Outcome) -> StatusCode {
@@ -247,7 +264,7 @@ async fn cancel(
     let call = find(&server, &caller, &id).await?;
     Err(Problem::conflict(match call.status {
         CallStatus::Begun => format!("`{id}` does not run on this server, or belongs to a run; cancel that"),
-        CallStatus::Pending => format!("`{id}` waits for an answer; say no with `POST /v1/approvals/{id}`"),
+        CallStatus::Pending => format!("`{id}` waits for an answer, and does nothing until then"),
         status => format!("`{id}` is over: {status}"),
     }))
 }
@@ -261,12 +278,17 @@ async fn resume(
         return Err(Problem::conflict(format!("`{id}` belongs to the run `{run}`, which goes on with it")));
     }
     let stop = server.closing.child_token();
+    let responder = caller.responder();
     let mut request = ResumeRequest::new(CallId::new(&id), caller.scope);
     request.cancellation = stop.clone();
-    Attended::new(stop, Box::pin(async move { go_on(&server, request).await })).await?
+    Attended::new(stop, Box::pin(async move { go_on(&server, request, &responder).await })).await?
 }
 
-async fn go_on(server: &Server, mut request: ResumeRequest) -> Result<Response, Problem> {
+async fn go_on(
+    server: &Server,
+    mut request: ResumeRequest,
+    responder: &Responder,
+) -> Result<Response, Problem> {
     loop {
         let (call, stop) = (request.call.clone(), request.cancellation.clone());
         let running = server.running.enter(call.clone(), request.scope.clone(), stop);
@@ -275,7 +297,7 @@ async fn go_on(server: &Server, mut request: ResumeRequest) -> Result<Response, 
         match resumed {
             Ok(report) => {
                 server.trace_call(&report);
-                return Ok(reply(&report));
+                return reply(server, &request.scope, &report, responder).await;
             }
             // The arguments were edited: the call that took its place is the one to run.
             Err(ResumeError::Replaced { by, .. }) => request.call = by,

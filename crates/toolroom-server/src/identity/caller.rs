@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use toolroom::approval::Responder;
 use toolroom::conversation::AgentId;
 use toolroom::scope::Scope;
 use toolroom_store::KeyRecord;
@@ -55,6 +56,24 @@ impl Caller {
     /// Whether this installation is theirs.
     pub(crate) const fn is_owner(&self) -> bool {
         matches!(self.who, Who::Owner)
+    }
+
+    /// Who makes their calls, as these are kept: beside the user of a token its agent alone, so that a new token of the same
+    /// user still answers.
+    pub(crate) fn maker(&self) -> Arc<str> {
+        match &self.who {
+            Who::EndUser(user) => ["user:", user.agent.as_str()].concat().into(),
+            Who::Owner | Who::Key(_) => self.name().into(),
+        }
+    }
+
+    /// With which rights they answer questions, over every wire.
+    pub(crate) fn responder(&self) -> Responder {
+        match (self.may(Permission::Approve), self.may(Permission::Answer)) {
+            (true, _) => Responder::Operator,
+            (false, true) => Responder::Caller(self.maker()),
+            (false, false) => Responder::Observer,
+        }
     }
 
     /// Who it is, for what is counted and kept by caller.

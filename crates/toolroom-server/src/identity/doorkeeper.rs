@@ -130,7 +130,8 @@ impl Doorkeeper {
             return Err(Unidentified::Page(page.clone()));
         }
         let scope = Scope { project: user.project.clone(), user: Some(user.user.clone()) };
-        Ok(Caller::new(scope, Who::EndUser(Arc::new(user)), Permissions::from_iter([Permission::Chat])))
+        let permissions = Permissions::from_iter([Permission::Chat, Permission::Answer]);
+        Ok(Caller::new(scope, Who::EndUser(Arc::new(user)), permissions))
     }
 
     async fn browser(&self, cookie: &str, page: Option<&WebOrigin>) -> Result<Caller, Unidentified> {

@@ -4,6 +4,9 @@ use std::any::Any;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolroom::approval::Responder;
+use toolroom::call::Pending;
+use toolroom::ledger::Answer;
 use toolroom::scope::Scope;
 
 use super::ability::{Abilities, Ability};
@@ -24,13 +27,27 @@ pub(crate) struct Peer {
     pub(crate) name: Arc<str>,
     /// Whether they may read what was kept: results, and agents.
     pub(crate) may_read: bool,
+    /// With which rights they answer questions about their calls.
+    pub(super) responder: Responder,
 }
 
 impl Peer {
-    /// Somebody who was let in over HTTP.
+    /// A caller that was let in over HTTP.
     pub(crate) fn of(caller: Caller) -> Arc<Self> {
-        let (name, may_read) = (caller.name().into(), caller.may(Permission::Read));
-        Arc::new(Self { scope: caller.scope, name, may_read })
+        let (name, may_read) = (caller.maker(), caller.may(Permission::Read));
+        let responder = caller.responder();
+        Arc::new(Self { scope: caller.scope, name, may_read, responder })
+    }
+
+    /// A client that started us: a program, which is not the person who owns the data folder.
+    pub(crate) fn started_by(owner: Scope) -> Self {
+        let name: Arc<str> = "stdio".into();
+        Self { scope: owner, may_read: true, responder: Responder::Caller(Arc::clone(&name)), name }
+    }
+
+    /// The answers that are taken from them to a question about a call of theirs.
+    pub(super) fn answers(&self, pending: &Pending) -> &'static [Answer] {
+        self.responder.answers(&pending.rule, pending.by, Some(&self.name))
     }
 }
 

@@ -152,6 +152,7 @@ impl Working<'_> {
             .metadata(self.facts().into_metadata())
             .choice(Arc::clone(&self.agent.choice))
             .provenance(self.run.provenance);
+        request.caller.clone_from(&self.run.caller);
         request.progress = self.progress_of(&call.id);
         request.client_tool = self.run.client_tools.of(tool).cloned();
         request

@@ -33,6 +33,8 @@ pub struct SendRequest {
     pub history: Vec<Message>,
     /// Who says it.
     pub scope: Scope,
+    /// The same, as the entrance knows them: the key, for example. Only they may answer its calls as their caller.
+    pub caller: Option<Arc<str>>,
     /// Which entrance it came through.
     pub entrance: Arc<str>,
     /// Where the person sits who says it.
@@ -57,6 +59,7 @@ impl SendRequest {
             message: Message::user(text),
             history: Vec::new(),
             scope: Scope::default(),
+            caller: None,
             entrance: "embedded".into(),
             seat: Seat::default(),
             context: Map::new(),

@@ -34,7 +34,7 @@ pub(super) async fn run(
     let told = ending.clone();
     let interrupts = Interrupts::watch_service(move || told.cancel(), || {})?;
     let desk = Desk::new(Arc::clone(&app), fixtures);
-    let peer = Peer { scope: owner(), name: "owner".into(), may_read: true };
+    let peer = Peer::started_by(owner());
     let served = stdio::serve(desk, peer, ending).await.context("the client cannot be heard or told");
     drop(interrupts);
     close(&app).await;
