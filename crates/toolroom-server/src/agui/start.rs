@@ -81,7 +81,7 @@ impl Start {
     pub(crate) fn new(app: Arc<App>, runs: Arc<Runs>, caller: &Caller, choice: Choice, input: Input) -> Self {
         let scope = caller.scope.clone();
         let conversation = conversation_of(&scope, &input.thread);
-        let (maker, responder) = (caller.maker(), caller.responder());
+        let (maker, responder) = (caller.maker(), caller.responder_as_caller());
         Self { app, runs, scope, maker, responder, choice, conversation, input }
     }
 

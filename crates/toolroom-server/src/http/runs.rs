@@ -248,7 +248,7 @@ pub(super) fn choice(caller: &Caller, agent: Option<String>, model: Option<&str>
         }
         None => Vec::new(),
     };
-    Ok(Choice { agent, models, so_far: None })
+    Ok(Choice { agent, models, ..Choice::default() })
 }
 
 /// The run of that id, which has to be theirs.

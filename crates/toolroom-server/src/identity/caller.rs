@@ -67,10 +67,18 @@ impl Caller {
         }
     }
 
-    /// With which rights they answer questions, over every wire.
+    /// With which rights they answer where operators do.
     pub(crate) fn responder(&self) -> Responder {
+        match self.responder_as_caller() {
+            Responder::Approver => Responder::Operator,
+            other => other,
+        }
+    }
+
+    /// With which rights they answer on the wire over which the call came: what the operator has to answer stays open there.
+    pub(crate) fn responder_as_caller(&self) -> Responder {
         match (self.may(Permission::Approve), self.may(Permission::Answer)) {
-            (true, _) => Responder::Operator,
+            (true, _) => Responder::Approver,
             (false, true) => Responder::Caller(self.maker()),
             (false, false) => Responder::Observer,
         }

@@ -35,7 +35,7 @@ impl Peer {
     /// A caller that was let in over HTTP.
     pub(crate) fn of(caller: Caller) -> Arc<Self> {
         let (name, may_read) = (caller.maker(), caller.may(Permission::Read));
-        let responder = caller.responder();
+        let responder = caller.responder_as_caller();
         Arc::new(Self { scope: caller.scope, name, may_read, responder })
     }
 

@@ -11,10 +11,11 @@ use crate::scope::Scope;
 /// Who answers. An entrance makes it from the credential it has checked; nothing a client says goes into it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Responder {
-    /// Anyone with the right to approve: the owner of the data folder, a signed-in browser, a key with `approve`.
+    /// The operator: the owner of the data folder, or a caller with the right to approve where operators answer.
     Operator,
-    /// The owner at the terminal where the call was made: answers as the caller, also for later calls.
-    Owner,
+    /// A caller with the right to approve, where callers answer: at the prompt of a call, in a chat. Answers as the caller,
+    /// also for later calls.
+    Approver,
     /// A caller with the right to answer its own calls, by the name that [`crate::call::CallRequest::caller`] has.
     Caller(Arc<str>),
     /// A caller without it.
@@ -34,7 +35,7 @@ impl Responder {
     pub const fn answerer(&self) -> Answerer {
         match self {
             Self::Operator => Answerer::Operator,
-            Self::Owner | Self::Caller(_) | Self::Observer => Answerer::Caller,
+            Self::Approver | Self::Caller(_) | Self::Observer => Answerer::Caller,
         }
     }
 
@@ -44,7 +45,7 @@ impl Responder {
     pub fn answers(&self, rule: &str, wanted: Answerer, caller: Option<&str>) -> &'static [Answer] {
         match self {
             _ if !self.answerer().may_answer_for(wanted) => &[],
-            Self::Operator | Self::Owner => &Answer::ALL,
+            Self::Operator | Self::Approver => &Answer::ALL,
             Self::Caller(own) if caller != Some(own) => &[],
             Self::Caller(_) if asks_each_time(rule) => &OWN_EACH_TIME,
             Self::Caller(_) => &OWN,
@@ -64,7 +65,7 @@ impl Toolroom {
             Responder::Caller(_) => {
                 SealedRequest::open(self, question).map_err(unsealed)?.and_then(|request| request.caller)
             }
-            Responder::Operator | Responder::Owner | Responder::Observer => None,
+            Responder::Operator | Responder::Approver | Responder::Observer => None,
         };
         let rule = question.record.rule.as_deref().unwrap_or_default();
         Ok(by.answers(rule, question.approval.by, caller.as_deref()))
@@ -79,7 +80,7 @@ impl Toolroom {
         answer: Answer,
     ) -> Result<(), DecideError> {
         // What these may answer is checked in the ledger's transaction.
-        if matches!(by, Responder::Operator | Responder::Owner) {
+        if matches!(by, Responder::Operator | Responder::Approver) {
             return Ok(());
         }
         let question = self.question(scope, call).await?;

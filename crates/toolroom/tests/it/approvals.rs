@@ -101,7 +101,7 @@ impl Desk {
     }
 
     async fn answer(&self, call: &CallId, answer: Answer) -> Result<(), AnswerError> {
-        self.answer_as(call, answer, Responder::Owner).await
+        self.answer_as(call, answer, Responder::Approver).await
     }
 
     async fn answer_as(&self, call: &CallId, answer: Answer, by: Responder) -> Result<(), AnswerError> {
@@ -245,7 +245,7 @@ async fn always_is_narrowed_by_a_condition_that_must_hold_for_the_call_itself() 
     let always = |when: &str| AnswerRequest {
         call: call.clone(),
         scope: Scope::default(),
-        by: Responder::Owner,
+        by: Responder::Approver,
         answer: Answer::Always,
         when: Some(when.to_owned()),
     };
@@ -438,7 +438,7 @@ async fn only_the_operator_answers_what_is_the_operators() {
             "{answer:?}"
         );
     }
-    let edit = desk.room.edit(edited(&call, Responder::Owner, json!({"text": "mine"}))).await;
+    let edit = desk.room.edit(edited(&call, Responder::Approver, json!({"text": "mine"}))).await;
     assert!(matches!(edit, Err(EditError::Decide(DecideError::NotYours))), "{edit:?}");
     assert_eq!(desk.state(&call).await, QuestionState::Waiting);
     desk.answer_as(&call, Answer::Once, Responder::Operator).await.unwrap();
@@ -457,13 +457,13 @@ async fn an_edit_is_a_call_of_its_own_through_the_same_checks() {
     let desk = Desk::with(note(Effect::OnceOnlyWrite), vec![deny, operator]);
     let call = desk.parked().await;
 
-    let wrong = desk.room.edit(edited(&call, Responder::Owner, json!({"text": 5}))).await;
+    let wrong = desk.room.edit(edited(&call, Responder::Approver, json!({"text": 5}))).await;
     assert!(matches!(wrong, Err(EditError::Refused(_))), "{wrong:?}");
     let denied = desk.room.edit(edited(&call, Responder::Operator, json!({"text": "a secret"}))).await;
     assert!(matches!(denied, Err(EditError::Denied(_))), "{denied:?}");
     assert_eq!(desk.state(&call).await, QuestionState::Waiting, "the old question still waits");
 
-    let new = desk.room.edit(edited(&call, Responder::Owner, json!({"text": "bye"}))).await.unwrap();
+    let new = desk.room.edit(edited(&call, Responder::Approver, json!({"text": "bye"}))).await.unwrap();
     assert_eq!(new.waits_for, None);
     assert_eq!((desk.status(&call).await, desk.ran()), (CallStatus::Denied, 0));
     let old = desk.resume(&call).await;
@@ -473,7 +473,7 @@ async fn an_edit_is_a_call_of_its_own_through_the_same_checks() {
 
     let call = desk.parked().await;
     let long = json!({"text": "longer than ten characters"});
-    let new = desk.room.edit(edited(&call, Responder::Owner, long)).await.unwrap();
+    let new = desk.room.edit(edited(&call, Responder::Approver, long)).await.unwrap();
     assert_eq!(new.waits_for, Some(Answerer::Operator), "a caller cannot edit their way past the operator");
     assert!(matches!(desk.resume(&new.call).await.unwrap().outcome, Outcome::Pending(_)));
     assert_eq!(desk.ran(), 1);
@@ -550,7 +550,7 @@ async fn nobody_answers_runs_or_sees_what_is_somebody_elses() {
     let call = desk.park(request().scope(ann.clone())).await;
     for stranger in [bob, Scope::project("other"), Scope::user("other", "ann")] {
         assert!(desk.room.asked(&stranger, &call).await.unwrap().is_none());
-        for by in [Responder::Owner, Responder::Operator] {
+        for by in [Responder::Approver, Responder::Operator] {
             let answer = AnswerRequest {
                 call: call.clone(),
                 scope: stranger.clone(),
@@ -574,7 +574,7 @@ async fn nobody_answers_runs_or_sees_what_is_somebody_elses() {
     let yes = |scope: Scope| AnswerRequest {
         call: call.clone(),
         scope,
-        by: Responder::Owner,
+        by: Responder::Approver,
         answer: Answer::Always,
         when: None,
     };
@@ -696,7 +696,7 @@ async fn a_room_without_a_seal_keeps_nothing_and_says_so() {
     let answer = AnswerRequest {
         call: call.clone(),
         scope: Scope::default(),
-        by: Responder::Owner,
+        by: Responder::Approver,
         answer: Answer::Once,
         when: None,
     };

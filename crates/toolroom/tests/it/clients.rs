@@ -229,7 +229,8 @@ async fn arguments_that_do_not_fit_are_not_handed_out() {
 async fn no_person_answers_in_the_clients_place() {
     let counter = Counter::new();
     let call = counter.hand().await;
-    for by in [Responder::Owner, Responder::Operator, Responder::Caller("key:1".into()), Responder::Observer]
+    for by in
+        [Responder::Approver, Responder::Operator, Responder::Caller("key:1".into()), Responder::Observer]
     {
         for answer in [Answer::Once, Answer::Session, Answer::Always, Answer::No, Answer::Never, Answer::Stop]
         {
@@ -268,7 +269,7 @@ async fn nothing_is_delivered_for_a_tool_of_the_house() {
     let call = counter.room.call(CallRequest::new("note").scope(ana())).await.call_id;
     let refused = counter.deliver(&call, json!("forged")).await;
     assert!(matches!(refused, Err(DeliverError::NotHanded(_))), "{refused:?}");
-    counter.answer(&call, Answer::Once, Responder::Owner).await.unwrap();
+    counter.answer(&call, Answer::Once, Responder::Approver).await.unwrap();
     let refused = counter.deliver(&call, json!("forged")).await;
     assert!(matches!(refused, Err(DeliverError::NotHanded(_))), "{refused:?}");
     assert_eq!(done(&counter.resume(&call).await), &json!("noted"));
@@ -277,7 +278,7 @@ async fn nothing_is_delivered_for_a_tool_of_the_house() {
 #[tokio::test]
 async fn who_has_to_be_asked_is_asked_first() {
     for (counter, by) in [
-        (Counter::with(Preset::Careful, Vec::new()), Responder::Owner),
+        (Counter::with(Preset::Careful, Vec::new()), Responder::Approver),
         (Counter::with(Preset::Open, vec![rule(Ruling::Ask, Some(Answerer::Operator))]), Responder::Operator),
     ] {
         let report = counter.room.call(request()).await;
@@ -303,7 +304,7 @@ async fn who_has_to_be_asked_is_asked_first() {
 async fn a_no_ends_it() {
     let counter = Counter::with(Preset::Careful, Vec::new());
     let call = counter.room.call(request()).await.call_id;
-    counter.answer(&call, Answer::No, Responder::Owner).await.unwrap();
+    counter.answer(&call, Answer::No, Responder::Approver).await.unwrap();
     assert!(is_over(&counter.deliver(&call, json!(1)).await));
     assert_eq!(counter.status(&call).await, CallStatus::Denied);
 }
@@ -315,7 +316,7 @@ async fn an_answer_for_good_is_about_the_tool_the_client_brought() {
     let request_of = |when: Option<&str>| AnswerRequest {
         call: call.clone(),
         scope: ana(),
-        by: Responder::Owner,
+        by: Responder::Approver,
         answer: Answer::Always,
         when: when.map(str::to_owned),
     };

@@ -72,9 +72,8 @@ fn a_key_that_may_call_approves_nothing_by_claiming_to_ask_its_user() {
     // In the earlier era neither.
     let session = hello(&served, &key, &can_ask());
     let call = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": NOTE, "arguments": note(&served, "again")}});
-    let mut stream = Stream::open(served.wire(), &legacy(&key, &session, &call));
-    let told = stream.next().unwrap().event;
-    assert!(told["id"] == "a" && told["result"]["isError"] == true, "{told}");
+    let told = result(&served.ask(&legacy(&key, &session, &call)));
+    assert!(told["isError"] == true && text(&told).contains("the operator can answer"), "{told}");
     assert_eq!(served.written(), "");
 }
 

@@ -45,7 +45,7 @@ fn a_key_that_may_answer_answers_its_own_calls_alone_and_each_for_itself() {
     let (key, other) = (served.key("local", "call,answer"), served.key("local", "call,answer"));
     let owners = served
         .home
-        .run_own(&["call", "publish_note", &served.notes(), "text=the owner's"])
+        .run_own(&["call", "publish_note", &format!("path={}", served.notes()), "text=the owner's", "--json"])
         .ended(4)
         .call_id();
     let (own, others) = (served.park(&key, "mine"), served.park(&other, "another's"));
@@ -176,7 +176,7 @@ fn a_key_that_may_answer_approves_a_call_of_its_run_for_once_over_agui() {
     }
     assert_eq!(served.written(), "");
     let done = agui(&served, &key, &replies("t", &asked, json!({"approved": true})));
-    assert_eq!(done.last().unwrap()["outcome"]["type"], "success", "{done:?}");
+    assert_eq!(done.last().unwrap()["type"], "RUN_FINISHED", "{done:?}");
     assert_eq!(served.written().lines().count(), 1);
 }
 

@@ -93,7 +93,7 @@ impl Play {
                 let question = self.question().await;
                 let arguments = arguments.as_object().unwrap().clone();
                 let scope = Scope::default();
-                let edit = EditRequest { call: question, scope, by: Responder::Owner, arguments };
+                let edit = EditRequest { call: question, scope, by: Responder::Approver, arguments };
                 self.stage.room.edit(edit).await.unwrap();
                 self.lines.add("> edits the arguments");
             }
@@ -252,7 +252,7 @@ impl Play {
 
     async fn answer(&mut self, answer: &str, tool: Option<&str>, operator: bool) {
         let answer: Answer = serde_json::from_value(serde_json::json!(answer)).unwrap();
-        let by = if operator { Responder::Operator } else { Responder::Owner };
+        let by = if operator { Responder::Operator } else { Responder::Approver };
         let scope = Scope::default();
         let inbox = self.stage.room.approvals().questions(&scope).await.unwrap();
         let is_meant = |name: &str| tool.is_none_or(|tool| name.ends_with(&format!(":{tool}")));
