@@ -54,11 +54,9 @@ fn schema(answers: &[Answer]) -> Value {
     });
     let lasting = [Answer::Session, Answer::Always].into_iter().filter(|answer| answers.contains(answer));
     let lasting: Vec<&str> = lasting.map(Answer::as_str).collect();
-    if !lasting.is_empty() {
-        properties["remember"] = json!({
-            "enum": lasting,
-            "description": "How far the answer reaches: session, for this conversation; always, from now on.",
-        });
+    if let (Some(properties), false) = (properties.as_object_mut(), lasting.is_empty()) {
+        let description = "How far the answer reaches: session, for this conversation; always, from now on.";
+        properties.insert("remember".to_owned(), json!({"enum": lasting, "description": description}));
     }
     json!({
         "type": "object",

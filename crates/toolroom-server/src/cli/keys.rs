@@ -25,7 +25,7 @@ Examples:
   toolroom keys create --name desk --scope read,approve --expires 90d
   toolroom keys create --name shop --project shop --scope chat,mint --origin https://shop.example
   toolroom keys rotate backend --overlap 24h                      both hold for a day
-  toolroom keys rotate backend --scope answer                     the new one may answer for its own calls, too
+  toolroom keys rotate backend --scope answer                     for its own calls, too
   toolroom keys token shop --project shop --user ann              for one user's browser";
 
 /// Room for a name beside the other columns.

@@ -117,7 +117,8 @@ fn notes(times: usize) -> (Served, ScriptedModel) {
         [Line::Calls("publish_note", arguments), Line::says("Done.")]
     };
     let model = ScriptedModel::starts((0..times).flat_map(note).collect::<Vec<_>>());
-    model.is_set_up_in(home.path(), "");
+    // One user looks often.
+    model.is_set_up_in(home.path(), "[server]\nsession_rate = 1000000\n");
     (Served::at(home), model)
 }
 
