@@ -139,7 +139,7 @@ fn interrupt(events: &[Value]) -> Value {
     last["outcome"]["interrupts"][0].clone()
 }
 
-fn replies(thread: &str, interrupt: &Value, payload: Value) -> Value {
+fn replies(thread: &str, interrupt: &Value, payload: &Value) -> Value {
     let answer = json!({"interruptId": interrupt["id"], "status": "resolved", "payload": payload});
     let mut input = begins(thread);
     input["resume"] = json!([answer]);
@@ -153,12 +153,12 @@ fn a_key_that_may_chat_approves_no_call_over_agui() {
     let asked = interrupt(&agui(&served, &key, &begins("t")));
     assert_eq!((&asked["reason"], &asked["responseSchema"]), (&json!("toolroom:operator"), &Value::Null));
     for payload in [json!({"approved": true}), json!({"approved": true, "remember": "always"})] {
-        let refused = agui(&served, &key, &replies("t", &asked, payload));
+        let refused = agui(&served, &key, &replies("t", &asked, &payload));
         assert_eq!(refused.last().unwrap()["code"], "operator", "{refused:?}");
     }
     // Nor does one that may answer, as the run is not its own.
     let other = served.key("local", "chat,answer");
-    let refused = agui(&served, &other, &replies("t", &asked, json!({"approved": true})));
+    let refused = agui(&served, &other, &replies("t", &asked, &json!({"approved": true})));
     assert_eq!(refused.last().unwrap()["code"], "operator", "{refused:?}");
     assert_eq!(served.written(), "");
 }
@@ -172,11 +172,11 @@ fn a_key_that_may_answer_approves_a_call_of_its_run_for_once_over_agui() {
     assert!(properties["approved"].is_object() && properties["remember"].is_null(), "{asked}");
     for remember in ["session", "always"] {
         let payload = json!({"approved": true, "remember": remember});
-        let refused = agui(&served, &key, &replies("t", &asked, payload));
+        let refused = agui(&served, &key, &replies("t", &asked, &payload));
         assert_eq!(refused.last().unwrap()["code"], "answer_refused", "{refused:?}");
     }
     assert_eq!(served.written(), "");
-    let done = agui(&served, &key, &replies("t", &asked, json!({"approved": true})));
+    let done = agui(&served, &key, &replies("t", &asked, &json!({"approved": true})));
     assert_eq!(done.last().unwrap()["type"], "RUN_FINISHED", "{done:?}");
     assert_eq!(served.written().lines().count(), 1);
 }
