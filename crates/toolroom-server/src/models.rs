@@ -9,6 +9,7 @@ use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
 use toolroom_host::environment;
 use toolroom_models::directory::{Directory, Given, KeySetting, Vendor, VendorSettings, from_variables};
+use toolroom_models::vendor::ModelName;
 
 use crate::config::{Config, KeyPlace, Span, VendorKeys};
 use crate::vault::Vault;
@@ -48,7 +49,14 @@ fn joined(config: &Config, secrets: &[Secret], look: impl Fn(&str) -> Option<Str
         let from = said.origin.to_string();
         settings.insert(said.vendor.clone(), of_keys(&said.keys, &from, secrets, &look).over(weaker));
     }
-    Directory::new(settings, Arc::new(SystemClock))
+    // A model that the operator has written down may be asked, also on this machine.
+    let agents = config
+        .agent_records()
+        .into_iter()
+        .flat_map(|(agent, _)| [agent.models, agent.ranker.into_iter().collect()]);
+    let agents: Vec<ModelName> = agents.flatten().filter_map(|name| name.parse().ok()).collect();
+    let chain = config.model.iter().flat_map(|chain| &chain.0);
+    Directory::new(settings, Arc::new(SystemClock)).named(chain.chain(&agents))
 }
 
 fn of_keys(
@@ -78,8 +86,6 @@ fn key(place: &KeyPlace, secrets: &[Secret], look: &impl Fn(&str) -> Option<Stri
 
 #[cfg(test)]
 mod tests {
-    use toolroom_models::vendor::ModelName;
-
     use super::*;
     use crate::config::{Layer, load};
 
@@ -109,5 +115,21 @@ mod tests {
         assert!(error(&directory, "xai/grok-4").contains("there is no secret `gone`"));
         assert!(error(&directory, "lab/m").contains("the variable LAB_KEY is not set"));
         assert!(!format!("{directory:?}").contains("very-secret"));
+    }
+
+    #[test]
+    fn a_vendor_of_this_machine_is_asked_once_the_operator_has_named_it() {
+        for (text, is_open) in [
+            ("", false),
+            ("[vendor.openai]\nmodel = 'gpt-5'", false),
+            ("[vendor.ollama]", true),
+            ("model = ['openai/gpt-5', 'ollama/qwen3']", true),
+            ("[agent.cook]\nmodels = ['ollama/llama3']", true),
+            ("[agent.cook]\nranker = 'ollama/llama3'", true),
+        ] {
+            let error = error(&directory(text, &[]), "ollama/qwen3");
+            assert_eq!(error.is_empty(), is_open, "{text}: {error}");
+            assert!(is_open || error.contains("set OLLAMA_HOST, or write `[vendor.ollama]`"), "{error}");
+        }
     }
 }

@@ -81,6 +81,7 @@ fn run(conversation: &Conversation) -> Run {
         conversation: conversation.id.clone(),
         scope: Scope::default(),
         agent: conversation.agent.clone(),
+        caller: None,
         entrance: "example".into(),
         seat: toolroom::call::Seat::Here,
         state: RunState::Running,

@@ -58,6 +58,20 @@ pub enum OpenError {
         /// Where the address was found.
         from: String,
     },
+    /// It needs no key, and its address is known: a port of this machine that nobody has asked to open.
+    #[error(
+        "{title} is not set up: set {variable}, or write `[vendor.{name}]` into the configuration, and `{base}` is asked"
+    )]
+    NotSetUp {
+        /// The vendor.
+        name: String,
+        /// For people.
+        title: String,
+        /// Where it would be asked.
+        base: String,
+        /// The variable that would do.
+        variable: String,
+    },
     /// It has no key.
     #[error(
         "{title} needs a key: set {variable}, or keep it with `toolroom secrets set {name}` and write `key = \"secret:{name}\"` into `[vendor.{name}]`"

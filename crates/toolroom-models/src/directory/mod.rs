@@ -52,6 +52,17 @@ impl Directory {
         Self { vendors, clock }
     }
 
+    /// The same, where the operator has named these models: vendors that need no key may then be asked where they usually
+    /// are, which is a port of this machine. For all others a name alone opens nothing.
+    #[must_use]
+    pub fn named<'n>(mut self, models: impl IntoIterator<Item = &'n ModelName>) -> Self {
+        for model in models {
+            let vendor = self.vendors.iter_mut().find(|vendor| vendor.name() == model.vendor());
+            vendor.into_iter().for_each(Vendor::name_it);
+        }
+        self
+    }
+
     /// All vendors: those that are known in the order of the presets, then those an operator has added.
     #[must_use]
     pub fn vendors(&self) -> &[Vendor] {

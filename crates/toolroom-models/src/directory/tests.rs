@@ -109,8 +109,14 @@ fn what_is_missing_is_named() {
         let told = error(&directory, model);
         assert!(told.contains(words), "{model}: {told}");
     }
-    // What runs locally is found without being set up.
-    assert!(directory.open(&name("ollama/qwen3")).is_ok());
+    // What runs locally needs no key, but a name alone opens no port of this machine.
+    for model in ["ollama/qwen3", "lmstudio/m", "llamacpp/m", "vllm/m"] {
+        let told = error(&directory, model);
+        assert!(told.contains("is not set up") && told.contains("http://localhost:"), "{model}: {told}");
+    }
+    let directory = directory.named([&name("ollama/qwen3")]);
+    assert!(directory.open(&name("ollama/llama3")).is_ok());
+    assert!(directory.open(&name("vllm/m")).is_err());
     assert_eq!(directory.configured().count(), 2);
 }
 

@@ -22,6 +22,8 @@ pub struct Vendor {
     preset: Option<&'static Preset>,
     settings: VendorSettings,
     is_set: bool,
+    /// Whether the operator has named one of its models.
+    is_named: bool,
     client: OnceLock<Client>,
 }
 
@@ -29,7 +31,11 @@ impl Vendor {
     pub(super) fn new(name: &str, preset: Option<&'static Preset>, settings: Option<VendorSettings>) -> Self {
         let is_set = settings.is_some();
         let settings = settings.unwrap_or_default();
-        Self { name: name.to_owned(), preset, settings, is_set, client: OnceLock::new() }
+        Self { name: name.to_owned(), preset, settings, is_set, is_named: false, client: OnceLock::new() }
+    }
+
+    pub(super) fn name_it(&mut self) {
+        self.is_named = true;
     }
 
     /// Its name in `vendor/model`.
@@ -150,6 +156,14 @@ impl Vendor {
             Some(KeySetting::Given(key)) => Some(key.value.clone()),
             Some(KeySetting::Missing(why)) => {
                 return Err(OpenError::KeyMissing { title: self.title().to_owned(), why: why.clone() });
+            }
+            None if preset.local && !(self.is_set || self.is_named) => {
+                return Err(OpenError::NotSetUp {
+                    name: self.name.clone(),
+                    title: self.title().to_owned(),
+                    base: base.to_string(),
+                    variable: preset.url_variables.first().cloned().unwrap_or_default(),
+                });
             }
             None if preset.local => None,
             None => {

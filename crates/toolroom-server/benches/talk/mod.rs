@@ -74,6 +74,7 @@ fn opening() -> (Conversation, Run) {
         conversation: conversation.id.clone(),
         scope: Scope::default(),
         agent: conversation.agent.clone(),
+        caller: None,
         entrance: "bench".into(),
         seat: toolroom::call::Seat::Here,
         state: RunState::Running,

@@ -26,6 +26,9 @@ pub struct Choice {
     pub agent: Option<String>,
     /// Models to be asked instead of the agent's own, the first one first.
     pub models: Vec<ModelName>,
+    /// Whether the owner has typed them at a terminal of this machine. What is said over a wire opens no vendor that nobody
+    /// has set up.
+    pub by_owner: bool,
     /// The model that has answered so far, asked before all others: a run goes on with the one it was begun with.
     pub so_far: Option<ModelName>,
 }
@@ -89,6 +92,8 @@ pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, O
     let Known { record, .. } = record(app, scope, choice.agent.as_deref().unwrap_or(DEFAULT_AGENT)).await?;
     let known =
         directory(&app.config.config, &app.vault, &scope.project).await.map_err(OpenAgentError::Keys)?;
+    let typed = choice.models.iter().filter(|_| choice.by_owner);
+    let known = known.named(typed.chain(&choice.so_far));
     let mut names = names(app, &record, choice, &known)?;
     if let Some(so_far) = &choice.so_far {
         names.retain(|name| name != so_far);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use toolroom::approval::{AnswerRequest, EditRequest};
+use toolroom::approval::{AnswerRequest, EditRequest, Responder};
 use toolroom::conversation::{ConversationId, NumberedEvent, Run, RunEvent};
 use toolroom::ledger::{Answerer, CallId, DecideError, LedgerError, Question, QuestionState};
 use toolroom::scope::Scope;
@@ -38,6 +38,8 @@ pub(super) enum Answered {
 pub(super) struct Questions<'a> {
     pub(super) room: &'a Toolroom,
     pub(super) scope: &'a Scope,
+    /// Who answers.
+    pub(super) by: &'a Responder,
     pub(super) conversation: &'a ConversationId,
 }
 
@@ -94,7 +96,7 @@ impl Questions<'_> {
             if answer.status == ResumeStatus::Cancelled {
                 continue;
             }
-            match self.judge(&question, answer) {
+            match self.judge(&question, answer)? {
                 Ok(Some(reply)) => drop(given.insert(&answer.interrupt_id, reply)),
                 Ok(None) => {}
                 Err(refusal) => return Ok(Answered::Refused(refusal)),
@@ -112,7 +114,11 @@ impl Questions<'_> {
     }
 
     /// What an answer means for its question; nothing, if it has been answered.
-    fn judge(&self, question: &Question, answer: &Resume) -> Result<Option<Reply>, Refusal> {
+    fn judge(
+        &self,
+        question: &Question,
+        answer: &Resume,
+    ) -> Result<Result<Option<Reply>, Refusal>, LedgerError> {
         let id = &answer.interrupt_id;
         let reply = reply(&answer.payload);
         if question.state == QuestionState::Expired
@@ -120,21 +126,35 @@ impl Questions<'_> {
         {
             let message =
                 format!("the time to answer `{id}` is over; send it as `cancelled` to go on with the thread");
-            return Err(Refusal::new("expired", message));
+            return Ok(Err(Refusal::new("expired", message)));
         }
-        if question.approval.by == Answerer::Operator {
-            if is_open(question) {
-                let message = format!("`{id}` has to be answered by the operator, who has not answered yet");
-                return Err(Refusal::new("operator", message));
-            }
-            return Ok(None);
+        let answers = match is_open(question) {
+            true => self.room.answers(question, self.by)?,
+            false => &[],
+        };
+        if is_open(question) && answers.is_empty() {
+            let why = match question.approval.by {
+                Answerer::Operator => "has to be answered by the operator, who has not answered yet",
+                _ => {
+                    "is not for you to answer: that takes the scope `answer` for a run of your own, or `approve`"
+                }
+            };
+            return Ok(Err(Refusal::new("operator", format!("`{id}` {why}"))));
+        }
+        // A client that may not answer says nothing, and waits until it was done elsewhere.
+        if !is_open(question) && (question.approval.by == Answerer::Operator || answer.payload.is_null()) {
+            return Ok(Ok(None));
         }
         let Some(reply) = reply else {
             let message =
                 format!("the payload for `{id}` does not fit the `responseSchema` of the interrupt");
-            return Err(Refusal::new("invalid_payload", message));
+            return Ok(Err(Refusal::new("invalid_payload", message)));
         };
-        match (is_open(question), question.answer, question.answered_by) {
+        if is_open(question) && !answers.contains(&reply.answer()) {
+            let text = DecideError::TooFar(reply.answer()).to_string();
+            return Ok(Err(Refusal::new("answer_refused", text)));
+        }
+        Ok(match (is_open(question), question.answer, question.answered_by) {
             (true, ..) => Ok(Some(reply)),
             // Somebody else was quicker, and their answer stands.
             (false, _, Some(Answerer::Operator)) | (false, None, _) => Ok(None),
@@ -143,11 +163,11 @@ impl Questions<'_> {
                 let message = format!("`{id}` was answered before, with `{}`", given.as_str());
                 Err(Refusal::new("already_answered", message))
             }
-        }
+        })
     }
 
     async fn give(&self, call: &CallId, reply: Reply) -> Result<Result<(), Refusal>, LedgerError> {
-        let (call, scope, by) = (call.clone(), self.scope.clone(), Answerer::Caller);
+        let (call, scope, by) = (call.clone(), self.scope.clone(), self.by.clone());
         let refused = |error: &dyn std::error::Error| {
             let causes = std::iter::successors(Some(error), |error| error.source());
             let text = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolroom::clock::Timestamp;
 use toolroom::conversation::RunEvent;
-use toolroom::ledger::{Answer, Answerer};
+use toolroom::ledger::Answer;
 use toolroom::tool::Arguments;
 
 use super::calls::CLIENT;
@@ -20,8 +20,8 @@ pub(crate) enum Reply {
     Edit(Arguments),
 }
 
-/// What a client reads of a call that waits for somebody.
-pub(super) fn question(event: &RunEvent, arguments: Option<Value>) -> Option<Interrupt> {
+/// What a client reads of a call that waits for an answer; `answers` are those that are taken from this client.
+pub(super) fn question(event: &RunEvent, arguments: Option<Value>, answers: &[Answer]) -> Option<Interrupt> {
     let RunEvent::Asks { id, call, tool, rule, reason, by, expires_at } = event else { return None };
     let mut metadata = json!({"tool": tool, "rule": rule, "by": by});
     let arguments = arguments.filter(|arguments| arguments.to_string().len() <= SHOWN_BYTES);
@@ -30,34 +30,37 @@ pub(super) fn question(event: &RunEvent, arguments: Option<Value>) -> Option<Int
     }
     // A client has not heard of a call that it may not run yet.
     let is_clients = tool.starts_with(CLIENT);
-    let is_operators = *by == Answerer::Operator;
+    let is_elsewhere = answers.is_empty();
     Some(Interrupt {
         id: call.to_string(),
-        reason: match (is_operators, is_clients) {
+        reason: match (is_elsewhere, is_clients) {
             (true, _) => "toolroom:operator",
             (false, true) => "confirmation",
             (false, false) => "tool_call",
         },
         message: reason.clone(),
         tool_call_id: (!is_clients).then(|| id.to_string()),
-        response_schema: (!is_operators).then(schema),
+        response_schema: (!is_elsewhere).then(|| schema(answers)),
         expires_at: written(*expires_at),
         metadata,
     })
 }
 
-/// What an answer looks like.
-fn schema() -> Value {
+/// What an answer looks like, if it is one of these.
+fn schema(answers: &[Answer]) -> Value {
+    let mut properties = json!({
+        "approved": {"type": "boolean", "description": "Whether the call may be made."},
+        "editedArgs": {"type": "object", "description": "All arguments to be used instead; only with a yes."},
+    });
+    let lasting = [Answer::Session, Answer::Always].into_iter().filter(|answer| answers.contains(answer));
+    let lasting: Vec<&str> = lasting.map(Answer::as_str).collect();
+    if let (Some(properties), false) = (properties.as_object_mut(), lasting.is_empty()) {
+        let description = "How far the answer reaches: session, for this conversation; always, from now on.";
+        properties.insert("remember".to_owned(), json!({"enum": lasting, "description": description}));
+    }
     json!({
         "type": "object",
-        "properties": {
-            "approved": {"type": "boolean", "description": "Whether the call may be made."},
-            "editedArgs": {"type": "object", "description": "All arguments to be used instead; only with a yes."},
-            "remember": {
-                "enum": ["session", "always"],
-                "description": "Whether the answer holds for this conversation, or from now on.",
-            },
-        },
+        "properties": properties,
         "required": ["approved"],
         "additionalProperties": false,
     })
@@ -84,6 +87,16 @@ pub(super) fn reply(payload: &Value) -> Option<Reply> {
     }
 }
 
+impl Reply {
+    /// The answer that it is.
+    pub(super) const fn answer(&self) -> Answer {
+        match self {
+            Self::Answer(answer) => *answer,
+            Self::Edit(_) => Answer::Edit,
+        }
+    }
+}
+
 /// Whether an answer says the same as one that was given before.
 pub(super) fn is_same(reply: &Reply, given: Answer) -> bool {
     match reply {
@@ -98,12 +111,18 @@ fn written(at: Timestamp) -> String {
 
 #[cfg(test)]
 mod tests {
-    use toolroom::ledger::CallId;
+    use toolroom::approval::Responder;
+    use toolroom::ledger::{Answerer, CallId};
     use toolroom::model::ModelCallId;
 
     use super::*;
 
     fn asks(tool: &str, by: Answerer) -> Interrupt {
+        asked_of(&Responder::Caller("key:1".into()), tool, by)
+    }
+
+    fn asked_of(responder: &Responder, tool: &str, by: Answerer) -> Interrupt {
+        let answers = responder.answers("r", by, Some("key:1"));
         let event = RunEvent::Asks {
             id: ModelCallId::new("m1"),
             call: CallId::new("call_1"),
@@ -113,7 +132,7 @@ mod tests {
             by,
             expires_at: Timestamp::from_micros(1_000_000),
         };
-        question(&event, Some(json!({"a": 1}))).unwrap()
+        question(&event, Some(json!({"a": 1})), answers).unwrap()
     }
 
     #[test]
@@ -124,8 +143,20 @@ mod tests {
         assert!(own.response_schema.is_some());
         let operators = asks("builtin:write_file", Answerer::Operator);
         assert_eq!((operators.reason, operators.response_schema), ("toolroom:operator", None));
+        let unanswerable = asked_of(&Responder::Observer, "builtin:write_file", Answerer::Caller);
+        assert_eq!((unanswerable.reason, unanswerable.response_schema), ("toolroom:operator", None));
         let clients = asks("client:post", Answerer::Caller);
         assert_eq!((clients.reason, clients.tool_call_id), ("confirmation", None));
+    }
+
+    #[test]
+    fn the_schema_offers_what_is_taken_from_this_client() {
+        let remember = |responder: &Responder| {
+            let asked = asked_of(responder, "builtin:write_file", Answerer::Caller);
+            asked.response_schema.unwrap()["properties"]["remember"]["enum"].clone()
+        };
+        assert_eq!(remember(&Responder::Caller("key:1".into())), Value::Null);
+        assert_eq!(remember(&Responder::Operator), json!(["session", "always"]));
     }
 
     #[test]

@@ -4,8 +4,10 @@
 //! ended once, nothing follows the end, what is closed was open, and everything is closed before a good end.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolroom::approval::Responder;
 use toolroom::conversation::{CallNotice, RunEvent};
 
 use super::activity::Activity;
@@ -36,6 +38,10 @@ pub(crate) struct Setting {
     /// Calls that the client was told of, or has the results of.
     pub(crate) announced: HashSet<String>,
     pub(crate) brought: HashSet<String>,
+    /// Who reads it, and would answer its questions.
+    pub(crate) responder: Responder,
+    /// Who began the run.
+    pub(crate) caller: Option<Arc<str>>,
 }
 
 /// Tells one run.
@@ -166,9 +172,11 @@ impl Narrator {
                 self.end_call(id.as_str(), tool, result);
                 self.offer(id.as_str(), offers);
             }
-            RunEvent::Asks { id, .. } => {
+            RunEvent::Asks { id, rule, by, .. } => {
                 self.show(id.as_str(), "status", "asks".into());
-                self.interrupts.extend(question(event, arguments));
+                let Setting { responder, caller, .. } = &self.setting;
+                let answers = responder.answers(rule, *by, caller.as_deref());
+                self.interrupts.extend(question(event, arguments, answers));
             }
             RunEvent::Handed { id, tool, .. } => {
                 self.show(id.as_str(), "status", "handed".into());

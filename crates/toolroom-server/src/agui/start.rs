@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use toolroom::agent::{RunError, SendRequest};
+use toolroom::approval::Responder;
 use toolroom::call::{DeliverError, Delivery};
 use toolroom::conversation::{
     ConversationId, Conversations as _, NumberedEvent, Run, RunFilter, RunId, RunState,
@@ -70,6 +71,9 @@ pub(crate) struct Start {
     runs: Arc<Runs>,
     scope: Scope,
     source: CallSource,
+    /// Who makes the calls of a run that begins here, and with which rights they answer.
+    maker: Arc<str>,
+    responder: Responder,
     choice: Choice,
     conversation: ConversationId,
     input: Input,
@@ -79,7 +83,14 @@ impl Start {
     pub(crate) fn new(app: Arc<App>, runs: Arc<Runs>, caller: &Caller, choice: Choice, input: Input) -> Self {
         let (scope, source) = (caller.scope.clone(), caller.source());
         let conversation = conversation_of(&scope, &input.thread);
-        Self { app, runs, scope, source, choice, conversation, input }
+        let (maker, responder) = (caller.maker(), caller.responder_as_caller());
+        Self { app, runs, scope, source, maker, responder, choice, conversation, input }
+    }
+
+    /// What is asked in the thread.
+    fn questions(&self) -> Questions<'_> {
+        let Self { app, scope, responder, conversation, .. } = self;
+        Questions { room: &app.room, scope, by: responder, conversation }
     }
 
     /// Begins what there is to begin.
@@ -145,8 +156,7 @@ impl Start {
     /// A run that waits: for people, for the client, or for both.
     async fn go_on(self, run: Run) -> Result<Started, StartError> {
         let events = self.app.store.events(&self.scope, &run.id, 0).await?;
-        let questions =
-            Questions { room: &self.app.room, scope: &self.scope, conversation: &self.conversation };
+        let questions = self.questions();
         let open = questions.open(&run, &events).await?;
         match &self.input.resume {
             Some(answers) if !answers.is_empty() => match questions.take(&open, answers).await? {
@@ -155,10 +165,12 @@ impl Start {
                 Answered::Refused(refusal) => return self.refuse(Some(&run), refusal).await,
             },
             Some(_) | None if !open.is_empty() => {
-                let interrupts = open
-                    .iter()
-                    .filter_map(|one| question(&told(one), Some(one.record.arguments.as_ref().clone())));
-                let interrupts = interrupts.collect();
+                let mut interrupts = Vec::new();
+                for one in &open {
+                    let arguments = Some(one.record.arguments.as_ref().clone());
+                    let answers = self.app.room.answers(one, &self.responder)?;
+                    interrupts.extend(question(&told(one), arguments, answers));
+                }
                 let message = "this thread waits for answers; send them in `resume`, or take the questions back there \
                                as `cancelled`";
                 let refusal = Refusal::new("interrupted", message);
@@ -203,10 +215,8 @@ impl Start {
 
     /// What was answered before is answered again, and changes nothing.
     async fn replay(self, run: Run) -> Result<Started, StartError> {
-        let questions =
-            Questions { room: &self.app.room, scope: &self.scope, conversation: &self.conversation };
         let answers = self.input.resume.as_deref().unwrap_or_default();
-        match questions.take(&[], answers).await? {
+        match self.questions().take(&[], answers).await? {
             Answered::Refused(refusal) => self.refuse(Some(&run), refusal).await,
             Answered::GoOn => self.say_or_rest(Some(run)).await,
             Answered::Cancel => match self.new_words().await? {
@@ -265,12 +275,14 @@ impl Start {
         request.run = Some(words.run.clone());
         request.entrance = ENTRANCE.into();
         request.source = self.source.clone();
+        request.caller = Some(Arc::clone(&self.maker));
         request.context = self.input.context.clone();
         request.client_tools = self.input.tools.clone();
         let entries = self.app.store.entries(&self.scope, &self.conversation, 0).await?;
         let messages = joined(&self.conversation, &entries, &self.input.messages).messages;
         let begun = self.runs.send(&self.choice, request).await?;
-        let setting = self.setting(&words.run, 0, messages, HashSet::new());
+        let caller = Some(Arc::clone(&self.maker));
+        let setting = Setting { caller, ..self.setting(&words.run, 0, messages, HashSet::new()) };
         let narrator = self.narrator(setting);
         Ok(Started { narrator, whole: false, next: Next::Watch { begun, from: None } })
     }
@@ -283,6 +295,7 @@ impl Start {
         let tools = Some(self.input.tools.clone()).filter(|tools| !tools.is_empty());
         let begun = self.runs.resume_with(&self.scope, &run.id, tools).await?;
         let setting = self.setting(&run.id, run.iterations, thread.messages, announced(&events));
+        let setting = Setting { caller: run.caller.clone(), ..setting };
         let next = Next::Watch { begun, from: position(&events) };
         Ok(Started { narrator: self.narrator(setting), whole: after_crash && !thread.is_whole, next })
     }
@@ -320,6 +333,8 @@ impl Start {
             messages,
             announced,
             brought,
+            responder: self.responder.clone(),
+            caller: None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The operator's answer from the command line: it is recorded, and nothing is run.
 
-use toolroom::approval::{AnswerError, AnswerRequest, EditError, EditRequest};
-use toolroom::ledger::{Answer, Answerer, CallId, CallRecord, DecideError, QuestionState, StandingAnswer};
+use toolroom::approval::{AnswerError, AnswerRequest, EditError, EditRequest, Responder};
+use toolroom::ledger::{Answer, CallId, CallRecord, DecideError, QuestionState, StandingAnswer};
 use toolroom::schema::parse_object;
 use toolroom::scope::Scope;
 
@@ -33,7 +33,7 @@ pub(super) async fn give(
     let call = question.record.id.clone();
     let has_condition = when.is_some();
     let request =
-        AnswerRequest { call: call.clone(), scope: scope.clone(), by: Answerer::Operator, answer, when };
+        AnswerRequest { call: call.clone(), scope: scope.clone(), by: Responder::Operator, answer, when };
     let planned = match app.room.standing_answer(&request).await {
         Ok(planned) => planned,
         Err(error) => return Err(not_taken(app, scope, &call, error).await),
@@ -111,7 +111,8 @@ pub(super) async fn edit(
     }
     let record = question.record;
     let call = record.id.clone();
-    let request = EditRequest { call: call.clone(), scope: scope.clone(), by: Answerer::Operator, arguments };
+    let request =
+        EditRequest { call: call.clone(), scope: scope.clone(), by: Responder::Operator, arguments };
     let edited = match app.room.edit(request).await {
         Ok(edited) => edited,
         Err(EditError::Decide(error)) => return Err(not_taken(app, scope, &call, error.into()).await),
@@ -139,9 +140,9 @@ async fn not_taken(app: &App, scope: &Scope, call: &CallId, error: AnswerError) 
             let how = question.ok().flatten().map(|question| standing(&question, app.room.clock().now()));
             Refused(how.unwrap_or_else(|| error.to_string())).into()
         }
-        AnswerError::Decide(DecideError::NotYours | DecideError::OnlyClient) => {
-            Refused(error.to_string()).into()
-        }
+        AnswerError::Decide(
+            DecideError::NotYours | DecideError::NotOwn | DecideError::TooFar(_) | DecideError::OnlyClient,
+        ) => Refused(error.to_string()).into(),
         AnswerError::Decide(DecideError::Ledger(_)) | AnswerError::Sealed(_) | AnswerError::Unreadable(_) => {
             error.into()
         }

@@ -25,6 +25,7 @@ Examples:
   toolroom keys create --name desk --scope read,approve --expires 90d
   toolroom keys create --name shop --project shop --scope chat,mint --origin https://shop.example
   toolroom keys rotate backend --overlap 24h                      both hold for a day
+  toolroom keys rotate backend --scope answer                     for its own calls, too
   toolroom keys token shop --project shop --user ann              for one user's browser";
 
 /// Room for a name beside the other columns.
@@ -60,6 +61,9 @@ enum Action {
         /// How long the new one holds, e.g. 90d; for good when left out
         #[arg(long, value_name = "SPAN", value_parser = parse_limit)]
         expires: Option<Duration>,
+        /// What the new one may do beside what the old one may (repeatable, or with commas)
+        #[arg(long, value_name = "SCOPE", value_delimiter = ',')]
+        scope: Vec<Permission>,
     },
     /// Take a key back at once, and with it every token it made
     Revoke {
@@ -90,7 +94,7 @@ struct New {
     /// What people call it
     #[arg(long)]
     name: String,
-    /// What it may do: read, call, chat, mint, manage, approve (repeatable, or with commas)
+    /// What it may do: read, call, chat, answer, mint, manage, approve (repeatable, or with commas)
     #[arg(long, value_name = "SCOPE", value_delimiter = ',', default_value = "read,call,chat")]
     scope: Vec<Permission>,
     /// What it is for
@@ -110,7 +114,9 @@ pub(super) async fn run(app: &App, _owner: Scope, args: KeysArgs, output: &Outpu
         None => keys.list(false).await,
         Some(Action::List { all }) => keys.list(all).await,
         Some(Action::Create(new)) => keys.create(*new).await,
-        Some(Action::Rotate { key, overlap, expires }) => keys.rotate(&key, overlap, expires).await,
+        Some(Action::Rotate { key, overlap, expires, scope }) => {
+            keys.rotate(&key, overlap, expires, scope).await
+        }
         Some(Action::Revoke { key }) => keys.revoke(&key).await,
         Some(Action::Token { key, user, agent, origin, expires }) => {
             keys.token(&key, TokenOrder { user, agent, origin, expires_in: Some(expires.as_secs()) }).await
@@ -158,10 +164,17 @@ impl Keys<'_> {
         self.tell(issued, None)
     }
 
-    async fn rotate(&self, name: &str, overlap: Duration, expires: Option<Duration>) -> anyhow::Result<Exit> {
+    async fn rotate(
+        &self,
+        name: &str,
+        overlap: Duration,
+        expires: Option<Duration>,
+        added: Vec<Permission>,
+    ) -> anyhow::Result<Exit> {
         let clock = self.app.room.clock();
         let old = find_key(&self.app.store, clock, &self.project, name).await.map_err(told)?;
-        let rotation = Rotation { overlap, expires_at: expires.map(|span| clock.now().after(span)) };
+        let expires_at = expires.map(|span| clock.now().after(span));
+        let rotation = Rotation { overlap, expires_at, added };
         let giver = Permission::ALL.into_iter().collect();
         let issued = rotate_key(&self.app.store, clock, &old, rotation, giver).await.map_err(told)?;
         self.tell(issued, Some(&old))

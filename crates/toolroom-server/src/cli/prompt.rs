@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toolroom::approval::{AnswerError, AnswerRequest, Asked, EditRequest};
+use toolroom::approval::{AnswerError, AnswerRequest, Asked, EditRequest, Responder};
 use toolroom::call::CancellationToken;
-use toolroom::ledger::{Answer, Answerer, CallId, DecideError};
+use toolroom::ledger::{Answer, CallId, DecideError};
 use toolroom::schema::parse_object;
 use toolroom::scope::Scope;
 use toolroom_host::terminal::{Key, Terminal};
@@ -53,7 +53,7 @@ pub(super) struct Prompt<'a> {
     app: &'a App,
     scope: &'a Scope,
     /// As whom this person answers.
-    by: Answerer,
+    by: Responder,
     stop: &'a CancellationToken,
     /// Until when to ask; as long as it takes, if absent.
     until: Option<Instant>,
@@ -66,7 +66,7 @@ impl<'a> Prompt<'a> {
     pub(super) fn open(
         app: &'a App,
         scope: &'a Scope,
-        by: Answerer,
+        by: Responder,
         stop: &'a CancellationToken,
         output: Output,
     ) -> Option<Self> {
@@ -126,7 +126,7 @@ impl<'a> Prompt<'a> {
         let record = &asked.question.record;
         let entry = self.app.room.catalog().find(&record.scope.project, &record.tool);
         let takes_standing_yes = !entry.is_ok_and(|entry| entry.spec().single_answers);
-        self.output.talk(self.sheet().keys(self.by, takes_standing_yes));
+        self.output.talk(self.sheet().keys(self.by.answerer(), takes_standing_yes));
         self.with_terminal(Terminal::discard_typed_ahead)
     }
 
@@ -173,7 +173,7 @@ impl<'a> Prompt<'a> {
     }
 
     fn request(&self, call: &CallId, answer: Answer, when: Option<String>) -> AnswerRequest {
-        AnswerRequest { call: call.clone(), scope: self.scope.clone(), by: self.by, answer, when }
+        AnswerRequest { call: call.clone(), scope: self.scope.clone(), by: self.by.clone(), answer, when }
     }
 
     async fn send(&self, request: AnswerRequest) -> Result<Option<CallId>, Halt> {
@@ -221,7 +221,8 @@ impl<'a> Prompt<'a> {
                 return Ok(None);
             }
         };
-        let edit = EditRequest { call: call.clone(), scope: self.scope.clone(), by: self.by, arguments };
+        let edit =
+            EditRequest { call: call.clone(), scope: self.scope.clone(), by: self.by.clone(), arguments };
         match self.app.room.edit(edit).await {
             Ok(edited) => {
                 self.output.talk(format_args!("  edited; {} takes its place", edited.call));

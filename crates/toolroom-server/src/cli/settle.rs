@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toolroom::approval::{AnswerError, AnswerRequest};
+use toolroom::approval::{AnswerError, AnswerRequest, Responder};
 use toolroom::call::CancellationToken;
 use toolroom::ledger::{Answer, Answerer, CallId, DecideError, QuestionState};
 use toolroom::scope::Scope;
@@ -99,7 +99,7 @@ impl Settler<'_> {
         let request = AnswerRequest {
             call: call.clone(),
             scope: self.scope.clone(),
-            by: Answerer::Caller,
+            by: Responder::Approver,
             answer: Answer::Once,
             when: None,
         };
@@ -114,7 +114,7 @@ impl Settler<'_> {
 
     /// Asks the person at the terminal; `None` where nobody sits at one.
     async fn ask(&self, call: &CallId) -> anyhow::Result<Option<Settled>> {
-        let prompt = Prompt::open(self.app, self.scope, Answerer::Caller, self.stop, self.output);
+        let prompt = Prompt::open(self.app, self.scope, Responder::Approver, self.stop, self.output);
         let Some(prompt) = prompt else { return Ok(None) };
         let Some(asked) = self.app.room.asked(self.scope, call).await? else { return Ok(None) };
         Ok(Some(match prompt.until(self.patience.end()).ask(&asked).await? {

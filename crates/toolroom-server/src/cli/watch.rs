@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use toolroom::approval::Responder;
 use toolroom::call::CancellationToken;
-use toolroom::ledger::{Answerer, CallId, Inbox, Question, QuestionState};
+use toolroom::ledger::{CallId, Inbox, Question, QuestionState};
 use toolroom::scope::Scope;
 use toolroom_host::interrupt::Interrupts;
 
@@ -38,7 +39,7 @@ pub(super) async fn run(
     let prompt = match watching {
         Watching::Tell => None,
         Watching::Ask => {
-            let prompt = Prompt::open(app, scope, Answerer::Operator, &stop, output);
+            let prompt = Prompt::open(app, scope, Responder::Operator, &stop, output);
             let nobody = || Usage("there is no terminal to ask on; leave `--answer` away".to_owned());
             Some(prompt.ok_or_else(nobody)?)
         }

@@ -25,13 +25,13 @@ pub struct ServerKeys {
     /// Requests that come with one key in a minute.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub key_rate: u32,
-    /// Requests that come from one address in a minute.
+    /// Requests that come from one address in a minute without a key that holds.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub ip_rate: u32,
     /// Requests of one end user, or of one browser, in a minute.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub session_rate: u32,
-    /// Requests that are worked on at the same time. Whoever comes then is told to come again.
+    /// Requests that are worked on at the same time, at most half of them for one key. More are told to come again.
     #[schemars(range(min = 1, max = 100_000))]
     pub at_once: u32,
 }

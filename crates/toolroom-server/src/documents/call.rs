@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use toolroom::call::{CallReport, Outcome, Pending};
-use toolroom::ledger::{Answerer, CallId};
+use toolroom::ledger::{Answer, Answerer, CallId};
 
 use super::failure::Failure;
 use super::offer::OfferDocument;
@@ -17,8 +17,8 @@ use super::remedy::remedy;
 pub(crate) enum Surface {
     /// Somebody who types.
     Terminal,
-    /// A program that sends requests.
-    Web,
+    /// A program that sends requests, and whose answers to this call would be these.
+    Web(&'static [Answer]),
 }
 
 /// What came of a call.
@@ -86,17 +86,25 @@ impl Waiting {
 
 /// How a parked call gets on.
 pub(crate) fn what_to_do(call: &CallId, pending: &Pending, surface: Surface) -> String {
-    let who = match pending.by {
-        Answerer::Caller => "answer",
-        Answerer::Operator => "as the operator, answer",
-        Answerer::Client => return "its client runs it, and sends what came of it".to_owned(),
-    };
-    match surface {
-        Surface::Terminal => format!(
-            "{who} with `toolroom approvals approve {call}`, then run it with `toolroom call --resume {call}`"
+    let approve = format!("`toolroom approvals approve {call}`");
+    let resume = format!("then run it with `POST /v1/calls/{call}/resume`");
+    match (pending.by, surface) {
+        (Answerer::Client, _) => "its client runs it, and sends what came of it".to_owned(),
+        (Answerer::Caller, Surface::Terminal) => {
+            format!("answer with {approve}, then run it with `toolroom call --resume {call}`")
+        }
+        (Answerer::Operator, Surface::Terminal) => {
+            format!(
+                "as the operator, answer with {approve}, then run it with `toolroom call --resume {call}`"
+            )
+        }
+        (Answerer::Caller, Surface::Web([])) => format!(
+            "the operator answers with {approve}, {resume}; a key with the scope `answer` answers its own calls"
         ),
-        Surface::Web => {
-            format!("{who} with `POST /v1/approvals/{call}`, then run it with `POST /v1/calls/{call}/resume`")
+        (Answerer::Operator, Surface::Web([])) => format!("the operator answers with {approve}, {resume}"),
+        (_, Surface::Web(answers)) => {
+            let answers: Vec<&str> = answers.iter().map(|answer| answer.as_str()).collect();
+            format!("answer with `POST /v1/approvals/{call}` ({}), {resume}", answers.join(", "))
         }
     }
 }

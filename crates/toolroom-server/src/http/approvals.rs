@@ -1,6 +1,7 @@
 //! Questions about calls, and answers to them.
 //!
-//! A key with the scope `approve`, and the owner, answer as the operator; an end user as the caller, for their own calls.
+//! A caller with the scope `approve` answers every question of the project as the operator, one with `answer` those about
+//! calls of its own and as their caller. The kernel holds both to it.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolroom::approval::{AnswerError, AnswerRequest, Asked, EditError, EditRequest};
-use toolroom::ledger::{Answer, Answerer, CallId, DecideError, Inbox};
+use toolroom::ledger::{Answer, CallId, DecideError, Inbox, Question, SealError};
 use toolroom::policy::Ruling;
 
 use super::need::Need;
@@ -62,11 +63,26 @@ async fn list(
     let room = &server.app.room;
     let now = room.clock().now();
     let Inbox { questions, unreadable } = room.approvals().questions(&caller.scope).await?;
-    let open = questions.iter().filter(|question| !question.is_late(now));
-    let open = open.map(|question| ListedQuestion::of(question, now));
-    let all = open.chain(unreadable.iter().map(ListedQuestion::unreadable)).collect();
+    let is_shown = |question: &&Question| {
+        !question.is_late(now)
+            && (sees_all(&caller) || is_shown(&room.opened(Question::clone(question)), &caller))
+    };
+    let open = questions.iter().filter(is_shown).map(|question| ListedQuestion::of(question, now));
+    let unreadable = unreadable.iter().filter(|_| sees_all(&caller));
+    let all = open.chain(unreadable.map(ListedQuestion::unreadable)).collect();
     let (approvals, next_cursor) = page.of(all, |question| question.call().as_str());
     Ok(Document(QuestionList { approvals, next_cursor }))
+}
+
+/// Whether this caller sees all questions in its scope: those of the project with `approve`, an end user's own.
+fn sees_all(caller: &Caller) -> bool {
+    caller.may(Permission::Approve) || caller.scope.user.is_some()
+}
+
+/// Whether this caller sees a question. That of a call that is over does not say any more whose it was.
+fn is_shown(asked: &Result<Asked, SealError>, caller: &Caller) -> bool {
+    let is_own = |asked: &Asked| asked.caller.as_ref() == Some(&caller.maker());
+    sees_all(caller) || asked.as_ref().is_ok_and(is_own)
 }
 
 fn missing(call: &CallId) -> Problem {
@@ -79,8 +95,12 @@ async fn show(
     Path(id): Path<String>,
 ) -> Result<Document<QuestionDocument>, Problem> {
     let (room, call) = (&server.app.room, CallId::new(&id));
-    let asked = room.asked(&caller.scope, &call).await.map_err(|error| Problem::failure(&error))?;
-    let Asked { question, arguments, .. } = asked.ok_or_else(|| missing(&call))?;
+    let question = room.approvals().question(&caller.scope, &call).await?.ok_or_else(|| missing(&call))?;
+    let asked = room.opened(question);
+    if !is_shown(&asked, &caller) {
+        return Err(missing(&call));
+    }
+    let Asked { question, arguments, .. } = asked.map_err(|error| Problem::failure(&error))?;
     let mut document = QuestionDocument::of(&question, room.clock().now());
     if let Some(arguments) = arguments {
         document.arguments = Value::Object(arguments);
@@ -116,10 +136,7 @@ async fn answer(
     Path(id): Path<String>,
     Body(new): Body<NewAnswer>,
 ) -> Result<Response, Problem> {
-    let by = match caller.may(Permission::Approve) {
-        true => Answerer::Operator,
-        false => Answerer::Caller,
-    };
+    let by = caller.responder();
     let call = CallId::new(&id);
     let answered = match (new.answer, new.arguments, new.when) {
         (Answer::Edit, Some(arguments), None) => {
@@ -216,7 +233,9 @@ async fn undecided(
             Ok(None) => missing(call),
             Err(error) => error.into(),
         },
-        DecideError::NotYours => Problem::forbidden(error.to_string()),
+        DecideError::NotYours | DecideError::NotOwn | DecideError::TooFar(_) => {
+            Problem::forbidden(error.to_string())
+        }
         DecideError::OnlyClient => Problem::conflict(error.to_string()),
         DecideError::Ledger(error) => error.into(),
     }

@@ -12,10 +12,12 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use toolroom::approval::Responder;
 use toolroom::call::{CallReport, CallRequest, Outcome, ResumeError, ResumeRequest};
 use toolroom::clock::Timestamp;
 use toolroom::conversation::{ConversationId, Conversations as _};
 use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal as _};
+use toolroom::scope::Scope;
 use toolroom::tool::{ErrorKind, RaisedBy};
 
 use super::attended::Attended;
@@ -104,6 +106,7 @@ async fn create(
         .context(new.context)
         .source(caller.source());
     request.timeout = timeout;
+    request.caller = Some(caller.maker());
     if let Some(id) = new.conversation {
         let id = ConversationId::new(&id);
         if server.app.store.conversation(&caller.scope, &id).await?.is_none() {
@@ -112,14 +115,17 @@ async fn create(
         request = request.conversation(id.as_str(), None);
     }
     let left = stop.clone();
+    let worker = Arc::clone(&server);
+    let scope = caller.scope.clone();
     let report = Box::pin(async move {
-        let running = server.running.enter(id, caller.scope, stop);
-        let report = server.app.room.call(request).await;
+        let running = worker.running.enter(id, scope, stop);
+        let report = worker.app.room.call(request).await;
         drop(running);
-        server.trace_call(&report);
+        worker.trace_call(&report);
         report
     });
-    Ok(reply(&Attended::new(left, report).await?))
+    let report = Attended::new(left, report).await?;
+    reply(&server, &caller.scope, &report, &caller.responder()).await
 }
 
 /// What a client says about its situation is bounded.
@@ -135,16 +141,27 @@ pub(super) fn check_context(context: &Map<String, Value>) -> Result<(), Problem>
 }
 
 /// A report, with the status that says how it ended.
-pub(super) fn reply(report: &CallReport) -> Response {
-    let mut response =
-        (status(&report.outcome), Document(CallDocument::of(report, Surface::Web))).into_response();
+async fn reply(
+    server: &Server,
+    scope: &Scope,
+    report: &CallReport,
+    responder: &Responder,
+) -> Result<Response, Problem> {
+    let room = &server.app.room;
+    let question = match report.outcome {
+        Outcome::Pending(_) => room.approvals().question(scope, &report.call_id).await?,
+        Outcome::Done(_) | Outcome::Failed(_) | Outcome::Denied(_) => None,
+    };
+    let answers = question.map_or(Ok(&[][..]), |question| room.answers(&question, responder))?;
+    let document = CallDocument::of(report, Surface::Web(answers));
+    let mut response = (status(&report.outcome), Document(document)).into_response();
     if let Outcome::Failed(error) = &report.outcome
         && response.status() == StatusCode::TOO_MANY_REQUESTS
     {
         let seconds = error.retry_after().unwrap_or_default().as_secs().max(1);
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
-    response
+    Ok(response)
 }
 
 fn status(outcome: &Outcome) -> StatusCode {
@@ -259,7 +276,7 @@ async fn cancel(
     let call = find(&server, &caller, &id).await?;
     Err(Problem::conflict(match call.status {
         CallStatus::Begun => format!("`{id}` does not run on this server, or belongs to a run; cancel that"),
-        CallStatus::Pending => format!("`{id}` waits for an answer; say no with `POST /v1/approvals/{id}`"),
+        CallStatus::Pending => format!("`{id}` waits for an answer, and does nothing until then"),
         status => format!("`{id}` is over: {status}"),
     }))
 }
@@ -273,14 +290,18 @@ async fn resume(
         return Err(Problem::conflict(format!("`{id}` belongs to the run `{run}`, which goes on with it")));
     }
     let stop = server.closing.child_token();
-    let source = caller.source();
+    let (source, responder) = (caller.source(), caller.responder());
     let mut request = ResumeRequest::new(CallId::new(&id), caller.scope);
     request.source = Some(source);
     request.cancellation = stop.clone();
-    Attended::new(stop, Box::pin(async move { go_on(&server, request).await })).await?
+    Attended::new(stop, Box::pin(async move { go_on(&server, request, &responder).await })).await?
 }
 
-async fn go_on(server: &Server, mut request: ResumeRequest) -> Result<Response, Problem> {
+async fn go_on(
+    server: &Server,
+    mut request: ResumeRequest,
+    responder: &Responder,
+) -> Result<Response, Problem> {
     loop {
         let (call, stop) = (request.call.clone(), request.cancellation.clone());
         let running = server.running.enter(call.clone(), request.scope.clone(), stop);
@@ -289,7 +310,7 @@ async fn go_on(server: &Server, mut request: ResumeRequest) -> Result<Response, 
         match resumed {
             Ok(report) => {
                 server.trace_call(&report);
-                return Ok(reply(&report));
+                return reply(server, &request.scope, &report, responder).await;
             }
             // The arguments were edited: the call that took its place is the one to run.
             Err(ResumeError::Replaced { by, .. }) => request.call = by,

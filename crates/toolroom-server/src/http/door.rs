@@ -1,11 +1,11 @@
 //! The door of one route. Whatever comes in goes through it, in this order:
 //!
 //! [`record`] gives it a name and a line in the log, [`gate`](super::gate) asks whether it is meant for us at all,
-//! [`entrance`](super::entrance) who it is and whether they may, [`repeat`](super::repeat) whether it was answered
+//! [`entrance`](super::entrance) who it is, whether they may and whether there is a place, [`repeat`](super::repeat) whether it was answered
 //! before. Each hands it on to the next, and what is inside comes last.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -105,6 +105,11 @@ async fn routed(mut handler: Handler, visitor: Box<Visitor>) -> Response {
 }
 
 impl Visitor {
+    /// What it is counted by until it is known who it is. All that would not say where they come from are one sender.
+    pub(super) fn address(&self) -> IpAddr {
+        self.sender.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
+    }
+
     fn new(peer: Option<IpAddr>, request: Request) -> Box<Self> {
         let came = Instant::now();
         Box::new(Self { request, came, sender: peer, page: None, place: None, caller: None })

@@ -1,22 +1,31 @@
-//! The entrance of a route: who is it, may they do this, and have they not come too often.
+//! The entrance of a route: who is it, may they do this, have they not come too often, and is there a place.
+//!
+//! A request of a known caller counts for its key, any other one for its address: what strangers send takes nothing from
+//! those whose keys hold. A place is taken once the body has arrived.
 //!
 //! A page that made a browser send something can read no header of ours and set none of its own, so what a cookie alone
 //! allows is held to our own pages.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
+use axum::body::{Body, HttpBody as _};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::door::{Asked, Door, Inside, Visitor};
 use super::forwarded;
+use super::gate::Place;
+use super::health;
 use super::held;
 use super::mcp::challenge;
 use super::need::Need;
 use super::pacing;
 use super::problem::Problem;
+use super::reading::whole_in;
 use super::repeat;
 use super::server::Server;
+use super::sign_in;
 use crate::identity::{Caller, Shown, Unidentified};
 use crate::telemetry;
 
@@ -25,7 +34,7 @@ pub(super) const COOKIE: &str = "toolroom_browser";
 
 /// Lets a request in to one route, or not, and counts it.
 pub(super) async fn enter(door: &Door, visitor: Box<Visitor>, inside: Inside) -> Response {
-    let Some(asked) = door.asked else { return inside.answer(&door.server, visitor).await };
+    let Some(asked) = door.asked else { return stranger(door, visitor, inside).await };
     let (came, path) = (visitor.came, door.path.unwrap_or_default());
     let response = pass(door, asked, visitor, inside).await;
     door.server.app.figures.request(asked.method, path, response.status().as_u16(), came.elapsed());
@@ -33,11 +42,12 @@ pub(super) async fn enter(door: &Door, visitor: Box<Visitor>, inside: Inside) ->
 }
 
 async fn pass(
-    Door { server, path, .. }: &Door,
+    door: &Door,
     Asked { need, is_repeatable, .. }: Asked,
     mut visitor: Box<Visitor>,
     inside: Inside,
 ) -> Response {
+    let Door { server, path, .. } = door;
     let headers = visitor.request.headers();
     let shown =
         Shown { bearer: bearer(headers), cookie: cookie(headers), foreign_page: visitor.page.as_ref() };
@@ -45,12 +55,13 @@ async fn pass(
     let caller = match recognise(server, need, shown, visitor.sender, headers).await {
         Ok(caller) => caller,
         Err(problem) => {
-            let mut response = problem.into_response();
+            let counted = server.pacing.address(visitor.came, visitor.address());
+            let mut response = counted.err().unwrap_or(problem).into_response();
             challenge(path.unwrap_or_default(), headers, &mut response);
             return response;
         }
     };
-    let Some(caller) = caller else { return inside.answer(server, visitor).await };
+    let Some(caller) = caller else { return stranger(door, visitor, inside).await };
     telemetry::is_of(&caller);
     let visit = match server.pacing.caller(visitor.came, &caller) {
         Ok(visit) => visit,
@@ -59,8 +70,12 @@ async fn pass(
     // A form on another page can make a browser send its cookie. It cannot say where it comes from.
     let hides_its_page =
         by_cookie && !is_safe(visitor.request.method()) && !headers.contains_key(header::ORIGIN);
-    let mut response = match admit(server, need, hides_its_page, &caller).await {
-        Ok(()) => {
+    let admitted = match admit(server, need, hides_its_page, &caller).await {
+        Ok(()) => settle(server, &caller, &mut visitor).await,
+        Err(problem) => Err(problem),
+    };
+    let mut response = match admitted {
+        Ok(_place) => {
             visitor.caller = Some(caller.clone());
             let response = match is_repeatable {
                 true if repeat::is_named(&visitor.request) => {
@@ -74,6 +89,48 @@ async fn pass(
     };
     pacing::tell(visit, &mut response);
     response
+}
+
+/// Answers a sender who does not have to be known.
+async fn stranger(
+    Door { server, path, asked }: &Door,
+    mut visitor: Box<Visitor>,
+    inside: Inside,
+) -> Response {
+    let (came, address) = (visitor.came, visitor.address());
+    // A link counts once it is known to be wrong: others that are wrong do not keep the right one out.
+    let counted = match asked.is_some() && *path == Some(sign_in::PATH) {
+        true => Ok(()),
+        false => server.pacing.address(came, address),
+    };
+    // How a busy server is tells somebody who would end one that does not say.
+    let is_urgent = health::is_asked(visitor.request.uri().path());
+    let place = counted.and_then(|()| match is_urgent {
+        true => Ok(None),
+        false => server.pacing.place(None).map(|place| Some(Place(Arc::new(place)))),
+    });
+    match place {
+        Ok(place) => {
+            visitor.place.clone_from(&place);
+            let response = inside.answer(server, visitor).await;
+            drop(place);
+            response
+        }
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// Waits for the body, and takes a place. Given back is what keeps the place.
+async fn settle(server: &Server, caller: &Caller, visitor: &mut Visitor) -> Result<Place, Problem> {
+    let request = &mut visitor.request;
+    if !is_safe(request.method()) && !request.body().is_end_stream() {
+        let body = std::mem::take(request.body_mut());
+        let bytes = whole_in(body, || server.pacing.arriving(caller)).await?;
+        *request.body_mut() = Body::from(bytes);
+    }
+    let place = Place(Arc::new(server.pacing.place(Some(caller))?));
+    visitor.place = Some(place.clone());
+    Ok(place)
 }
 
 /// Who it is, if that matters here.

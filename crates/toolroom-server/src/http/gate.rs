@@ -1,20 +1,17 @@
 //! The gate: every request passes here first, whatever it asks for.
 //!
-//! Is there a place, is it meant for us (`Host`), does it come from a page that could be allowed to speak to us
-//! (`Origin`), and has its address not come too often. Who it is comes later, at the entrance of a route.
+//! Is it meant for us (`Host`), and does it come from a page that could be allowed to speak to us (`Origin`). Who it is, and
+//! whether there is a place for it, comes later, at the entrance of a route.
 
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use tokio::sync::OwnedSemaphorePermit;
-
 use super::door::{Door, Inside, Visitor};
 use super::entrance;
-use super::health;
+use super::places::TakenPlace;
 use super::problem::Problem;
 use super::repeat;
 use super::server::Server;
@@ -26,7 +23,7 @@ pub(super) struct ForeignPage(pub(super) Option<WebOrigin>);
 
 /// A place among those who are worked for. Whoever goes on working when the sender is gone keeps it.
 #[derive(Debug, Clone)]
-pub(super) struct Place(pub(super) Arc<OwnedSemaphorePermit>);
+pub(super) struct Place(pub(super) Arc<TakenPlace>);
 
 /// What nobody may say twice: another reader would go by the other one.
 const SAID_ONCE: [HeaderName; 8] = [
@@ -47,25 +44,8 @@ pub(super) async fn pass(door: &Door, mut visitor: Box<Visitor>, inside: Inside)
         Ok(page) => page,
         Err(problem) => return allowing(None, problem.into_response()),
     };
-    let is_urgent = health::is_asked(visitor.request.uri().path());
-    // Every connection says where it comes from; all that would not are one visitor.
-    let sender = visitor.sender.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-    let counted = server.pacing.address(visitor.came, sender).and_then(|()| match is_urgent {
-        // How a busy server is tells somebody who would end one that does not say.
-        true => Ok(None),
-        false => server.pacing.place().map(Some),
-    });
-    let response = match counted {
-        Ok(place) => {
-            let place = place.map(|place| Place(Arc::new(place)));
-            (visitor.place, visitor.page) = (place.clone(), page.clone());
-            let response = entrance::enter(door, visitor, inside).await;
-            drop(place);
-            response
-        }
-        Err(problem) => problem.into_response(),
-    };
-    allowing(page.as_ref(), response)
+    visitor.page.clone_from(&page);
+    allowing(page.as_ref(), entrance::enter(door, visitor, inside).await)
 }
 
 /// The page a request comes from, if it is not one of ours.

@@ -141,6 +141,8 @@ struct RotationOrder {
     #[serde(deserialize_with = "whole_number")]
     #[schemars(range(min = 1, max = 315_360_000))]
     expires_in: Option<u64>,
+    /// What the new key may do beside what the old one may.
+    scopes: Vec<Permission>,
 }
 
 fn refused(error: IssueError) -> Problem {
@@ -218,7 +220,8 @@ async fn rotate(
     let overlap = span("overlap", order.overlap.unwrap_or(86_400), 0)?;
     let lasts = order.expires_in.map(|seconds| span("expires_in", seconds, 1)).transpose()?;
     let old = kept(&server, &caller, &id).await?;
-    let rotation = Rotation { overlap, expires_at: lasts.map(|lasts| clock.now().after(lasts)) };
+    let expires_at = lasts.map(|lasts| clock.now().after(lasts));
+    let rotation = Rotation { overlap, expires_at, added: order.scopes };
     let issued = rotate_key(store, clock, &old, rotation, caller.permissions()).await.map_err(refused)?;
     let kept = KeyDocument::of(&issued.record, clock.now());
     let document = MadeKey { key: issued.key, kept, replaces: Some(old.id.clone()) };

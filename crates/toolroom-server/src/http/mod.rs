@@ -35,6 +35,7 @@ mod pace;
 mod pacing;
 mod paging;
 mod patience;
+mod places;
 mod policy;
 mod problem;
 mod projects;

@@ -13,7 +13,7 @@ pub(crate) enum Need {
     Neighbour,
     /// Somebody who may do this.
     Permission(Permission),
-    /// Whoever may answer: as the operator with [`Permission::Approve`], or for their own calls as an end user.
+    /// A caller who may answer: every call with [`Permission::Approve`], its own ones with [`Permission::Answer`].
     Answerer,
     /// Whoever may read; as an end user, for what was offered to them.
     Recipient,
@@ -43,7 +43,7 @@ impl Need {
             Self::Nothing => true,
             Self::Neighbour => caller.may(Permission::Read),
             Self::Permission(permission) => caller.may(permission),
-            Self::Answerer => caller.may(Permission::Approve) || matches!(caller.who, Who::EndUser(_)),
+            Self::Answerer => caller.may(Permission::Approve) || caller.may(Permission::Answer),
             Self::Recipient => caller.may(Permission::Read) || matches!(caller.who, Who::EndUser(_)),
             Self::Keeper => caller.may(Permission::Manage) && caller.scope.project.as_str() == LOCAL_PROJECT,
             Self::Owner => caller.is_owner(),
@@ -56,7 +56,9 @@ impl Need {
             Self::Nothing => String::new(),
             Self::Neighbour | Self::Recipient => missing(Permission::Read),
             Self::Permission(permission) => missing(permission),
-            Self::Answerer => missing(Permission::Approve),
+            Self::Answerer => "this needs the scope `answer` for calls of its own, or `approve` for every call; `toolroom keys \
+                               rotate KEY --scope answer` makes a key that has it"
+                .to_owned(),
             Self::Keeper => format!(
                 "this is about the whole machine: it needs the scope `manage` of the project `{LOCAL_PROJECT}`"
             ),

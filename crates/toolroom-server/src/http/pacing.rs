@@ -3,15 +3,15 @@
 use std::borrow::Borrow;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::HeaderName;
 use axum::response::Response;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::pace::{Pace, TooSoon, Visit};
+use super::places::{NoPlace, Places, TakenPlace};
 use super::problem::Problem;
 use crate::config::ServerKeys;
 use crate::identity::{Caller, Who};
@@ -19,7 +19,7 @@ use crate::identity::{Caller, Who};
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 
-/// Tries of sign-in links from one address in a minute.
+/// Wrong sign-in links from one address in a minute.
 const LINKS: u32 = 10;
 
 /// When to come again if everybody is busy.
@@ -31,18 +31,23 @@ pub(super) struct Pacing {
     addresses: Mutex<Pace<IpAddr>>,
     sessions: Mutex<Pace<String>>,
     links: Mutex<Pace<IpAddr>>,
-    places: Arc<Semaphore>,
+    /// Requests that are worked on.
+    places: Places,
+    /// Requests whose bodies are awaited.
+    arriving: Places,
     started: Instant,
 }
 
 impl Pacing {
     pub(super) fn new(limits: &ServerKeys) -> Self {
+        let at_once = usize::try_from(limits.at_once).unwrap_or(usize::MAX >> 3);
         Self {
             keys: Mutex::new(Pace::new(limits.key_rate)),
             addresses: Mutex::new(Pace::new(limits.ip_rate)),
             sessions: Mutex::new(Pace::new(limits.session_rate)),
             links: Mutex::new(Pace::new(LINKS)),
-            places: Arc::new(Semaphore::new(usize::try_from(limits.at_once).unwrap_or(usize::MAX >> 3))),
+            places: Places::new(at_once),
+            arriving: Places::new(at_once),
             started: Instant::now(),
         }
     }
@@ -54,20 +59,30 @@ impl Pacing {
         held(&self.sessions).change(limits.session_rate);
     }
 
-    /// A place among those who are worked for; whoever gets none is told at once.
-    pub(super) fn place(&self) -> Result<OwnedSemaphorePermit, Problem> {
-        Arc::clone(&self.places)
-            .try_acquire_owned()
-            .map_err(|_| Problem::too_many("the server is working on as many requests as it takes", BUSY))
+    /// A place among the requests that are worked on. A request that gets none is refused at once.
+    pub(super) fn place(&self, caller: Option<&Caller>) -> Result<TakenPlace, Problem> {
+        self.places.take(caller).map_err(|no_place| match no_place {
+            NoPlace::Full => Problem::too_many("the server is working on as many requests as it takes", BUSY),
+            NoPlace::ShareUsed => {
+                Problem::too_many("the server is working on as many requests as it takes of one key", BUSY)
+            }
+        })
     }
 
-    /// A request from this address.
+    /// A place among the requests whose bodies are awaited.
+    pub(super) fn arriving(&self, caller: &Caller) -> Result<TakenPlace, Problem> {
+        let detail = "the server is waiting for as many bodies as it does at once; send requests whole";
+        self.arriving.take(Some(caller)).map_err(|_| Problem::too_many(detail, BUSY))
+    }
+
+    /// A request from this address of a sender that is not known.
     pub(super) fn address(&self, now: Instant, address: IpAddr) -> Result<(), Problem> {
         self.visit(now, &self.addresses, "ip", &network(address)).map(drop)
     }
 
-    /// A try of a link from this address.
-    pub(super) fn link(&self, now: Instant, address: IpAddr) -> Result<(), Problem> {
+    /// A link that does not hold, from this address.
+    pub(super) fn wrong_link(&self, now: Instant, address: IpAddr) -> Result<(), Problem> {
+        self.address(now, address)?;
         self.visit(now, &self.links, "ip", &network(address)).map(drop)
     }
 

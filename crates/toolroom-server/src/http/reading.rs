@@ -1,7 +1,8 @@
 //! Reading what a request brings, with problems that say what is wrong.
 
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -27,11 +28,24 @@ pub(super) const JSON: &str = "application/json";
 
 /// The whole of a body, if it is not too large and does not take too long.
 pub(super) async fn whole(body: axum::body::Body) -> Result<Bytes, Problem> {
+    whole_in(body, || Ok(())).await
+}
+
+/// The same; a body that has not arrived yet needs a place to be waited for.
+pub(super) async fn whole_in<P>(
+    body: axum::body::Body,
+    place: impl FnOnce() -> Result<P, Problem>,
+) -> Result<Bytes, Problem> {
     let late = || {
         let detail = format!("the body did not arrive within {} s", BODY_TIME.as_secs());
         Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail)
     };
-    within(BODY_TIME, within_bounds(body)).await.ok_or_else(late)?
+    let mut reading = pin!(within_bounds(body));
+    if let Poll::Ready(whole) = poll_fn(|context| Poll::Ready(reading.as_mut().poll(context))).await {
+        return whole;
+    }
+    let _place = place()?;
+    within(BODY_TIME, reading).await.ok_or_else(late)?
 }
 
 async fn within_bounds(mut body: axum::body::Body) -> Result<Bytes, Problem> {

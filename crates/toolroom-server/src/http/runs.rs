@@ -208,6 +208,7 @@ pub(super) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) ->
     let mut request = SendRequest::new(String::new()).scope(caller.scope.clone());
     request.message = Message::user(new.message);
     request.entrance = ENTRANCE.into();
+    request.caller = Some(caller.maker());
     request.context = new.context;
     if let Some(id) = new.conversation {
         let id = ConversationId::new(&id);
@@ -247,7 +248,7 @@ pub(super) fn choice(caller: &Caller, agent: Option<String>, model: Option<&str>
         }
         None => Vec::new(),
     };
-    Ok(Choice { agent, models, so_far: None })
+    Ok(Choice { agent, models, ..Choice::default() })
 }
 
 /// The run of that id, which has to be theirs.

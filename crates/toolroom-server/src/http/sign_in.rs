@@ -16,17 +16,15 @@ use super::route::Route;
 use super::server::Server;
 use crate::identity::BROWSER_LASTS;
 
+/// Where a link leads.
+pub(super) const PATH: &str = "/sign-in/{link}";
+
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get(
-            "/sign-in/{link}",
-            Need::Nothing,
-            "Signs the owner's browser in; the link works once.",
-            enter,
-        )
-        .reply_of(303, "", "The browser is signed in and led on.")
-        .with("Location", "Where it goes on.")
-        .with("Set-Cookie", "What the browser shows from now on."),
+        Route::get(PATH, Need::Nothing, "Signs the owner's browser in; the link works once.", enter)
+            .reply_of(303, "", "The browser is signed in and led on.")
+            .with("Location", "Where it goes on.")
+            .with("Set-Cookie", "What the browser shows from now on."),
         Route::post("/sign-out", Need::Owner, "Signs the owner's browser out.", leave)
             .reply_of(204, "", "The browser is signed out.")
             .with("Set-Cookie", "Takes the cookie out of the browser."),
@@ -41,10 +39,11 @@ async fn enter(
 ) -> Result<Response, Problem> {
     // Programs that look at links in passing do not use them up.
     if method == Method::HEAD {
+        server.pacing.address(Instant::now(), sender)?;
         return Err(Problem::method_not_allowed());
     }
-    server.pacing.link(Instant::now(), sender)?;
     let Some(cookie) = server.doorkeeper.sign_in(&link).await? else {
+        server.pacing.wrong_link(Instant::now(), sender)?;
         let detail = "this link was used or is too old; `toolroom serve` prints a new one when it starts";
         return Err(Problem::forbidden(detail));
     };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use toolroom::approval::Responder;
 use toolroom::conversation::AgentId;
 use toolroom::provenance::CallSource;
 use toolroom::scope::Scope;
@@ -60,7 +61,33 @@ impl Caller {
 
     /// Where direct calls of this caller come from.
     pub(crate) fn source(&self) -> CallSource {
-        CallSource::Caller(self.name().into())
+        CallSource::Caller(self.maker())
+    }
+
+    /// Who makes their calls, as these are kept: beside the user of a token its agent alone, so that a new token of the same
+    /// user still answers.
+    pub(crate) fn maker(&self) -> Arc<str> {
+        match &self.who {
+            Who::EndUser(user) => ["user:", user.agent.as_str()].concat().into(),
+            Who::Owner | Who::Key(_) => self.name().into(),
+        }
+    }
+
+    /// With which rights they answer where operators do.
+    pub(crate) fn responder(&self) -> Responder {
+        match self.responder_as_caller() {
+            Responder::Approver => Responder::Operator,
+            other => other,
+        }
+    }
+
+    /// With which rights they answer on the wire over which the call came: what the operator has to answer stays open there.
+    pub(crate) fn responder_as_caller(&self) -> Responder {
+        match (self.may(Permission::Approve), self.may(Permission::Answer)) {
+            (true, _) => Responder::Approver,
+            (false, true) => Responder::Caller(self.maker()),
+            (false, false) => Responder::Observer,
+        }
     }
 
     /// Who it is, for what is counted and kept by caller.

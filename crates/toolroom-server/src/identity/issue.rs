@@ -94,9 +94,11 @@ pub(crate) struct Rotation {
     pub(crate) overlap: Duration,
     /// Until when the new one holds.
     pub(crate) expires_at: Option<Timestamp>,
+    /// What the new one may do beside what the old one may.
+    pub(crate) added: Vec<Permission>,
 }
 
-/// Makes a key that may do the same as another, which soon holds no longer.
+/// Makes a key that may do what another may, and what is added to it; the other one soon holds no longer.
 pub(crate) async fn rotate_key(
     store: &Store,
     clock: &dyn Clock,
@@ -108,7 +110,8 @@ pub(crate) async fn rotate_key(
     if !holds(old, now) {
         return Err(IssueError::Standing(format!("`{}` no longer holds; make a new key", old.name)));
     }
-    let permissions: Vec<Permission> = permissions_of(old);
+    let mut permissions: Vec<Permission> = permissions_of(old);
+    permissions.extend(rotation.added);
     refuse_more_than(giver, &permissions)?;
     let origins = old.origins.iter().filter_map(|origin| origin.parse::<WebOrigin>().ok()).collect();
     let new = NewKey {

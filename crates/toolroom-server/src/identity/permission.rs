@@ -16,18 +16,20 @@ pub(crate) enum Permission {
     Call,
     /// Talk to agents.
     Chat,
+    /// Answer questions about calls of its own, each for itself. A new key has it only where it is named.
+    Answer,
     /// Make tokens for end users.
     Mint,
     /// Change what the project is made of: switches, agents, memories, keys.
     Manage,
-    /// Answer questions as the operator. No new key has it unless somebody says so.
+    /// Answer every question as the operator, also for later calls. A new key has it only where it is named.
     Approve,
 }
 
 impl Permission {
     /// All there are, the mildest first.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Read, Self::Call, Self::Chat, Self::Mint, Self::Manage, Self::Approve];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Read, Self::Call, Self::Chat, Self::Answer, Self::Mint, Self::Manage, Self::Approve];
 
     /// What a new key may do where nothing is said.
     pub(crate) const USUAL: [Self; 3] = [Self::Read, Self::Call, Self::Chat];
@@ -38,6 +40,7 @@ impl Permission {
             Self::Read => "read",
             Self::Call => "call",
             Self::Chat => "chat",
+            Self::Answer => "answer",
             Self::Mint => "mint",
             Self::Manage => "manage",
             Self::Approve => "approve",
@@ -52,6 +55,7 @@ impl Permission {
             Self::Mint => 8,
             Self::Manage => 16,
             Self::Approve => 32,
+            Self::Answer => 64,
         }
     }
 }
@@ -64,7 +68,7 @@ impl fmt::Display for Permission {
 
 /// There is no such permission.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no scope `{0}`; scopes are read, call, chat, mint, manage and approve")]
+#[error("there is no scope `{0}`; scopes are read, call, chat, answer, mint, manage and approve")]
 pub(crate) struct UnknownPermission(String);
 
 impl FromStr for Permission {
@@ -106,6 +110,7 @@ mod tests {
             assert!(Permissions::from_iter([permission]).has(permission));
         }
         assert!("Read".parse::<Permission>().is_err());
-        assert!(!Permission::USUAL.contains(&Permission::Approve));
+        let named_only = [Permission::Answer, Permission::Approve];
+        assert!(named_only.iter().all(|permission| !Permission::USUAL.contains(permission)));
     }
 }

@@ -19,6 +19,7 @@ use super::desk::{Calls, Desk};
 use super::dialogue::{Ask, input_required};
 use super::form::{self, Said};
 use super::parked::key_of;
+use super::peer::Asker;
 use super::refusal::Refusal;
 use super::reply::{Reuse, finish};
 use super::state::{self, Carried};
@@ -49,7 +50,7 @@ impl Desk {
         pending: &Pending,
     ) -> Result<String, Refusal> {
         let client = &wish.asker.client;
-        if pending.by != Answerer::Caller || !client.can_ask() {
+        if wish.asker.peer.answers(pending).is_empty() || !client.can_ask() {
             return Ok(self.left_to_others(wish, call, pending));
         }
         let mut why = None;
@@ -132,7 +133,8 @@ impl Desk {
             Said::Answer(answer) => answer,
         };
         let scope = wish.asker.peer.scope.clone();
-        let request = AnswerRequest { call: call.clone(), scope, by: Answerer::Caller, answer, when: None };
+        let by = wish.asker.peer.responder.clone();
+        let request = AnswerRequest { call: call.clone(), scope, by, answer, when: None };
         match self.app.room.answer(request).await {
             // Somebody was faster: then theirs counts.
             Ok(_) | Err(AnswerError::Decide(DecideError::NotWaiting(_))) => Ok(Some(Taken::Yes)),
@@ -152,7 +154,8 @@ impl Desk {
         arguments: Arguments,
     ) -> Result<Taken, Refusal> {
         let scope = wish.asker.peer.scope.clone();
-        let request = EditRequest { call: call.clone(), scope, by: Answerer::Caller, arguments };
+        let by = wish.asker.peer.responder.clone();
+        let request = EditRequest { call: call.clone(), scope, by, arguments };
         match self.app.room.edit(request).await {
             Ok(_) | Err(EditError::Decide(DecideError::NotWaiting(_))) => Ok(Taken::Yes),
             Err(EditError::Decide(DecideError::Ledger(error))) => Err(Refusal::failure(&error)),
@@ -225,7 +228,7 @@ impl Desk {
         why: Option<&str>,
     ) -> Result<Ask, Refusal> {
         let asked = self.asked(wish, call).await?;
-        Ok(form::question(wish.entry.spec(), asked.as_ref(), pending, why))
+        Ok(form::question(wish.entry.spec(), asked.as_ref(), pending, wish.asker.peer.answers(pending), why))
     }
 
     fn asked_again(&self, wish: &Wish<'_>, call: &CallId, ask: Ask) -> Result<String, Refusal> {
@@ -238,19 +241,25 @@ impl Desk {
     /// Says who can approve a call, and how; the same call, made again, is that one.
     fn left_to_others(&self, wish: &Wish<'_>, call: &CallId, pending: &Pending) -> String {
         self.parked.remember(&wish.asker.peer.scope, key_of(wish), call);
-        finish(wish.asker.client.era, Reuse::Never, content::failed(&how_to_approve(call, pending)))
+        finish(
+            wish.asker.client.era,
+            Reuse::Never,
+            content::failed(&how_to_approve(wish.asker, call, pending)),
+        )
     }
 }
 
 /// Who can approve a call, and how.
-pub(super) fn how_to_approve(call: &CallId, pending: &Pending) -> String {
-    let whose = match pending.by {
-        Answerer::Caller | Answerer::Client => "you, or the operator,",
-        Answerer::Operator => "the operator",
+pub(super) fn how_to_approve(asker: &Asker, call: &CallId, pending: &Pending) -> String {
+    let why_not_here = match (pending.by, asker.peer.answers(pending)) {
+        (Answerer::Caller, []) => " (this key may not, as it has no scope `answer`)",
+        (Answerer::Operator, []) => "",
+        _ if asker.client.can_ask() => "",
+        _ => " (this client cannot show the question to its user)",
     };
     format!(
-        "waits for approval: {}\nhint: {whose} can answer with `toolroom approvals approve {call}`; then make the same call \
-         again, and it runs",
+        "waits for approval: {}\nhint: the operator can answer with `toolroom approvals approve {call}`{why_not_here}; then \
+         make the same call again, and it runs",
         pending.reason
     )
 }

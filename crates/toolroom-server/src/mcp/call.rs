@@ -14,7 +14,6 @@ use super::dialogue::{Brought, Dialogue, HeldDialogue, Wanted};
 use super::listing::promise;
 use super::names;
 use super::params::Params;
-use super::parked::made_by;
 use super::peer::Asker;
 use super::progress::Signs;
 use super::refusal::Refusal;
@@ -41,9 +40,9 @@ impl Wish<'_> {
     fn request(&self, id: CallId, arguments: Map<String, Value>) -> CallRequest {
         let (tool, peer) = (self.entry.spec().id.as_str(), &self.asker.peer);
         let request = CallRequest::through(ENTRANCE, tool, peer.scope.clone(), self.stop.clone());
-        let request =
-            request.id(id).arguments(arguments).metadata(made_by(&peer.name)).source(self.asker.source());
-        CallRequest { progress: self.progress.clone(), ..request }
+        let request = request.id(id).arguments(arguments).source(self.asker.source());
+        let caller = Some(Arc::clone(&peer.name));
+        CallRequest { caller, progress: self.progress.clone(), ..request }
     }
 }
 

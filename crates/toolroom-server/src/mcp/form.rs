@@ -39,8 +39,23 @@ pub(super) const NONE_OF_THEM: &str = "that was none of the answers";
 /// What is said to an edit without arguments that can be read.
 const NO_ARGUMENTS: &str = "`edit` needs all arguments to use instead, as a JSON object";
 
-/// The question about a call; `why` an answer was not taken before.
-pub(super) fn question(spec: &ToolSpec, asked: Option<&Asked>, pending: &Pending, why: Option<&str>) -> Ask {
+/// The answers that a form can hold, and what each means.
+const MEANINGS: [(Answer, &str); 5] = [
+    (Answer::Once, "this call"),
+    (Answer::Always, "this and later ones, for every key of this project"),
+    (Answer::No, "not this one"),
+    (Answer::Never, "none, for every key of this project"),
+    (Answer::Edit, "this call, with other arguments"),
+];
+
+/// The question about a call, with the answers that are taken; `why` one was not taken before.
+pub(super) fn question(
+    spec: &ToolSpec,
+    asked: Option<&Asked>,
+    pending: &Pending,
+    answers: &[Answer],
+    why: Option<&str>,
+) -> Ask {
     let again = why.map(|why| format!("This was not taken: {}\n\n", sentence(why))).unwrap_or_default();
     // What strangers say of themselves comes last, and in one line: they could write the rest of the question.
     let message = format!(
@@ -50,14 +65,17 @@ pub(super) fn question(spec: &ToolSpec, asked: Option<&Asked>, pending: &Pending
         sentence(&pending.reason),
         sentence(&spec.title),
     );
+    let offered: Vec<_> = MEANINGS.into_iter().filter(|(answer, _)| answers.contains(answer)).collect();
+    let names: Vec<&str> = offered.iter().map(|(answer, _)| answer.as_str()).collect();
+    let meanings: Vec<String> =
+        offered.iter().map(|(answer, meaning)| format!("{}: {meaning}", answer.as_str())).collect();
     let schema = json!({
         "type": "object",
         "properties": {FIELD: {
             "type": "string",
             "title": "Answer",
-            "description": "once: this call; always: this and later ones, for every key of this project; no: not this \
-                            one; never: none, for every key of this project; edit: this call, with other arguments",
-            "enum": ["once", "always", "no", "never", "edit"],
+            "description": meanings.join("; "),
+            "enum": names,
         }, ARGUMENTS_FIELD: {
             "type": "string",
             "title": "Other arguments",

@@ -32,14 +32,6 @@ const MOST_READ: u32 = 4_096;
 /// Calls that were parked here lately and are remembered beside what was read.
 const MOST_LATELY: usize = 1_024;
 
-/// What an entrance says of a call: who made it.
-const CALLER: &str = "mcp/caller";
-
-/// What is said of a call of this caller, so that it is found for nobody else.
-pub(super) fn made_by(caller: &str) -> Map<String, Value> {
-    [(CALLER.to_owned(), Value::from(caller))].into_iter().collect()
-}
-
 /// Calls that wait, by whose data they are about.
 #[derive(Debug, Default)]
 pub(super) struct Parked(Mutex<HashMap<Scope, Read>>);
@@ -155,7 +147,7 @@ impl Desk {
             let Some(asked) = Box::pin(self.asked(wish, &call)).await? else { continue };
             let is_alive =
                 is_open(asked.question.state) && !asked.question.is_late(self.app.room.clock().now());
-            let is_theirs = asked.metadata.get(CALLER).is_some_and(|caller| *caller == *peer.name);
+            let is_theirs = asked.caller.as_deref() == Some(&*peer.name);
             if is_alive && is_theirs && is_about(wish, &asked, arguments) {
                 return Ok(Some(call));
             }
@@ -171,9 +163,9 @@ impl Desk {
         for question in inbox.map_err(|error| Refusal::failure(&error))?.questions {
             // What cannot be opened any more cannot be run.
             let Ok(asked) = self.app.room.opened(question) else { continue };
-            let Some(caller) = asked.metadata.get(CALLER).and_then(Value::as_str) else { continue };
+            let Some(caller) = asked.caller else { continue };
             let Question { record, .. } = asked.question;
-            let alike = calls.entry((caller.into(), record.tool)).or_default();
+            let alike = calls.entry((caller, record.tool)).or_default();
             if alike.len() < MOST_ALIKE {
                 alike.push(record.id);
             }

@@ -4,6 +4,9 @@ use std::any::Any;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolroom::approval::Responder;
+use toolroom::call::Pending;
+use toolroom::ledger::Answer;
 use toolroom::provenance::CallSource;
 use toolroom::scope::Scope;
 
@@ -27,14 +30,28 @@ pub(crate) struct Peer {
     pub(crate) may_read: bool,
     /// Where their calls come from, unless they come from a session.
     pub(crate) source: CallSource,
+    /// With which rights they answer questions about their calls.
+    pub(super) responder: Responder,
 }
 
 impl Peer {
-    /// Somebody who was let in over HTTP.
+    /// A caller that was let in over HTTP.
     pub(crate) fn of(caller: Caller) -> Arc<Self> {
-        let (name, may_read) = (caller.name().into(), caller.may(Permission::Read));
-        let source = caller.source();
-        Arc::new(Self { scope: caller.scope, name, may_read, source })
+        let (name, may_read) = (caller.maker(), caller.may(Permission::Read));
+        let (source, responder) = (caller.source(), caller.responder_as_caller());
+        Arc::new(Self { scope: caller.scope, name, may_read, source, responder })
+    }
+
+    /// A client that started us: a program, which is not the person who owns the data folder. Its calls are one session.
+    pub(crate) fn started_by(owner: Scope) -> Self {
+        let name: Arc<str> = "stdio".into();
+        let source = CallSource::Session(source_id());
+        Self { scope: owner, may_read: true, source, responder: Responder::Caller(Arc::clone(&name)), name }
+    }
+
+    /// The answers that are taken from them to a question about a call of theirs.
+    pub(super) fn answers(&self, pending: &Pending) -> &'static [Answer] {
+        self.responder.answers(&pending.rule, pending.by, Some(&self.name))
     }
 }
 

@@ -146,7 +146,7 @@ impl Desk {
             QuestionState::Granted => {
                 "it was approved, and has not run\nhint: make the same call again, and it runs".to_owned()
             }
-            _ => how_to_approve(call, &pending(&question)),
+            _ => how_to_approve(asker, call, &pending(&question)),
         };
         Ok(Stage::Ended(Ok(content::failed(&text))))
     }

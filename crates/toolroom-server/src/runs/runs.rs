@@ -213,7 +213,7 @@ impl Runs {
         let run = self.conversations().run(scope, id).await.map_err(RunError::from)?;
         let run = run.ok_or_else(|| BeginError::NotFound(id.clone()))?;
         let so_far = run.model.as_deref().and_then(|model| model.parse().ok());
-        let choice = Choice { agent: Some(run.agent.to_string()), models: Vec::new(), so_far };
+        let choice = Choice { agent: Some(run.agent.to_string()), so_far, ..Choice::default() };
         let agent = agents::open(&self.app, &run.scope, &choice).await?.agent;
         Ok((run, agent))
     }

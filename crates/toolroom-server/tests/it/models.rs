@@ -1,10 +1,12 @@
 //! `toolroom models`: who can be asked, what a trial says, and who may not decide about it.
 
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use serde_json::json;
 
 use crate::aimock::Aimock;
+use crate::home::{Home, binary, ran};
 use crate::project::Project;
 
 const KEY: &str = "sk-model-key-0123456789abcdef";
@@ -141,4 +143,30 @@ fn a_key_that_is_written_into_a_file_is_refused_and_not_repeated() {
     let ran = project.finish(command(&project, &[], &["models"]));
     assert!(ran.code != 0 && ran.err.contains("a key itself does not belong here"), "{ran:?}");
     assert!(!ran.err.contains(KEY) && !ran.out.contains(KEY), "{ran:?}");
+}
+
+#[test]
+fn no_wire_opens_a_port_of_this_machine_by_naming_a_model() {
+    let home = Home::new();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/vendor_ports.py");
+    let mut python = Command::new("unshare");
+    python.args(["--user", "--map-root-user", "--net", "python3"]).arg(script).arg(binary());
+    python.env("TOOLROOM_HOME", home.path()).stdin(Stdio::null());
+    for vendor in ["OLLAMA_HOST", "LMSTUDIO_BASE_URL", "LLAMACPP_BASE_URL", "VLLM_BASE_URL"] {
+        python.env_remove(vendor);
+    }
+    let told = ran(python.output().unwrap()).ended(0).json();
+    assert_eq!(told["hits_by_wire"], json!([]), "{told}");
+    for asked in told["wire"].as_array().unwrap() {
+        let door = asked[0].as_str().unwrap();
+        // As for a vendor whose key is missing; without its ranker an agent goes on.
+        let expected = match door {
+            "model" => 404,
+            door if door.ends_with("-main") => 502,
+            _ => 200,
+        };
+        assert_eq!(asked[2], expected, "{asked}");
+    }
+    let by_owner = told["hits_by_owner"].as_array().unwrap();
+    assert!(!by_owner.is_empty() && by_owner.iter().all(|port| port == 11434), "{told}");
 }

@@ -68,6 +68,7 @@ async fn talk(store: &Store, id: &str, letters: usize) {
         conversation: conversation.id.clone(),
         scope: Scope::default(),
         agent: AgentId::new("default"),
+        caller: None,
         entrance: "cli".into(),
         seat: toolroom::call::Seat::Here,
         state: RunState::Running,

@@ -125,6 +125,7 @@ fn step(run: &str, conversation: &str, letters: usize) -> Work {
         conversation: ConversationId::new(conversation),
         scope: Scope::default(),
         agent: AgentId::new("default"),
+        caller: None,
         entrance: "cli".into(),
         seat: toolroom::call::Seat::Here,
         state: RunState::Running,

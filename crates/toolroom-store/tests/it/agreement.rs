@@ -121,7 +121,7 @@ fn answer_result(result: &Result<(), DecideError>) -> Outcome {
     match result {
         Ok(()) => Outcome::Taken,
         Err(DecideError::NotWaiting(_)) => Outcome::NotWaiting,
-        Err(DecideError::NotYours) => Outcome::NotYours,
+        Err(DecideError::NotYours | DecideError::NotOwn | DecideError::TooFar(_)) => Outcome::NotYours,
         Err(DecideError::OnlyClient) => Outcome::OnlyClient,
         Err(DecideError::Ledger(_)) => Outcome::Refused,
     }

@@ -158,6 +158,7 @@ impl Agent {
             conversation: id.clone(),
             scope: request.scope,
             agent: self.record.id.clone(),
+            caller: request.caller,
             entrance: request.entrance,
             seat: request.seat,
             state: RunState::Running,

@@ -153,6 +153,7 @@ impl Working<'_> {
             .choice(Arc::clone(&self.agent.choice))
             .provenance(before)
             .source(self.run.source.clone());
+        request.caller.clone_from(&self.run.caller);
         request.progress = self.progress_of(&call.id);
         request.client_tool = self.run.client_tools.of(tool).cloned();
         request

@@ -34,6 +34,8 @@ pub struct SendRequest {
     pub history: Vec<Message>,
     /// Who says it.
     pub scope: Scope,
+    /// The same, as the entrance knows them: the key, for example. Only they may answer its calls as their caller.
+    pub caller: Option<Arc<str>>,
     /// Which entrance it came through.
     pub entrance: Arc<str>,
     /// Where the person sits who says it.
@@ -61,6 +63,7 @@ impl SendRequest {
             message: Message::user(text),
             history: Vec::new(),
             scope: Scope::default(),
+            caller: None,
             entrance: "embedded".into(),
             seat: Seat::default(),
             source: CallSource::default(),

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::reach::is_about;
+use super::responder::Responder;
 use super::sealed::{Lift, SealedRequest};
 use crate::catalog::Entry;
 use crate::ledger::{
-    Answer, AnswerId, Answerer, CallId, CallRecord, DecideError, Decision, Question, SealError,
-    StandingAnswer,
+    Answer, AnswerId, CallId, CallRecord, DecideError, Decision, Question, SealError, StandingAnswer,
 };
 use crate::policy::{Condition, ConditionError, Ruling, asks_each_time};
 use crate::redact::RedactionError;
@@ -23,9 +23,8 @@ pub struct AnswerRequest {
     pub call: CallId,
     /// Who answers.
     pub scope: Scope,
-    /// As whom: an entrance knows whether its people are callers or operators. A client does not answer, it
-    /// [delivers](Toolroom::deliver).
-    pub by: Answerer,
+    /// With which rights. A client does not answer, it [delivers](Toolroom::deliver).
+    pub by: Responder,
     /// What is said. [`Answer::Edit`] has a method of its own.
     pub answer: Answer,
     /// For *session*, *always* and *never*: which calls of the tool it is about; all of them, if absent.
@@ -87,13 +86,12 @@ impl Toolroom {
     /// # Errors
     /// When nothing waits, when somebody else has to answer, or when the answer makes no sense.
     pub async fn answer(&self, request: AnswerRequest) -> Result<Option<StandingAnswer>, AnswerError> {
-        DecideError::check_person(request.by)?;
         let standing = self.standing_answer(&request).await?;
         let decision = Decision {
             call: request.call,
             scope: request.scope,
             answer: request.answer,
-            by: request.by,
+            by: request.by.answerer(),
             at: self.clock.now(),
             standing: standing.clone(),
         };
@@ -109,6 +107,7 @@ impl Toolroom {
         &self,
         request: &AnswerRequest,
     ) -> Result<Option<StandingAnswer>, AnswerError> {
+        self.check_responder(&request.by, &request.scope, &request.call, request.answer).await?;
         let effect = match request.answer {
             Answer::Session | Answer::Always => Ruling::Allow,
             Answer::Never => Ruling::Deny,
@@ -144,7 +143,7 @@ impl Toolroom {
             thread: question.record.thread.clone().filter(|_| request.answer == Answer::Session),
             destination: None,
             call: request.call.clone(),
-            by: request.by,
+            by: request.by.answerer(),
             at: self.clock.now(),
         };
         self.check_standing(&standing, entry.as_deref(), &question)?;

@@ -1,8 +1,7 @@
 //! What exactly is asked.
 
 use std::borrow::Cow;
-
-use serde_json::{Map, Value};
+use std::sync::Arc;
 
 use super::sealed::SealedRequest;
 use crate::ledger::{CallId, LedgerError, Question, SealError};
@@ -18,8 +17,8 @@ pub struct Asked {
     pub question: Question,
     /// The exact arguments; `None` when they are no longer, or were never, kept.
     pub arguments: Option<Arguments>,
-    /// What the entrance said about the call; nothing when it is no longer kept.
-    pub metadata: Map<String, Value>,
+    /// Who made the call, where its entrance said so; nothing when it is no longer kept.
+    pub caller: Option<Arc<str>>,
 }
 
 /// Why a question cannot be shown.
@@ -50,9 +49,9 @@ impl Toolroom {
     /// # Errors
     /// When it cannot be opened.
     pub fn opened(&self, question: Question) -> Result<Asked, SealError> {
-        let kept = SealedRequest::open(self, &question)?.map(|request| (request.arguments, request.metadata));
-        let (arguments, metadata) = kept.unzip();
-        Ok(Asked { question, arguments, metadata: metadata.unwrap_or_default() })
+        let kept = SealedRequest::open(self, &question)?.map(|request| (request.arguments, request.caller));
+        let (arguments, caller) = kept.unzip();
+        Ok(Asked { question, arguments, caller: caller.flatten() })
     }
 
     /// The rule that would ask about a call like the parked one if it were made now, with the answers that stand by

@@ -1,8 +1,9 @@
 //! Saying yes to other arguments.
 
+use super::responder::Responder;
 use super::sealed::SealedRequest;
 use crate::call::Denial;
-use crate::ledger::{Answerer, CallId, DecideError, SealError};
+use crate::ledger::{Answer, Answerer, CallId, DecideError, SealError};
 use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::{Arguments, ToolError};
@@ -14,8 +15,8 @@ pub struct EditRequest {
     pub call: CallId,
     /// Who edits.
     pub scope: Scope,
-    /// As whom.
-    pub by: Answerer,
+    /// With which rights.
+    pub by: Responder,
     /// The whole arguments to use instead.
     pub arguments: Arguments,
 }
@@ -57,7 +58,7 @@ impl Toolroom {
     /// # Errors
     /// When nothing waits, or when the other arguments are refused or denied. The old question then stays.
     pub async fn edit(&self, edit: EditRequest) -> Result<Edited, EditError> {
-        DecideError::check_person(edit.by)?;
+        self.check_responder(&edit.by, &edit.scope, &edit.call, Answer::Edit).await?;
         let question = self.question(&edit.scope, &edit.call).await?;
         let sealed = SealedRequest::open(self, &question)?.ok_or(EditError::NotKept)?;
         let mut request = sealed.into_request(&question.record).arguments(edit.arguments.clone());

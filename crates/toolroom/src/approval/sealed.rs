@@ -18,6 +18,9 @@ use crate::tool::{Arguments, ClientTool};
 pub(crate) struct SealedRequest {
     pub(crate) arguments: Arguments,
     context: Map<String, Value>,
+    /// Who made it; nothing is known of what was sealed before this was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) caller: Option<Arc<str>>,
     pub(super) metadata: Map<String, Value>,
     pub(crate) provenance: Provenance,
     timeout: Option<Duration>,
@@ -64,6 +67,7 @@ impl SealedRequest {
             .provenance(self.provenance)
             .source(self.source)
             .seat(self.seat);
+        request.caller = self.caller;
         request.thread.clone_from(&record.thread);
         request.run.clone_from(&record.run);
         request.model_call.clone_from(&record.model_call);
@@ -88,6 +92,7 @@ pub(crate) fn keep(
     let kept = SealedRequest {
         arguments: arguments.clone(),
         context: request.context.clone(),
+        caller: request.caller.clone(),
         metadata: request.metadata.clone(),
         provenance: request.provenance,
         source: request.source.clone(),

@@ -211,9 +211,10 @@ impl Toolroom {
         let verdict = tellable(verdict, &call);
         let park = question(self, &entry, &arguments, &verdict, &call)?;
         let id = park.record.id.clone();
-        let waits_for = (!edit.by.may_answer_for(verdict.by)).then_some(verdict.by);
+        let by = edit.by.answerer();
+        let waits_for = (!by.may_answer_for(verdict.by)).then_some(verdict.by);
         let at = self.clock.now();
-        self.ledger.edit(EditCall { of: edit.call, scope: edit.scope, by: edit.by, at, park }).await?;
+        self.ledger.edit(EditCall { of: edit.call, scope: edit.scope, by, at, park }).await?;
         Ok(Edited { call: id, waits_for })
     }
 }

@@ -142,9 +142,12 @@ impl Toolroom {
             // Somebody was quicker; how it stands now is seen when it goes on.
             Ok(()) | Err(DecideError::NotWaiting(_)) => Ok(()),
             Err(DecideError::Ledger(error)) => Err(error.into()),
-            Err(DecideError::NotYours | DecideError::OnlyClient) => {
-                Err(DeliverError::NotHanded(question.record.id.clone()))
-            }
+            Err(
+                DecideError::NotYours
+                | DecideError::NotOwn
+                | DecideError::TooFar(_)
+                | DecideError::OnlyClient,
+            ) => Err(DeliverError::NotHanded(question.record.id.clone())),
         }
     }
 }

@@ -46,6 +46,8 @@ pub struct CallRequest {
     pub arguments: GivenArguments,
     /// Whose call it is.
     pub scope: Scope,
+    /// Who makes it, as the entrance knows them: the key, for example. Only they may answer it as its caller.
+    pub caller: Option<Arc<str>>,
     /// Which entrance it came through.
     pub entrance: Arc<str>,
     /// Where the person sits whom it is for.
@@ -97,6 +99,7 @@ impl CallRequest {
             tool: tool.into(),
             arguments: GivenArguments::Object(Map::new()),
             scope,
+            caller: None,
             entrance: entrance.into(),
             seat: Seat::default(),
             thread: None,

@@ -98,6 +98,9 @@ pub struct Run {
     pub scope: Scope,
     /// Who answers.
     pub agent: AgentId,
+    /// Who sent the message, where its entrance said so: `key:` and the id of the key, for example.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Arc<str>>,
     /// Which entrance the message came through.
     pub entrance: Arc<str>,
     /// Where the person sits whose message it was.

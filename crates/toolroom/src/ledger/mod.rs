@@ -226,6 +226,15 @@ pub enum DecideError {
     /// The rule asks for somebody else's answer.
     #[error("this call has to be answered by the operator")]
     NotYours,
+    /// It is another caller's call, or this caller may not answer at all.
+    #[error(
+        "this call has to be answered by another caller or the operator: a caller needs the scope `answer` for its own \
+         calls, and `approve` for all others"
+    )]
+    NotOwn,
+    /// The answer decides about more than this call.
+    #[error("`{}` decides about later calls as well, which needs the scope `approve`", .0.as_str())]
+    TooFar(Answer),
     /// A client runs the tool, and nobody can answer in its place.
     #[error(
         "this call waits for the result of the client that runs it; no answer of a person takes its place"
@@ -237,11 +246,6 @@ pub enum DecideError {
 }
 
 impl DecideError {
-    /// Whether it is a person who answers: a client brings results, and is asked nothing.
-    pub(crate) fn check_person(by: Answerer) -> Result<(), Self> {
-        if by == Answerer::Client { Err(Self::OnlyClient) } else { Ok(()) }
-    }
-
     /// Whether somebody who answers as `by` may answer what `wanted` has to answer.
     ///
     /// # Errors

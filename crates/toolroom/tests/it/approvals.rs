@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use toolroom::approval::{AnswerError, AnswerRequest, EditError, EditRequest};
+use toolroom::approval::{AnswerError, AnswerRequest, EditError, EditRequest, Responder};
 use toolroom::call::{CallReport, CallRequest, CancellationToken, Outcome, ResumeError, ResumeRequest};
 use toolroom::catalog::Catalog;
 use toolroom::clock::Timestamp;
@@ -101,10 +101,10 @@ impl Desk {
     }
 
     async fn answer(&self, call: &CallId, answer: Answer) -> Result<(), AnswerError> {
-        self.answer_as(call, answer, Answerer::Caller).await
+        self.answer_as(call, answer, Responder::Approver).await
     }
 
-    async fn answer_as(&self, call: &CallId, answer: Answer, by: Answerer) -> Result<(), AnswerError> {
+    async fn answer_as(&self, call: &CallId, answer: Answer, by: Responder) -> Result<(), AnswerError> {
         let request = AnswerRequest { call: call.clone(), scope: Scope::default(), by, answer, when: None };
         self.room.answer(request).await.map(drop)
     }
@@ -245,7 +245,7 @@ async fn always_is_narrowed_by_a_condition_that_must_hold_for_the_call_itself() 
     let always = |when: &str| AnswerRequest {
         call: call.clone(),
         scope: Scope::default(),
-        by: Answerer::Caller,
+        by: Responder::Approver,
         answer: Answer::Always,
         when: Some(when.to_owned()),
     };
@@ -329,7 +329,7 @@ async fn what_a_tool_asks_the_operator_only_the_operator_answers() {
             assert!(matches!(refused, Err(AnswerError::Decide(DecideError::NotYours))), "{refused:?}");
         }
         assert_eq!(desk.state(&call).await, QuestionState::Waiting);
-        desk.answer_as(&call, Answer::Once, Answerer::Operator).await.unwrap();
+        desk.answer_as(&call, Answer::Once, Responder::Operator).await.unwrap();
         assert!(matches!(desk.resume(&call).await.unwrap().outcome, Outcome::Done(_)));
     }
 }
@@ -350,7 +350,7 @@ async fn a_callers_earlier_yes_does_not_answer_for_the_operator() {
     // The same definition; the tool only judges otherwise now.
     judged(|_| Judgement::AskOperator("for good".into()));
     let call = desk.parked().await;
-    desk.answer_as(&call, Answer::Always, Answerer::Operator).await.unwrap();
+    desk.answer_as(&call, Answer::Always, Responder::Operator).await.unwrap();
     assert!(matches!(desk.room.call(request()).await.outcome, Outcome::Done(_)));
 }
 
@@ -438,14 +438,14 @@ async fn only_the_operator_answers_what_is_the_operators() {
             "{answer:?}"
         );
     }
-    let edit = desk.room.edit(edited(&call, Answerer::Caller, json!({"text": "mine"}))).await;
+    let edit = desk.room.edit(edited(&call, Responder::Approver, json!({"text": "mine"}))).await;
     assert!(matches!(edit, Err(EditError::Decide(DecideError::NotYours))), "{edit:?}");
     assert_eq!(desk.state(&call).await, QuestionState::Waiting);
-    desk.answer_as(&call, Answer::Once, Answerer::Operator).await.unwrap();
+    desk.answer_as(&call, Answer::Once, Responder::Operator).await.unwrap();
     assert!(matches!(desk.resume(&call).await.unwrap().outcome, Outcome::Done(_)));
 }
 
-fn edited(call: &CallId, by: Answerer, arguments: Value) -> EditRequest {
+fn edited(call: &CallId, by: Responder, arguments: Value) -> EditRequest {
     let Value::Object(arguments) = arguments else { panic!("an object") };
     EditRequest { call: call.clone(), scope: Scope::default(), by, arguments }
 }
@@ -457,13 +457,13 @@ async fn an_edit_is_a_call_of_its_own_through_the_same_checks() {
     let desk = Desk::with(note(Effect::OnceOnlyWrite), vec![deny, operator]);
     let call = desk.parked().await;
 
-    let wrong = desk.room.edit(edited(&call, Answerer::Caller, json!({"text": 5}))).await;
+    let wrong = desk.room.edit(edited(&call, Responder::Approver, json!({"text": 5}))).await;
     assert!(matches!(wrong, Err(EditError::Refused(_))), "{wrong:?}");
-    let denied = desk.room.edit(edited(&call, Answerer::Operator, json!({"text": "a secret"}))).await;
+    let denied = desk.room.edit(edited(&call, Responder::Operator, json!({"text": "a secret"}))).await;
     assert!(matches!(denied, Err(EditError::Denied(_))), "{denied:?}");
     assert_eq!(desk.state(&call).await, QuestionState::Waiting, "the old question still waits");
 
-    let new = desk.room.edit(edited(&call, Answerer::Caller, json!({"text": "bye"}))).await.unwrap();
+    let new = desk.room.edit(edited(&call, Responder::Approver, json!({"text": "bye"}))).await.unwrap();
     assert_eq!(new.waits_for, None);
     assert_eq!((desk.status(&call).await, desk.ran()), (CallStatus::Denied, 0));
     let old = desk.resume(&call).await;
@@ -473,10 +473,74 @@ async fn an_edit_is_a_call_of_its_own_through_the_same_checks() {
 
     let call = desk.parked().await;
     let long = json!({"text": "longer than ten characters"});
-    let new = desk.room.edit(edited(&call, Answerer::Caller, long)).await.unwrap();
+    let new = desk.room.edit(edited(&call, Responder::Approver, long)).await.unwrap();
     assert_eq!(new.waits_for, Some(Answerer::Operator), "a caller cannot edit their way past the operator");
     assert!(matches!(desk.resume(&new.call).await.unwrap().outcome, Outcome::Pending(_)));
     assert_eq!(desk.ran(), 1);
+}
+
+fn made_by(caller: &str) -> CallRequest {
+    CallRequest { caller: Some(caller.into()), ..request() }
+}
+
+#[tokio::test]
+async fn a_caller_answers_its_own_calls_and_decides_about_no_others() {
+    let desk = Desk::new();
+    let caller = |name: &str| Responder::Caller(name.into());
+    let calls =
+        [desk.park(made_by("key:own")).await, desk.park(made_by("key:other")).await, desk.parked().await];
+    let [own, others, unnamed] = &calls;
+    let reaches_further = [Answer::Session, Answer::Always, Answer::Never];
+    let all = || Answer::ALL.into_iter().filter(|answer| *answer != Answer::Edit);
+    let mut refused: Vec<(&CallId, Responder, Answer)> = Vec::new();
+    refused.extend(reaches_further.map(|answer| (own, caller("key:own"), answer)));
+    refused.extend(all().map(|answer| (others, caller("key:own"), answer)));
+    refused.extend(all().map(|answer| (unnamed, caller("key:own"), answer)));
+    refused.extend(all().map(|answer| (own, Responder::Observer, answer)));
+    for (call, by, answer) in refused {
+        let expected =
+            if call == own && by != Responder::Observer { "later calls" } else { "scope `answer`" };
+        let error = desk.answer_as(call, answer, by.clone()).await.unwrap_err().to_string();
+        assert!(error.contains(expected), "{by:?} {answer:?}: {error}");
+    }
+    for (call, by) in [(others, caller("key:own")), (unnamed, caller("key:own")), (own, Responder::Observer)]
+    {
+        let edit = desk.room.edit(edited(call, by, json!({"text": "mine"}))).await;
+        assert!(matches!(edit, Err(EditError::Decide(DecideError::NotOwn))), "{edit:?}");
+    }
+    for call in &calls {
+        assert_eq!(desk.state(call).await, QuestionState::Waiting);
+        assert!(matches!(desk.resume(call).await.unwrap().outcome, Outcome::Pending(_)));
+    }
+    assert_eq!(desk.ran(), 0);
+    let edit = desk.room.edit(edited(own, caller("key:own"), json!({"text": "bye"}))).await.unwrap();
+    assert!(matches!(desk.resume(&edit.call).await.unwrap().outcome, Outcome::Done(_)));
+    desk.answer_as(others, Answer::Once, caller("key:other")).await.unwrap();
+    assert!(matches!(desk.resume(others).await.unwrap().outcome, Outcome::Done(_)));
+    for answer in [Answer::No, Answer::Stop] {
+        let call = desk.park(made_by("key:own")).await;
+        desk.answer_as(&call, answer, caller("key:own")).await.unwrap();
+    }
+    desk.park(made_by("key:own")).await;
+    assert_eq!(desk.ran(), 2, "each yes was for one call");
+}
+
+#[tokio::test]
+async fn a_caller_answers_the_provenance_question_for_its_conversation() {
+    let sends = note(Effect::OnceOnlyWrite).capabilities(&[Capability::Egress]).risk(Risk::Low);
+    let desk = Desk::with(sends, Vec::new());
+    let read = Provenance { private: true, untrusted: true, outward: false };
+    let asks = || made_by("key:own").provenance(read).conversation("talk", None);
+    let call = desk.park(asks()).await;
+    let question = desk.ledger.question(&Scope::default(), &call).await.unwrap().unwrap();
+    assert_eq!(question.record.rule.as_deref(), Some("provenance.third"));
+    let own = || Responder::Caller("key:own".into());
+    for answer in [Answer::Always, Answer::Never] {
+        let refused = desk.answer_as(&call, answer, own()).await;
+        assert!(matches!(refused, Err(AnswerError::Decide(DecideError::TooFar(_)))), "{refused:?}");
+    }
+    desk.answer_as(&call, Answer::Session, own()).await.unwrap();
+    assert!(matches!(desk.resume(&call).await.unwrap().outcome, Outcome::Done(_)));
 }
 
 #[tokio::test]
@@ -486,11 +550,11 @@ async fn nobody_answers_runs_or_sees_what_is_somebody_elses() {
     let call = desk.park(request().scope(ann.clone())).await;
     for stranger in [bob, Scope::project("other"), Scope::user("other", "ann")] {
         assert!(desk.room.asked(&stranger, &call).await.unwrap().is_none());
-        for by in [Answerer::Caller, Answerer::Operator] {
+        for by in [Responder::Approver, Responder::Operator] {
             let answer = AnswerRequest {
                 call: call.clone(),
                 scope: stranger.clone(),
-                by,
+                by: by.clone(),
                 answer: Answer::Always,
                 when: None,
             };
@@ -510,7 +574,7 @@ async fn nobody_answers_runs_or_sees_what_is_somebody_elses() {
     let yes = |scope: Scope| AnswerRequest {
         call: call.clone(),
         scope,
-        by: Answerer::Caller,
+        by: Responder::Approver,
         answer: Answer::Always,
         when: None,
     };
@@ -632,7 +696,7 @@ async fn a_room_without_a_seal_keeps_nothing_and_says_so() {
     let answer = AnswerRequest {
         call: call.clone(),
         scope: Scope::default(),
-        by: Answerer::Caller,
+        by: Responder::Approver,
         answer: Answer::Once,
         when: None,
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolroom::approval::{AnswerError, AnswerRequest, EditError, EditRequest};
+use toolroom::approval::{AnswerError, AnswerRequest, EditError, EditRequest, Responder};
 use toolroom::call::{CallReport, CallRequest, DeliverError, Delivery, Outcome, ResumeRequest};
 use toolroom::catalog::{LimitMode, LimitRule, Limits, RegisterError};
 use toolroom::clock::Timestamp;
@@ -92,7 +92,7 @@ impl Counter {
         self.room.resume(ResumeRequest::new(call.clone(), ana())).await.unwrap()
     }
 
-    async fn answer(&self, call: &CallId, answer: Answer, by: Answerer) -> Result<(), AnswerError> {
+    async fn answer(&self, call: &CallId, answer: Answer, by: Responder) -> Result<(), AnswerError> {
         let request = AnswerRequest { call: call.clone(), scope: ana(), by, answer, when: None };
         self.room.answer(request).await.map(drop)
     }
@@ -229,15 +229,17 @@ async fn arguments_that_do_not_fit_are_not_handed_out() {
 async fn no_person_answers_in_the_clients_place() {
     let counter = Counter::new();
     let call = counter.hand().await;
-    for by in [Answerer::Caller, Answerer::Operator, Answerer::Client] {
+    for by in
+        [Responder::Approver, Responder::Operator, Responder::Caller("key:1".into()), Responder::Observer]
+    {
         for answer in [Answer::Once, Answer::Session, Answer::Always, Answer::No, Answer::Never, Answer::Stop]
         {
-            let refused = counter.answer(&call, answer, by).await;
+            let refused = counter.answer(&call, answer, by.clone()).await;
             let is_refused = matches!(refused, Err(AnswerError::Decide(DecideError::OnlyClient)));
             assert!(is_refused, "{by:?} {answer:?}: {refused:?}");
         }
         let arguments = json!({"folder": "other"}).as_object().unwrap().clone();
-        let edit = EditRequest { call: call.clone(), scope: ana(), by, arguments };
+        let edit = EditRequest { call: call.clone(), scope: ana(), by: by.clone(), arguments };
         let refused = counter.room.edit(edit).await;
         assert!(matches!(refused, Err(EditError::Decide(DecideError::OnlyClient))), "{by:?}: {refused:?}");
     }
@@ -267,7 +269,7 @@ async fn nothing_is_delivered_for_a_tool_of_the_house() {
     let call = counter.room.call(CallRequest::new("note").scope(ana())).await.call_id;
     let refused = counter.deliver(&call, json!("forged")).await;
     assert!(matches!(refused, Err(DeliverError::NotHanded(_))), "{refused:?}");
-    counter.answer(&call, Answer::Once, Answerer::Caller).await.unwrap();
+    counter.answer(&call, Answer::Once, Responder::Approver).await.unwrap();
     let refused = counter.deliver(&call, json!("forged")).await;
     assert!(matches!(refused, Err(DeliverError::NotHanded(_))), "{refused:?}");
     assert_eq!(done(&counter.resume(&call).await), &json!("noted"));
@@ -276,12 +278,12 @@ async fn nothing_is_delivered_for_a_tool_of_the_house() {
 #[tokio::test]
 async fn who_has_to_be_asked_is_asked_first() {
     for (counter, by) in [
-        (Counter::with(Preset::Careful, Vec::new()), Answerer::Caller),
-        (Counter::with(Preset::Open, vec![rule(Ruling::Ask, Some(Answerer::Operator))]), Answerer::Operator),
+        (Counter::with(Preset::Careful, Vec::new()), Responder::Approver),
+        (Counter::with(Preset::Open, vec![rule(Ruling::Ask, Some(Answerer::Operator))]), Responder::Operator),
     ] {
         let report = counter.room.call(request()).await;
         let Outcome::Pending(pending) = &report.outcome else { panic!("{report:?}") };
-        assert_eq!(pending.by, by);
+        assert_eq!(pending.by, by.answerer());
         let call = report.call_id;
         assert_eq!(counter.ledger.questions(&ana()).await.unwrap().questions.len(), 1);
         let early = counter.deliver(&call, json!(1)).await;
@@ -302,7 +304,7 @@ async fn who_has_to_be_asked_is_asked_first() {
 async fn a_no_ends_it() {
     let counter = Counter::with(Preset::Careful, Vec::new());
     let call = counter.room.call(request()).await.call_id;
-    counter.answer(&call, Answer::No, Answerer::Caller).await.unwrap();
+    counter.answer(&call, Answer::No, Responder::Approver).await.unwrap();
     assert!(is_over(&counter.deliver(&call, json!(1)).await));
     assert_eq!(counter.status(&call).await, CallStatus::Denied);
 }
@@ -314,7 +316,7 @@ async fn an_answer_for_good_is_about_the_tool_the_client_brought() {
     let request_of = |when: Option<&str>| AnswerRequest {
         call: call.clone(),
         scope: ana(),
-        by: Answerer::Caller,
+        by: Responder::Approver,
         answer: Answer::Always,
         when: when.map(str::to_owned),
     };

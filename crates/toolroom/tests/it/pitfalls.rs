@@ -8,12 +8,12 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::time::timeout;
-use toolroom::approval::{AnswerError, AnswerRequest, EditError, EditRequest};
+use toolroom::approval::{AnswerError, AnswerRequest, EditError, EditRequest, Responder};
 use toolroom::call::{CallContext, CallReport, CallRequest, CancellationToken, Outcome, ResumeRequest};
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
-    Answer, Answerer, Approvals, CallFilter, CallId, CallRecord, CallStatus, Journal, Question,
-    QuestionState, SwitchState,
+    Answer, Approvals, CallFilter, CallId, CallRecord, CallStatus, Journal, Question, QuestionState,
+    SwitchState,
 };
 use toolroom::policy::{Judgement, Provenance};
 use toolroom::redact::{Patterns, RedactionError, Redactions, Redactor, Secret};
@@ -166,7 +166,7 @@ fn note(effect: Effect) -> ToolSpec {
 
 /// An answer of whoever made the call.
 fn answer(call: &CallId, answer: Answer) -> AnswerRequest {
-    let (call, by) = (call.clone(), Answerer::Caller);
+    let (call, by) = (call.clone(), Responder::Approver);
     AnswerRequest { call, scope: Scope::default(), by, answer, when: None }
 }
 
@@ -430,7 +430,7 @@ async fn a_denied_edit_tells_no_secret() {
         text => Judgement::Deny(format!("never send {text}")),
     });
     let call = desk.parked(CallRequest::new("note")).await;
-    let (scope, by) = (Scope::default(), Answerer::Caller);
+    let (scope, by) = (Scope::default(), Responder::Approver);
     let arguments = Arguments::from_iter([("text".to_owned(), SECRET.into())]);
     let edited = desk.room.edit(EditRequest { call, scope, by, arguments }).await;
     let Err(EditError::Denied(denial)) = edited else { panic!("{edited:?}") };

@@ -93,7 +93,7 @@ impl ChatArgs {
                 .map_err(|error| Usage(format!("--model: {error}; see `toolroom models`")))
         };
         let models = self.model.iter().map(parse).collect::<Result<_, _>>()?;
-        Ok(Choice { agent: self.agent.clone(), models, so_far: None })
+        Ok(Choice { agent: self.agent.clone(), models, by_owner: true, so_far: None })
     }
 }
 

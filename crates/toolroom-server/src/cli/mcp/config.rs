@@ -56,7 +56,10 @@ pub(super) fn run(args: &ConfigArgs, output: Output) -> anyhow::Result<Exit> {
     output.talk(format_args!("{place}:"));
     output.data(snippet.trim_end())?;
     if args.http.is_some() {
-        output.hint("make the key with `toolroom keys create --name mcp --scope call,read`");
+        output.hint(
+            "make the key with `toolroom keys create --name mcp --scope call,read,answer`; without `answer` its client \
+             cannot ask you whether a call may run",
+        );
     }
     Ok(Exit::Done)
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::Args;
 use tokio_util::sync::CancellationToken;
-use toolroom::provenance::CallSource;
 use toolroom_host::interrupt::Interrupts;
 
 use crate::app::Stay;
@@ -13,7 +12,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 use crate::cli::{Register, close, open, owner};
 use crate::mcp::fixtures::{Fixtures, with_fixtures};
-use crate::mcp::{Desk, Peer, source_id, stdio};
+use crate::mcp::{Desk, Peer, stdio};
 
 #[derive(Args)]
 pub(super) struct ServeArgs {
@@ -35,12 +34,7 @@ pub(super) async fn run(
     let told = ending.clone();
     let interrupts = Interrupts::watch_service(move || told.cancel(), || {})?;
     let desk = Desk::new(Arc::clone(&app), fixtures);
-    let peer = Peer {
-        scope: owner(),
-        name: "owner".into(),
-        may_read: true,
-        source: CallSource::Session(source_id()),
-    };
+    let peer = Peer::started_by(owner());
     let served = stdio::serve(desk, peer, ending).await.context("the client cannot be heard or told");
     drop(interrupts);
     close(&app).await;

@@ -50,7 +50,7 @@ pub(super) async fn run(app: &App, scope: Scope, args: ModelsArgs, output: &Outp
         Some(Action::List { all }) => list::list(app, &directory, all, *output),
         Some(Action::Test { model }) => {
             let name: ModelName = model.parse().map_err(|error| Usage(format!("{error}")))?;
-            trial::test(&directory, &name, *output).await
+            trial::test(&directory.named([&name]), &name, *output).await
         }
     }
 }

@@ -31,7 +31,7 @@ struct Metadata {
     /// How a key is shown. The owner makes keys; nobody hands them out.
     bearer_methods_supported: [&'static str; 1],
     /// What a key has to be allowed.
-    scopes_supported: [&'static str; 2],
+    scopes_supported: [&'static str; 3],
     /// Where more is written.
     resource_documentation: String,
 }
@@ -42,7 +42,7 @@ async fn show(headers: HeaderMap) -> Document<Metadata> {
         resource: format!("{base}{PATH}"),
         resource_name: "Toolroom",
         bearer_methods_supported: ["header"],
-        scopes_supported: ["call", "read"],
+        scopes_supported: ["call", "read", "answer"],
         resource_documentation: format!("{base}/docs"),
     })
 }

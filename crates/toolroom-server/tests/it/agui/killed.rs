@@ -155,7 +155,7 @@ fn threads_go_on_whenever_the_server_is_killed_and_nothing_is_done_twice() {
 
 fn go_on(scenes: &[&str]) {
     let (mut served, model) = served();
-    let key = served.key("local", "chat,read");
+    let key = served.key("local", "chat,read,answer");
     let both = scenes.iter().flat_map(|scene| [(scene, true), (scene, false)]);
     let mut threads: Vec<Thread> =
         both.map(|(scene, modern)| Thread::begins(&served, &key, scene, modern)).collect();
@@ -211,7 +211,7 @@ fn go_on(scenes: &[&str]) {
 #[test]
 fn who_says_something_else_after_a_crash_is_answered_and_nothing_is_done_again() {
     let (mut served, model) = served();
-    let key = served.key("local", "chat,read");
+    let key = served.key("local", "chat,read,answer");
     for scene in ["words 3", "before 0", "after 0", "asks 0", "client 0"] {
         closes_the_ways(&served);
         let mut thread = Thread::begins(&served, &key, scene, true);

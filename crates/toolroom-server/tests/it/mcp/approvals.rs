@@ -42,7 +42,7 @@ fn state(result: &Value) -> String {
 #[test]
 fn a_yes_runs_the_call_once_and_no_second_time() {
     let served = Served::new();
-    let key = served.key("local", "call");
+    let key = served.key("local", "call,answer");
     let arguments = note(&served, "mine");
     let asked = result(&asks(&served, &key, &arguments, &json!({})));
     let form = &asked["inputRequests"]["approval"];
@@ -59,9 +59,62 @@ fn a_yes_runs_the_call_once_and_no_second_time() {
 }
 
 #[test]
+fn a_key_that_may_call_approves_nothing_by_claiming_to_ask_its_user() {
+    let served = Served::new();
+    let key = served.key("local", "call,read,chat,manage");
+    let arguments = note(&served, "mine");
+    let waits = result(&asks(&served, &key, &arguments, &json!({})));
+    assert!(waits["isError"] == true && waits["requestState"].is_null(), "nobody is asked: {waits}");
+    assert!(
+        text(&waits).contains("the operator can answer") && text(&waits).contains("scope `answer`"),
+        "{waits}"
+    );
+    // In the earlier era neither.
+    let session = hello(&served, &key, &can_ask());
+    let call = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": NOTE, "arguments": note(&served, "again")}});
+    let told = result(&served.ask(&legacy(&key, &session, &call)));
+    assert!(told["isError"] == true && text(&told).contains("the operator can answer"), "{told}");
+    assert_eq!(served.written(), "");
+}
+
+#[test]
+fn a_key_that_may_answer_decides_about_no_later_call() {
+    let served = Served::new();
+    let (key, other) = (served.key("local", "call,answer"), served.key("local", "call,answer"));
+    let arguments = note(&served, "mine");
+    let mut asked = result(&asks(&served, &key, &arguments, &json!({})));
+    let offered =
+        asked["inputRequests"]["approval"]["params"]["requestedSchema"]["properties"]["answer"].clone();
+    assert_eq!(offered["enum"], json!(["once", "no", "edit"]));
+    for answer in ["always", "never"] {
+        asked = result(&asks(&served, &key, &arguments, &says(answer, &state(&asked))));
+        let message = asked["inputRequests"]["approval"]["params"]["message"].as_str().unwrap();
+        assert!(message.contains("This was not taken") && message.contains("scope `approve`"), "{message}");
+    }
+    assert_eq!(served.written(), "");
+    result(&asks(&served, &key, &arguments, &says("once", &state(&asked))));
+    assert_eq!(served.written().lines().count(), 1);
+    // Each call is asked about anew, of this key and of others.
+    for key in [&key, &other] {
+        state(&result(&asks(&served, key, &arguments, &json!({}))));
+    }
+}
+
+#[test]
+fn a_key_that_may_approve_decides_about_later_calls_too() {
+    let served = Served::new();
+    let key = served.key("local", "call,approve");
+    let arguments = note(&served, "mine");
+    let asked = result(&asks(&served, &key, &arguments, &json!({})));
+    result(&asks(&served, &key, &arguments, &says("always", &state(&asked))));
+    result(&asks(&served, &key, &arguments, &json!({})));
+    assert_eq!(served.written().lines().count(), 2);
+}
+
+#[test]
 fn an_edit_runs_the_call_with_the_other_arguments() {
     let served = Served::new();
-    let key = served.key("local", "call");
+    let key = served.key("local", "call,answer");
     let (arguments, other) = (note(&served, "mine"), note(&served, "better"));
     let edits = |text: &str, state: &str| {
         let content = json!({"answer": "edit", "arguments": text});
@@ -87,7 +140,7 @@ fn an_edit_runs_the_call_with_the_other_arguments() {
 #[test]
 fn a_no_is_a_no_and_what_is_unclear_is_asked_again() {
     let served = Served::new();
-    let key = served.key("local", "call");
+    let key = served.key("local", "call,answer");
     let arguments = note(&served, "mine");
     let first = state(&result(&asks(&served, &key, &arguments, &json!({}))));
     let unclear = result(&asks(&served, &key, &arguments, &says("perhaps", &first)));
@@ -101,7 +154,7 @@ fn a_no_is_a_no_and_what_is_unclear_is_asked_again() {
 #[test]
 fn an_answer_is_for_its_caller_its_call_and_as_it_was_given() {
     let served = Served::new();
-    let (key, other) = (served.key("local", "call"), served.key("local", "call"));
+    let (key, other) = (served.key("local", "call,answer"), served.key("local", "call,answer"));
     let arguments = note(&served, "mine");
     let state = state(&result(&asks(&served, &key, &arguments, &json!({}))));
     let refused = |reply: &Reply| {
@@ -120,7 +173,7 @@ fn an_answer_is_for_its_caller_its_call_and_as_it_was_given() {
 #[test]
 fn an_answer_about_one_value_is_none_about_the_default() {
     let served = Served::new();
-    let key = served.key("local", "call");
+    let key = served.key("local", "call,answer");
     let url = "https://nowhere.invalid/";
     let ask = |arguments: Value, brought: &Value| {
         let mut params = json!({"name": "fetch_url", "arguments": arguments});
@@ -145,7 +198,7 @@ fn an_answer_about_one_value_is_none_about_the_default() {
 #[test]
 fn whoever_cannot_be_asked_is_told_who_can_and_makes_the_call_again() {
     let served = Served::new();
-    let (key, operator) = (served.key("local", "call"), served.key("local", "approve"));
+    let (key, operator) = (served.key("local", "call,answer"), served.key("local", "approve"));
     let params = json!({"name": NOTE, "arguments": note(&served, "mine")});
     let ask = || result(&served.ask(&modern(&key, "tools/call", params.clone())));
     let waits = ask();
@@ -164,7 +217,7 @@ fn whoever_cannot_be_asked_is_told_who_can_and_makes_the_call_again() {
 #[test]
 fn a_yes_outlives_the_server_and_is_for_whoever_asked() {
     let mut served = Served::new();
-    let (key, other) = (served.key("local", "call"), served.key("local", "call"));
+    let (key, other) = (served.key("local", "call,answer"), served.key("local", "call,answer"));
     let params = json!({"name": NOTE, "arguments": note(&served, "mine")});
     let ask = |served: &Served, key: &str| result(&served.ask(&modern(key, "tools/call", params.clone())));
     let waits = text(&ask(&served, &key));
@@ -185,7 +238,7 @@ fn a_yes_outlives_the_server_and_is_for_whoever_asked() {
 #[test]
 fn a_question_shows_all_that_would_run_or_says_that_it_does_not() {
     let served = Served::new();
-    let key = served.key("local", "call");
+    let key = served.key("local", "call,answer");
     let message = |words: &str| {
         let asked = result(&asks(&served, &key, &note(&served, words), &json!({})));
         asked["inputRequests"]["approval"]["params"]["message"].as_str().unwrap().to_owned()
@@ -200,7 +253,7 @@ fn a_question_shows_all_that_would_run_or_says_that_it_does_not() {
 #[test]
 fn a_client_of_the_earlier_era_is_asked_while_it_waits() {
     let served = Served::new();
-    let key = served.key("local", "call");
+    let key = served.key("local", "call,answer");
     let session = hello(&served, &key, &can_ask());
     let params = json!({"name": NOTE, "arguments": note(&served, "mine")});
     let call = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": params});
@@ -210,7 +263,7 @@ fn a_client_of_the_earlier_era_is_asked_while_it_waits() {
     let answer = json!({"action": "accept", "content": {"answer": "once"}});
     let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": answer});
     // Nobody else can answer in their place.
-    let other = served.key("local", "call");
+    let other = served.key("local", "call,answer");
     served.ask(&legacy(&other, &session, &answer)).is(404);
     served.ask(&legacy(&key, &session, &answer)).is(202);
     let done = stream.next().unwrap().event;
@@ -231,7 +284,7 @@ fn asked(served: &Served, key: &str, session: &str) -> (String, Stream) {
 #[test]
 fn what_somebody_else_answers_meanwhile_counts_and_the_form_is_taken_back() {
     let served = Served::new();
-    let key = served.key("local", "call");
+    let key = served.key("local", "call,answer");
     let session = hello(&served, &key, &can_ask());
     for (answer, is_denied) in [("approve", false), ("deny", true)] {
         let (call, mut stream) = asked(&served, &key, &session);
@@ -247,7 +300,7 @@ fn what_somebody_else_answers_meanwhile_counts_and_the_form_is_taken_back() {
 #[test]
 fn whoever_leaves_a_form_behind_holds_no_place() {
     let served = Served::configured("[server]\nat_once = 4\n");
-    let key = served.key("local", "call");
+    let key = served.key("local", "call,answer");
     let session = hello(&served, &key, &can_ask());
     for _ in 0..8 {
         let params = json!({"name": NOTE, "arguments": note(&served, "mine")});

@@ -71,6 +71,42 @@ fn call(id: u32, name: &str, arguments: &Value) -> Value {
 }
 
 #[test]
+fn a_client_that_starts_us_is_offered_no_answer_about_later_calls() {
+    let mut started = Started::new();
+    let notes = started.home.path().join("notes");
+    let call = |id: u64, brought: Value| {
+        let mut params = json!({
+            "name": "app__publish_note",
+            "arguments": {"path": notes, "text": "mine"},
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": MODERN,
+                "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+            },
+        });
+        params.as_object_mut().unwrap().extend(brought.as_object().unwrap().clone());
+        line(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))
+    };
+    let says = |answer: &str, asked: &Value| {
+        json!({
+            "inputResponses": {"approval": {"action": "accept", "content": {"answer": answer}}},
+            "requestState": asked["requestState"],
+        })
+    };
+    started.say(&call(1, json!({})));
+    let mut asked = started.hear()["result"].clone();
+    let form = &asked["inputRequests"]["approval"]["params"]["requestedSchema"];
+    assert_eq!(form["properties"]["answer"]["enum"], json!(["once", "no", "edit"]), "{asked}");
+    started.say(&call(2, says("always", &asked)));
+    asked = started.hear()["result"].clone();
+    assert!(!notes.exists() && asked["resultType"] == "input_required", "{asked}");
+    started.say(&call(3, says("once", &asked)));
+    assert!(started.hear()["result"]["isError"].is_null());
+    assert_eq!(std::fs::read_to_string(&notes).unwrap().lines().count(), 1);
+    started.say(&call(4, json!({})));
+    assert_eq!(started.hear()["result"]["resultType"], "input_required", "the next one asks anew");
+}
+
+#[test]
 fn many_calls_at_once_are_each_answered_once() {
     let mut started = Started::new();
     started.hello();

@@ -25,7 +25,7 @@ const ERAS: [&str; 2] = ["legacy", "modern"];
 #[track_caller]
 fn talks_over_http(client: fn() -> Command) {
     let served = served();
-    let key = served.key("local", "call,read");
+    let key = served.key("local", "call,read,answer");
     for era in ERAS {
         succeeds(client().args([era, "http", &served.origin(), &key]).env("NOTES", served.notes()));
     }
@@ -75,7 +75,7 @@ fn the_client_of_typescript_talks_to_its_child() {
 #[test]
 fn a_client_before_2026_talks_over_http_too() {
     let served: Served = served();
-    let key = served.key("local", "call,read");
+    let key = served.key("local", "call,read,answer");
     let mut node = node();
     node.arg(folder().join("talk_before.mjs")).args([&served.origin(), &key]);
     succeeds(&mut node);

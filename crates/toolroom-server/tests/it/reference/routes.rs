@@ -49,7 +49,10 @@ const NEEDS: [(&str, &str); 5] = [
         "anybody on this machine, where the server listens to it alone; elsewhere a key with the scope `read`",
     ),
     ("`owner`", "the browser that was signed in with the link of `toolroom serve`"),
-    ("`answerer`", "a key with the scope `approve`, or an end user for their own calls"),
+    (
+        "`answerer`",
+        "a key with the scope `approve`; one with `answer`, or an end user, for calls of their own",
+    ),
     ("`keeper`", "a key of the project `local` with the scope `manage`, or the owner"),
 ];
 

@@ -135,9 +135,11 @@ fn more_than_there_is_room_for_are_told_to_come_again_and_nobody_else_suffers() 
     allow_open_files(16_384).unwrap();
     const ROOM: usize = 50;
     let served = Served::configured(&format!("{OFTEN}at_once = {ROOM}\n"));
-    let key = served.key("local", "read,call,chat");
-    let mut held: Vec<Wire> =
-        (0..ROOM).map(|number| sent(&served, &note(&served, &key, &number.to_string()))).collect();
+    let (key, other) = (served.key("local", "read,call,chat"), served.key("local", "call"));
+    // One key alone gets half of the room.
+    let mut held: Vec<Wire> = (0..ROOM)
+        .map(|number| sent(&served, &note(&served, [&key, &other][number % 2], &number.to_string())))
+        .collect();
     served.has_begun(ROOM);
     let requests = [
         note(&served, &key, "too much"),

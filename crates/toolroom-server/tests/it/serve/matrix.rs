@@ -29,7 +29,7 @@ impl Visitor {
         match need {
             "nothing" | "neighbour" => true,
             "owner" => self.kind == Kind::Owner,
-            "answerer" => self.kind == Kind::EndUser || self.scopes.contains(&"approve"),
+            "answerer" => ["answer", "approve"].iter().any(|scope| self.scopes.contains(scope)),
             "recipient" => self.kind == Kind::EndUser || self.scopes.contains(&"read"),
             "keeper" => self.project == "local" && self.scopes.contains(&"manage"),
             scope if SCOPES.contains(&scope) => self.scopes.contains(&scope),
@@ -62,7 +62,7 @@ fn visitors(served: &Served) -> Vec<Visitor> {
         name: "a user of shop".to_owned(),
         header: Some(("Authorization", format!("Bearer {}", served.token(&minting, "ann")))),
         project: "shop",
-        scopes: vec!["chat"],
+        scopes: vec!["chat", "answer"],
         kind: Kind::EndUser,
     });
     visitors.push(Visitor {

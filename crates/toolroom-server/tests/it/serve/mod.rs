@@ -1,5 +1,6 @@
 //! `toolroom serve` through its real door: HTTP on loopback.
 
+mod answers;
 mod calls;
 mod crowd;
 mod described;

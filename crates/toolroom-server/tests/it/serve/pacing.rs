@@ -1,9 +1,12 @@
 //! Who comes too often, and who comes when everybody is busy.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
 use serde_json::json;
 
 use super::served::Served;
-use super::wire::{Asked, Reply};
+use super::wire::{Asked, Reply, Wire};
 use crate::afoot::until;
 
 #[track_caller]
@@ -39,8 +42,7 @@ fn an_address_has_so_many_and_fewer_tries_of_links() {
         served.ask(&Asked::new("GET", "/sign-in/guess")).refused(403, "forbidden");
     }
     is_too_soon(served.ask(&Asked::new("GET", "/sign-in/guess")), "(ip)");
-    is_too_soon(served.ask(&Asked::new("GET", &served.link)), "(ip)");
-    for _ in 0..28 {
+    for _ in 0..29 {
         served.ask(&Asked::new("GET", "/healthz")).is(200);
     }
     is_too_soon(served.ask(&Asked::new("GET", "/healthz")), "(ip)");
@@ -55,8 +57,8 @@ fn behind_a_proxy_whoever_guesses_links_uses_up_only_their_own_tries() {
     for _ in 0..10 {
         sign_in("/sign-in/guess", "192.0.2.1").refused(403, "forbidden");
     }
-    is_too_soon(sign_in(&served.link, "192.0.2.1"), "(ip)");
-    sign_in(&served.link, "192.0.2.2").is(303);
+    is_too_soon(sign_in("/sign-in/guess", "192.0.2.1"), "(ip)");
+    sign_in("/sign-in/guess", "192.0.2.2").refused(403, "forbidden");
 }
 
 #[test]
@@ -72,14 +74,91 @@ fn a_session_has_so_many_beside_its_key() {
 }
 
 #[test]
+fn wrong_keys_and_wrong_links_take_nothing_from_the_right_ones() {
+    let served = Served::configured("[server]\nip_rate = 12\n");
+    let key = served.key("local", "read,mint");
+    let token = served.token(&key, "ann");
+    let first = served.ask(&Asked::new("GET", "/healthz")).is(200);
+    assert_eq!(first.header("retry-after"), None);
+    for guess in ["trk_prod_guess", "tru_guess", "guess"] {
+        for _ in 0..10 {
+            let refused = served.get("/v1/tools", guess);
+            assert!([401, 429].contains(&refused.status), "{refused:?}");
+        }
+    }
+    for _ in 0..30 {
+        let refused = served.ask(&Asked::new("GET", "/sign-in/guess"));
+        assert!([403, 429].contains(&refused.status), "{refused:?}");
+    }
+    is_too_soon(served.get("/v1/tools", "trk_prod_guess"), "(ip)");
+    is_too_soon(served.ask(&Asked::new("GET", "/healthz")), "(ip)");
+    served.get("/v1/tools", &key).is(200);
+    served.get("/v1/approvals", &token).is(200);
+    let browser = served.cookie();
+    for _ in 0..20 {
+        served.ask(&Asked::new("GET", "/v1/tools").header("Cookie", "toolroom_browser=guess"));
+    }
+    served.ask(&Asked::new("GET", "/v1/tools").header("Cookie", &browser)).is(200);
+}
+
+/// A call that goes on for long.
+fn waiting(served: &Served, key: &str) -> Wire {
+    let wait = json!({"tool": "countdown", "arguments": {"seconds": 3_000}, "timeout_ms": 3_000_000});
+    let mut wire = served.wire();
+    wire.send(&Asked::new("POST", "/v1/calls").key(key).json(&wait));
+    wire
+}
+
+#[test]
+fn one_key_takes_no_more_than_half_of_the_places() {
+    let served = Served::configured("[server]\nat_once = 4\n");
+    let (key, other) = (served.key("local", "read,call"), served.key("local", "read"));
+    let waiting = [waiting(&served, &key), waiting(&served, &key)];
+    served.has_begun(2);
+    let busy = served.get("/v1/tools", &key).refused(429, "rate_limited");
+    assert!(busy.body.contains("of one key"), "{busy:?}");
+    served.get("/v1/tools", &other).is(200);
+    served.ask(&Asked::new("GET", "/metrics")).is(200);
+    drop(waiting);
+    until(|| served.get("/v1/tools", &key).status == 200);
+}
+
+#[test]
+fn bodies_that_never_come_take_no_place() {
+    let served = Served::configured("[server]\nat_once = 4\n");
+    let (key, other) = (served.key("local", "read,call"), served.key("local", "read,call"));
+    let head = format!(
+        "POST /v1/calls HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {key}\r\nContent-Type: application/json\r\n\
+         Expect: 100-continue\r\nContent-Length: 100\r\n\r\n",
+        served.address
+    );
+    // Each hears whether its body is waited for.
+    let hung: Vec<(TcpStream, String)> = (0..12)
+        .map(|_| {
+            let mut stream = TcpStream::connect(served.address).unwrap();
+            stream.write_all(head.as_bytes()).unwrap();
+            let mut told = [0; 12];
+            stream.read_exact(&mut told).unwrap();
+            (stream, String::from_utf8_lossy(&told).into_owned())
+        })
+        .collect();
+    let told = |status: &str| hung.iter().filter(|(_, told)| told == &format!("HTTP/1.1 {status}")).count();
+    assert_eq!((told("100"), told("429")), (2, 10), "one key waits with half of those who may");
+    for key in [&key, &other] {
+        served.get("/v1/tools", key).is(200);
+        assert_eq!(
+            served.call(key, "calculator", &json!({"expression": "6*7"})).is(200).json()["result"],
+            42
+        );
+    }
+    drop(hung);
+}
+
+#[test]
 fn who_comes_when_everybody_is_busy_is_told_at_once() {
     let served = Served::configured("[server]\nat_once = 2\n");
-    let key = served.key("local", "read,call");
-    let wait = Asked::new("POST", "/v1/calls").key(&key);
-    let wait =
-        wait.json(&json!({"tool": "countdown", "arguments": {"seconds": 3_000}, "timeout_ms": 3_000_000}));
-    let mut waiting = [served.wire(), served.wire()];
-    waiting.iter_mut().for_each(|wire| wire.send(&wait));
+    let (key, other) = (served.key("local", "read,call"), served.key("local", "call"));
+    let waiting = [waiting(&served, &key), waiting(&served, &other)];
     served.has_begun(2);
     let busy = served.get("/v1/tools", &key).refused(429, "rate_limited");
     assert_eq!(busy.header("retry-after"), Some("1"));

@@ -15,7 +15,7 @@ use crate::home::Home;
 use crate::scripted_model::{Line, ScriptedModel};
 
 /// Every scope there is.
-pub(crate) const SCOPES: [&str; 6] = ["read", "call", "chat", "mint", "manage", "approve"];
+pub(crate) const SCOPES: [&str; 7] = ["read", "call", "chat", "answer", "mint", "manage", "approve"];
 
 /// Long for a machine, and only waited for when a test fails.
 const LONG: Duration = Duration::from_secs(60);

@@ -89,6 +89,7 @@ fn run(clock: &dyn Clock, conversation: &Conversation) -> Run {
         conversation: conversation.id.clone(),
         scope: conversation.scope.clone(),
         agent: conversation.agent.clone(),
+        caller: None,
         entrance: "cli".into(),
         seat: toolroom::call::Seat::Here,
         state: RunState::Running,

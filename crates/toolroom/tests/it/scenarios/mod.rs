@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex};
 
 use regex::Regex;
 use toolroom::agent::{ResumeRun, RunError, RunReport, SendRequest};
-use toolroom::approval::{AnswerRequest, EditRequest};
+use toolroom::approval::{AnswerRequest, EditRequest, Responder};
 use toolroom::call::{Delivery, Outcome};
 use toolroom::conversation::{AgentId, Content, ConversationId, Conversations, RunFilter};
-use toolroom::ledger::{Answer, Answerer, CallFilter, Journal, SwitchState};
+use toolroom::ledger::{Answer, CallFilter, Journal, SwitchState};
 use toolroom::model::{Block, Image};
 use toolroom::scope::Scope;
 use toolroom::tool::ClientTools;
@@ -93,7 +93,7 @@ impl Play {
                 let question = self.question().await;
                 let arguments = arguments.as_object().unwrap().clone();
                 let scope = Scope::default();
-                let edit = EditRequest { call: question, scope, by: Answerer::Caller, arguments };
+                let edit = EditRequest { call: question, scope, by: Responder::Approver, arguments };
                 self.stage.room.edit(edit).await.unwrap();
                 self.lines.add("> edits the arguments");
             }
@@ -252,7 +252,7 @@ impl Play {
 
     async fn answer(&mut self, answer: &str, tool: Option<&str>, operator: bool) {
         let answer: Answer = serde_json::from_value(serde_json::json!(answer)).unwrap();
-        let by = if operator { Answerer::Operator } else { Answerer::Caller };
+        let by = if operator { Responder::Operator } else { Responder::Approver };
         let scope = Scope::default();
         let inbox = self.stage.room.approvals().questions(&scope).await.unwrap();
         let is_meant = |name: &str| tool.is_none_or(|tool| name.ends_with(&format!(":{tool}")));
@@ -260,7 +260,7 @@ impl Play {
             let request = AnswerRequest {
                 call: question.record.id.clone(),
                 scope: scope.clone(),
-                by,
+                by: by.clone(),
                 answer,
                 when: None,
             };
