@@ -12,6 +12,8 @@ use super::level::Level;
 use super::profile::{Network, Profile};
 use super::user::User;
 use super::{protected, system};
+use crate::environment::path_variable;
+use crate::sensitive::{Found, Survey, holds_a_home, is_a_home, watched};
 
 /// What a program is confined to. Made by [`super::Sandbox::confine`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -27,6 +29,8 @@ pub struct Confinement {
     pub(super) hidden: Vec<PathBuf>,
     /// Not to be changed inside what may be, whether there or not.
     pub(crate) locked: Vec<PathBuf>,
+    /// Folders in which nothing of the list may appear, and whether each is a home.
+    watched: Vec<(PathBuf, bool)>,
     /// Folders that cannot be renamed, so that nothing takes their place.
     pub(super) pinned: Vec<PathBuf>,
     /// Its home; `None` is its temporary folder.
@@ -69,25 +73,38 @@ impl Confinement {
                 }
             }
         }
+        let own_home = path_variable("HOME").map(|home| home.canonicalize().unwrap_or(home));
+        let own_home = own_home.as_deref();
         let shared = || shared(&writable, home.as_ref());
-        let locked: Vec<PathBuf> = shared().flat_map(|folder| protected::locked(folder)).collect();
-        let mut hidden = profile.hidden.clone();
-        hidden.retain(|path| protected::is_there(path));
-        let mut hidden = resolved_any(&hidden)?;
-        // Elsewhere nothing is there to be seen.
-        let system = system::FOLDERS.iter().map(Path::new);
-        let usable: Vec<&Path> =
-            writable.iter().chain(&readable).map(PathBuf::as_path).chain(system).collect();
-        hidden.retain(|path| usable.iter().any(|folder| path.starts_with(folder)));
-        hidden.extend(shared().chain(&readable).flat_map(|folder| protected::hidden(folder)));
-        // What has a protected file somewhere inside, and a repository.
+        let usable: BTreeSet<PathBuf> = shared().chain(&readable).cloned().collect();
+        if level == Level::Landlock
+            && let Some(folder) = usable.iter().find(|folder| holds_a_home(folder, own_home))
+        {
+            return Err(SandboxError::HoldsHome { folder: folder.clone() });
+        }
+        let hidden = own_places(profile, level, user, &usable, &writable)?;
+        let survey = Survey { home: own_home, opened: &profile.programs_read };
+        let Found { credentials, start_files, is_cut } = survey.of(&usable);
+        // Landlock allows a folder with all that is in it, which the level says.
+        let credentials = if level == Level::Landlock { Vec::new() } else { credentials };
+        if is_cut && level == Level::Namespaces && !survey.opens_everything() {
+            return Err(SandboxError::TooMuch { folder: first.unwrap_or(Path::new("/")).to_owned() });
+        }
+        let is_inside = |path: &Path| shared().any(|folder| path != folder && path.starts_with(folder));
+        let start_files = start_files.into_iter().filter(|path| is_inside(path));
+        let locked: Vec<PathBuf> = shared().flat_map(|folder| protected::locked(folder)).chain(start_files).collect();
+        // What has a protected file somewhere inside, and a repository. A folder with credentials takes them along.
         let around = locked.iter().chain(&hidden).filter(|path| protected::is_there(path));
-        let around = around.flat_map(|path| path.ancestors().skip(1));
+        let tops = shared().flat_map(|folder| credentials.iter().filter(move |path| is_near(path, folder)));
+        let around = around.chain(tops).flat_map(|path| path.ancestors().skip(1));
         let repositories: Vec<PathBuf> = shared().map(|folder| folder.join(protected::REPOSITORY)).collect();
         let around = around.chain(repositories.iter().map(PathBuf::as_path));
-        let is_inside = |path: &Path| shared().any(|folder| path != folder && path.starts_with(folder));
         let pinned: BTreeSet<PathBuf> =
             around.filter(|path| is_inside(path) && protected::is_folder(path)).map(Path::to_owned).collect();
+        let mut watched: Vec<(PathBuf, bool)> =
+            shared().map(|folder| (folder.clone(), is_a_home(folder, own_home))).collect();
+        watched.extend(own_home.filter(|home| is_inside(home)).map(|home| (home.to_owned(), true)));
+        let hidden = hidden.into_iter().chain(credentials).collect();
         let proxy = match &profile.network {
             Network::Off => None,
             Network::Proxy { .. } if level == Level::Landlock => return Err(SandboxError::NoProxy),
@@ -101,6 +118,7 @@ impl Confinement {
             writable,
             hidden,
             locked,
+            watched,
             pinned: pinned.into_iter().collect(),
             home,
             temporary_bytes: profile.temporary_bytes,
@@ -121,13 +139,6 @@ impl Confinement {
 
     /// Landlock allows a folder with all that is in it.
     fn check_whole_folders(&self) -> Result<(), SandboxError> {
-        let usable = || self.readable.iter().chain(&self.writable).map(PathBuf::as_path);
-        let system = || system::FOLDERS.iter().map(Path::new);
-        for path in &self.hidden {
-            if let Some(folder) = usable().chain(system()).find(|folder| path.starts_with(folder)) {
-                return Err(SandboxError::CannotExcept { path: path.clone(), folder: folder.to_owned() });
-            }
-        }
         for path in &self.readable {
             if let Some(folder) = self.writable.iter().find(|folder| path.starts_with(folder)) {
                 return Err(SandboxError::CannotExcept { path: path.clone(), folder: folder.clone() });
@@ -141,6 +152,12 @@ impl Confinement {
         shared(&self.writable, self.home.as_ref())
     }
 
+    /// The same without the names of single files, which only the process needs that lays mounts over them.
+    pub(crate) fn without_names(&self) -> Self {
+        let (hidden, locked, watched, pinned) = Default::default();
+        Self { hidden, locked, watched, pinned, ..self.clone() }
+    }
+
     /// What a program could change though it is protected, each path below the folder it lies in. In namespaces that is
     /// only what is not there: nothing can be laid over it.
     pub(crate) fn unguarded(&self) -> Vec<(PathBuf, PathBuf)> {
@@ -149,7 +166,9 @@ impl Confinement {
             let folder = self.writable.iter().filter(|folder| path.starts_with(folder)).max()?;
             Some((folder.clone(), path.strip_prefix(folder).ok()?.to_owned()))
         };
-        self.locked.iter().filter(is_left).filter_map(below).collect()
+        let watched = self.watched.iter().flat_map(|(folder, is_home)| watched(folder, *is_home));
+        let all: BTreeSet<PathBuf> = self.locked.iter().cloned().chain(watched).collect();
+        all.iter().filter(is_left).filter_map(below).collect()
     }
 
     /// The variables that say where it may write, which take the place of ours.
@@ -163,6 +182,39 @@ impl Confinement {
 /// A home of its own is the program's alone: nobody else runs what it leaves there.
 fn shared<'a>(writable: &'a [PathBuf], home: Option<&'a PathBuf>) -> impl Iterator<Item = &'a PathBuf> {
     writable.iter().filter(move |folder| Some(*folder) != home)
+}
+
+/// Our own places that a program could reach. What it could make is made first.
+fn own_places(
+    profile: &Profile,
+    level: Level,
+    user: Option<User>,
+    usable: &BTreeSet<PathBuf>,
+    writable: &[PathBuf],
+) -> Result<Vec<PathBuf>, SandboxError> {
+    let mut places = Vec::new();
+    for path in &profile.hidden {
+        let place = protected::real_place(path).map_err(|source| unusable(path, source))?;
+        for place in protected::links_out_of(&place).into_iter().chain([place]) {
+            let around = usable.iter().map(PathBuf::as_path).chain(system::FOLDERS.iter().map(Path::new));
+            let Some(folder) = around.into_iter().find(|folder| place.starts_with(folder)) else { continue };
+            if level == Level::Landlock {
+                return Err(SandboxError::CannotExcept { path: place.clone(), folder: folder.to_owned() });
+            }
+            if !protected::is_there(&place) && writable.iter().any(|folder| place.starts_with(folder)) {
+                protected::make_first(&place, user).map_err(|source| unusable(&place, source))?;
+            }
+            places.extend(protected::is_there(&place).then_some(place));
+        }
+    }
+    Ok(places)
+}
+
+/// Whether a place lies in a hidden folder of this folder, and not further inside.
+fn is_near(path: &Path, folder: &Path) -> bool {
+    use std::os::unix::ffi::OsStrExt;
+    let first = path.strip_prefix(folder).ok().and_then(|rest| rest.iter().next());
+    first.is_some_and(|name| name.as_bytes().starts_with(b"."))
 }
 
 /// Folders that must be there, without links in their paths. None may hold a part of the system.
