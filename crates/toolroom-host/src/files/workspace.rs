@@ -21,6 +21,7 @@ pub struct Workspace {
     further: Vec<RootPlace>,
     judge: Judge,
     protected: Protected,
+    programs_read: Vec<String>,
     pub(super) following: Following,
 }
 
@@ -43,6 +44,7 @@ impl Workspace {
             further: Vec::new(),
             judge: Judge::default(),
             protected: Protected::default(),
+            programs_read: Vec::new(),
             following: Following::default(),
         }
     }
@@ -66,6 +68,19 @@ impl Workspace {
     pub fn with_protected(mut self, protected: Protected) -> Self {
         self.protected = protected;
         self
+    }
+
+    /// Opens credentials to programs, by their names. Only trusted configuration may say so.
+    #[must_use]
+    pub fn with_programs_read(mut self, names: Vec<String>) -> Self {
+        self.programs_read = names;
+        self
+    }
+
+    /// Credentials that programs may read here.
+    #[must_use]
+    pub fn programs_read(&self) -> &[String] {
+        &self.programs_read
     }
 
     /// Follows no link at all, as where the kernel has no `openat2`.
@@ -186,6 +201,10 @@ impl Workspace {
         names: &[&str],
         role: Role,
     ) -> Result<(), FileError> {
+        if names.contains(&"..") {
+            // Where that leads is known only to whoever follows it.
+            return Ok(());
+        }
         let named = root.path().join(names.join("/"));
         self.judge.credentials(&named, role).map_err(|refusal| refused(asked, refusal))
     }

@@ -151,6 +151,7 @@ fn the_reference_has_every_key_with_kind_and_default() {
             "files: a table []",
             "files.read: a list of folders [[]]",
             "files.write: a list of folders [[]]",
+            "files.programs_read: a list of texts [[]]",
             "network: a table []",
             "network.open: a list of destinations [[]]",
             "search: a table []",

@@ -104,6 +104,7 @@ fn everything_that_holds_is_shown_with_its_origin() {
             "policy.exec_sandbox = \"workspace\" (default)",
             "files.read = [] (default)",
             "files.write = [] (default)",
+            "files.programs_read = [] (default)",
             "network.open = [] (default)",
             "search.providers = [] (default)",
             "location.provider = \"ipwhois\" (default)",
