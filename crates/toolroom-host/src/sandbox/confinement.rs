@@ -13,6 +13,7 @@ use super::profile::{Network, Profile};
 use super::user::User;
 use super::{protected, system};
 use crate::environment::path_variable;
+use crate::folders::{CONFIGURATION, IN_A_HOME};
 use crate::sensitive::{Found, Survey, holds_a_home, is_a_home, watched};
 
 /// What a program is confined to. Made by [`super::Sandbox::confine`].
@@ -31,6 +32,8 @@ pub struct Confinement {
     pub(crate) locked: Vec<PathBuf>,
     /// Folders in which nothing of the list may appear, and whether each is a home.
     watched: Vec<(PathBuf, bool)>,
+    /// Folders of ours without a configuration, which may appear while the program runs.
+    pub(crate) unconfigured: Vec<PathBuf>,
     /// Folders that cannot be renamed, so that nothing takes their place.
     pub(super) pinned: Vec<PathBuf>,
     /// Its home; `None` is its temporary folder.
@@ -82,7 +85,7 @@ impl Confinement {
         {
             return Err(SandboxError::HoldsHome { folder: folder.clone() });
         }
-        let hidden = own_places(profile, level, user, &usable, &writable)?;
+        let own = OwnPlaces::of(profile, level, user, &usable, &writable, own_home)?;
         let survey = Survey { home: own_home, opened: &profile.programs_read };
         let Found { credentials, start_files, is_cut } = survey.of(&usable);
         // Landlock allows a folder with all that is in it, which the level says.
@@ -94,7 +97,7 @@ impl Confinement {
         let start_files = start_files.into_iter().filter(|path| is_inside(path));
         let locked: Vec<PathBuf> = shared().flat_map(|folder| protected::locked(folder)).chain(start_files).collect();
         // What has a protected file somewhere inside, and a repository. A folder with credentials takes them along.
-        let around = locked.iter().chain(&hidden).filter(|path| protected::is_there(path));
+        let around = locked.iter().chain(&own.hidden).filter(|path| protected::is_there(path));
         let tops = shared().flat_map(|folder| credentials.iter().filter(move |path| is_near(path, folder)));
         let around = around.chain(tops).flat_map(|path| path.ancestors().skip(1));
         let repositories: Vec<PathBuf> = shared().map(|folder| folder.join(protected::REPOSITORY)).collect();
@@ -104,7 +107,7 @@ impl Confinement {
         let mut watched: Vec<(PathBuf, bool)> =
             shared().map(|folder| (folder.clone(), is_a_home(folder, own_home))).collect();
         watched.extend(own_home.filter(|home| is_inside(home)).map(|home| (home.to_owned(), true)));
-        let hidden = hidden.into_iter().chain(credentials).collect();
+        let hidden = own.hidden.into_iter().chain(credentials).collect();
         let proxy = match &profile.network {
             Network::Off => None,
             Network::Proxy { .. } if level == Level::Landlock => return Err(SandboxError::NoProxy),
@@ -119,6 +122,7 @@ impl Confinement {
             hidden,
             locked,
             watched,
+            unconfigured: own.unconfigured,
             pinned: pinned.into_iter().collect(),
             home,
             temporary_bytes: profile.temporary_bytes,
@@ -184,30 +188,55 @@ fn shared<'a>(writable: &'a [PathBuf], home: Option<&'a PathBuf>) -> impl Iterat
     writable.iter().filter(move |folder| Some(*folder) != home)
 }
 
-/// Our own places that a program could reach. What it could make is made first.
-fn own_places(
-    profile: &Profile,
-    level: Level,
-    user: Option<User>,
-    usable: &BTreeSet<PathBuf>,
-    writable: &[PathBuf],
-) -> Result<Vec<PathBuf>, SandboxError> {
-    let mut places = Vec::new();
-    for path in &profile.hidden {
-        let place = protected::real_place(path).map_err(|source| unusable(path, source))?;
-        for place in protected::links_out_of(&place).into_iter().chain([place]) {
-            let around = usable.iter().map(PathBuf::as_path).chain(system::FOLDERS.iter().map(Path::new));
-            let Some(folder) = around.into_iter().find(|folder| place.starts_with(folder)) else { continue };
-            if level == Level::Landlock {
-                return Err(SandboxError::CannotExcept { path: place.clone(), folder: folder.to_owned() });
+/// Our own places that a program could reach, and those folders of them that it could put a configuration into.
+#[derive(Default)]
+struct OwnPlaces {
+    hidden: Vec<PathBuf>,
+    unconfigured: Vec<PathBuf>,
+}
+
+impl OwnPlaces {
+    /// A folder that a program could make is made first.
+    fn of(
+        profile: &Profile,
+        level: Level,
+        user: Option<User>,
+        usable: &BTreeSet<PathBuf>,
+        writable: &[PathBuf],
+        home: Option<&Path>,
+    ) -> Result<Self, SandboxError> {
+        let mut own = Self::default();
+        let is_writable = |place: &Path| writable.iter().any(|folder| place.starts_with(folder));
+        // Another process may have no variable that leads elsewhere.
+        let at_home = home.filter(|home| is_writable(home)).into_iter();
+        let at_home = at_home.flat_map(|home| IN_A_HOME.map(|name| home.join(name)));
+        for path in profile.hidden.iter().cloned().chain(at_home) {
+            let own_folder = protected::real_place(&path).map_err(|source| unusable(&path, source))?;
+            for place in protected::linked_files(&own_folder).into_iter().chain([own_folder.clone()]) {
+                let system = system::FOLDERS.iter().map(Path::new);
+                let mut around = usable.iter().map(PathBuf::as_path).chain(system);
+                let Some(folder) = around.find(|folder| place.starts_with(folder)) else { continue };
+                let folder = folder.to_owned();
+                match protected::is_there(&place) {
+                    _ if level == Level::Landlock => {
+                        return Err(SandboxError::CannotExcept { path: place, folder });
+                    }
+                    true => {}
+                    false if !is_writable(&place) => continue,
+                    false if place == own_folder => {
+                        protected::make_first(&place, user).map_err(|source| unusable(&place, source))?;
+                    }
+                    false => return Err(SandboxError::OwnIsMissing { path: place, folder }),
+                }
+                let is_configured = protected::is_there(&own_folder.join(CONFIGURATION));
+                if place == own_folder && is_writable(&place) && !is_configured {
+                    own.unconfigured.push(place.clone());
+                }
+                own.hidden.push(place);
             }
-            if !protected::is_there(&place) && writable.iter().any(|folder| place.starts_with(folder)) {
-                protected::make_first(&place, user).map_err(|source| unusable(&place, source))?;
-            }
-            places.extend(protected::is_there(&place).then_some(place));
         }
+        Ok(own)
     }
-    Ok(places)
 }
 
 /// Whether a place lies in a hidden folder of this folder, and not further inside.

@@ -78,6 +78,19 @@ pub enum SandboxError {
         /// The folder it may use.
         folder: PathBuf,
     },
+    /// A link of ours leads to what a program could make.
+    #[error(
+        "Toolroom's own `{}` is missing and lies in `{}`, where a program could make it: make it first, or remove the link \
+         that leads there",
+        path.display(),
+        folder.display()
+    )]
+    OwnIsMissing {
+        /// What the link leads to.
+        path: PathBuf,
+        /// What programs may change.
+        folder: PathBuf,
+    },
     /// Root's folders cannot be changed by the user a program becomes.
     #[error(
         "started by root, the program would be user {uid}, who may not change `{0}`: give the folder to that user \

@@ -34,12 +34,12 @@ pub(super) fn real_place(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Where links in a folder of ours lead.
+/// Files that links in a folder of ours lead to, there or not.
 #[expect(clippy::disallowed_methods, reason = "this is the door: what is ours and lies elsewhere")]
-pub(super) fn links_out_of(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn linked_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
-    links.filter_map(|link| link.path().canonicalize().ok()).collect()
+    let targets = entries.filter_map(|entry| Some(folder.join(std::fs::read_link(entry.path()).ok()?)));
+    targets.filter_map(|target| real_place(&target).ok()).filter(|target| !is_folder(target)).collect()
 }
 
 /// Makes a folder of ours, so that something can be laid over it. Folders on the way belong to the user of the one they
