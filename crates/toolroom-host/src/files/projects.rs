@@ -32,7 +32,15 @@ impl Projects {
     pub fn new(folders: &Folders, own: &str, files: Vec<PathBuf>) -> Self {
         let protected = Protected { folders: vec![folders.config.clone(), folders.data.clone()], files };
         let folders = folders.clone();
-        Self { folders, own: own.to_owned(), chosen: None, roots: Vec::new(), home: None, protected, programs_read: Vec::new() }
+        Self {
+            folders,
+            own: own.to_owned(),
+            chosen: None,
+            roots: Vec::new(),
+            home: None,
+            protected,
+            programs_read: Vec::new(),
+        }
     }
 
     /// Where the user's home is, whose credentials are nobody's business.

@@ -95,7 +95,8 @@ impl Confinement {
         }
         let is_inside = |path: &Path| shared().any(|folder| path != folder && path.starts_with(folder));
         let start_files = start_files.into_iter().filter(|path| is_inside(path));
-        let locked: Vec<PathBuf> = shared().flat_map(|folder| protected::locked(folder)).chain(start_files).collect();
+        let locked: Vec<PathBuf> =
+            shared().flat_map(|folder| protected::locked(folder)).chain(start_files).collect();
         // What has a protected file somewhere inside, and a repository. A folder with credentials takes them along.
         let around = locked.iter().chain(&own.hidden).filter(|path| protected::is_there(path));
         let tops = shared().flat_map(|folder| credentials.iter().filter(move |path| is_near(path, folder)));

@@ -102,7 +102,8 @@ impl Places {
 
     /// The same for places that begin with the first name.
     fn begin(&self, names: &[String]) -> bool {
-        prefixes(names).any(|names| self.at_the_end(names).any(|place| place.split('/').count() == names.len()))
+        prefixes(names)
+            .any(|names| self.at_the_end(names).any(|place| place.split('/').count() == names.len()))
     }
 }
 
@@ -169,11 +170,13 @@ pub(super) fn is_worth_a_look(name: &str) -> bool {
 /// What nothing may appear as in a folder that programs may change: start files, and credentials that other programs obey.
 /// A file such as `.env` may be made.
 pub(crate) fn watched(folder: &Path, is_home: bool) -> Vec<PathBuf> {
-    let at_home = [&NAMES.credentials_of_a_home, &NAMES.start_files_of_a_home].into_iter().filter(|_| is_home);
+    let at_home =
+        [&NAMES.credentials_of_a_home, &NAMES.start_files_of_a_home].into_iter().filter(|_| is_home);
     let places = [&NAMES.credentials, &NAMES.start_files].into_iter().chain(at_home).flat_map(Places::all);
     let files = NAMES.credential_files.iter().copied().filter(|name| name.starts_with('.'));
     let around = in_lower_case(folder);
-    let mut watched: Vec<PathBuf> = places.chain(files).flat_map(|place| rests(place, &around)).map(|rest| folder.join(rest)).collect();
+    let mut watched: Vec<PathBuf> =
+        places.chain(files).flat_map(|place| rests(place, &around)).map(|rest| folder.join(rest)).collect();
     watched.sort_unstable();
     // Whatever lies below another one is watched with it.
     watched.dedup_by(|inner, outer| inner.starts_with(outer));

@@ -49,7 +49,8 @@ impl Survey<'_> {
     /// Looks through these folders. What lies in a place of credentials that was named as a whole is open. Blocks.
     pub(crate) fn of(&self, folders: &BTreeSet<PathBuf>) -> Found {
         let mut found = Found::default();
-        let mut open: VecDeque<PathBuf> = folders.iter().filter(|folder| !self.holds_credentials(folder, Kind::Folder)).cloned().collect();
+        let mut open: VecDeque<PathBuf> =
+            folders.iter().filter(|folder| !self.holds_credentials(folder, Kind::Folder)).cloned().collect();
         // What lies in another one of them is looked at with that one.
         let inner = |path: &Path| path.ancestors().skip(1).any(|above| folders.contains(above));
         open.retain(|folder| !inner(folder));
@@ -67,7 +68,10 @@ impl Survey<'_> {
         found
     }
 
-    #[expect(clippy::disallowed_methods, reason = "this is the door: credentials in the folders of a program")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door: credentials in the folders of a program"
+    )]
     fn look_into(&self, folder: &Path, found: &mut Found, open: &mut VecDeque<PathBuf>, count: &mut usize) {
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
@@ -140,7 +144,8 @@ impl Survey<'_> {
     fn is_opened(&self, place: &Path) -> bool {
         let names = in_lower_case(place);
         let opened = self.opened.iter().map(|opened| in_lower_case(Path::new(opened)));
-        let is_on_the_way = |opened: Vec<String>| names.windows(opened.len().max(1)).any(|names| names == opened);
+        let is_on_the_way =
+            |opened: Vec<String>| names.windows(opened.len().max(1)).any(|names| names == opened);
         self.opens_everything() || opened.into_iter().any(is_on_the_way)
     }
 

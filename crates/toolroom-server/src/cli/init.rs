@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use toolroom::nearest::nearest_one;
 use toolroom::policy::Preset;
-use toolroom_host::sandbox::confirm;
 use toolroom_host::folders::Folders;
+use toolroom_host::sandbox::confirm;
 use toolroom_host::terminal::Terminal;
 use toolroom_host::text_file::{self, TextFileError};
 

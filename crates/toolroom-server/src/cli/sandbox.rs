@@ -17,8 +17,8 @@ use toolroom_host::sandbox::{Demand, Level, Named, Network, Profile, Promise, Sa
 use toolroom_host::{environment, interrupt::Interrupts, text_file};
 
 use super::exit::{Exit, Missing, Refused, Usage};
-use crate::config::{Compiled, Sources, Trust};
 use super::output::{GREEN, Output, YELLOW, visible};
+use crate::config::{Compiled, Sources, Trust};
 
 /// What is read from standard input for a program.
 const MAX_INPUT_BYTES: u64 = 256 * 1024 * 1024;

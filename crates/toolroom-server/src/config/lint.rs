@@ -69,7 +69,8 @@ fn never_opened(folder: &Folder, judge: &Judge) -> Option<String> {
 /// Says so if a name is that of no credentials.
 fn kept_from_nobody(name: &str, judge: &Judge) -> Option<String> {
     let is_known = name == "*" || judge.credentials(&Path::new("/").join(name), Role::File).is_err();
-    let told = || format!("names `{}`, which is not kept from programs; write a name such as `.env`", shown(name));
+    let told =
+        || format!("names `{}`, which is not kept from programs; write a name such as `.env`", shown(name));
     (!is_known).then(told)
 }
 

@@ -123,7 +123,9 @@ impl Sources {
         });
         problems.into_result()?;
         let (user, unconfirmed) = match user {
-            Some(Layer::User { path, text }) if is_unconfirmed(&path) => (None, Some(ProjectFile { path, text })),
+            Some(Layer::User { path, text }) if is_unconfirmed(&path) => {
+                (None, Some(ProjectFile { path, text }))
+            }
             user => (user, None),
         };
         Ok(Files { user, unconfirmed, project, passed_over: self.passed_over.clone() })

@@ -77,9 +77,15 @@ fn credentials_stay_closed_by_whatever_name() {
     ground.link("cloud", "conf/.aws");
     ground.link("dir/up.txt", "../.env");
     let space = ground.workspace();
-    for path in
-        [".env", "./dir/../.env", "notes.txt", "dir/up.txt", "conf/.aws/credentials", "cloud/credentials", ".netrc"]
-    {
+    for path in [
+        ".env",
+        "./dir/../.env",
+        "notes.txt",
+        "dir/up.txt",
+        "conf/.aws/credentials",
+        "cloud/credentials",
+        ".netrc",
+    ] {
         let error = space.read(path).unwrap_err();
         assert!(matches!(error, FileError::Refused { refusal: Refusal::Credential, .. }), "{path}: {error}");
         assert!(

@@ -28,7 +28,10 @@ struct Case {
 fn cases() -> Vec<Case> {
     let starters = if is_root() { &[true, false][..] } else { &[false] };
     let levels = [Level::Namespaces, Level::Landlock];
-    levels.into_iter().flat_map(|level| starters.iter().map(move |by_root| Case { level, by_root: *by_root })).collect()
+    levels
+        .into_iter()
+        .flat_map(|level| starters.iter().map(move |by_root| Case { level, by_root: *by_root }))
+        .collect()
 }
 
 fn namespaces() -> Vec<Case> {
@@ -206,14 +209,16 @@ fn what_is_missing_is_not_made() {
             assert_eq!(place.holding("evil"), Vec::<PathBuf>::new(), "{case:?} {name}: {told}");
         }
         let place = Place::new(case, &[]);
-        let told = place.run("echo made > .env; mkdir .docker; echo made > .docker/Dockerfile", &[("HOME", "/nowhere")]);
+        let told = place
+            .run("echo made > .env; mkdir .docker; echo made > .docker/Dockerfile", &[("HOME", "/nowhere")]);
         assert!(told.contains("Exited(0), Itself") && place.holding("made").len() == 2, "{case:?}: {told}");
     }
 }
 
 #[test]
 fn start_files_below_the_top_folder_are_not_changed() {
-    let files = ["sub/.vscode/tasks.json", "sub/deep/.claude/settings.json", "sub/.envrc", "tools/opencode.json"];
+    let files =
+        ["sub/.vscode/tasks.json", "sub/deep/.claude/settings.json", "sub/.envrc", "tools/opencode.json"];
     let ways = [
         "for file in $FILES; do echo evil > $file; done",
         "for file in $FILES; do rm -f $file; echo evil > $file; done",
@@ -261,7 +266,8 @@ fn programs_read_no_credentials() {
             assert!(told.contains("after") && !told.contains(CANARY), "{case:?}: {told}");
         }
         // What one program has moved or closed stays hidden from the next.
-        let told = place.run("mv infra moved; mkdir shut; mv sub shut/; chmod 111 shut moved", &[("HOME", "/nowhere")]);
+        let told = place
+            .run("mv infra moved; mkdir shut; mv sub shut/; chmod 111 shut moved", &[("HOME", "/nowhere")]);
         let told = told + &place.run("cat moved/terraform.tfstate shut/sub/.ssh/id_rsa; chmod 755 moved shut; cat moved/* shut/sub/.ssh/* shut/sub/deep/.env.local", &[("HOME", "/nowhere")]);
         assert!(!told.contains(CANARY), "{case:?}: {told}");
     }
@@ -310,7 +316,8 @@ async fn a_configuration_that_appears_beside_a_running_program_is_marked() {
         let variables = [("HOME", home.to_str().unwrap()), ("OWN", own.to_str().unwrap())];
         let made = own.join("toolroom.toml");
         for is_made in [false, true] {
-            let mut child = place.command("until [ -e go ]; do sleep 0.05; done", &variables).spawn().unwrap();
+            let mut child =
+                place.command("until [ -e go ]; do sleep 0.05; done", &variables).spawn().unwrap();
             until(BOUND, || is_unconfirmed(&made)).await;
             if is_made {
                 std::fs::write(&made, "").unwrap();

@@ -75,9 +75,11 @@ where
     FnTool<A, R, F>: Tool,
 {
     let (asking, judging) = (files.clone(), files.clone());
-    let tool = tool.with(|spec| change(writes(spec))).judge(move |arguments| match start_file(&judging, arguments) {
-        Some(path) => Judgement::Ask(format!("`{path}` {START_FILE}")),
-        None => Judgement::Allow,
+    let tool = tool.with(|spec| change(writes(spec))).judge(move |arguments| {
+        match start_file(&judging, arguments) {
+            Some(path) => Judgement::Ask(format!("`{path}` {START_FILE}")),
+            None => Judgement::Allow,
+        }
     });
     let is_start_file = move |arguments: &Arguments| start_file(&asking, arguments).is_some();
     Graver::new(tool, is_start_file, |spec| spec.single_answers().risk(Risk::High))
