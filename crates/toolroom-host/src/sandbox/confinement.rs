@@ -59,6 +59,15 @@ impl Confinement {
         for given in profile.writable.iter().chain(&profile.readable).chain(&profile.home) {
             check_way(given, &writable)?;
         }
+        let own_home = path_variable("HOME").map(|home| home.canonicalize().unwrap_or(home));
+        let own_home = own_home.as_deref();
+        let shared = || shared(&writable, home.as_ref());
+        let usable: BTreeSet<PathBuf> = shared().chain(&readable).cloned().collect();
+        if level == Level::Landlock
+            && let Some(folder) = usable.iter().find(|folder| holds_a_home(folder, own_home))
+        {
+            return Err(SandboxError::HoldsHome { folder: folder.clone() });
+        }
         let first = writable.first().or(readable.first()).map(PathBuf::as_path);
         let user = user(first).map_err(|source| unusable(first.unwrap_or(Path::new("/")), source))?;
         if let Some(user) = user {
@@ -75,15 +84,6 @@ impl Confinement {
                     }
                 }
             }
-        }
-        let own_home = path_variable("HOME").map(|home| home.canonicalize().unwrap_or(home));
-        let own_home = own_home.as_deref();
-        let shared = || shared(&writable, home.as_ref());
-        let usable: BTreeSet<PathBuf> = shared().chain(&readable).cloned().collect();
-        if level == Level::Landlock
-            && let Some(folder) = usable.iter().find(|folder| holds_a_home(folder, own_home))
-        {
-            return Err(SandboxError::HoldsHome { folder: folder.clone() });
         }
         let own = OwnPlaces::of(profile, level, user, &usable, &writable, own_home)?;
         let survey = Survey { home: own_home, opened: &profile.programs_read };

@@ -18,6 +18,7 @@ struct Names {
     credentials: Places,
     credentials_of_a_home: Places,
     credential_files: HashSet<&'static str>,
+    makeable_credential_files: HashSet<&'static str>,
     credential_ends: Vec<&'static str>,
     start_files: Places,
     start_files_of_a_home: Places,
@@ -56,6 +57,7 @@ impl Names {
             credentials: Places::new(take("credentials")),
             credentials_of_a_home: Places::new(take("credentials of a home")),
             credential_files: take("credential files").into_iter().collect(),
+            makeable_credential_files: take("credential files that programs may make").into_iter().collect(),
             credential_ends: take("credential ends"),
             start_files: Places::new(take("start files")),
             start_files_of_a_home: Places::new(take("start files of a home")),
@@ -145,6 +147,7 @@ fn is_credential_file(name: &str) -> bool {
         rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric) && !rest.ends_with(".pub"))
     };
     NAMES.credential_files.contains(name)
+        || NAMES.makeable_credential_files.contains(name)
         || NAMES.has_credential_end(name)
         || SSH_KEYS.iter().any(|key| is_ssh_key(key))
         || (name.starts_with("client_secret") && name.ends_with(".json"))
@@ -173,7 +176,7 @@ pub(crate) fn watched(folder: &Path, is_home: bool) -> Vec<PathBuf> {
     let at_home =
         [&NAMES.credentials_of_a_home, &NAMES.start_files_of_a_home].into_iter().filter(|_| is_home);
     let places = [&NAMES.credentials, &NAMES.start_files].into_iter().chain(at_home).flat_map(Places::all);
-    let files = NAMES.credential_files.iter().copied().filter(|name| name.starts_with('.'));
+    let files = NAMES.credential_files.iter().copied();
     let around = in_lower_case(folder);
     let mut watched: Vec<PathBuf> =
         places.chain(files).flat_map(|place| rests(place, &around)).map(|rest| folder.join(rest)).collect();
@@ -212,9 +215,9 @@ mod tests {
                 assert!(seen.insert((section, name)), "{section} {name}");
             }
         }
-        let Names { credentials, start_files, credential_files, start_file_ends, .. } = &*NAMES;
+        let Names { credentials, start_files, makeable_credential_files, start_file_ends, .. } = &*NAMES;
         assert!(credentials.all().count() > 150 && start_files.all().count() > 150);
-        assert!(credential_files.len() > 80 && start_file_ends.len() == 2);
+        assert!(makeable_credential_files.len() > 60 && start_file_ends.len() == 2);
     }
 
     #[test]

@@ -3,12 +3,16 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::home::below_home;
 use super::names::{Changes, Kind, in_lower_case, is_credential, is_start_file, is_worth_a_look};
 
 /// Folders that are looked at. A program is not started in more, as what is in them would be open to it.
 const MAX_FOLDERS: usize = 50_000;
+
+/// How long a look may take.
+const MAX_LOOK: Duration = Duration::from_secs(10);
 
 /// Entries of all folders together.
 const MAX_ENTRIES: usize = 1_000_000;
@@ -54,13 +58,14 @@ impl Survey<'_> {
         // What lies in another one of them is looked at with that one.
         let inner = |path: &Path| path.ancestors().skip(1).any(|above| folders.contains(above));
         open.retain(|folder| !inner(folder));
-        let (mut looked_at, mut entries) = (0, 0);
+        let (mut looked_at, mut entries, began) = (0, 0, now());
         while let Some(folder) = open.pop_front() {
             looked_at += 1;
             self.look_into(&folder, &mut found, &mut open, &mut entries);
             found.is_cut |= found.credentials.len() > MAX_CREDENTIALS
                 || entries > MAX_ENTRIES
-                || looked_at + open.len() > MAX_FOLDERS;
+                || looked_at + open.len() > MAX_FOLDERS
+                || now() - began > MAX_LOOK;
             if found.is_cut {
                 break;
             }
@@ -152,4 +157,9 @@ impl Survey<'_> {
     fn names(&self, place: &Path) -> (Vec<String>, Option<Vec<String>>) {
         (in_lower_case(place), below_home(place, self.home).map(in_lower_case))
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: time in a function that blocks")]
+fn now() -> Instant {
+    Instant::now()
 }
