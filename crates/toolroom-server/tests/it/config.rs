@@ -73,6 +73,7 @@ fn what_holds_is_shown_as_a_file_could_say_it() {
              policy.exec_sandbox = \"workspace\"  # default\n\
              files.read = []  # default\n\
              files.write = []  # default\n\
+             files.programs_read = []  # default\n\
              network.open = []  # default\nsearch.providers = []  # default\nlocation.provider = \"ipwhois\"  # default\n\
              redaction.patterns = true  # default\n\
              redaction.environment = true  # default\n\

@@ -80,6 +80,7 @@ fn every_single_value_has_a_variable_of_its_own() {
             "TOOLROOM_POLICY_EXEC_SANDBOX",
             "TOOLROOM_FILES_READ",
             "TOOLROOM_FILES_WRITE",
+            "TOOLROOM_FILES_PROGRAMS_READ",
             "TOOLROOM_NETWORK_OPEN",
             "TOOLROOM_SEARCH_PROVIDERS",
             "TOOLROOM_SEARCH_BRAVE_KEY",
