@@ -59,7 +59,7 @@ impl Confinement {
         for given in profile.writable.iter().chain(&profile.readable).chain(&profile.home) {
             check_way(given, &writable)?;
         }
-        let own_home = path_variable("HOME").map(|home| home.canonicalize().unwrap_or(home));
+        let own_home = path_variable("HOME").map(|home| resolved_one(&home).unwrap_or(home));
         let own_home = own_home.as_deref();
         let shared = || shared(&writable, home.as_ref());
         let usable: BTreeSet<PathBuf> = shared().chain(&readable).cloned().collect();
