@@ -144,8 +144,8 @@ fn a_program_in_a_home_cannot_switch_its_sandbox_off() {
     }
 }
 
-#[tokio::test]
-async fn a_configuration_that_appears_while_a_program_runs_counts_once_its_owner_trusts_it() {
+#[test]
+fn a_configuration_that_appears_while_a_program_runs_counts_once_its_owner_trusts_it() {
     let ann = Ann::new();
     let preset = || ann.run(&["config", "show", "policy.preset"]).ended(0).out;
     let mut child = ann
