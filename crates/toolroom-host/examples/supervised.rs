@@ -1,6 +1,7 @@
 //! Runs a command line under the supervisor, and says how it ended: `supervised FOLDER PROGRAM [ARGUMENT…]`.
 //!
-//! With `CONFINED` set to `namespaces` or `landlock` it runs in a sandbox of that level, and may change the folder.
+//! With `CONFINED` set to `namespaces` or `landlock` it runs in a sandbox of that level, and may change the folder. `OWN`
+//! names a folder that is hidden from it, `PROGRAMS_READ` credentials that are not.
 //! The example is its own helper, as every program that embeds the supervisor can be.
 
 use std::error::Error;
@@ -42,7 +43,10 @@ async fn run(folder: OsString, mut words: impl Iterator<Item = OsString>) -> Res
     };
     if level.is_some() {
         let sandbox = Sandbox::find(&supervisor, Demand { level, user: None }).await?;
-        order.confinement = Some(sandbox.confine(&Profile::workspace(folder))?);
+        let mut profile = Profile::workspace(folder);
+        profile.hidden.extend(environment::path_variable("OWN"));
+        profile.programs_read.extend(environment::variable("PROGRAMS_READ"));
+        order.confinement = Some(sandbox.confine(&profile)?);
     }
     // A mark by which tests find everything that came from here.
     if let Some(mark) = environment::variable("MARK") {

@@ -11,6 +11,12 @@ use crate::owner::give_to_programs;
 /// Overrides every folder: all of them become this one.
 pub const HOME_VARIABLE: &str = "TOOLROOM_HOME";
 
+/// The name of every configuration file.
+pub const CONFIGURATION: &str = "toolroom.toml";
+
+/// Where [`Folders`] are in a home unless variables say otherwise.
+pub(crate) const IN_A_HOME: [&str; 2] = [".config/toolroom", ".local/share/toolroom"];
+
 /// Others on the machine have no business in our folders,
 pub(crate) const PRIVATE_FOLDER: u32 = 0o700;
 

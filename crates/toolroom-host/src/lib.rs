@@ -31,6 +31,7 @@ pub mod sandbox;
 #[path = "../../toolroom/tests/it/scale.rs"]
 mod scale;
 pub mod seal;
+mod sensitive;
 pub mod service_manager;
 pub mod shell;
 pub mod sse;

@@ -313,7 +313,8 @@ pub(crate) fn projects(folders: &Folders, config: &Config) -> anyhow::Result<Pro
     if let Some(workspace) = &config.workspace {
         projects = projects.with_workspace(path(workspace)?);
     }
-    let FileKeys { read, write } = &config.files;
+    let FileKeys { read, write, programs_read } = &config.files;
+    projects = projects.with_programs_read(programs_read.clone());
     for (list, access) in [(read, Access::ReadOnly), (write, Access::Writable)] {
         for folder in list {
             projects = projects.with_root(path(folder)?, access);

@@ -1,25 +1,15 @@
 //! Which places are nobody's business here, whatever root covers them. Pure: it looks at names, not at files.
 
 use std::fmt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use super::credentials::{IN_A_HOME, is_credential_name, leads_to_credentials, leads_to_one_of};
+use crate::sensitive::{Changes, Kind, below_home, in_lower_case, is_credential, is_start_file};
 
 /// Folders of the system: its programs, its settings, its state, and the kernel itself.
 const SYSTEM: &[&str] = &[
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys",
     "/usr", "/var/lib", "/var/run",
 ];
-
-/// Folders in which every folder is somebody's home.
-const HOMES: &[&str] = &["/home", "/var/home"];
-
-/// The same on a drive of Windows, which WSL mounts under its letter.
-const DRIVES: &str = "/mnt";
-const HOMES_OF_A_DRIVE: &str = "users";
-
-/// Root's own home.
-const ROOT_HOME: &str = "/root";
 
 /// Why something is not opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +25,8 @@ pub enum Refusal {
     Credential,
     /// Its content is a private key.
     PrivateKey,
+    /// It runs code for its owner later, and was asked for by another name.
+    StartFile,
     /// It is one of our own files.
     Ours,
 }
@@ -51,6 +43,10 @@ impl fmt::Display for Refusal {
                  `toolroom secrets`",
             ),
             Self::PrivateKey => formatter.write_str("holds a private key, and is never opened for tools"),
+            Self::StartFile => formatter.write_str(
+                "leads to a file that runs code for its owner later, such as a setting of git, a shell or an editor; name \
+                 that file itself, without links, so that a person is asked about it",
+            ),
             Self::Ours => {
                 formatter.write_str("is one of Toolroom's own files, which is never opened for tools")
             }
@@ -103,52 +99,32 @@ impl Judge {
 
     /// Whether a place is one of credentials.
     pub fn credentials(&self, place: &Path, role: Role) -> Result<(), Refusal> {
-        let names = names_of(place);
-        let is_credential_file =
-            || role == Role::File && names.last().is_some_and(|name| is_credential_name(name));
-        let in_home =
-            || self.below_home(place).is_some_and(|rest| leads_to_one_of(IN_A_HOME, &names_of(rest)));
-        match leads_to_credentials(&names) || is_credential_file() || in_home() {
+        let (names, below) = self.names(place);
+        let kind = match role {
+            Role::File => Kind::File,
+            Role::Folder => Kind::Folder,
+        };
+        match is_credential(&names, below.as_deref(), kind) {
             true => Err(Refusal::Credential),
             false => Ok(()),
         }
     }
 
-    /// What follows the home a place lies in.
-    fn below_home<'a>(&self, place: &'a Path) -> Option<&'a Path> {
-        if let Some(rest) = self.home.as_deref().and_then(|home| place.strip_prefix(home).ok()) {
-            return Some(rest);
-        }
-        if let Ok(rest) = place.strip_prefix(ROOT_HOME) {
-            return Some(rest);
-        }
-        let homes = || HOMES.iter().find_map(|homes| place.strip_prefix(homes).ok());
-        let below = homes().or_else(|| below_homes_of_a_drive(place))?;
-        let mut names = below.components();
-        names.next()?;
-        Some(names.as_path())
+    /// Whether a file there runs code for its owner later.
+    #[must_use]
+    pub fn is_start_file(&self, place: &Path) -> bool {
+        let (names, below) = self.names(place);
+        is_start_file(&names, below.as_deref(), Changes::ByTool)
     }
-}
 
-fn below_homes_of_a_drive(place: &Path) -> Option<&Path> {
-    let mut names = place.strip_prefix(DRIVES).ok()?.components();
-    names.next().filter(|drive| drive.as_os_str().len() == 1)?;
-    names.next().filter(|homes| homes.as_os_str().eq_ignore_ascii_case(HOMES_OF_A_DRIVE))?;
-    Some(names.as_path())
+    fn names(&self, place: &Path) -> (Vec<String>, Option<Vec<String>>) {
+        (in_lower_case(place), below_home(place, self.home.as_deref()).map(in_lower_case))
+    }
 }
 
 /// The system folder a place lies in, or is.
 pub(super) fn system_folder(place: &Path) -> Option<&'static str> {
     SYSTEM.iter().copied().find(|folder| place.starts_with(folder))
-}
-
-/// The names of a path in lower case. What is not UTF-8 is no name we know, and keeps its place.
-fn names_of(place: &Path) -> Vec<String> {
-    let names = place.components().filter_map(|part| match part {
-        Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
-        _ => None,
-    });
-    names.collect()
 }
 
 #[cfg(test)]

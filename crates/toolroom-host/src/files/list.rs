@@ -63,6 +63,7 @@ impl Workspace {
     }
 
     fn look_at_folder(&self, asked: &Asked<'_>, root: &Root, names: &[&str]) -> Result<Looked, FileError> {
+        self.admit_name(root, asked, names, Role::Folder)?;
         let folder = self.look_below(root, names).map_err(|errno| self.failed(asked, errno))?;
         self.admit(root, asked, &folder, Role::Folder)?;
         match folder.kind() {

@@ -8,7 +8,6 @@
 
 mod asked;
 mod beneath;
-mod credentials;
 mod error;
 mod judge;
 mod list;

@@ -1,40 +1,35 @@
-//! Whether the beginning of a file is a private key.
+//! Whether a private key is in a file.
 
 /// How much of a file is looked at.
-pub(super) const HEAD_BYTES: usize = 16 * 1024;
+pub(super) const HEAD_BYTES: usize = 1024 * 1024;
 
-/// What the first line of a key begins with, in formats other than PEM.
+/// What a line of a key begins with, in formats other than PEM.
 const OTHER_KEYS: [&[u8]; 2] = [b"PuTTY-User-Key-File-", b"AGE-SECRET-KEY-1"];
 
-/// Names that end so hold keys and certificates and nothing else; a key may follow a certificate there.
-const BUNDLES: [&str; 4] = [".pem", ".key", ".p8", ".pk8"];
+/// How far the name of a key is from the beginning of its header: `RSA `, `ENCRYPTED `.
+const MAX_KIND_BYTES: usize = 32;
 
-/// Whether this is how a private key begins. A text that shows one further down, such as a guide, is none, unless
-/// its name says that it is a bundle; key files of cloud services are JSON with a key inside.
-pub(super) fn is_private_key(name: &str, head: &[u8]) -> bool {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
-    let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    let name = name.to_lowercase();
-    let first = lines.next().unwrap_or_default();
-    if OTHER_KEYS.iter().any(|key| first.starts_with(key)) || is_pem_header(first) {
-        return true;
-    }
-    if BUNDLES.iter().any(|end| name.ends_with(end)) {
-        return lines.any(is_pem_header);
-    }
-    name.ends_with(".json")
-        && finds(head, b"\"private_key\"").is_some_and(|rest| finds(rest, b"PRIVATE KEY-----").is_some())
+/// Whether the header of a private key is anywhere in these bytes. A header in a string of its own, as in source code, is
+/// none: a line has to end behind it, or an escaped one.
+pub(super) fn has_private_key(bytes: &[u8]) -> bool {
+    let begins_a_line = |at: usize| at == 0 || bytes.get(at - 1).is_some_and(|byte| !byte.is_ascii_graphic());
+    OTHER_KEYS.iter().any(|key| memchr::memmem::find_iter(bytes, key).any(begins_a_line))
+        || memchr::memmem::find_iter(bytes, b"PRIVATE KEY").any(|at| is_pem_header(bytes, at))
 }
 
-fn is_pem_header(line: &[u8]) -> bool {
-    let ends = [b"PRIVATE KEY-----".as_slice(), b"PRIVATE KEY BLOCK-----"];
-    line.starts_with(b"-----BEGIN ") && ends.iter().any(|end| line.ends_with(end))
-}
-
-/// What follows the first `wanted`.
-fn finds<'a>(text: &'a [u8], wanted: &[u8]) -> Option<&'a [u8]> {
-    let at = memchr::memmem::find(text, wanted)?;
-    text.get(at + wanted.len()..)
+/// Whether these words belong to a header with a line behind it.
+fn is_pem_header(bytes: &[u8], at: usize) -> bool {
+    let (before, rest) = bytes.split_at(at);
+    let before = before.get(before.len().saturating_sub(MAX_KIND_BYTES)..).unwrap_or_default();
+    let Some(begin) = memchr::memmem::rfind(before, b"-----BEGIN ") else { return false };
+    let kind = before.get(begin + b"-----BEGIN ".len()..).unwrap_or_default();
+    let rest = rest.strip_prefix(b"PRIVATE KEY").unwrap_or_default();
+    let rest = rest.strip_prefix(b" BLOCK").unwrap_or(rest);
+    let Some(rest) = rest.strip_prefix(b"-----") else { return false };
+    let blank = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
+    let rest = rest.get(blank..).unwrap_or_default();
+    kind.iter().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b' ' | b'0'..=b'9'))
+        && [b"\n".as_slice(), b"\\n", b"\\r"].iter().any(|end| rest.starts_with(end))
 }
 
 #[cfg(test)]
@@ -47,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_known_by_its_first_line() {
+    fn a_key_is_known_wherever_its_header_is() {
         for kind in [
             "PRIVATE KEY",
             "RSA PRIVATE KEY",
@@ -57,41 +52,36 @@ mod tests {
             "PGP PRIVATE KEY BLOCK",
         ] {
             let key = header(kind);
-            for name in ["deploy", "notes.txt", "x.PEM", "y.key"] {
-                assert!(is_private_key(name, key.as_bytes()), "{name}: {kind}");
-                assert!(is_private_key(name, format!("\u{feff}\r\n {key}").as_bytes()), "{name}: {kind}");
+            for text in [
+                key.clone(),
+                format!("\u{feff}\r\n {key}"),
+                format!("# Keys\n\nA key looks so:\n\n{key}"),
+                format!("{}{key}", "x".repeat(500_000)),
+                header("CERTIFICATE") + &key,
+                key.replace('\n', "\r\n"),
+                format!("{{\"private_key\": \"{}\"}}", key.escape_default()),
+            ] {
+                assert!(has_private_key(text.as_bytes()), "{kind}");
             }
         }
-        assert!(is_private_key("a.txt", b"PuTTY-User-Key-File-3: ssh-ed25519\n"));
-        assert!(is_private_key("a.txt", b"AGE-SECRET-KEY-1QQ\n"));
+        assert!(has_private_key(b"PuTTY-User-Key-File-3: ssh-ed25519\n"));
+        assert!(has_private_key(b"# created: today\nAGE-SECRET-KEY-1QQ\n"));
     }
 
     #[test]
-    fn a_bundle_and_a_service_account_are_known_by_what_follows() {
-        let bundle = header("CERTIFICATE") + &header("PRIVATE KEY");
-        assert!(
-            is_private_key("site.pem", bundle.as_bytes()) && is_private_key("SITE.KEY", bundle.as_bytes())
-        );
-        let account =
-            format!("{{\"type\": \"x\", \"private_key\": \"{}\"}}", header("PRIVATE KEY").escape_default());
-        assert!(is_private_key("account.json", account.as_bytes()));
-        assert!(!is_private_key("account.json", b"{\"private_key\": \"see the vault\"}"));
-    }
-
-    #[test]
-    fn certificates_public_keys_and_texts_about_keys_are_none() {
-        for (name, content) in [
-            ("ca.pem", header("CERTIFICATE")),
-            ("public.key", header("PUBLIC KEY")),
-            ("server.key", header("EC PARAMETERS")),
-            ("guide.md", format!("# Keys\n\nA key looks so:\n\n{}", header("PRIVATE KEY"))),
-            ("keyboard.key", "layout = \"de\"\n".to_owned()),
-            ("key.rs", format!("const HEADER: &str = \"{}\";", "-----BEGIN PRIVATE KEY-----")),
-            ("empty.pem", String::new()),
+    fn certificates_public_keys_and_code_about_keys_are_none() {
+        for content in [
+            header("CERTIFICATE"),
+            header("PUBLIC KEY"),
+            header("EC PARAMETERS"),
+            "{\"private_key\": \"see the vault\"}".to_owned(),
+            "layout = \"de\"\n".to_owned(),
+            format!("const HEADER: &str = \"{}\";\n", "-----BEGIN PRIVATE KEY-----"),
+            "text.startswith('AGE-SECRET-KEY-1')\n".to_owned(),
+            "a PRIVATE KEY-----\n".to_owned(),
+            String::new(),
         ] {
-            assert!(!is_private_key(name, content.as_bytes()), "{name}");
+            assert!(!has_private_key(content.as_bytes()), "{content}");
         }
-        let parameters_first = header("EC PARAMETERS") + &header("EC PRIVATE KEY");
-        assert!(is_private_key("server.key", parameters_first.as_bytes()));
     }
 }

@@ -22,6 +22,7 @@ pub struct Projects {
     roots: Vec<(PathBuf, Access)>,
     home: Option<PathBuf>,
     protected: Protected,
+    programs_read: Vec<String>,
 }
 
 impl Projects {
@@ -31,7 +32,15 @@ impl Projects {
     pub fn new(folders: &Folders, own: &str, files: Vec<PathBuf>) -> Self {
         let protected = Protected { folders: vec![folders.config.clone(), folders.data.clone()], files };
         let folders = folders.clone();
-        Self { folders, own: own.to_owned(), chosen: None, roots: Vec::new(), home: None, protected }
+        Self {
+            folders,
+            own: own.to_owned(),
+            chosen: None,
+            roots: Vec::new(),
+            home: None,
+            protected,
+            programs_read: Vec::new(),
+        }
     }
 
     /// Where the user's home is, whose credentials are nobody's business.
@@ -55,6 +64,13 @@ impl Projects {
         self
     }
 
+    /// Opens credentials, by their names, to programs of the own project. Only trusted configuration may say so.
+    #[must_use]
+    pub fn with_programs_read(mut self, names: Vec<String>) -> Self {
+        self.programs_read = names;
+        self
+    }
+
     /// The workspace of a project.
     #[must_use]
     pub fn workspace(&self, project: &str) -> Workspace {
@@ -67,10 +83,12 @@ impl Projects {
             None => Workspace::in_data_folder(data.join("workspace")),
         };
         let roots = if project == self.own { self.roots.as_slice() } else { &[] };
+        let programs_read = if project == self.own { self.programs_read.clone() } else { Vec::new() };
         let open = |workspace: Workspace, (folder, access): &(PathBuf, Access)| {
             workspace.with_root(folder.clone(), *access)
         };
-        roots.iter().fold(workspace, open).with_home(self.home.clone()).with_protected(self.protected.clone())
+        let workspace = roots.iter().fold(workspace, open).with_programs_read(programs_read);
+        workspace.with_home(self.home.clone()).with_protected(self.protected.clone())
     }
 }
 

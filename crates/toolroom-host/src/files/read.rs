@@ -10,7 +10,7 @@ use super::error::FileError;
 use super::judge::{Refusal, Role};
 use super::looked::Looked;
 use super::media::kind_of;
-use super::private_key::{HEAD_BYTES, is_private_key};
+use super::private_key::{HEAD_BYTES, has_private_key};
 use super::stamp::stamp;
 use super::workspace::{Workspace, refused};
 use crate::regular_file::{RegularFile, RegularFileError};
@@ -72,7 +72,7 @@ impl Workspace {
             },
             RegularFileError::Io(source) => FileError::Io { path: path.to_owned(), source },
         })?;
-        check_head(&asked, &looked, &content)?;
+        check_head(&asked, &content)?;
         let stamp = stamp(&again).map_err(|errno| self.failed(&asked, errno))?;
         Ok((text_of(&asked, &looked, content)?, stamp))
     }
@@ -80,19 +80,22 @@ impl Workspace {
     /// Some lines of a file of any size. Blocks, for as long as it takes to count the lines before them.
     pub fn read_lines(&self, path: &str, lines: Lines) -> Result<Page, FileError> {
         let (asked, looked, mut file) = self.open_file(path)?;
-        let mut chunk = vec![0; CHUNK_BYTES];
         let mut pager = Pager::new(lines);
         let mut counted: u64 = 0;
+        let mut chunk = Vec::with_capacity(CHUNK_BYTES);
         loop {
-            let length = match file.read(&mut chunk) {
-                Ok(0) => break,
-                Ok(length) => length,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(source) => return Err(FileError::Io { path: path.to_owned(), source }),
-            };
-            let bytes = chunk.get(..length).unwrap_or_default();
+            chunk.clear();
+            // The beginning in one piece, whichever lines are wanted: a key in it may be cut anywhere.
+            let size = if counted == 0 { HEAD_BYTES } else { CHUNK_BYTES };
+            let bound = u64::try_from(size).unwrap_or(u64::MAX);
+            let read = (&mut file).take(bound).read_to_end(&mut chunk);
+            let length = read.map_err(|source| FileError::Io { path: path.to_owned(), source })?;
+            if length == 0 {
+                break;
+            }
+            let bytes = chunk.as_slice();
             if counted == 0 {
-                check_head(&asked, &looked, bytes)?;
+                check_head(&asked, bytes)?;
             }
             if memchr::memchr(0, bytes).is_some() {
                 return Err(not_text(&asked, &looked, bytes));
@@ -110,6 +113,7 @@ impl Workspace {
             }
         }
         let (content, next, is_cut) = pager.finish();
+        check_head(&asked, &content)?;
         let stamp = stamp(&file).map_err(|errno| self.failed(&asked, errno))?;
         Ok(Page { text: text_of(&asked, &looked, content)?, size: looked.size(), next, is_cut, stamp })
     }
@@ -145,7 +149,7 @@ impl Workspace {
             .take(bound)
             .read_to_end(&mut head)
             .map_err(|source| FileError::Io { path: asked.text().to_owned(), source })?;
-        check_head(asked, looked, &head)
+        check_head(asked, &head)
     }
 }
 
@@ -226,10 +230,8 @@ impl Pager {
     }
 }
 
-pub(super) fn check_head(asked: &Asked<'_>, looked: &Looked, content: &[u8]) -> Result<(), FileError> {
-    let head = content.get(..HEAD_BYTES).unwrap_or(content);
-    let name = looked.place.file_name().unwrap_or_default().to_string_lossy();
-    match is_private_key(&name, head) {
+pub(super) fn check_head(asked: &Asked<'_>, content: &[u8]) -> Result<(), FileError> {
+    match has_private_key(content.get(..HEAD_BYTES).unwrap_or(content)) {
         true => Err(refused(asked, Refusal::PrivateKey)),
         false => Ok(()),
     }

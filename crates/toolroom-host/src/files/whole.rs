@@ -28,7 +28,7 @@ impl Workspace {
         let bound = u64::try_from(HEAD_BYTES).unwrap_or(u64::MAX);
         let read = file.take(bound).read_to_end(&mut head);
         read.map_err(|source| FileError::Io { path: path.to_owned(), source })?;
-        check_head(&asked, &looked, &head)?;
+        check_head(&asked, &head)?;
         Ok(FoundFile { size: looked.size(), place: looked.place })
     }
 
@@ -60,7 +60,7 @@ impl Workspace {
                 return Err(too_large(size));
             }
             if piece == 0 {
-                check_head(&asked, &looked, &content)?;
+                check_head(&asked, &content)?;
                 return Ok((FoundFile { place: looked.place, size }, content));
             }
         }

@@ -21,6 +21,7 @@ pub struct Workspace {
     further: Vec<RootPlace>,
     judge: Judge,
     protected: Protected,
+    programs_read: Vec<String>,
     pub(super) following: Following,
 }
 
@@ -43,6 +44,7 @@ impl Workspace {
             further: Vec::new(),
             judge: Judge::default(),
             protected: Protected::default(),
+            programs_read: Vec::new(),
             following: Following::default(),
         }
     }
@@ -68,6 +70,19 @@ impl Workspace {
         self
     }
 
+    /// Opens credentials to programs, by their names. Only trusted configuration may say so.
+    #[must_use]
+    pub fn with_programs_read(mut self, names: Vec<String>) -> Self {
+        self.programs_read = names;
+        self
+    }
+
+    /// Credentials that programs may read here.
+    #[must_use]
+    pub fn programs_read(&self) -> &[String] {
+        &self.programs_read
+    }
+
     /// Follows no link at all, as where the kernel has no `openat2`.
     #[must_use]
     pub fn without_links(mut self) -> Self {
@@ -86,9 +101,16 @@ impl Workspace {
         self.further.iter().map(|root| (root.path.as_path(), root.access))
     }
 
+    /// Whether a path, as it is written, names a file that runs code for its owner later. Looks at no file.
+    #[must_use]
+    pub fn names_start_file(&self, path: &str) -> bool {
+        self.judge.is_start_file(&self.workspace.path.join(path))
+    }
+
     /// Finds something and judges it.
     pub(super) fn look(&self, asked: &Asked<'_>, role: Role) -> Result<Looked, FileError> {
         let (root, names) = self.resolve(asked)?;
+        self.admit_name(&root, asked, &names, role)?;
         let looked = self.look_below(&root, &names).map_err(|errno| self.failed(asked, errno))?;
         self.admit(&root, asked, &looked, role)?;
         Ok(looked)
@@ -167,6 +189,30 @@ impl Workspace {
         }
         match self.protected.is_file(&looked.stat) {
             true => Err(refused(asked, Refusal::Ours)),
+            false => Ok(()),
+        }
+    }
+
+    /// Judges what was asked for, which may be a link to a place of another name.
+    pub(super) fn admit_name(
+        &self,
+        root: &Root,
+        asked: &Asked<'_>,
+        names: &[&str],
+        role: Role,
+    ) -> Result<(), FileError> {
+        if names.contains(&"..") {
+            // Where that leads is known only to whoever follows it.
+            return Ok(());
+        }
+        let named = root.path().join(names.join("/"));
+        self.judge.credentials(&named, role).map_err(|refusal| refused(asked, refusal))
+    }
+
+    /// Judges a place that is about to be written: what a person would have been asked about has to be called by its name.
+    pub(super) fn admit_start_file(&self, asked: &Asked<'_>, place: &Path) -> Result<(), FileError> {
+        match self.judge.is_start_file(place) && !self.names_start_file(asked.text()) {
+            true => Err(refused(asked, Refusal::StartFile)),
             false => Ok(()),
         }
     }

@@ -65,9 +65,11 @@ impl Workspace {
         let Some((name, above)) = names.split_last().filter(|_| !asked.is_folder()) else {
             return Err(self.failed(&asked, Errno::ISDIR));
         };
+        self.admit_name(&root, &asked, &names, Role::File)?;
         let folder = self.folder_for(&root, &asked, above, name, parents)?;
         let place = folder.place.join(name);
         self.admit_place(&root, &asked, &place, Role::File)?;
+        self.admit_start_file(&asked, &place)?;
         self.admit_writing(&asked, &place)?;
         let old = match find(folder.as_fd(), &[name], LastLink::Keep, self.following).and_then(Looked::at) {
             Ok(old) => Some(old),

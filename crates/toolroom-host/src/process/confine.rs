@@ -76,7 +76,7 @@ fn start_stage(task: &Task, stdin: Stdio) -> io::Result<(PipeReader, u32)> {
         helper: std::process::id(),
         report: report.as_raw_fd(),
         limits: task.limits,
-        confinement: task.confinement.clone(),
+        confinement: task.confinement.as_ref().map(Confinement::without_names),
     };
     let mut command = std::process::Command::new("/proc/self/exe");
     command.arg0(&task.program).args([SUBCOMMAND, STAGE]).arg(serde_json::to_string(&told)?);

@@ -12,7 +12,7 @@ use super::repositories::Repositories;
 use super::wire::{Refusal, Task};
 use crate::folders::make_passing;
 use crate::owner::give_to;
-use crate::sandbox::{Level, User};
+use crate::sandbox::{Level, Marks, User};
 
 /// What has to be seen to in the end. Dropping it removes temporary files.
 #[derive(Debug, Default)]
@@ -23,6 +23,8 @@ pub(super) struct Place {
     keepsakes: Keepsakes,
     /// What must have nothing new to run.
     repositories: Option<Repositories>,
+    /// Held until the program has ended.
+    _marks: Marks,
 }
 
 impl Place {
@@ -33,7 +35,10 @@ impl Place {
             Refusal::Confinement(format!("what is protected in its folders cannot be remembered: {source}"))
         })?;
         let repositories = Some(Repositories::of(confinement.shared().cloned().collect()));
-        let mut place = Self { temporary: None, keepsakes, repositories };
+        let marks = Marks::put(&confinement.unconfigured).map_err(|source| {
+            Refusal::Confinement(format!("the folder of the configuration cannot be marked: {source}"))
+        })?;
+        let mut place = Self { temporary: None, keepsakes, repositories, _marks: marks };
         if let Some(user) = confinement.user {
             give_pipes(user).map_err(Refusal::preparing)?;
         }

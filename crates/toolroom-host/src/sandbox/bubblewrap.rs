@@ -76,7 +76,8 @@ impl Confinement {
         mounts.extend(
             self.locked.iter().filter(|path| protected::can_be_covered(path)).map(|path| ("--ro-bind", path)),
         );
-        mounts.extend(self.hidden.iter().map(|path| (HIDE, path)));
+        // Of what is gone by now only an empty file would be left behind.
+        mounts.extend(self.hidden.iter().filter(is_there).map(|path| (HIDE, path)));
         mounts.sort_by_key(|(_, path)| path.components().count());
         let mut made = BTreeSet::new();
         for (how, path) in &mounts {

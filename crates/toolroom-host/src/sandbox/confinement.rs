@@ -12,6 +12,9 @@ use super::level::Level;
 use super::profile::{Network, Profile};
 use super::user::User;
 use super::{protected, system};
+use crate::environment::path_variable;
+use crate::folders::{CONFIGURATION, IN_A_HOME};
+use crate::sensitive::{Found, Survey, holds_a_home, is_a_home, watched};
 
 /// What a program is confined to. Made by [`super::Sandbox::confine`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -27,6 +30,10 @@ pub struct Confinement {
     pub(super) hidden: Vec<PathBuf>,
     /// Not to be changed inside what may be, whether there or not.
     pub(crate) locked: Vec<PathBuf>,
+    /// Folders in which nothing of the list may appear, and whether each is a home.
+    watched: Vec<(PathBuf, bool)>,
+    /// Folders of ours without a configuration, which may appear while the program runs.
+    pub(crate) unconfigured: Vec<PathBuf>,
     /// Folders that cannot be renamed, so that nothing takes their place.
     pub(super) pinned: Vec<PathBuf>,
     /// Its home; `None` is its temporary folder.
@@ -52,6 +59,15 @@ impl Confinement {
         for given in profile.writable.iter().chain(&profile.readable).chain(&profile.home) {
             check_way(given, &writable)?;
         }
+        let own_home = path_variable("HOME").map(|home| resolved_one(&home).unwrap_or(home));
+        let own_home = own_home.as_deref();
+        let shared = || shared(&writable, home.as_ref());
+        let usable: BTreeSet<PathBuf> = shared().chain(&readable).cloned().collect();
+        if level == Level::Landlock
+            && let Some(folder) = usable.iter().find(|folder| holds_a_home(folder, own_home))
+        {
+            return Err(SandboxError::HoldsHome { folder: folder.clone() });
+        }
         let first = writable.first().or(readable.first()).map(PathBuf::as_path);
         let user = user(first).map_err(|source| unusable(first.unwrap_or(Path::new("/")), source))?;
         if let Some(user) = user {
@@ -69,25 +85,30 @@ impl Confinement {
                 }
             }
         }
-        let shared = || shared(&writable, home.as_ref());
-        let locked: Vec<PathBuf> = shared().flat_map(|folder| protected::locked(folder)).collect();
-        let mut hidden = profile.hidden.clone();
-        hidden.retain(|path| protected::is_there(path));
-        let mut hidden = resolved_any(&hidden)?;
-        // Elsewhere nothing is there to be seen.
-        let system = system::FOLDERS.iter().map(Path::new);
-        let usable: Vec<&Path> =
-            writable.iter().chain(&readable).map(PathBuf::as_path).chain(system).collect();
-        hidden.retain(|path| usable.iter().any(|folder| path.starts_with(folder)));
-        hidden.extend(shared().chain(&readable).flat_map(|folder| protected::hidden(folder)));
-        // What has a protected file somewhere inside, and a repository.
-        let around = locked.iter().chain(&hidden).filter(|path| protected::is_there(path));
-        let around = around.flat_map(|path| path.ancestors().skip(1));
+        let own = OwnPlaces::of(profile, level, user, &usable, &writable, own_home)?;
+        let survey = Survey { home: own_home, opened: &profile.programs_read };
+        let Found { credentials, start_files, is_cut } = survey.of(&usable);
+        // Landlock allows a folder with all that is in it, which the level says.
+        let credentials = if level == Level::Landlock { Vec::new() } else { credentials };
+        if is_cut && level == Level::Namespaces && !survey.opens_everything() {
+            return Err(SandboxError::TooMuch { folder: first.unwrap_or(Path::new("/")).to_owned() });
+        }
+        let is_inside = |path: &Path| shared().any(|folder| path != folder && path.starts_with(folder));
+        let start_files = start_files.into_iter().filter(|path| is_inside(path));
+        let locked: Vec<PathBuf> =
+            shared().flat_map(|folder| protected::locked(folder)).chain(start_files).collect();
+        // What has a protected file somewhere inside, and a repository. A folder with credentials takes them along.
+        let around = locked.iter().chain(&own.hidden).filter(|path| protected::is_there(path));
+        let tops = shared().flat_map(|folder| credentials.iter().filter(move |path| is_near(path, folder)));
+        let around = around.chain(tops).flat_map(|path| path.ancestors().skip(1));
         let repositories: Vec<PathBuf> = shared().map(|folder| folder.join(protected::REPOSITORY)).collect();
         let around = around.chain(repositories.iter().map(PathBuf::as_path));
-        let is_inside = |path: &Path| shared().any(|folder| path != folder && path.starts_with(folder));
         let pinned: BTreeSet<PathBuf> =
             around.filter(|path| is_inside(path) && protected::is_folder(path)).map(Path::to_owned).collect();
+        let mut watched: Vec<(PathBuf, bool)> =
+            shared().map(|folder| (folder.clone(), is_a_home(folder, own_home))).collect();
+        watched.extend(own_home.filter(|home| is_inside(home)).map(|home| (home.to_owned(), true)));
+        let hidden = own.hidden.into_iter().chain(credentials).collect();
         let proxy = match &profile.network {
             Network::Off => None,
             Network::Proxy { .. } if level == Level::Landlock => return Err(SandboxError::NoProxy),
@@ -101,6 +122,8 @@ impl Confinement {
             writable,
             hidden,
             locked,
+            watched,
+            unconfigured: own.unconfigured,
             pinned: pinned.into_iter().collect(),
             home,
             temporary_bytes: profile.temporary_bytes,
@@ -121,13 +144,6 @@ impl Confinement {
 
     /// Landlock allows a folder with all that is in it.
     fn check_whole_folders(&self) -> Result<(), SandboxError> {
-        let usable = || self.readable.iter().chain(&self.writable).map(PathBuf::as_path);
-        let system = || system::FOLDERS.iter().map(Path::new);
-        for path in &self.hidden {
-            if let Some(folder) = usable().chain(system()).find(|folder| path.starts_with(folder)) {
-                return Err(SandboxError::CannotExcept { path: path.clone(), folder: folder.to_owned() });
-            }
-        }
         for path in &self.readable {
             if let Some(folder) = self.writable.iter().find(|folder| path.starts_with(folder)) {
                 return Err(SandboxError::CannotExcept { path: path.clone(), folder: folder.clone() });
@@ -141,6 +157,12 @@ impl Confinement {
         shared(&self.writable, self.home.as_ref())
     }
 
+    /// The same without the names of single files, which only the process needs that lays mounts over them.
+    pub(crate) fn without_names(&self) -> Self {
+        let (hidden, locked, watched, pinned) = Default::default();
+        Self { hidden, locked, watched, pinned, ..self.clone() }
+    }
+
     /// What a program could change though it is protected, each path below the folder it lies in. In namespaces that is
     /// only what is not there: nothing can be laid over it.
     pub(crate) fn unguarded(&self) -> Vec<(PathBuf, PathBuf)> {
@@ -149,7 +171,9 @@ impl Confinement {
             let folder = self.writable.iter().filter(|folder| path.starts_with(folder)).max()?;
             Some((folder.clone(), path.strip_prefix(folder).ok()?.to_owned()))
         };
-        self.locked.iter().filter(is_left).filter_map(below).collect()
+        let watched = self.watched.iter().flat_map(|(folder, is_home)| watched(folder, *is_home));
+        let all: BTreeSet<PathBuf> = self.locked.iter().cloned().chain(watched).collect();
+        all.iter().filter(is_left).filter_map(below).collect()
     }
 
     /// The variables that say where it may write, which take the place of ours.
@@ -163,6 +187,64 @@ impl Confinement {
 /// A home of its own is the program's alone: nobody else runs what it leaves there.
 fn shared<'a>(writable: &'a [PathBuf], home: Option<&'a PathBuf>) -> impl Iterator<Item = &'a PathBuf> {
     writable.iter().filter(move |folder| Some(*folder) != home)
+}
+
+/// Our own places that a program could reach, and those folders of them that it could put a configuration into.
+#[derive(Default)]
+struct OwnPlaces {
+    hidden: Vec<PathBuf>,
+    unconfigured: Vec<PathBuf>,
+}
+
+impl OwnPlaces {
+    /// A folder that a program could make is made first.
+    fn of(
+        profile: &Profile,
+        level: Level,
+        user: Option<User>,
+        usable: &BTreeSet<PathBuf>,
+        writable: &[PathBuf],
+        home: Option<&Path>,
+    ) -> Result<Self, SandboxError> {
+        let mut own = Self::default();
+        let is_writable = |place: &Path| writable.iter().any(|folder| place.starts_with(folder));
+        // Another process may have no variable that leads elsewhere.
+        let at_home = home.filter(|home| is_writable(home)).into_iter();
+        let at_home = at_home.flat_map(|home| IN_A_HOME.map(|name| home.join(name)));
+        for path in profile.hidden.iter().cloned().chain(at_home) {
+            let own_folder = protected::real_place(&path).map_err(|source| unusable(&path, source))?;
+            for place in protected::linked_files(&own_folder).into_iter().chain([own_folder.clone()]) {
+                let system = system::FOLDERS.iter().map(Path::new);
+                let mut around = usable.iter().map(PathBuf::as_path).chain(system);
+                let Some(folder) = around.find(|folder| place.starts_with(folder)) else { continue };
+                let folder = folder.to_owned();
+                match protected::is_there(&place) {
+                    _ if level == Level::Landlock => {
+                        return Err(SandboxError::CannotExcept { path: place, folder });
+                    }
+                    true => {}
+                    false if !is_writable(&place) => continue,
+                    false if place == own_folder => {
+                        protected::make_first(&place, user).map_err(|source| unusable(&place, source))?;
+                    }
+                    false => return Err(SandboxError::OwnIsMissing { path: place, folder }),
+                }
+                let is_configured = protected::is_there(&own_folder.join(CONFIGURATION));
+                if place == own_folder && is_writable(&place) && !is_configured {
+                    own.unconfigured.push(place.clone());
+                }
+                own.hidden.push(place);
+            }
+        }
+        Ok(own)
+    }
+}
+
+/// Whether a place lies in a hidden folder of this folder, and not further inside.
+fn is_near(path: &Path, folder: &Path) -> bool {
+    use std::os::unix::ffi::OsStrExt;
+    let first = path.strip_prefix(folder).ok().and_then(|rest| rest.iter().next());
+    first.is_some_and(|name| name.as_bytes().starts_with(b"."))
 }
 
 /// Folders that must be there, without links in their paths. None may hold a part of the system.

@@ -58,6 +58,39 @@ pub enum SandboxError {
         /// The folder it may use.
         folder: PathBuf,
     },
+    /// This level allows whole folders only, and this one is too much.
+    #[error(
+        "`{}` holds a home, and without bubblewrap the keys and start files in it cannot be kept from a program: install \
+         bubblewrap, or choose a folder inside it",
+        folder.display()
+    )]
+    HoldsHome {
+        /// The folder it may use.
+        folder: PathBuf,
+    },
+    /// More folders or credentials than can be looked at.
+    #[error(
+        "`{}` has too many folders or credential files to keep them from a program: choose a smaller folder, or open the \
+         credentials in it to programs (`files.programs_read = [\"*\"]`)",
+        folder.display()
+    )]
+    TooMuch {
+        /// The folder it may use.
+        folder: PathBuf,
+    },
+    /// A link of ours leads to what a program could make.
+    #[error(
+        "Toolroom's own `{}` is missing and lies in `{}`, where a program could make it: make it first, or remove the link \
+         that leads there",
+        path.display(),
+        folder.display()
+    )]
+    OwnIsMissing {
+        /// What the link leads to.
+        path: PathBuf,
+        /// What programs may change.
+        folder: PathBuf,
+    },
     /// Root's folders cannot be changed by the user a program becomes.
     #[error(
         "started by root, the program would be user {uid}, who may not change `{0}`: give the folder to that user \

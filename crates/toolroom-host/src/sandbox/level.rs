@@ -87,8 +87,9 @@ impl Level {
             either(
                 "protected_files",
                 spaces,
-                "rc files and git hooks in its folders cannot be changed, credential files cannot be read",
-                "a changed rc file or git hook ends the program and is put back; a folder with credential files is refused",
+                "start files and git hooks in its folders cannot be changed, credential files cannot be read",
+                "a changed start file or git hook ends the program and is put back; credential files in its folders (`.env`, \
+                 `.npmrc`, private keys) can be read; a folder that holds a home or our data is refused",
             ),
             either(
                 "temporary_files",

@@ -14,6 +14,7 @@
 
 mod bubblewrap;
 mod calls;
+mod configuration;
 mod confinement;
 mod error;
 mod fence;
@@ -28,6 +29,8 @@ mod system;
 mod user;
 
 pub(crate) use bubblewrap::PROXY;
+pub(crate) use configuration::Marks;
+pub use configuration::{confirm, is_unconfirmed};
 pub use confinement::Confinement;
 pub use error::SandboxError;
 pub use finding::{Demand, Sandbox};

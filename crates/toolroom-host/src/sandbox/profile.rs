@@ -6,12 +6,15 @@ use std::path::PathBuf;
 /// is gone when it ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
-    /// Folders it may change. Files in them that other programs run or that hold credentials are kept from it.
+    /// Folders it may change. Files in them that other programs run are kept from being changed, and those that hold
+    /// credentials from being read, where the level can do that.
     pub writable: Vec<PathBuf>,
     /// Folders and files it may read beside the system's.
     pub readable: Vec<PathBuf>,
     /// What is not there for it, wherever it is: our data, and whatever else must not be read inside a folder above.
     pub hidden: Vec<PathBuf>,
+    /// Credentials in these folders that programs may read all the same, by their names (`.env`, `.aws/config`); `*` is all.
+    pub programs_read: Vec<String>,
     /// Its home: a folder of its own that stays. `None` is one that is gone when it ends.
     pub home: Option<PathBuf>,
     /// Whom it may talk to.
@@ -40,6 +43,7 @@ impl Profile {
             writable: Vec::new(),
             readable: Vec::new(),
             hidden: Vec::new(),
+            programs_read: Vec::new(),
             home: None,
             network: Network::Off,
             temporary_bytes: 1024 * 1024 * 1024,

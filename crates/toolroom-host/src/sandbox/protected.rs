@@ -1,43 +1,13 @@
-//! Files that are kept from a program even in a folder that is its own: what others run without a look, and what opens
-//! doors elsewhere.
+//! Files that are kept from a program even in a folder that is its own, beside those that `crate::sensitive` finds by
+//! their names.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// Run or obeyed by shells, by git, by editors and by whatever starts a session, often long after and by somebody else.
-/// They can be read.
-const LOCKED: [&str; 31] = [
-    ".bash_aliases",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".cshrc",
-    ".gitconfig",
-    ".hg/hgrc",
-    ".inputrc",
-    ".kshrc",
-    ".login",
-    ".mcp.json",
-    ".pam_environment",
-    ".profile",
-    ".tcshrc",
-    ".xinitrc",
-    ".xprofile",
-    ".xsession",
-    ".zlogin",
-    ".zlogout",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-    ".config/autostart",
-    ".config/environment.d",
-    ".config/fish",
-    ".config/git",
-    ".config/systemd",
-    ".local/share/systemd",
-    ".vscode/settings.json",
-    ".vscode/tasks.json",
-];
+use crate::folders::make_private;
+use crate::owner::give_to;
+
+use super::user::User;
 
 /// The folder of a repository. It cannot be put aside, so that none with other hooks takes its place.
 pub(super) const REPOSITORY: &str = ".git";
@@ -45,34 +15,42 @@ pub(super) const REPOSITORY: &str = ".git";
 /// The same for a repository, if there is one.
 const LOCKED_IN_REPOSITORY: [&str; 4] = ["config", "config.worktree", "hooks", "info/attributes"];
 
-/// Keys and passwords. They can neither be read nor changed.
-const HIDDEN: [&str; 13] = [
-    ".aws",
-    ".azure",
-    ".cargo/credentials.toml",
-    ".config/gcloud",
-    ".config/gh",
-    ".docker/config.json",
-    ".git-credentials",
-    ".gnupg",
-    ".kube",
-    ".netrc",
-    ".password-store",
-    ".pypirc",
-    ".ssh",
-];
-
-/// What may not be changed in this folder, there or not.
+/// What may not be changed in the repository of this folder, there or not.
 pub(super) fn locked(folder: &Path) -> Vec<PathBuf> {
     let repository = folder.join(REPOSITORY);
     let inner =
         LOCKED_IN_REPOSITORY.iter().filter(|_| is_folder(&repository)).map(|name| repository.join(name));
-    LOCKED.iter().map(|name| folder.join(name)).chain(inner).collect()
+    inner.collect()
 }
 
-/// What is there in this folder and may not be read.
-pub(super) fn hidden(folder: &Path) -> Vec<PathBuf> {
-    HIDDEN.iter().map(|name| folder.join(name)).filter(|path| is_there(path)).collect()
+/// Where something is, or would be made: what is missing keeps its name below what is there.
+#[expect(clippy::disallowed_methods, reason = "this is the door: where our own folders really are")]
+pub(super) fn real_place(path: &Path) -> io::Result<PathBuf> {
+    match (path.canonicalize(), path.parent(), path.file_name()) {
+        (Err(error), Some(above), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
+            Ok(real_place(above)?.join(name))
+        }
+        (found, ..) => found,
+    }
+}
+
+/// Files that links in a folder of ours lead to, there or not.
+#[expect(clippy::disallowed_methods, reason = "this is the door: what is ours and lies elsewhere")]
+pub(super) fn linked_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let targets = entries.filter_map(|entry| Some(folder.join(std::fs::read_link(entry.path()).ok()?)));
+    targets.filter_map(|target| real_place(&target).ok()).filter(|target| !is_folder(target)).collect()
+}
+
+/// Makes a folder of ours, so that something can be laid over it. Folders on the way belong to the user of the one they
+/// are made in.
+pub(super) fn make_first(folder: &Path, user: Option<User>) -> io::Result<()> {
+    let missing: Vec<&Path> = folder.ancestors().skip(1).take_while(|above| !is_there(above)).collect();
+    make_private(folder)?;
+    match user {
+        Some(user) => Ok(missing.into_iter().try_for_each(|above| give_to(user, above))?),
+        None => Ok(()),
+    }
 }
 
 /// Whether something can be laid over it: a link would be followed.

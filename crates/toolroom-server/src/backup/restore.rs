@@ -12,6 +12,7 @@ use toolroom_host::archive::ArchiveReader;
 use toolroom_host::exchange::{New, is_there, keep_aside, replace, with_end};
 use toolroom_host::folders::Folders;
 use toolroom_host::occupancy::Occupancy;
+use toolroom_host::sandbox::confirm;
 use toolroom_host::seal::{KEY_FILE, KeyHome, KeyRing, MasterKey};
 use toolroom_host::work_folder::WorkFolder;
 use toolroom_store::{InstanceSeen, Store, StoreError};
@@ -127,7 +128,9 @@ impl Restoration {
         if let Some(text) = &self.config {
             let path = folders.config_file(FILE_NAME)?;
             let kept = replace(New::Text(text), &path, mark, &[]);
-            restored.kept.extend(kept.map_err(|source| BackupError::Io { path: path.clone(), source })?);
+            let failed = |source| BackupError::Io { path: path.clone(), source };
+            restored.kept.extend(kept.map_err(failed)?);
+            confirm(&path).map_err(failed)?;
             restored.placed.push(path);
         }
         drop(alone);

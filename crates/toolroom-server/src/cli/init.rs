@@ -6,6 +6,7 @@ use clap::Args;
 use toolroom::nearest::nearest_one;
 use toolroom::policy::Preset;
 use toolroom_host::folders::Folders;
+use toolroom_host::sandbox::confirm;
 use toolroom_host::terminal::Terminal;
 use toolroom_host::text_file::{self, TextFileError};
 
@@ -56,6 +57,9 @@ pub(super) fn run(args: &InitArgs, output: &Output) -> anyhow::Result<Exit> {
     match text_file::write_new_private(&path, &text) {
         Err(TextFileError::Exists { path }) => return Err(taken(&path).into()),
         written => written?,
+    }
+    if !args.project {
+        confirm(&path)?;
     }
     let next = match args.project {
         true => ["toolroom config check", "toolroom trust"],

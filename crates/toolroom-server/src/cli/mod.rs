@@ -245,7 +245,7 @@ async fn dispatch(
         Some(Command::SelfCheck(args)) => return self_check::run(&args, output, register).await,
         Some(Command::Man(args)) => return man::run(&args, output),
         Some(Command::Doctor(args)) => return doctor::run(settings, args, output).await,
-        Some(Command::Sandbox(args)) => return sandbox::run(args, output).await,
+        Some(Command::Sandbox(args)) => return sandbox::run(settings, args, output).await,
         Some(Command::Policy(args)) => return policy::run(settings, args, output, register).await,
         Some(Command::Serve(args)) => return serve::run(settings, args, output, register).await,
         Some(Command::Service(args)) => return service::run(&args, output),

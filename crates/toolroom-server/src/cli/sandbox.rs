@@ -18,6 +18,7 @@ use toolroom_host::{environment, interrupt::Interrupts, text_file};
 
 use super::exit::{Exit, Missing, Refused, Usage};
 use super::output::{GREEN, Output, YELLOW, visible};
+use crate::config::{Compiled, Sources, Trust};
 
 /// What is read from standard input for a program.
 const MAX_INPUT_BYTES: u64 = 256 * 1024 * 1024;
@@ -68,7 +69,7 @@ fn level(text: &str) -> Result<Level, String> {
         .ok_or_else(|| "use `namespaces` or `landlock`".to_owned())
 }
 
-pub(super) async fn run(args: SandboxArgs, output: &Output) -> anyhow::Result<Exit> {
+pub(super) async fn run(settings: &[String], args: SandboxArgs, output: &Output) -> anyhow::Result<Exit> {
     let named: Named =
         args.profile.parse().map_err(|error| Usage(format!("{:#}", anyhow::Error::from(error))))?;
     let supervisor = Supervisor::new(environment::own_program());
@@ -111,6 +112,8 @@ pub(super) async fn run(args: SandboxArgs, output: &Output) -> anyhow::Result<Ex
             _proxy = Some(opened);
         }
         if let Ok(folders) = Folders::from_environment() {
+            let layers = Sources::find(&folders).read()?.layers(Trust::Missing, settings);
+            profile.programs_read = Compiled::of(&layers)?.loaded.config.files.programs_read;
             profile.hidden.extend([folders.config, folders.data]);
         }
         let refused = |error| Refused(format!("{:#}", anyhow::Error::from(error)));

@@ -9,6 +9,7 @@ use toolroom::clock::Timestamp;
 use toolroom::nearest::nearest_one;
 use toolroom_host::environment;
 use toolroom_host::folders::Folders;
+use toolroom_host::sandbox::confirm;
 use toolroom_host::text_file;
 use toolroom_store::{Store, TrustedFile};
 
@@ -16,7 +17,7 @@ use super::exit::{Exit, Missing, Usage};
 use super::log::time;
 use super::output::{BOLD, DIM, Output, YELLOW, table, visible};
 use super::question::{Reply, ask, is_yes};
-use crate::config::{Compiled, FILE_NAME, ProjectFile, Sources, Trust, what_trust_would_allow};
+use crate::config::{Compiled, FILE_NAME, Files, ProjectFile, Sources, Trust, what_trust_would_allow};
 use crate::database::open_store;
 
 const EXAMPLES: &str = "\
@@ -52,6 +53,9 @@ pub(super) async fn run(settings: &[String], args: TrustArgs, output: &Output) -
     }
     let files = Sources::find(&folders).read()?;
     let compiled = Compiled::of(&files.layers(Trust::Missing, settings))?;
+    if files.unconfirmed.is_some() {
+        return confirmed(files, settings, args.yes, *output);
+    }
     let Some(file) = files.project else {
         compiled.loaded.warnings.iter().for_each(|warning| output.warning(&warning.to_string()));
         let text = format!("there is no `{FILE_NAME}` here or above; `toolroom init --project` writes one");
@@ -65,6 +69,20 @@ pub(super) async fn run(settings: &[String], args: TrustArgs, output: &Output) -
     let result = wanted.decide(&store, args.yes, *output).await;
     let_go(&store).await;
     result
+}
+
+/// The user's own file, if programs could have made it.
+fn confirmed(files: Files, settings: &[String], yes: bool, output: Output) -> anyhow::Result<Exit> {
+    let files = Files { project: None, ..files };
+    let allows = what_trust_would_allow(&Compiled::of(&files.layers(Trust::Missing, settings))?.loaded);
+    let Some(file) = files.unconfirmed else { return Ok(Exit::Done) };
+    let wanted = Wanted { file, allows };
+    output.talk("it appeared while a program ran in the sandbox that could have made it");
+    if !wanted.is_agreed_to(yes, output)? {
+        return wanted.tell(Told::Declined, output);
+    }
+    confirm(&wanted.file.path)?;
+    wanted.tell(Told::Confirmed, output)
 }
 
 /// What was recorded is written already: an untidy end must not turn it into a failure.
@@ -86,6 +104,7 @@ enum Told {
     NothingToAllow,
     Already,
     Trusted,
+    Confirmed,
     Declined,
 }
 
@@ -101,22 +120,29 @@ impl Wanted {
             ))
             .into());
         };
-        if !output.is_json() || !yes {
-            self.show(output);
-        }
-        if !yes {
-            match ask("trust it? [y/N]", output)? {
-                Reply::Nobody => {
-                    let text = "nobody can be asked here; `toolroom trust --yes` trusts it all the same";
-                    return Err(Usage(text.to_owned()).into());
-                }
-                Reply::Line(line) if is_yes(&line) => {}
-                Reply::Line(_) => return self.tell(Told::Declined, output),
-            }
+        if !self.is_agreed_to(yes, output)? {
+            return self.tell(Told::Declined, output);
         }
         // The hash of what was shown: whoever changes the file meanwhile has it asked about again.
         store.trust(name, &self.file.sha256()).await?;
         self.tell(Told::Trusted, output)
+    }
+
+    /// Shows it and asks, unless the answer was given before.
+    fn is_agreed_to(&self, yes: bool, output: Output) -> anyhow::Result<bool> {
+        if !output.is_json() || !yes {
+            self.show(output);
+        }
+        if yes {
+            return Ok(true);
+        }
+        match ask("trust it? [y/N]", output)? {
+            Reply::Nobody => {
+                let text = "nobody can be asked here; `toolroom trust --yes` trusts it all the same";
+                Err(Usage(text.to_owned()).into())
+            }
+            Reply::Line(line) => Ok(is_yes(&line)),
+        }
     }
 
     fn show(&self, output: Output) {
@@ -133,11 +159,11 @@ impl Wanted {
 
     fn tell(&self, told: Told, output: Output) -> anyhow::Result<Exit> {
         let exit = match told {
-            Told::NothingToAllow | Told::Already | Told::Trusted => Exit::Done,
+            Told::NothingToAllow | Told::Already | Told::Trusted | Told::Confirmed => Exit::Done,
             Told::Declined => Exit::Denied,
         };
         if output.is_json() {
-            let trusted = matches!(told, Told::Already | Told::Trusted);
+            let trusted = matches!(told, Told::Already | Told::Trusted | Told::Confirmed);
             let (path, sha256) = (self.file.path.to_string_lossy(), self.file.sha256());
             output.document(
                 &json!({"path": path, "sha256": sha256, "trusted": trusted, "allows": self.allows}),
@@ -153,6 +179,7 @@ impl Wanted {
             Told::Trusted => {
                 output.talk(format_args!("{path} is trusted; `toolroom trust --revoke` takes it back"));
             }
+            Told::Confirmed => output.talk(format_args!("{path} counts from now on")),
             Told::Declined => output.talk(format_args!("{path} stays as it was: not trusted")),
         }
         Ok(exit)

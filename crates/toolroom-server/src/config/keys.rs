@@ -176,6 +176,9 @@ pub struct FileKeys {
     /// Folders to read from and write to.
     #[schemars(length(max = 100))]
     pub write: Vec<Folder>,
+    /// Credential files that programs in the sandbox may read, by their names: `.env`, `.aws/config`; `*` is all of them.
+    #[schemars(length(max = 100), extend("x-stricter" = "fewer"))]
+    pub programs_read: Vec<String>,
 }
 
 /// `[network]`

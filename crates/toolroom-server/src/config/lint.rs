@@ -1,10 +1,12 @@
 //! What is probably not meant, although it can be used.
 
+use std::path::Path;
+
 use toolroom::nearest::nearest_one;
 use toolroom::policy::ToolPattern;
 use toolroom::tool::ToolSpec;
 use toolroom_host::environment;
-use toolroom_host::files::Judge;
+use toolroom_host::files::{Judge, Role};
 
 use super::place::Folder;
 use super::problem::{Problem, shown};
@@ -41,6 +43,10 @@ pub fn lint(loaded: &Loaded, tools: &[ToolSpec]) -> Vec<Problem> {
             warn(loaded.origin(key), None, key, message);
         }
     }
+    for message in files.programs_read.iter().filter_map(|name| kept_from_nobody(name, &judge)) {
+        let key = "files.programs_read";
+        warn(loaded.origin(key), None, key, message);
+    }
     for said in &loaded.config.agents {
         let path = joined("agent", &said.agent);
         for (name, patterns) in [("allow", &said.keys.allow), ("deny", &said.keys.deny)] {
@@ -58,6 +64,14 @@ fn never_opened(folder: &Folder, judge: &Judge) -> Option<String> {
     let refusal = judge.root(&folder.path()?).err()?;
     let folder = shown(&folder.to_string());
     Some(format!("names `{folder}`, which {refusal}; name a folder of your own, such as `~/notes`"))
+}
+
+/// Says so if a name is that of no credentials.
+fn kept_from_nobody(name: &str, judge: &Judge) -> Option<String> {
+    let is_known = name == "*" || judge.credentials(&Path::new("/").join(name), Role::File).is_err();
+    let told =
+        || format!("names `{}`, which is not kept from programs; write a name such as `.env`", shown(name));
+    (!is_known).then(told)
 }
 
 /// Says so if a pattern fits no tool. Tools may come and go, so this is no mistake.

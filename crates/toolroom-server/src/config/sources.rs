@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use toolroom_host::environment;
 use toolroom_host::folders::Folders;
+use toolroom_host::sandbox::is_unconfirmed;
 use toolroom_host::text_file::{self, PassedOver, TextFileError, Upwards};
 use toolroom_store::{Store, StoreError};
 
@@ -13,7 +14,7 @@ use super::problem::{Problem, Problems};
 use super::{ConfigError, Layer, MAX_FILE_BYTES, Origin};
 
 /// The name of every configuration file.
-pub const FILE_NAME: &str = "toolroom.toml";
+pub const FILE_NAME: &str = toolroom_host::folders::CONFIGURATION;
 
 /// The files that count here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct Sources {
 pub struct Files {
     /// The user's file, if there is one.
     pub user: Option<Layer>,
+    /// The user's file, if it appeared while a program ran that could have made it. It only narrows until `toolroom trust`.
+    pub unconfirmed: Option<ProjectFile>,
     /// The project's file, if there is one.
     pub project: Option<ProjectFile>,
     /// What does not count in its place.
@@ -119,7 +122,13 @@ impl Sources {
             None
         });
         problems.into_result()?;
-        Ok(Files { user, project, passed_over: self.passed_over.clone() })
+        let (user, unconfirmed) = match user {
+            Some(Layer::User { path, text }) if is_unconfirmed(&path) => {
+                (None, Some(ProjectFile { path, text }))
+            }
+            user => (user, None),
+        };
+        Ok(Files { user, unconfirmed, project, passed_over: self.passed_over.clone() })
     }
 
     fn user_text(&self) -> Result<Option<Layer>, Problem> {
@@ -166,7 +175,10 @@ impl Files {
             text: file.text,
         });
         let passed_over = self.passed_over.iter().cloned().map(Layer::PassedOver);
-        let found = self.user.clone().into_iter().chain(project).chain(passed_over);
+        let unconfirmed = self.unconfirmed.clone();
+        let unconfirmed =
+            unconfirmed.map(|file| Layer::Project { path: file.path, trusted: false, text: file.text });
+        let found = self.user.clone().into_iter().chain(unconfirmed).chain(project).chain(passed_over);
         found.chain(personal_layers(flags)).collect()
     }
 }
@@ -225,7 +237,7 @@ mod tests {
     }
 
     fn nothing() -> Files {
-        Files { user: None, project: None, passed_over: Vec::new() }
+        Files { user: None, unconfirmed: None, project: None, passed_over: Vec::new() }
     }
 
     fn problems(sources: &Sources) -> String {

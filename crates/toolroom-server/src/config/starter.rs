@@ -24,6 +24,7 @@ environment = true
 #[files]
 #read = ["~/Documents"]
 #write = ["~/notes"]
+#programs_read = [".env"]
 #[network]
 #open = ["printer.lan", "localhost:11434"]
 

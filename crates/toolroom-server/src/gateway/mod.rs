@@ -41,8 +41,10 @@ pub(crate) fn gateway(
     catalog: &Arc<Catalog>,
     openings: &[Opening],
 ) -> Gateway {
+    let workspace = files.workspace(LOCAL_PROJECT);
     let grounds = Grounds {
-        workspace: files.workspace(LOCAL_PROJECT).path().to_owned(),
+        workspace: workspace.path().to_owned(),
+        programs_read: workspace.programs_read().to_vec(),
         hidden: vec![folders.config.clone(), folders.data.clone()],
         homes: folders.data.join(SERVERS),
         openings: openings.to_vec(),

@@ -75,6 +75,7 @@ fn what_holds_is_shown_as_a_file_could_say_it() {
              policy.provenance.direct_calls = \"30m\"  # default\n\
              files.read = []  # default\n\
              files.write = []  # default\n\
+             files.programs_read = []  # default\n\
              network.open = []  # default\nsearch.providers = []  # default\nlocation.provider = \"ipwhois\"  # default\n\
              redaction.patterns = true  # default\n\
              redaction.environment = true  # default\n\

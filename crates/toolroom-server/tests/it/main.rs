@@ -52,6 +52,7 @@ mod mcp;
 mod mcp_client;
 mod memory;
 mod models;
+mod named_files;
 mod openai;
 mod packaging;
 mod policy;

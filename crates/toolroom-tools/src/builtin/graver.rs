@@ -11,18 +11,20 @@ use toolroom::tool::{Arguments, Destination, Tool, ToolError, ToolOutput, ToolSp
 pub(super) struct Graver<T> {
     tool: T,
     graver: ToolSpec,
-    is_grave: fn(&Arguments) -> bool,
+    is_grave: Box<IsGrave>,
 }
+
+type IsGrave = dyn Fn(&Arguments) -> bool + Send + Sync;
 
 impl<T: Tool> Graver<T> {
     /// What the tool is with arguments of which this is true.
     pub(super) fn new(
         tool: T,
-        is_grave: fn(&Arguments) -> bool,
+        is_grave: impl Fn(&Arguments) -> bool + Send + Sync + 'static,
         graver: impl FnOnce(ToolSpec) -> ToolSpec,
     ) -> Self {
         let graver = graver(tool.spec().clone());
-        Self { tool, graver, is_grave }
+        Self { tool, graver, is_grave: Box::new(is_grave) }
     }
 }
 

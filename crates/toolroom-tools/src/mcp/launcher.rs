@@ -52,6 +52,8 @@ pub struct Grounds {
     pub workspace: PathBuf,
     /// What they never see: our own files.
     pub hidden: Vec<PathBuf>,
+    /// Credentials in the workspace that they may read.
+    pub programs_read: Vec<String>,
     /// Where each has a home of its own, which is not that of the user: none finds there what another one left.
     pub homes: PathBuf,
     /// What the configuration opens in private networks.
@@ -193,6 +195,7 @@ impl Launcher {
         let home = self.grounds.home_of(server);
         let mut confined = Profile {
             hidden: self.grounds.hidden.clone(),
+            programs_read: self.grounds.programs_read.clone(),
             home: Some(home.clone()),
             readable,
             ..Profile::bare()

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::reach::is_about;
 use super::responder::Responder;
 use super::sealed::{Lift, SealedRequest};
+use crate::call::described;
 use crate::catalog::Entry;
 use crate::ledger::{
     Answer, AnswerId, CallId, CallRecord, DecideError, Decision, Question, SealError, StandingAnswer,
@@ -14,7 +15,7 @@ use crate::policy::{Condition, ConditionError, Ruling, asks_each_time};
 use crate::redact::RedactionError;
 use crate::room::Toolroom;
 use crate::scope::{ProjectId, Scope};
-use crate::tool::{Capability, ClientTool};
+use crate::tool::{Capability, ClientTool, ToolSpec};
 
 /// What somebody says to a question.
 #[derive(Debug, Clone)]
@@ -126,7 +127,13 @@ impl Toolroom {
             return Ok(None);
         }
         let entry = self.entry_of(&question)?;
-        check_single(effect, entry.as_deref(), &question.record.tool)?;
+        let spec = match (&entry, SealedRequest::open(self, &question)?) {
+            // What the tool is with these arguments.
+            (Some(entry), Some(request)) => described(entry, &request.arguments).ok().or(Some(entry.spec())),
+            (Some(entry), None) => Some(entry.spec()),
+            (None, _) => None,
+        };
+        check_single(effect, spec, &question.record.tool)?;
         // A session is the conversation; without one it is the call, and nothing outlives that.
         if request.answer == Answer::Session && question.record.thread.is_none() {
             return Ok(None);
@@ -223,7 +230,7 @@ impl Toolroom {
     /// Why it would not be.
     pub fn check_answer(&self, standing: &StandingAnswer) -> Result<(), AnswerError> {
         let entry = self.catalog.find(&standing.scope.project, &standing.tool).ok();
-        check_single(standing.effect, entry.as_deref(), &standing.tool)?;
+        check_single(standing.effect, entry.as_deref().map(Entry::spec), &standing.tool)?;
         may_stand(standing, entry.as_deref())
     }
 
@@ -245,9 +252,9 @@ impl Toolroom {
 }
 
 /// A yes that would say something about later calls, to a tool that takes none.
-fn check_single(effect: Ruling, entry: Option<&Entry>, tool: &str) -> Result<(), AnswerError> {
-    match entry {
-        Some(entry) if effect == Ruling::Allow && entry.spec().single_answers => {
+fn check_single(effect: Ruling, spec: Option<&ToolSpec>, tool: &str) -> Result<(), AnswerError> {
+    match spec {
+        Some(spec) if effect == Ruling::Allow && spec.single_answers => {
             Err(AnswerError::OnlyOnce { tool: tool.to_owned() })
         }
         Some(_) | None => Ok(()),

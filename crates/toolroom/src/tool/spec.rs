@@ -433,6 +433,7 @@ impl ToolSpec {
             && self.effective_effect() >= other.effective_effect()
             && self.risk >= other.risk
             && self.requires_confirmation >= other.requires_confirmation
+            && self.single_answers >= other.single_answers
             && self.confined <= other.confined
             && other.effective_capabilities().iter().all(|capability| able.has(capability))
     }

@@ -69,13 +69,23 @@ fn credentials_stay_closed_by_whatever_name() {
     ground.write("deploy.pem", &key);
     ground.write("innocent.txt", &key);
     ground.write("guide.md", format!("A key begins with\n{key}"));
+    ground.write("long.txt", format!("{}{key}", "line\n".repeat(180_000)));
+    ground.write("key.rs", format!("const BEGIN: &str = \"{}\";\n", key.lines().next().unwrap()));
+    ground.write("netrc", "x");
+    ground.link(".netrc", "netrc");
     ground.link("notes.txt", ".env");
     ground.link("cloud", "conf/.aws");
     ground.link("dir/up.txt", "../.env");
     let space = ground.workspace();
-    for path in
-        [".env", "./dir/../.env", "notes.txt", "dir/up.txt", "conf/.aws/credentials", "cloud/credentials"]
-    {
+    for path in [
+        ".env",
+        "./dir/../.env",
+        "notes.txt",
+        "dir/up.txt",
+        "conf/.aws/credentials",
+        "cloud/credentials",
+        ".netrc",
+    ] {
         let error = space.read(path).unwrap_err();
         assert!(matches!(error, FileError::Refused { refusal: Refusal::Credential, .. }), "{path}: {error}");
         assert!(
@@ -84,15 +94,17 @@ fn credentials_stay_closed_by_whatever_name() {
         );
         assert!(space.read_lines(path, ALL).is_err());
     }
-    for path in ["deploy.pem", "innocent.txt"] {
-        for error in [space.read(path).unwrap_err(), space.read_lines(path, ALL).unwrap_err()] {
+    let later = Lines { first: 180_002, ..ALL };
+    for path in ["deploy.pem", "innocent.txt", "guide.md", "long.txt"] {
+        let by_lines = [ALL, later].map(|lines| space.read_lines(path, lines).unwrap_err());
+        for error in by_lines.into_iter().chain([space.read(path).unwrap_err()]) {
             assert!(
                 matches!(error, FileError::Refused { refusal: Refusal::PrivateKey, .. }),
                 "{path}: {error}"
             );
         }
     }
-    assert!(space.read("guide.md").is_ok());
+    assert!(space.read("key.rs").is_ok() && space.read("netrc").is_ok());
 }
 
 #[test]

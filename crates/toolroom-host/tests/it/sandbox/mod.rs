@@ -4,6 +4,7 @@ mod behind_landlock;
 mod escapes;
 mod exhaustion;
 mod in_namespaces;
+mod named_files;
 mod profiles;
 mod proxy;
 mod ways;

@@ -106,6 +106,7 @@ fn everything_that_holds_is_shown_with_its_origin() {
             "policy.provenance.direct_calls = \"30m\" (default)",
             "files.read = [] (default)",
             "files.write = [] (default)",
+            "files.programs_read = [] (default)",
             "network.open = [] (default)",
             "search.providers = [] (default)",
             "location.provider = \"ipwhois\" (default)",

@@ -8,7 +8,7 @@ use serde_json::json;
 use toolroom::tool::{FileTrace, IdError, Tool, ToolOutput, tool_fn};
 use toolroom_host::files::Parents;
 
-use super::{Files, WRITING, failed, workspace, writes};
+use super::{Files, WRITING, failed, workspace, writing};
 
 #[derive(Deserialize, JsonSchema)]
 struct File {
@@ -19,6 +19,7 @@ struct File {
 }
 
 pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
+    let own = files.clone();
     let description = "Write a UTF-8 text file, replacing what is there. Its folder must exist.";
     let tool = tool_fn("builtin:fs-write", description, move |context, File { path, content }| {
         let files = files.clone();
@@ -30,5 +31,5 @@ pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
             Ok(ToolOutput::new(result).about_file(FileTrace::Wrote(stamp)))
         }
     })?;
-    Ok(Arc::new(tool.with(|spec| writes(spec).title("Write File").family(WRITING, false))))
+    Ok(Arc::new(writing(tool, &own, |spec| spec.title("Write File").family(WRITING, false))))
 }

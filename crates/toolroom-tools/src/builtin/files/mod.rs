@@ -11,9 +11,16 @@ mod write_file;
 
 use std::sync::Arc;
 
+use serde_json::Value;
 use toolroom::call::CallContext;
-use toolroom::tool::{Capability, Effect, ErrorKind, IdError, Pool, Risk, Tool, ToolError, ToolSpec, Yields};
+use toolroom::policy::Judgement;
+use toolroom::scope::LOCAL_PROJECT;
+use toolroom::tool::{
+    Arguments, Capability, Effect, ErrorKind, FnTool, IdError, Pool, Risk, Tool, ToolError, ToolSpec, Yields,
+};
 use toolroom_host::files::{FileError, Projects, Workspace};
+
+use super::graver::Graver;
 
 /// The families: one switch and one name in rules for all variants.
 const READING: &str = "read_file";
@@ -55,6 +62,36 @@ fn writes(spec: ToolSpec) -> ToolSpec {
         .risk(Risk::Medium)
         .category("files", &["file", "write", "save", "create"])
         .pool(Pool::Blocking)
+}
+
+/// What a person is told of a start file.
+const START_FILE: &str = "runs code for its owner later, as settings of git, shells, editors and agents do";
+
+/// A tool that writes the file at `path`. A person is asked about each start file, and a yes is for that call alone.
+fn writing<A, R, F>(
+    tool: FnTool<A, R, F>,
+    files: &Files,
+    change: impl FnOnce(ToolSpec) -> ToolSpec,
+) -> Graver<FnTool<A, R, F>>
+where
+    FnTool<A, R, F>: Tool,
+{
+    let (asking, judging) = (files.clone(), files.clone());
+    let tool = tool.with(|spec| change(writes(spec))).judge(move |arguments| {
+        match start_file(&judging, arguments) {
+            Some(path) => Judgement::Ask(format!("`{path}` {START_FILE}")),
+            None => Judgement::Allow,
+        }
+    });
+    let is_start_file = move |arguments: &Arguments| start_file(&asking, arguments).is_some();
+    Graver::new(tool, is_start_file, |spec| spec.single_answers().risk(Risk::High))
+}
+
+/// The path of a call, if it names a start file.
+fn start_file<'a>(files: &Files, arguments: &'a Arguments) -> Option<&'a str> {
+    let path = arguments.get("path").and_then(Value::as_str)?;
+    let workspace = files.as_ref()?.workspace(LOCAL_PROJECT);
+    workspace.names_start_file(path).then_some(path)
 }
 
 /// An error as the model is told. What it may read says nothing about other places; the operator gets the cause.

@@ -8,7 +8,7 @@ use serde_json::json;
 use toolroom::tool::{FileTrace, IdError, Tool, ToolOutput, tool_fn};
 use toolroom_host::files::{Parents, Written};
 
-use super::{Files, WRITING, failed, workspace, writes};
+use super::{Files, WRITING, failed, workspace, writing};
 
 #[derive(Deserialize, JsonSchema)]
 struct File {
@@ -19,6 +19,7 @@ struct File {
 }
 
 pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
+    let own = files.clone();
     let description = "Write text to a file, replacing what is there and creating folders as needed";
     let tool = tool_fn("builtin:write_file", description, move |context, File { path, content }| {
         let files = files.clone();
@@ -34,9 +35,8 @@ pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
             Ok(ToolOutput::new(result).with_message(message).about_file(FileTrace::Wrote(stamp)))
         }
     })?;
-    Ok(Arc::new(tool.with(|spec| {
-        writes(spec)
-            .title("Write File")
+    Ok(Arc::new(writing(tool, &own, |spec| {
+        spec.title("Write File")
             .family(WRITING, true)
             .when_to_use("a file is to be created or its whole content replaced")
             .usage_example("save this list as shopping.md")

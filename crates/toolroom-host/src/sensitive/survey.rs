@@ -1,0 +1,165 @@
+//! A look through folders for files of the list, before a program is started that may use these folders.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::home::below_home;
+use super::names::{Changes, Kind, in_lower_case, is_credential, is_start_file, is_worth_a_look};
+
+/// Folders that are looked at. A program is not started in more, as what is in them would be open to it.
+const MAX_FOLDERS: usize = 50_000;
+
+/// How long a look may take.
+const MAX_LOOK: Duration = Duration::from_secs(10);
+
+/// Entries of all folders together.
+const MAX_ENTRIES: usize = 1_000_000;
+
+/// Credentials that are hidden: each costs a mount.
+const MAX_CREDENTIALS: usize = 256;
+
+/// Start files that are closed, the nearest ones: the same.
+const MAX_START_FILES: usize = 64;
+
+/// Folders of packages, which come from elsewhere: no start file in them is the owner's.
+const PACKAGES: [&str; 2] = ["node_modules", "site-packages"];
+
+/// Opens every name of the list.
+const EVERYTHING: &str = "*";
+
+/// What is looked for.
+#[derive(Debug)]
+pub(crate) struct Survey<'a> {
+    /// The home of the user.
+    pub(crate) home: Option<&'a Path>,
+    /// Credentials that programs may read: names, or several in a row.
+    pub(crate) opened: &'a [String],
+}
+
+/// What was found, the nearest first.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Files and folders with credentials, and folders that cannot be looked into.
+    pub(crate) credentials: Vec<PathBuf>,
+    /// Files and folders that run code for their owner.
+    pub(crate) start_files: Vec<PathBuf>,
+    /// Whether there is more than was looked at.
+    pub(crate) is_cut: bool,
+}
+
+impl Survey<'_> {
+    /// Looks through these folders. What lies in a place of credentials that was named as a whole is open. Blocks.
+    pub(crate) fn of(&self, folders: &BTreeSet<PathBuf>) -> Found {
+        let mut found = Found::default();
+        let mut open: VecDeque<PathBuf> =
+            folders.iter().filter(|folder| !self.holds_credentials(folder, Kind::Folder)).cloned().collect();
+        // What lies in another one of them is looked at with that one.
+        let inner = |path: &Path| path.ancestors().skip(1).any(|above| folders.contains(above));
+        open.retain(|folder| !inner(folder));
+        let (mut looked_at, mut entries, began) = (0, 0, now());
+        while let Some(folder) = open.pop_front() {
+            looked_at += 1;
+            self.look_into(&folder, &mut found, &mut open, &mut entries);
+            found.is_cut |= found.credentials.len() > MAX_CREDENTIALS
+                || entries > MAX_ENTRIES
+                || looked_at + open.len() > MAX_FOLDERS
+                || now() - began > MAX_LOOK;
+            if found.is_cut {
+                break;
+            }
+        }
+        found
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door: credentials in the folders of a program"
+    )]
+    fn look_into(&self, folder: &Path, found: &mut Found, open: &mut VecDeque<PathBuf>, count: &mut usize) {
+        let entries = match std::fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return,
+            // A program may be able to open it again.
+            Err(_) => return found.credentials.push(folder.to_owned()),
+        };
+        for entry in entries {
+            *count += 1;
+            let Ok(entry) = entry else { return found.credentials.push(folder.to_owned()) };
+            let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
+            let is_known = is_worth_a_look(&name.to_string_lossy().to_lowercase());
+            if !kind.is_dir() && !is_known {
+                continue;
+            }
+            let path = entry.path();
+            if is_known && kind.is_symlink() {
+                // A mount on it would lie on what it leads to.
+                if let Ok(target) = path.canonicalize() {
+                    let kind = if target.is_dir() { Kind::Folder } else { Kind::File };
+                    self.sort(&path, target, kind, found);
+                }
+                continue;
+            }
+            let is_hidden = match (is_known, kind.is_dir()) {
+                (true, true) => self.sort(&path, path.clone(), Kind::Folder, found),
+                (true, false) => self.sort(&path, path.clone(), Kind::File, found),
+                (false, _) => false,
+            };
+            if kind.is_dir() && !is_hidden {
+                open.push_back(path);
+            }
+        }
+    }
+
+    /// Sorts something by its name. Says whether it is hidden.
+    fn sort(&self, named: &Path, place: PathBuf, kind: Kind, found: &mut Found) -> bool {
+        if self.holds_credentials(named, kind) {
+            // What programs may read they may not change.
+            let is_opened = self.is_opened(named);
+            let list = if is_opened { &mut found.start_files } else { &mut found.credentials };
+            if !is_opened || list.len() < MAX_START_FILES {
+                list.push(place);
+            }
+            return !is_opened || kind == Kind::Folder;
+        }
+        let (names, below) = self.names(named);
+        let is_packaged = || named.iter().any(|name| PACKAGES.iter().any(|packages| name == *packages));
+        if found.start_files.len() < MAX_START_FILES
+            && is_start_file(&names, below.as_deref(), Changes::ByProgram)
+            && !found.start_files.iter().any(|outer| place.starts_with(outer))
+            && !is_packaged()
+        {
+            found.start_files.push(place);
+        }
+        false
+    }
+
+    fn holds_credentials(&self, place: &Path, kind: Kind) -> bool {
+        let (names, below) = self.names(place);
+        is_credential(&names, below.as_deref(), kind)
+    }
+
+    /// Whether nothing of the list is kept from programs.
+    pub(crate) fn opens_everything(&self) -> bool {
+        self.opened.iter().any(|opened| opened == EVERYTHING)
+    }
+
+    /// Whether the owner opens it to programs.
+    fn is_opened(&self, place: &Path) -> bool {
+        let names = in_lower_case(place);
+        let opened = self.opened.iter().map(|opened| in_lower_case(Path::new(opened)));
+        let is_on_the_way =
+            |opened: Vec<String>| names.windows(opened.len().max(1)).any(|names| names == opened);
+        self.opens_everything() || opened.into_iter().any(is_on_the_way)
+    }
+
+    fn names(&self, place: &Path) -> (Vec<String>, Option<Vec<String>>) {
+        (in_lower_case(place), below_home(place, self.home).map(in_lower_case))
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: time in a function that blocks")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,331 @@
+//! Credentials and start files in the folders of a program: what is read, changed and made, on both levels, started by root
+//! and by an ordinary user. Programs run in a process of their own, whose `HOME` a test can choose.
+
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+use toolroom_host::sandbox::{Level, is_unconfirmed};
+
+use super::world::{is_root, own, write};
+use crate::process::{BOUND, helper, until};
+
+const CANARY: &str = "canary-51d0";
+
+/// An ordinary user that no folder here belongs to before it is given to it.
+const USER: u32 = 1_234;
+
+/// Who starts programs, and on which level.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    level: Level,
+    by_root: bool,
+}
+
+fn cases() -> Vec<Case> {
+    let starters = if is_root() { &[true, false][..] } else { &[false] };
+    let levels = [Level::Namespaces, Level::Landlock];
+    levels
+        .into_iter()
+        .flat_map(|level| starters.iter().map(move |by_root| Case { level, by_root: *by_root }))
+        .collect()
+}
+
+fn namespaces() -> Vec<Case> {
+    cases().into_iter().filter(|case| case.level == Level::Namespaces).collect()
+}
+
+/// A folder of whoever programs become, and a copy of the helper that everybody can start.
+struct Place {
+    here: TempDir,
+    programs: TempDir,
+    case: Case,
+}
+
+impl Place {
+    fn new(case: Case, files: &[&str]) -> Self {
+        let place = Self { here: TempDir::new().unwrap(), programs: TempDir::new().unwrap(), case };
+        std::fs::copy(helper(), place.programs.path().join("supervised")).unwrap();
+        std::fs::set_permissions(place.programs.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        for file in files {
+            place.put(file);
+        }
+        place.give();
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.here.path().canonicalize().unwrap().join(name)
+    }
+
+    fn put(&self, file: &str) {
+        std::fs::create_dir_all(self.at(file).parent().unwrap()).unwrap();
+        write(&self.at(file), CANARY, 0o644);
+    }
+
+    fn give(&self) {
+        if self.case.by_root {
+            own(self.here.path());
+        } else if is_root() {
+            give_all(self.here.path());
+        }
+    }
+
+    fn command(&self, script: &str, variables: &[(&str, &str)]) -> Command {
+        let mut command = Command::new(self.programs.path().join("supervised"));
+        command.arg(self.here.path()).args(["bash", "-c", script]).envs(variables.iter().copied());
+        command.env("CONFINED", self.case.level.name()).stdin(Stdio::null());
+        if is_root() && !self.case.by_root {
+            command.uid(USER).gid(USER);
+        }
+        command
+    }
+
+    /// Runs a script and gives all that was told of it.
+    fn run(&self, script: &str, variables: &[(&str, &str)]) -> String {
+        let output = self.command(script, variables).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    }
+
+    /// Files that hold the word, by their names, but for what was set aside.
+    fn holding(&self, word: &str) -> Vec<PathBuf> {
+        let mut open = vec![self.here.path().to_owned()];
+        let mut found = Vec::new();
+        while let Some(folder) = open.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                let is_aside = path.file_name().unwrap().to_string_lossy().starts_with("set-aside-");
+                if path.is_dir() && !path.is_symlink() && !is_aside {
+                    open.push(path);
+                } else if std::fs::read_to_string(&path).is_ok_and(|text| text.contains(word)) && !is_aside {
+                    found.push(path);
+                }
+            }
+        }
+        found
+    }
+}
+
+fn give_all(path: &Path) {
+    chown(path, Some(USER), Some(USER)).unwrap();
+    if path.is_dir() {
+        std::fs::read_dir(path).unwrap().for_each(|entry| give_all(&entry.unwrap().path()));
+    }
+}
+
+#[test]
+fn a_program_in_a_home_makes_no_configuration_of_ours() {
+    let ways = [
+        "mkdir -p .config/toolroom; echo evil > .config/toolroom/toolroom.toml",
+        "mkdir -p x/toolroom; echo evil > x/toolroom/toolroom.toml; mv .config old; mv x .config",
+        "echo evil > toolroom.toml; mkdir -p .config; rm -rf .config/toolroom; ln -s .. .config/toolroom",
+        "mkdir -p .config; mv .config old; cp -r old .config; mkdir -p .config/toolroom; echo evil > .config/toolroom/toolroom.toml",
+    ];
+    for case in cases() {
+        for way in ways {
+            for is_set in [true, false] {
+                let place = Place::new(case, &[]);
+                let (home, own) = (place.at(""), place.at(".config/toolroom"));
+                // Where variables lead elsewhere, another process may look in the home all the same.
+                let own = if is_set { own } else { PathBuf::from("/nowhere/toolroom") };
+                let variables = [("HOME", home.to_str().unwrap()), ("OWN", own.to_str().unwrap())];
+                let told = place.run(way, &variables);
+                let made = place.at(".config/toolroom/toolroom.toml");
+                assert!(!made.exists() && !is_unconfirmed(&made), "{case:?} {way}: {told}");
+                let is_refused = told.contains("HoldsHome");
+                assert_eq!(is_refused, case.level == Level::Landlock, "{case:?} {way}: {told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn landlock_alone_starts_nothing_around_our_own_folders_or_a_home() {
+    for case in cases().into_iter().filter(|case| case.level == Level::Landlock) {
+        let place = Place::new(case, &[]);
+        let own = place.at("data/toolroom");
+        let told = place.run("echo x > ran", &[("HOME", "/nowhere"), ("OWN", own.to_str().unwrap())]);
+        assert!(told.contains("CannotExcept") && !place.at("ran").exists(), "{case:?}: {told}");
+        let home = place.at("ann");
+        let told = place.run("echo x > ran", &[("HOME", home.to_str().unwrap())]);
+        assert!(told.contains("HoldsHome") && !place.at("ran").exists(), "{case:?}: {told}");
+        let told = place.run("echo x > ran", &[("HOME", "/nowhere")]);
+        assert!(told.contains("Exited(0), Itself") && place.at("ran").exists(), "{case:?}: {told}");
+    }
+}
+
+#[test]
+fn a_link_of_ours_leads_to_nothing_that_a_program_could_make() {
+    for case in namespaces() {
+        let place = Place::new(case, &["mine.toml"]);
+        let ours = TempDir::new().unwrap();
+        std::fs::set_permissions(ours.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        let link = |to: &str| {
+            drop(std::fs::remove_file(ours.path().join("toolroom.toml")));
+            std::os::unix::fs::symlink(place.at(to), ours.path().join("toolroom.toml")).unwrap();
+        };
+        let variables = [("HOME", "/nowhere"), ("OWN", ours.path().to_str().unwrap())];
+        link("mine.toml");
+        place.run("echo evil > mine.toml; rm -f mine.toml; echo evil > mine.toml", &variables);
+        assert_eq!(std::fs::read_to_string(place.at("mine.toml")).unwrap(), CANARY, "{case:?}");
+        link("none.toml");
+        let told = place.run("echo evil > none.toml", &variables);
+        assert!(told.contains("OwnIsMissing") && !place.at("none.toml").exists(), "{case:?}: {told}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_not_made() {
+    let names = [
+        ".ssh/authorized_keys",
+        ".ssh/config",
+        ".aws/config",
+        ".kube/config",
+        ".docker/config.json",
+        ".gnupg/gpg-agent.conf",
+        ".netrc",
+        ".npmrc",
+        ".claude/settings.json",
+        ".cursor/mcp.json",
+        ".config/goose/config.yaml",
+        ".devcontainer/devcontainer.json",
+        ".envrc",
+        ".cargo/config.toml",
+        ".local/bin/ls",
+        ".vscode/launch.json",
+        ".idea/workspace.xml",
+        ".config/toolroom/toolroom.toml",
+        ".bash_profile",
+    ];
+    for case in cases() {
+        for name in names {
+            let place = Place::new(case, &["a.txt"]);
+            let folder = Path::new(name).parent().unwrap().display().to_string();
+            let script = format!("mkdir -p ./{folder}; echo evil > {name}");
+            let told = place.run(&script, &[("HOME", "/nowhere")]);
+            assert_eq!(place.holding("evil"), Vec::<PathBuf>::new(), "{case:?} {name}: {told}");
+        }
+        let place = Place::new(case, &[]);
+        let told = place
+            .run("echo made > .env; mkdir .docker; echo made > .docker/Dockerfile", &[("HOME", "/nowhere")]);
+        assert!(told.contains("Exited(0), Itself") && place.holding("made").len() == 2, "{case:?}: {told}");
+    }
+}
+
+#[test]
+fn start_files_below_the_top_folder_are_not_changed() {
+    let files =
+        ["sub/.vscode/tasks.json", "sub/deep/.claude/settings.json", "sub/.envrc", "tools/opencode.json"];
+    let ways = [
+        "for file in $FILES; do echo evil > $file; done",
+        "for file in $FILES; do rm -f $file; echo evil > $file; done",
+        "mv sub old; mkdir -p sub/.vscode; echo evil > sub/.vscode/tasks.json; mv sub/.envrc x; echo evil > sub/.envrc",
+    ];
+    for case in cases() {
+        for way in ways {
+            let place = Place::new(case, &files);
+            std::os::unix::fs::symlink("tools/rc", place.at(".zshrc")).unwrap();
+            place.put("tools/rc");
+            place.give();
+            let way = way.replace("$FILES", &format!("{} tools/rc", files.join(" ")));
+            let told = place.run(&way, &[("HOME", "/nowhere")]);
+            for file in files.into_iter().chain(["tools/rc"]) {
+                let text = std::fs::read_to_string(place.at(file)).unwrap_or_default();
+                assert_eq!(text, CANARY, "{case:?} {way} {file}: {told}");
+            }
+        }
+    }
+}
+
+/// Credentials in a project, and a link to one.
+const CREDENTIALS: [&str; 9] = [
+    ".env",
+    ".npmrc",
+    "id_ed25519",
+    ".pgpass",
+    "sub/.ssh/id_rsa",
+    "sub/deep/.env.local",
+    "infra/terraform.tfstate",
+    ".config/gcloud/access_tokens.db",
+    "hidden/rc",
+];
+
+#[test]
+fn programs_read_no_credentials() {
+    for case in namespaces() {
+        let place = Place::new(case, &CREDENTIALS);
+        std::os::unix::fs::symlink("hidden/rc", place.at(".pypirc")).unwrap();
+        for way in [
+            "grep -r '' .; cat .env sub/.ssh/id_rsa hidden/rc .pypirc",
+            "mv sub x; cat x/.ssh/id_rsa; cp -r infra y; cat y/*; ln .env link; cat link; mv .env z; cat z",
+        ] {
+            let told = place.run(way, &[("HOME", "/nowhere")]);
+            assert!(told.contains("after") && !told.contains(CANARY), "{case:?}: {told}");
+        }
+        // What one program has moved or closed stays hidden from the next.
+        let told = place
+            .run("mv infra moved; mkdir shut; mv sub shut/; chmod 111 shut moved", &[("HOME", "/nowhere")]);
+        let told = told + &place.run("cat moved/terraform.tfstate shut/sub/.ssh/id_rsa; chmod 755 moved shut; cat moved/* shut/sub/.ssh/* shut/sub/deep/.env.local", &[("HOME", "/nowhere")]);
+        assert!(!told.contains(CANARY), "{case:?}: {told}");
+    }
+}
+
+#[test]
+fn the_owner_opens_credentials_to_programs_by_name() {
+    for case in namespaces() {
+        let script = "cat .env sub/.env; echo; cat .npmrc; echo evil > .env";
+        for (opened, count) in [(".env", 2), ("sub/.env", 1), ("*", 3), (".npmrc", 1), ("nothing", 0)] {
+            let place = Place::new(case, &[".env", "sub/.env", ".npmrc"]);
+            let told = place.run(script, &[("HOME", "/nowhere"), ("PROGRAMS_READ", opened)]);
+            assert_eq!(told.matches(CANARY).count(), count, "{case:?} {opened}: {told}");
+            assert_eq!(place.holding("evil"), Vec::<PathBuf>::new(), "what may be read is not changed");
+        }
+    }
+}
+
+#[test]
+fn credentials_that_a_level_cannot_hide_keep_no_program_from_starting() {
+    for case in cases() {
+        let place = Place::new(case, &CREDENTIALS);
+        let told = place.run("echo done > file; cat file", &[("HOME", "/nowhere")]);
+        assert!(told.contains("done") && told.contains("Exited(0), Itself"), "{case:?}: {told}");
+    }
+}
+
+#[test]
+fn a_folder_with_more_credentials_than_can_be_hidden_is_refused() {
+    let many: Vec<String> = (0..300).map(|number| format!("{number}/.env")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    for case in namespaces() {
+        let place = Place::new(case, &many);
+        let told = place.run("cat */.env", &[("HOME", "/nowhere")]);
+        assert!(told.contains("TooMuch") && !told.contains(CANARY), "{case:?}: {told}");
+        let told = place.run("cat */.env", &[("HOME", "/nowhere"), ("PROGRAMS_READ", "*")]);
+        assert_eq!(told.matches(CANARY).count(), 300, "{case:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_configuration_that_appears_beside_a_running_program_is_marked() {
+    for case in namespaces() {
+        let place = Place::new(case, &[]);
+        let (home, own) = (place.at(""), place.at(".config/toolroom"));
+        let variables = [("HOME", home.to_str().unwrap()), ("OWN", own.to_str().unwrap())];
+        let made = own.join("toolroom.toml");
+        for is_made in [false, true] {
+            let mut child =
+                place.command("until [ -e go ]; do sleep 0.05; done", &variables).spawn().unwrap();
+            until(BOUND, || is_unconfirmed(&made)).await;
+            if is_made {
+                std::fs::write(&made, "").unwrap();
+            }
+            std::fs::write(place.at("go"), "").unwrap();
+            assert!(child.wait().unwrap().success());
+            until(Duration::from_secs(10), || is_unconfirmed(&made) == is_made).await;
+            std::fs::remove_file(place.at("go")).unwrap();
+        }
+    }
+}
