@@ -97,7 +97,8 @@ async fn create(
     let mut request = CallRequest::through(ENTRANCE, new.tool, caller.scope.clone(), stop.clone())
         .id(id.clone())
         .arguments(new.arguments)
-        .context(new.context);
+        .context(new.context)
+        .metadata(caller.facts());
     request.timeout = timeout;
     let left = stop.clone();
     let report = Box::pin(async move {

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
 use toolroom::conversation::AgentId;
-use toolroom::scope::Scope;
+use toolroom::scope::{LOCAL_PROJECT, Scope};
 use toolroom_store::KeyRecord;
+use toolroom_tools::builtin::doctor::MANAGES_MACHINE;
 
 use super::permission::{Permission, Permissions};
 use super::token::EndUser;
@@ -55,6 +57,17 @@ impl Caller {
     /// Whether this installation is theirs.
     pub(crate) const fn is_owner(&self) -> bool {
         matches!(self.who, Who::Owner)
+    }
+
+    /// Whether they may manage the local project, and with it what is about the whole machine.
+    pub(crate) fn manages_machine(&self) -> bool {
+        self.may(Permission::Manage) && self.scope.project.as_str() == LOCAL_PROJECT
+    }
+
+    /// What tools are told of their rights: a tool tells a caller no more than the caller's own requests would.
+    pub(crate) fn facts(&self) -> Map<String, Value> {
+        let manages_machine = self.manages_machine().then(|| (MANAGES_MACHINE.to_owned(), Value::Bool(true)));
+        manages_machine.into_iter().collect()
     }
 
     /// Who it is, for what is counted and kept by caller.

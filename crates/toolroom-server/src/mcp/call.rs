@@ -41,7 +41,7 @@ impl Wish<'_> {
     fn request(&self, id: CallId, arguments: Map<String, Value>) -> CallRequest {
         let (tool, peer) = (self.entry.spec().id.as_str(), &self.asker.peer);
         let request = CallRequest::through(ENTRANCE, tool, peer.scope.clone(), self.stop.clone());
-        let request = request.id(id).arguments(arguments).metadata(made_by(&peer.name));
+        let request = request.id(id).arguments(arguments).metadata(made_by(peer));
         CallRequest { progress: self.progress.clone(), ..request }
     }
 }

@@ -15,6 +15,7 @@ use toolroom::scope::Scope;
 use super::approval::is_about;
 use super::call::{ENTRANCE, Wish};
 use super::desk::Desk;
+use super::peer::Peer;
 use super::refusal::Refusal;
 
 /// How long is gone by what was read. Another process may have parked something meanwhile; people do not answer sooner.
@@ -36,8 +37,10 @@ const MOST_LATELY: usize = 1_024;
 const CALLER: &str = "mcp/caller";
 
 /// What is said of a call of this caller, so that it is found for nobody else.
-pub(super) fn made_by(caller: &str) -> Map<String, Value> {
-    [(CALLER.to_owned(), Value::from(caller))].into_iter().collect()
+pub(super) fn made_by(peer: &Peer) -> Map<String, Value> {
+    let mut metadata = peer.facts.clone();
+    metadata.insert(CALLER.to_owned(), Value::from(&*peer.name));
+    metadata
 }
 
 /// Calls that wait, by whose data they are about.

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toolroom::scope::Scope;
 
 use super::ability::{Abilities, Ability};
@@ -24,13 +24,16 @@ pub(crate) struct Peer {
     pub(crate) name: Arc<str>,
     /// Whether they may read what was kept: results, and agents.
     pub(crate) may_read: bool,
+    /// What tools are told of their rights.
+    pub(crate) facts: Map<String, Value>,
 }
 
 impl Peer {
     /// Somebody who was let in over HTTP.
     pub(crate) fn of(caller: Caller) -> Arc<Self> {
         let (name, may_read) = (caller.name().into(), caller.may(Permission::Read));
-        Arc::new(Self { scope: caller.scope, name, may_read })
+        let facts = caller.facts();
+        Arc::new(Self { scope: caller.scope, name, may_read, facts })
     }
 }
 

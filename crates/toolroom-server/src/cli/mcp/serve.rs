@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
+use serde_json::Map;
 use tokio_util::sync::CancellationToken;
 use toolroom_host::interrupt::Interrupts;
 
@@ -34,7 +35,7 @@ pub(super) async fn run(
     let told = ending.clone();
     let interrupts = Interrupts::watch_service(move || told.cancel(), || {})?;
     let desk = Desk::new(Arc::clone(&app), fixtures);
-    let peer = Peer { scope: owner(), name: "owner".into(), may_read: true };
+    let peer = Peer { scope: owner(), name: "owner".into(), may_read: true, facts: Map::new() };
     let served = stdio::serve(desk, peer, ending).await.context("the client cannot be heard or told");
     drop(interrupts);
     close(&app).await;
