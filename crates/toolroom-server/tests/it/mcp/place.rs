@@ -68,7 +68,7 @@ pub(super) fn modern_with(key: &str, method: &str, mut params: Value, capabiliti
 }
 
 /// A message of a session.
-pub(super) fn legacy(key: &str, session: &str, message: &Value) -> Asked {
+pub(crate) fn legacy(key: &str, session: &str, message: &Value) -> Asked {
     Asked::new("POST", "/mcp")
         .key(key)
         .header("Accept", "application/json, text/event-stream")
