@@ -174,8 +174,22 @@ impl LongSecret {
         Self { value: lines.join("\n") + "\n", canaries: lines, values: Vec::new() }
     }
 
-    fn lines(&self) -> Vec<String> {
-        self.value.lines().map(|line| line.trim().to_owned()).collect()
+    /// Ways in which it is shown as a whole and in parts.
+    fn shown(&self) -> Vec<String> {
+        let lines: Vec<&str> = self.value.lines().map(str::trim).collect();
+        let is_short = lines.iter().all(|line| line.len() < 8);
+        let mut shown = self.values.clone();
+        for joint in JOINED.iter().filter(|joint| !is_short || !joint.contains("  ")) {
+            shown.push(lines.join(joint));
+            shown.extend(lines.windows(2).map(|pair| pair.join(joint)));
+        }
+        if !is_short {
+            shown.extend(lines.iter().map(|line| (*line).to_owned()));
+            shown.push(lines.iter().map(|line| format!("+    {line}\n")).collect());
+            shown.push(lines.iter().enumerate().map(|(n, line)| format!("{n:>5}\t{line}\n")).collect());
+            shown.push(lines.iter().map(|line| format!("\"{line}\", ")).collect());
+        }
+        shown
     }
 }
 
@@ -239,21 +253,9 @@ fn no_line_of_a_secret_reaches_anything_that_is_kept_or_told() {
     let secrets = long_secrets();
     let stored = secrets.iter().enumerate().map(|(n, secret)| (format!("LONG_{n}"), secret.value.clone()));
     let mut aviary = Aviary::new(stored);
-    for (number, secret) in secrets.iter().enumerate() {
-        let lines = secret.lines();
-        let is_shortest = number == secrets.len() - 1;
-        let indented = |joint: &&&str| !is_shortest || !joint.contains("  ");
-        let mut shown: Vec<String> = secret.values.clone();
-        for joint in JOINED.iter().filter(indented) {
-            shown.push(lines.join(joint));
-            shown.extend(lines.windows(2).map(|pair| pair.join(joint)));
-        }
-        if !is_shortest {
-            shown.extend(lines.iter().cloned());
-            shown.push(lines.iter().map(|line| format!("+    {line}\n")).collect());
-            shown.push(lines.iter().enumerate().map(|(n, line)| format!("{n:>5}\t{line}\n")).collect());
-            shown.push(lines.iter().map(|line| format!("\"{line}\", ")).collect());
-        }
+    // A text has to fit into the arguments of a program.
+    for group in secrets.chunks(3) {
+        let shown: Vec<String> = group.iter().flat_map(LongSecret::shown).collect();
         for (name, encode) in ENCODERS {
             let all: Vec<String> = shown.iter().map(|text| encode(text)).collect();
             aviary.say(name, &format!("text={}", all.join(" | ")));

@@ -20,6 +20,7 @@ mod resources;
 mod rights;
 mod runs;
 pub(crate) mod served;
+mod sinks;
 mod slow;
 pub(crate) mod stream;
 mod traces;
