@@ -246,8 +246,9 @@ impl ImportPlan {
             let id = agent.id.as_str();
             check_agent(agent).map_err(|problem| format!("the agent `{id}`: {problem}"))?;
             let holds_secret = |text: &str| here.redactor.redact_text(text) != text;
-            if holds_secret(&agent.name) || holds_secret(&agent.prompt) {
-                return Err(format!("the name or the prompt of the agent `{id}` holds a secret"));
+            let mut texts = [&agent.name, &agent.prompt].into_iter().chain(&agent.models);
+            if texts.any(|text| holds_secret(text)) {
+                return Err(format!("the name, the prompt or a model of the agent `{id}` holds a secret"));
             }
             if let Err(written) = refuse_written(here.app, id) {
                 self.skip(settings, "agent", id, written.to_string());
