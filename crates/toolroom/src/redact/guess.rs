@@ -9,122 +9,17 @@ const MAX_LETTERS: usize = 8;
 const MAX_WORDS: usize = 40;
 
 /// Words that passwords are made of, and the beginnings of keyboards and alphabets.
-const WORDS: &[&str] = &[
-    "abc",
-    "abcd",
-    "abcdef",
-    "account",
-    "admin",
-    "administrator",
-    "april",
-    "asdf",
-    "asdfgh",
-    "asdfghjkl",
-    "august",
-    "autumn",
-    "azerty",
-    "baseball",
-    "batman",
-    "change",
-    "charlie",
-    "company",
-    "computer",
-    "credential",
-    "daniel",
-    "database",
-    "december",
-    "default",
-    "demo",
-    "dev",
-    "development",
-    "dragon",
-    "example",
-    "february",
-    "football",
-    "foobar",
-    "freedom",
-    "friday",
-    "guest",
-    "hello",
-    "hunter",
-    "iloveyou",
-    "internet",
-    "january",
-    "jennifer",
-    "jessica",
-    "july",
-    "june",
-    "letmein",
-    "login",
-    "love",
-    "manager",
-    "march",
-    "master",
-    "me",
-    "michael",
-    "monday",
-    "monkey",
-    "my",
-    "mysql",
-    "ninja",
-    "november",
-    "october",
-    "oracle",
-    "p",
-    "pass",
-    "passwd",
-    "password",
-    "pin",
-    "postgres",
-    "princess",
-    "private",
-    "prod",
-    "production",
-    "public",
-    "qaz",
-    "qwer",
-    "qwert",
-    "qwerty",
-    "qwertyuiop",
-    "qwertz",
-    "redis",
-    "root",
-    "saturday",
-    "secret",
-    "security",
-    "september",
-    "server",
-    "service",
-    "shadow",
-    "spring",
-    "staging",
-    "starwars",
-    "summer",
-    "sunday",
-    "sunshine",
-    "super",
-    "superman",
-    "support",
-    "system",
-    "test",
-    "testing",
-    "the",
-    "thursday",
-    "toor",
-    "token",
-    "toolroom",
-    "trustno",
-    "tuesday",
-    "user",
-    "wednesday",
-    "welcome",
-    "whatever",
-    "winter",
-    "wsx",
-    "yxcvbnm",
-    "zxcvbn",
-    "zxcvbnm",
-];
+const WORDS: &str = "
+    abc abcd abcdef account admin administrator april asdf asdfgh asdfghjkl august autumn azerty
+    baseball batman change charlie company computer credential daniel database december default demo dev
+    development dragon example february football foobar freedom friday guest hello hunter iloveyou
+    internet january jennifer jessica july june letmein login love manager march master me michael
+    monday monkey my mysql ninja november october oracle p pass passwd password pin postgres princess
+    private prod production public qaz qwer qwert qwerty qwertyuiop qwertz redis root saturday secret
+    security september server service shadow spring staging starwars summer sunday sunshine super
+    superman support system test testing the thursday toor token toolroom trustno tuesday user wednesday
+    welcome whatever winter wsx yxcvbnm zxcvbn zxcvbnm
+";
 
 /// Why a value has few possibilities, in words; `None` if it does not.
 pub(super) fn few_possibilities(value: &str) -> Option<&'static str> {
@@ -180,7 +75,7 @@ fn is_made_of_words(text: &str) -> bool {
     let mut ends = vec![0];
     while let Some(at) = ends.pop() {
         let rest = text.get(at..).unwrap_or_default();
-        for word in WORDS.iter().filter(|word| rest.starts_with(**word)) {
+        for word in WORDS.split_whitespace().filter(|word| rest.starts_with(word)) {
             if let Some(is_known) = reached.get_mut(at + word.len())
                 && !std::mem::replace(is_known, true)
             {
