@@ -61,15 +61,25 @@ pub(crate) fn refuse_written(app: &App, id: &str) -> Result<(), KeepAgentError> 
 pub(crate) async fn keep(app: &App, scope: &Scope, agent: &AgentRecord) -> Result<(), KeepAgentError> {
     check(agent).map_err(KeepAgentError::Order)?;
     refuse_written(app, agent.id.as_str())?;
-    // A prompt is what every model reads first.
-    let revision = app.room.switchboard().standing(&scope.project).await?.revision;
-    let redactor = app.vault.redactor(&scope.project, revision).await?;
-    let holds = |text: &String| redactor.redact_text(text) != text.as_str();
-    if [&agent.name, &agent.prompt].into_iter().any(holds) {
-        let text = "the name or the prompt holds a secret, and models would read it; nothing was changed";
+    // A prompt is what every model reads first, and the name of a model is sent to its vendor.
+    let texts = [&agent.name, &agent.prompt].into_iter().chain(&agent.models);
+    if holds_secret(app, scope, texts).await? {
+        let text =
+            "the name, the prompt or a model holds a secret, and models would read it; nothing was changed";
         return Err(KeepAgentError::Order(text.to_owned()));
     }
     Ok(app.agents().set_agent(&scope.project, agent).await?)
+}
+
+/// Whether texts hold what is hidden in a project.
+pub(crate) async fn holds_secret(
+    app: &App,
+    scope: &Scope,
+    texts: impl IntoIterator<Item = &String>,
+) -> Result<bool, KeepAgentError> {
+    let revision = app.room.switchboard().standing(&scope.project).await?.revision;
+    let redactor = app.vault.redactor(&scope.project, revision).await?;
+    Ok(texts.into_iter().any(|text| redactor.redact_text(text) != text.as_str()))
 }
 
 /// Takes an agent out; says whether one was kept.

@@ -109,6 +109,9 @@ struct Listed<'a> {
     opens: bool,
     /// Unknown of one that cannot be opened.
     hidden_exactly: Option<bool>,
+    /// Why it can be found by trying.
+    #[serde(skip)]
+    guessable: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
@@ -122,6 +125,7 @@ impl<'a> Listed<'a> {
             changed_at: *changed_at,
             opens: opened.is_ok(),
             hidden_exactly: opened.as_ref().ok().map(|secret| !secret.is_too_short()),
+            guessable: opened.as_ref().ok().and_then(Secret::few_possibilities),
             problem: opened.as_ref().err().map(whole_text),
         }
     }
@@ -157,6 +161,7 @@ async fn list_names(app: &App, scope: &Scope, problem: &str, output: Output) -> 
         changed_at: secret.changed_at,
         opens: false,
         hidden_exactly: None,
+        guessable: None,
         problem: Some(problem.to_owned()),
     });
     show(&unopened.collect::<Vec<_>>(), output)?;
@@ -174,10 +179,11 @@ fn show(listed: &[Listed<'_>], output: Output) -> anyhow::Result<()> {
     let zone = environment::time_zone();
     let line = |secret: &Listed<'_>| {
         let at = |at| time(at, &zone, "%Y-%m-%d %H:%M");
-        let state = match secret.hidden_exactly {
-            Some(true) => "hidden".to_owned(),
-            Some(false) => format!("{YELLOW}too short to be hidden{YELLOW:#}"),
-            None => format!("{YELLOW}cannot be opened{YELLOW:#}"),
+        let state = match (secret.hidden_exactly, secret.guessable) {
+            (Some(true), None) => "hidden".to_owned(),
+            (Some(true), Some(why)) => format!("hidden, {YELLOW}easy to guess: {why}{YELLOW:#}"),
+            (Some(false), _) => format!("{YELLOW}too short to be hidden{YELLOW:#}"),
+            (None, _) => format!("{YELLOW}cannot be opened{YELLOW:#}"),
         };
         vec![
             format!("{BOLD}{}{BOLD:#}", visible(secret.name)),
@@ -204,7 +210,8 @@ async fn set(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::Re
         Given::Interrupted => return Ok(Exit::Interrupted),
     };
     let Kept { replaced, new_key } = app.vault.set_secret(&scope.project, name, &value).await?;
-    let hidden = !Secret::new(name, value.as_str()).is_too_short();
+    let secret = Secret::new(name, value.as_str());
+    let hidden = !secret.is_too_short();
     if output.is_json() {
         let document = serde_json::json!({
             "name": name, "replaced": replaced, "hidden_exactly": hidden, "new_key": new_key,
@@ -216,11 +223,8 @@ async fn set(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::Re
             false => output.talk(format_args!("`{name}` is kept")),
         }
     }
-    if !hidden {
-        output.hint(&format!(
-            "a value of fewer than {MIN_EXACT_CHARS} characters cannot be hidden exactly: it would be found in \
-             ordinary words; use a longer one"
-        ));
+    if let Some(warning) = warning(&secret) {
+        output.hint(&warning);
     }
     if let Some(path) = new_key {
         output.hint(&format!(
@@ -230,6 +234,26 @@ async fn set(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::Re
         ));
     }
     Ok(Exit::Done)
+}
+
+/// What cannot be hidden of a value, and why.
+fn warning(secret: &Secret) -> Option<String> {
+    let few = secret.few_possibilities();
+    if secret.is_too_short() {
+        let guess = few.map(|why| format!(", and it is easy to guess ({why})")).unwrap_or_default();
+        return Some(format!(
+            "a value of fewer than {MIN_EXACT_CHARS} characters cannot be hidden exactly: it would be found in \
+             ordinary words, so results, messages and the journal show it{guess}; use a longer one"
+        ));
+    }
+    few.map(|why| {
+        format!(
+            "`{}` is hidden where its value stands, but the value is easy to guess ({why}): a model or a caller can try \
+             values until one is hidden, and a hash or a part of it tells the rest; use a long random one if you can \
+             choose it",
+            secret.name()
+        )
+    })
 }
 
 async fn remove(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::Result<Exit> {

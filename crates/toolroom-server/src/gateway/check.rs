@@ -1,5 +1,7 @@
 //! What may be entered of a server, whoever enters it: by hand, from files of others, from a document.
 
+use std::borrow::Cow;
+
 use toolroom::foreign::{AddressEntry, EntryValue, Reached};
 use toolroom::redact::Redactor;
 use toolroom_host::environment::is_secret_variable;
@@ -26,6 +28,27 @@ pub(crate) fn checked_url(text: &str) -> Result<String, String> {
         ));
     }
     Ok(url.into())
+}
+
+/// An address with other values in its query, where `other` says one for a name and a value.
+pub(crate) fn with_query_values(
+    address: &str,
+    mut other: impl FnMut(&str, &str) -> Option<String>,
+) -> String {
+    let Ok(mut url) = Url::parse(address) else { return address.to_owned() };
+    let mut is_changed = false;
+    let mut pair = |(name, value): (Cow<'_, str>, Cow<'_, str>)| {
+        let new = other(&name, &value);
+        is_changed |= new.is_some();
+        (name.into_owned(), new.unwrap_or_else(|| value.into_owned()))
+    };
+    let pairs: Vec<(String, String)> = url.query_pairs().map(&mut pair).collect();
+    if !is_changed {
+        return address.to_owned();
+    }
+    url.query_pairs_mut().clear().extend_pairs(pairs);
+    // A person reads it.
+    String::from(url).replace("=secret%3A", "=secret:")
 }
 
 /// The first argument that looks like a secret, by its own form or by the flag before it.

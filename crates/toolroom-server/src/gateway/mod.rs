@@ -3,6 +3,7 @@
 mod check;
 mod entries;
 mod grants;
+mod stored;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,10 +28,11 @@ use crate::vault::Vault;
 
 pub(crate) use self::check::{
     check_headers, check_variables, check_way, checked_url, is_plain, is_secret, is_unnamed_secret,
-    secret_argument, seen_by_all,
+    secret_argument, seen_by_all, with_query_values,
 };
 pub(crate) use self::entries::{entry, forget, is_same_server};
 pub(crate) use self::grants::{forget_grants, secrets_of};
+pub(crate) use self::stored::StoredSecrets;
 
 /// Other servers, whose programs run where commands do. Starts nothing.
 pub(crate) fn gateway(

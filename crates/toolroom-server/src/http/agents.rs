@@ -73,7 +73,7 @@ async fn show(
     known(&server, &caller, &id).await.map(Document)
 }
 
-fn not_kept(error: KeepAgentError) -> Problem {
+pub(super) fn not_kept(error: KeepAgentError) -> Problem {
     match error {
         KeepAgentError::Order(text) => Problem::bad_request(text),
         error @ KeepAgentError::Written { .. } => Problem::conflict(error.to_string()),

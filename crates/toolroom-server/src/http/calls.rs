@@ -104,7 +104,8 @@ async fn create(
         .id(id.clone())
         .arguments(new.arguments)
         .context(new.context)
-        .source(caller.source());
+        .source(caller.source())
+        .metadata(caller.facts());
     request.timeout = timeout;
     request.caller = Some(caller.maker());
     if let Some(id) = new.conversation {

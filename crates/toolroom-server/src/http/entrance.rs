@@ -141,8 +141,8 @@ async fn recognise(
     sender: Option<IpAddr>,
     headers: &HeaderMap,
 ) -> Result<Option<Caller>, Problem> {
-    // Through a proxy on this machine others come, too, also through one that we were not told of.
-    let is_near = || sender.is_some_and(|sender| sender.is_loopback()) && !forwarded::is_handed_on(headers);
+    // A proxy on this machine forwards requests of others, also one that is not in `server.trusted_proxies`.
+    let is_near = || sender.is_some_and(|sender| sender.is_loopback()) && !forwarded::is_proxied(headers);
     let free =
         need == Need::Nothing || (need == Need::Neighbour && server.is_among_neighbours() && is_near());
     if free {

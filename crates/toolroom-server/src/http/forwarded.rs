@@ -6,11 +6,59 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName};
 
 use crate::config::AddressRange;
 
 const HEADER: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// Headers that reverse proxies, load balancers and CDNs add. Local clients send none of them.
+const PROXY_HEADERS: [&str; 27] = [
+    "akamai-origin-hop",
+    "cdn-loop",
+    "client-ip",
+    "forwarded",
+    "forwarded-for",
+    "front-end-https",
+    "incap-client-ip",
+    "proxy-client-ip",
+    "proxy-connection",
+    "surrogate-capability",
+    "true-client-ip",
+    "via",
+    "wl-proxy-client-ip",
+    "x-client-ip",
+    "x-cloud-trace-context",
+    "x-cluster-client-ip",
+    "x-host",
+    "x-nginx-proxy",
+    "x-originating-ip",
+    "x-proxy-id",
+    "x-proxyuser-ip",
+    "x-real-ip",
+    "x-remote-addr",
+    "x-remote-ip",
+    "x-scheme",
+    "x-sucuri-clientip",
+    "x-varnish",
+];
+
+/// Families of such headers, by how their names begin.
+const PROXY_PREFIXES: [&str; 13] = [
+    "cf-",
+    "fastly-",
+    "fly-",
+    "tailscale-",
+    "x-akamai-",
+    "x-amzn-",
+    "x-appengine-",
+    "x-arr-",
+    "x-azure-",
+    "x-envoy-",
+    "x-forwarded",
+    "x-original-",
+    "x-vercel-",
+];
 
 /// Where a request comes from that `peer` handed to us.
 pub(super) fn sender(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]) -> IpAddr {
@@ -29,9 +77,12 @@ pub(super) fn sender(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]
     sender
 }
 
-/// Whether somebody handed it on, whoever that was and whatever they say.
-pub(super) fn is_handed_on(headers: &HeaderMap) -> bool {
-    headers.contains_key(HEADER) || headers.contains_key(header::FORWARDED)
+/// Whether a header shows that a proxy forwarded the request. Its value does not matter.
+pub(super) fn is_proxied(headers: &HeaderMap) -> bool {
+    let is_of_proxy = |name: &str| {
+        PROXY_HEADERS.contains(&name) || PROXY_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    headers.keys().any(|name| is_of_proxy(name.as_str()))
 }
 
 /// An address, which some proxies write with a port.

@@ -45,7 +45,7 @@ impl Need {
             Self::Permission(permission) => caller.may(permission),
             Self::Answerer => caller.may(Permission::Approve) || caller.may(Permission::Answer),
             Self::Recipient => caller.may(Permission::Read) || matches!(caller.who, Who::EndUser(_)),
-            Self::Keeper => caller.may(Permission::Manage) && caller.scope.project.as_str() == LOCAL_PROJECT,
+            Self::Keeper => caller.manages_machine(),
             Self::Owner => caller.is_owner(),
         }
     }

@@ -21,7 +21,7 @@ use super::door::{Inside, Visitor};
 use super::problem::Problem;
 use super::reading::{JSON, whole};
 use super::server::Server;
-use crate::identity::Caller;
+use crate::identity::{Caller, Who};
 use crate::telemetry;
 
 /// The header that names a request.
@@ -73,10 +73,12 @@ async fn named(
     let name = name.and_then(|name| name.to_str().ok()).filter(is_name).ok_or_else(|| {
         Problem::bad_request(format!("`Idempotency-Key` has 1 to {NAME_CHARS} visible characters"))
     })?;
-    let (project, caller) = (caller.scope.project.clone(), caller.name());
-    let name = ReplyName { project, caller, name: name.to_owned() };
+    // Its hash alone is kept: a client may write anything into a header.
+    let name = hex::encode(Sha256::digest(name.as_bytes()));
     let (parts, body) = std::mem::take(&mut visitor.request).into_parts();
     let body = whole(body).await?;
+    let (project, caller) = (caller.scope.project.clone(), name_space(caller, &body));
+    let name = ReplyName { project, caller, name };
     let mut hash = Sha256::new();
     for part in [parts.method.as_str().as_bytes(), b" ", parts.uri.to_string().as_bytes(), b"\n", &body] {
         hash.update(part);
@@ -91,6 +93,24 @@ async fn named(
         done
     }));
     worked.await.map_err(|error| Problem::failure(&error))?
+}
+
+/// Whose names these are: those of a caller, or of a caller and the agent that the request is for. One user may have tokens
+/// for several agents, and no agent's reply is for another one.
+fn name_space(caller: &Caller, body: &[u8]) -> String {
+    #[derive(serde::Deserialize)]
+    struct Addressed {
+        agent: Option<String>,
+    }
+    let agent = match &caller.who {
+        Who::EndUser(user) => Some(user.agent.to_string()),
+        Who::Owner | Who::Key(_) => {
+            serde_json::from_slice::<Addressed>(body).ok().and_then(|asked| asked.agent)
+        }
+    };
+    let caller = caller.name();
+    // JSON, because a user may be called anything.
+    agent.map_or(caller.clone(), |agent| serde_json::json!([caller, agent]).to_string())
 }
 
 /// Does what was asked under this name, or says what was replied before.

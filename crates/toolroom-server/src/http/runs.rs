@@ -16,6 +16,7 @@ use toolroom::ledger::CallId;
 use toolroom::model::Message;
 use toolroom_models::vendor::ModelName;
 
+use super::agents::not_kept;
 use super::calls::check_context;
 use super::events::{Stream, relay};
 use super::need::Need;
@@ -25,7 +26,7 @@ use super::reading::{Body, Document, Path, Query};
 use super::repeat;
 use super::route::Route;
 use super::server::Server;
-use crate::agents::{Choice, OpenAgentError};
+use crate::agents::{Choice, OpenAgentError, holds_secret};
 use crate::documents::StreamedEvent;
 use crate::identity::{Caller, Permission, Who};
 use crate::runs::{BeginError, Begun, Position, Watching};
@@ -204,6 +205,10 @@ async fn create(
 /// Begins a run for somebody.
 pub(super) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) -> Result<Begun, Problem> {
     check_context(&new.context)?;
+    if new.model.is_some() && holds_secret(&server.app, &caller.scope, &new.model).await.map_err(not_kept)? {
+        let detail = "`model` holds a secret, and its vendor would read it; nothing was sent";
+        return Err(Problem::bad_request(detail));
+    }
     let choice = choice(caller, new.agent, new.model.as_deref())?;
     let mut request = SendRequest::new(String::new()).scope(caller.scope.clone());
     request.message = Message::user(new.message);

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
 use toolroom::approval::Responder;
 use toolroom::conversation::AgentId;
 use toolroom::provenance::CallSource;
-use toolroom::scope::Scope;
+use toolroom::scope::{LOCAL_PROJECT, Scope};
 use toolroom_store::KeyRecord;
+use toolroom_tools::builtin::doctor::MANAGES_MACHINE;
 
 use super::permission::{Permission, Permissions};
 use super::token::EndUser;
@@ -88,6 +90,17 @@ impl Caller {
             (false, true) => Responder::Caller(self.maker()),
             (false, false) => Responder::Observer,
         }
+    }
+
+    /// Whether they may manage the local project, and with it what is about the whole machine.
+    pub(crate) fn manages_machine(&self) -> bool {
+        self.may(Permission::Manage) && self.scope.project.as_str() == LOCAL_PROJECT
+    }
+
+    /// What tools are told of their rights: a tool tells a caller no more than the caller's own requests would.
+    pub(crate) fn facts(&self) -> Map<String, Value> {
+        let manages_machine = self.manages_machine().then(|| (MANAGES_MACHINE.to_owned(), Value::Bool(true)));
+        manages_machine.into_iter().collect()
     }
 
     /// Who it is, for what is counted and kept by caller.

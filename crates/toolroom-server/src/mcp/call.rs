@@ -40,7 +40,8 @@ impl Wish<'_> {
     fn request(&self, id: CallId, arguments: Map<String, Value>) -> CallRequest {
         let (tool, peer) = (self.entry.spec().id.as_str(), &self.asker.peer);
         let request = CallRequest::through(ENTRANCE, tool, peer.scope.clone(), self.stop.clone());
-        let request = request.id(id).arguments(arguments).source(self.asker.source());
+        let request =
+            request.id(id).arguments(arguments).metadata(peer.facts.clone()).source(self.asker.source());
         let caller = Some(Arc::clone(&peer.name));
         CallRequest { caller, progress: self.progress.clone(), ..request }
     }

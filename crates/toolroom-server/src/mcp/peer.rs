@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toolroom::approval::Responder;
 use toolroom::call::Pending;
 use toolroom::ledger::Answer;
@@ -32,21 +32,24 @@ pub(crate) struct Peer {
     pub(crate) source: CallSource,
     /// With which rights they answer questions about their calls.
     pub(super) responder: Responder,
+    /// What tools are told of their rights.
+    pub(crate) facts: Map<String, Value>,
 }
 
 impl Peer {
     /// A caller that was let in over HTTP.
     pub(crate) fn of(caller: Caller) -> Arc<Self> {
-        let (name, may_read) = (caller.maker(), caller.may(Permission::Read));
+        let (name, may_read, facts) = (caller.maker(), caller.may(Permission::Read), caller.facts());
         let (source, responder) = (caller.source(), caller.responder_as_caller());
-        Arc::new(Self { scope: caller.scope, name, may_read, source, responder })
+        Arc::new(Self { scope: caller.scope, name, may_read, source, responder, facts })
     }
 
     /// A client that started us: a program, which is not the person who owns the data folder. Its calls are one session.
     pub(crate) fn started_by(owner: Scope) -> Self {
         let name: Arc<str> = "stdio".into();
         let source = CallSource::Session(source_id());
-        Self { scope: owner, may_read: true, source, responder: Responder::Caller(Arc::clone(&name)), name }
+        let responder = Responder::Caller(Arc::clone(&name));
+        Self { scope: owner, name, may_read: true, source, responder, facts: Map::new() }
     }
 
     /// The answers that are taken from them to a question about a call of theirs.

@@ -17,7 +17,7 @@ use super::gather::of_project;
 use super::server_check;
 use crate::agents::{check as check_agent, refuse_written};
 use crate::app::App;
-use crate::gateway::entry;
+use crate::gateway::{StoredSecrets, entry};
 use crate::identity::{check_name, check_project_id, project, projects};
 
 /// What is shown of a prompt.
@@ -91,7 +91,15 @@ impl ImportPlan {
             let revision = app.room.switchboard().standing(&settings.id).await?.revision;
             let redactor = app.vault.redactor(&settings.id, revision).await?;
             let now = app.room.clock().now();
-            let here = Here { app, before: before.as_ref(), redactor: &redactor, now, homes: &homes };
+            let stored = StoredSecrets::of(&app.vault, &settings.id).await?;
+            let here = Here {
+                app,
+                before: before.as_ref(),
+                redactor: &redactor,
+                stored: &stored,
+                now,
+                homes: &homes,
+            };
             if let Err(problem) = plan.add(&here, settings) {
                 return Ok(Err(problem));
             }
@@ -238,8 +246,9 @@ impl ImportPlan {
             let id = agent.id.as_str();
             check_agent(agent).map_err(|problem| format!("the agent `{id}`: {problem}"))?;
             let holds_secret = |text: &str| here.redactor.redact_text(text) != text;
-            if holds_secret(&agent.name) || holds_secret(&agent.prompt) {
-                return Err(format!("the name or the prompt of the agent `{id}` holds a secret"));
+            let mut texts = [&agent.name, &agent.prompt].into_iter().chain(&agent.models);
+            if texts.any(|text| holds_secret(text)) {
+                return Err(format!("the name, the prompt or a model of the agent `{id}` holds a secret"));
             }
             if let Err(written) = refuse_written(here.app, id) {
                 self.skip(settings, "agent", id, written.to_string());
@@ -262,7 +271,8 @@ impl ImportPlan {
     fn add_servers(&mut self, here: &Here<'_>, settings: &ProjectSettings) -> Result<(), String> {
         for server in &settings.servers {
             let name = server.name.as_str();
-            server_check::check(server).map_err(|problem| format!("the server `{name}`: {problem}"))?;
+            let checked = server_check::check(server).and_then(|()| here.stored.check(&server.reached));
+            checked.map_err(|problem| format!("the server `{name}`: {problem}"))?;
             let before =
                 here.before.and_then(|before| before.servers.iter().find(|before| before.name == name));
             let known = before.filter(|before| before.reached == server.reached);
@@ -291,6 +301,7 @@ struct Here<'a> {
     /// What is set in the project; nothing where there is none.
     before: Option<&'a ProjectSettings>,
     redactor: &'a Redactor,
+    stored: &'a StoredSecrets,
     now: Timestamp,
     /// Whose the standing answers are that are here, or come first in the document.
     homes: &'a BTreeMap<AnswerId, ProjectId>,

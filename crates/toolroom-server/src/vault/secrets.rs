@@ -64,14 +64,20 @@ impl Vault {
         Ok(secrets)
     }
 
-    /// All that is hidden in a project: its secrets, what is secret in those that are records, and what is hidden beside
-    /// them.
+    /// The secrets of a project, and what is secret in those that are records.
+    pub(crate) async fn kept(&self, project: &ProjectId) -> anyhow::Result<Vec<Secret>> {
+        let mut kept = Vec::new();
+        for secret in self.secrets(project).await? {
+            kept.extend(parts(&secret));
+            kept.push(secret);
+        }
+        Ok(kept)
+    }
+
+    /// All that is hidden in a project: its secrets, and what is hidden beside them.
     pub(crate) async fn hidden(&self, project: &ProjectId) -> anyhow::Result<Vec<Secret>> {
         let mut hidden = self.hides.values.clone();
-        for secret in self.secrets(project).await? {
-            hidden.extend(parts(&secret));
-            hidden.push(secret);
-        }
+        hidden.extend(self.kept(project).await?);
         Ok(hidden)
     }
 

@@ -36,6 +36,14 @@ impl Canary {
         self.forms.iter().any(|form| content.windows(form.len()).any(|window| window == form))
     }
 
+    /// Where a text holds it, and what stands around it there.
+    pub(crate) fn seen_in(&self, place: &str, text: &[u8]) -> Option<String> {
+        let find = |form: &Vec<u8>| text.windows(form.len()).position(|window| window == form);
+        let at = self.forms.iter().find_map(find)?;
+        let around = &text[at.saturating_sub(100)..text.len().min(at + 100)];
+        Some(format!("{place}: {}", String::from_utf8_lossy(around).escape_debug()))
+    }
+
     /// Fails if a command told it.
     #[track_caller]
     pub(crate) fn is_not_told(&self, ran: &Ran) {

@@ -130,6 +130,34 @@ fn bad_names_and_values_are_refused_and_change_nothing() {
 }
 
 #[test]
+fn a_value_with_few_possibilities_is_kept_with_a_warning_of_what_cannot_be_hidden() {
+    let home = Home::new();
+    for (value, why) in [
+        ("20260131", "easy to guess (digits alone)"),
+        ("4711-0815-42", "easy to guess (digits alone)"),
+        ("kitchens", "easy to guess (a few letters of one case)"),
+        ("aaaaaaaaaaaaaaaa", "easy to guess (a repetition or a sequence)"),
+        ("P4ssw0rd123!", "easy to guess (common words)"),
+        ("4711", "fewer than 8 characters cannot be hidden exactly"),
+    ] {
+        for command in ["set", "rotate"] {
+            let kept = home.run_with_stdin(&["secrets", command, "PIN"], value).ended(0);
+            assert!(kept.err.contains(why) && kept.err.contains("hint:"), "{value}: {kept:?}");
+            assert!(!kept.err.contains(value) && !kept.out.contains(value), "{kept:?}");
+        }
+        let state = if value.len() < 8 { "too short to be hidden" } else { "hidden, easy to guess" };
+        assert!(home.run(&["secrets"]).ended(0).out.contains(state), "{value}");
+        // What the warning says is so: a right guess is hidden, and a wrong one is not.
+        let (right, wrong) = (blurted(&home, value), blurted(&home, "20260132"));
+        assert_eq!((right != format!("{value}\n"), wrong.as_str()), (value.len() >= 8, "20260132\n"));
+    }
+    for value in ["k7Rq2ZxW9mB4", "correct horse battery", "-----BEGIN PRIVATE KEY-----\nMIIEvQIB\n"] {
+        let kept = set(&home, "LONG", value);
+        assert!(!kept.err.contains("easy to guess"), "{value}: {kept:?}");
+    }
+}
+
+#[test]
 fn a_value_is_never_told_and_never_kept_in_plain() {
     let home = Home::new();
     let (first, second) = (Canary::new("first"), Canary::new("second"));

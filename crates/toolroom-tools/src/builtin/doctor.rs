@@ -10,7 +10,9 @@ use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use toolroom::BoxFuture;
+use toolroom::call::{CallContext, Seat};
 use toolroom::clock::Timestamp;
 use toolroom::tool::{
     Capability, Effect, ErrorKind, IdError, NoArguments, Pool, Timeout, Tool, ToolError, tool_fn,
@@ -19,8 +21,16 @@ use toolroom::tool::{
 /// The checks every report has, whether there is something to check or not.
 const ALWAYS: [&str; 7] = ["config", "memory", "context", "provider", "rag", "sessions", "disk"];
 
+/// What to do instead, for a caller who may not see the report.
+const INSTEAD: &str = "use `toolroom doctor` at the machine, or a key with the scope `manage` of the project `local`: with it \
+                       call the tool directly, or `GET /v1/doctor`";
+
 /// Longer than an examination takes itself.
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The key of [`CallRequest::metadata`](toolroom::call::CallRequest::metadata) under which an entrance says `true` if the
+/// caller manages this machine. Callers at the machine do.
+pub const MANAGES_MACHINE: &str = "manages_machine";
 
 /// Whoever can examine this toolroom.
 pub trait Checkup: Send + Sync {
@@ -190,9 +200,14 @@ fn rfc3339(at: Timestamp) -> String {
 
 pub(super) fn tool(checkup: Option<Arc<dyn Checkup>>) -> Result<Arc<dyn Tool>, IdError> {
     let description = "Check that everything is in order, and what to do where it is not";
-    let tool = tool_fn("builtin:doctor", description, move |_context, _none: NoArguments| {
+    let tool = tool_fn("builtin:doctor", description, move |context: CallContext, _none: NoArguments| {
         let checkup = checkup.clone();
         async move {
+            let is_manager = context.metadata().get(MANAGES_MACHINE) == Some(&Value::Bool(true));
+            if context.seat() != Seat::Here && !is_manager {
+                let text = "this is about the whole machine, which this caller does not manage";
+                return Err(ToolError::new(ErrorKind::PermissionDenied, text).with_hint(INSTEAD));
+            }
             let unavailable = || ToolError::new(ErrorKind::Tool, "nothing can be examined from here");
             Ok(checkup.ok_or_else(unavailable)?.report().await)
         }

@@ -150,8 +150,10 @@ impl Agent {
         let message = cleaned(request.message, &redactor).ok_or(RunError::NothingSaid)?;
         let history = taken_over(request.history, &redactor);
         check_brought(&request.client_tools, &redactor)?;
-        // Tools may need what a client says of its user, tokens included; of our own secrets it has none to say.
-        let context = without_secrets(request.context, &redactor.without_patterns());
+        // Tools may need a token of the user, so they get the client's context as they get arguments: without stored
+        // secrets only. What is kept and shown of it has nothing that looks like a secret.
+        let for_tools = without_secrets(request.context, &redactor.without_patterns());
+        let context = without_secrets(for_tools.clone(), &redactor);
         let now = clock.now();
         let mut run = Run {
             id: request.run.unwrap_or_else(|| RunId::fresh(clock.as_ref())),
@@ -213,7 +215,9 @@ impl Agent {
                     let thread = Thread::read(&entries);
                     let cancellation = request.cancellation;
                     let begun = self.begun((run, held), thread, redactor, teller, cancellation, next_entry);
-                    return Ok(self.start(begun.await?, false));
+                    let mut working = self.start(begun.await?, false);
+                    working.context = for_tools;
+                    return Ok(working);
                 }
                 // Its process died: what it left open is answered from the journal, once.
                 Err(BeginRunError::Open { run: open, state: RunState::Running }) if !interrupted => {

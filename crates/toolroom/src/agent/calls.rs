@@ -148,7 +148,7 @@ impl Working<'_> {
             .seat(self.run.seat)
             .conversation(self.run.conversation.as_str(), Some(self.run.id.as_str()))
             .model_call(call.id.as_str())
-            .context(self.run.context.clone())
+            .context(self.context.clone())
             .metadata(self.facts().into_metadata())
             .choice(Arc::clone(&self.agent.choice))
             .provenance(before)

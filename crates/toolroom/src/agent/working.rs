@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::agent::{Agent, STOPPED};
@@ -25,6 +26,8 @@ use crate::redact::Redactor;
 pub(super) struct Working<'a> {
     pub(super) agent: &'a Agent,
     pub(super) run: Run,
+    /// What tools are told of the client's context. After a pause or a crash only what was kept of it.
+    pub(super) context: Map<String, Value>,
     /// What the model is asked; its messages are the conversation.
     pub(super) request: ModelRequest,
     pub(super) tools: Tools,
@@ -119,6 +122,7 @@ impl<'a> Working<'a> {
         Self {
             fixed: prompt + begun.tools.tokens(),
             agent,
+            context: begun.run.context.clone(),
             run: begun.run,
             request: begun.request,
             tools: begun.tools,
@@ -288,7 +292,7 @@ impl OpenCall {
     }
 
     /// Its result.
-    pub(super) fn result(&self, content: Arc<serde_json::Value>, is_error: bool) -> Block {
+    pub(super) fn result(&self, content: Arc<Value>, is_error: bool) -> Block {
         Block::Result { id: self.id.clone(), name: self.name.clone(), content, is_error }
     }
 
@@ -299,7 +303,7 @@ impl OpenCall {
 }
 
 /// What a model reads of a call that has no result.
-pub(super) fn error_value(error: &str, hint: Option<&str>) -> serde_json::Value {
+pub(super) fn error_value(error: &str, hint: Option<&str>) -> Value {
     match hint {
         Some(hint) => serde_json::json!({"error": error, "hint": hint}),
         None => serde_json::json!({"error": error}),

@@ -3,10 +3,8 @@
 
 use zeroize::Zeroizing;
 
+use super::lines::parts;
 use super::secret::{MIN_EXACT_CHARS, Secret};
-
-/// Lines of a secret from this length on are secrets of their own: a key is often shown line by line.
-const MIN_LINE_CHARS: usize = 16;
 
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -34,7 +32,7 @@ pub(super) fn forms(secret: &Secret) -> Vec<Form> {
     spellings(&secret.value).iter().flat_map(|text| encodings(text.as_bytes())).collect()
 }
 
-/// The value as its owner would type it, in whole and line by line.
+/// The value as its owner would type it, in whole and in parts.
 fn spellings(value: &str) -> Vec<Zeroizing<String>> {
     let trimmed = value.trim();
     let mut texts = vec![value.to_owned(), trimmed.to_owned()];
@@ -42,21 +40,14 @@ fn spellings(value: &str) -> Vec<Zeroizing<String>> {
         let unix = trimmed.replace("\r\n", "\n");
         texts.push(unix.replace('\n', "\r\n"));
         texts.push(unix);
-        let lines = trimmed.lines().map(str::trim).filter(|line| is_secret_line(line));
-        texts.extend(lines.map(str::to_owned));
     }
+    texts.extend(parts(value));
     // Forms write a space as a plus.
     let pluses: Vec<_> =
         texts.iter().filter(|text| text.contains(' ')).map(|text| text.replace(' ', "+")).collect();
     texts.extend(pluses);
     texts.retain(|text| text.chars().nth(MIN_EXACT_CHARS - 1).is_some());
     texts.into_iter().map(Zeroizing::new).collect()
-}
-
-/// The frame of a key is the same for all keys.
-fn is_secret_line(line: &str) -> bool {
-    let framed = line.starts_with("-----BEGIN ") || line.starts_with("-----END ");
-    !framed && line.chars().nth(MIN_LINE_CHARS - 1).is_some()
 }
 
 fn encodings(bytes: &[u8]) -> Vec<Form> {

@@ -12,14 +12,20 @@
 //! assert_eq!(redactor.redact_text("AKIAIOSFODNN7EXAMPLE"), "[redacted aws key id]");
 //! ```
 //!
-//! What it cannot do: recognise a stored value that was shortened, split, reversed, compressed or encrypted, or one
-//! that has fewer than [`MIN_EXACT_CHARS`] characters.
+//! Of a stored value with several lines, single lines and neighbouring ones are hidden, too, as long as they have
+//! [`MIN_EXACT_CHARS`] characters together.
+//!
+//! What it cannot do: recognise a stored value that was shortened, split otherwise, reversed, compressed or encrypted, or
+//! one that has fewer than [`MIN_EXACT_CHARS`] characters. A value with few possibilities
+//! ([`Secret::few_possibilities`]) can be found by trying.
 
 mod entity;
 mod escape;
 mod exact;
 mod find;
 mod form;
+mod guess;
+mod lines;
 mod needles;
 mod pattern;
 mod port;

@@ -40,6 +40,13 @@ impl Secret {
     pub fn is_too_short(&self) -> bool {
         self.value.trim().chars().nth(MIN_EXACT_CHARS - 1).is_none()
     }
+
+    /// Why a caller of tools could find the value by trying, such as `digits alone`. Each guess that is right
+    /// is hidden in the result, and each other one is not.
+    #[must_use]
+    pub fn few_possibilities(&self) -> Option<&'static str> {
+        super::guess::few_possibilities(&self.value)
+    }
 }
 
 impl fmt::Debug for Secret {

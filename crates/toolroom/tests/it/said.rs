@@ -21,6 +21,9 @@ use crate::room::scripted;
 
 const SECRET: &str = "sesame-open-now-42";
 
+/// What a client says of its user, and looks like a secret of somebody.
+const BADGE: &str = "ghp_k7Rq2ZxW9mB4vTn1LcY8sHd3JfG6pQ5tA1b2";
+
 struct Vault;
 
 impl Redactions for Vault {
@@ -109,8 +112,8 @@ async fn talk(mut lines: Vec<Line>) -> Talk {
         .capabilities(&[])
         .parameters(json!({ "type": "object", "properties": { "text": { "type": "string" } } }));
     room.catalog()
-        .register(scripted(spec, move |_context, arguments| {
-            noted.lock().unwrap().push(format!("{arguments:?}"));
+        .register(scripted(spec, move |context, arguments| {
+            noted.lock().unwrap().push(format!("{arguments:?} {:?}", context.client_context()));
             async { Ok(ToolOutput::new("noted")) }
         }))
         .unwrap();
@@ -121,6 +124,7 @@ async fn talk(mut lines: Vec<Line>) -> Talk {
     let agent = Agent::new(room, Arc::new(conversations.clone()), record, chain).unwrap();
     let mut request = SendRequest::new("hello");
     request.context.insert("door".to_owned(), json!({ "code": SECRET }));
+    request.context.insert("badge".to_owned(), json!(BADGE));
     let seen = Arc::new(Mutex::new(String::new()));
     let noticed = Arc::clone(&seen);
     request.watcher = Some(Arc::new(move |event: &NumberedEvent| match &event.event {
@@ -178,6 +182,17 @@ async fn what_a_tool_is_to_write_stays_as_the_model_wrote_it() {
     let talk = talk(vec![Ok(vec![call("1", "app__note", &arguments)]), Ok(vec![Block::text("done")])]).await;
     assert_eq!(talk.called.len(), 1, "{}", talk.kept);
     assert!(talk.called[0].contains(example), "{:?}", talk.called);
+}
+
+#[tokio::test]
+async fn tools_get_the_context_of_a_client_and_nothing_that_looks_like_a_secret_is_kept_of_it() {
+    let talk = talk(vec![Ok(vec![call("1", "app__note", "{}")]), Ok(vec![Block::text("done")])]).await;
+    assert!(talk.called[0].contains(BADGE), "{:?}", talk.called);
+    let context = serde_json::to_string(&talk.report.run.context).unwrap();
+    assert_eq!(context, r#"{"door":{"code":"[secret CODE]"},"badge":"[redacted github token]"}"#);
+    for told in [&talk.kept, &talk.seen, &talk.asked] {
+        assert!(!told.contains(BADGE), "{told}");
+    }
 }
 
 #[tokio::test]

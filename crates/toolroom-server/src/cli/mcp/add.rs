@@ -15,7 +15,7 @@ use super::project;
 use super::show::show;
 use super::test::look;
 use crate::app::App;
-use crate::gateway::{check_headers, check_way, checked_url, entry};
+use crate::gateway::{StoredSecrets, check_headers, check_way, checked_url, entry};
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -75,10 +75,16 @@ pub(super) async fn run(app: &App, args: AddArgs, output: Output) -> anyhow::Res
         return Err(Usage(text).into());
     }
     let no_start = args.no_start;
-    let record = record(app, args, before)?;
+    let stored = StoredSecrets::of(&app.vault, &project()).await?;
+    let hint = stored.hint(args.env.iter().chain(&args.header).chain(&args.command).chain(&args.url));
+    let record = record(app, args, before, &stored)?;
+    stored.check(&record.reached).map_err(Usage)?;
     let mut batch = SettingsBatch::default();
     batch.server(&project(), entry(before, record.clone()));
     app.store.set_all(batch).await?;
+    if let Some(hint) = hint {
+        output.hint(&hint);
+    }
     if no_start {
         let document = ServerDocument::of(app, record).await?;
         show(&document, output)?;
@@ -87,12 +93,17 @@ pub(super) async fn run(app: &App, args: AddArgs, output: Output) -> anyhow::Res
     look(app, record, output).await
 }
 
-fn record(app: &App, args: AddArgs, before: Option<&ServerRecord>) -> anyhow::Result<ServerRecord> {
+fn record(
+    app: &App,
+    args: AddArgs,
+    before: Option<&ServerRecord>,
+    stored: &StoredSecrets,
+) -> anyhow::Result<ServerRecord> {
     let reached = match (&args.url, args.command.split_first()) {
         (Some(url), _) => {
             let entry = AddressEntry {
-                url: checked_url(url).map_err(Usage)?,
-                headers: values(&args.header)?,
+                url: checked_url(&stored.address(url)).map_err(Usage)?,
+                headers: values(&args.header, stored)?,
                 is_internal: args.internal,
             };
             check_headers(&entry).map_err(Usage)?;
@@ -101,9 +112,9 @@ fn record(app: &App, args: AddArgs, before: Option<&ServerRecord>) -> anyhow::Re
         }
         (None, Some((command, arguments))) => Reached::Stdio(ProgramEntry {
             command: found(command)?,
-            arguments: checked_arguments(arguments)?,
+            arguments: checked_arguments(arguments, stored)?,
             folder: args.folder.as_deref().map(whole_path).transpose()?,
-            environment: variables(&args.env)?,
+            environment: variables(&args.env, stored)?,
             profile: profile(&args.profile)?,
             readable: args.read.iter().map(|path| whole_path(path)).collect::<Result<_, _>>()?,
         }),

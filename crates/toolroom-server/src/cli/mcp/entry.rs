@@ -10,7 +10,7 @@ use toolroom_host::text_file::current_folder;
 
 use super::super::exit::Usage;
 use super::super::output::visible;
-use crate::gateway::{check_variables, is_secret, secret_argument};
+use crate::gateway::{StoredSecrets, check_variables, is_secret, secret_argument};
 
 /// The program where it is found now: another one that takes its name later is not started.
 pub(super) fn found(command: &str) -> Result<String, Usage> {
@@ -31,21 +31,28 @@ pub(super) fn whole_path(path: &str) -> Result<String, Usage> {
     joined.map_err(|_| Usage("a path is not UTF-8".to_owned()))
 }
 
-pub(super) fn values(given: &[String]) -> Result<BTreeMap<String, EntryValue>, Usage> {
-    given.iter().map(|text| pair(text)).collect()
+pub(super) fn values(
+    given: &[String],
+    stored: &StoredSecrets,
+) -> Result<BTreeMap<String, EntryValue>, Usage> {
+    given.iter().map(|text| pair(text, stored)).collect()
 }
 
 /// Variables, which a program may have: those that change which code it runs are refused now, and not when it starts.
-pub(super) fn variables(given: &[String]) -> Result<BTreeMap<String, EntryValue>, Usage> {
-    let values = values(given)?;
+pub(super) fn variables(
+    given: &[String],
+    stored: &StoredSecrets,
+) -> Result<BTreeMap<String, EntryValue>, Usage> {
+    let values = values(given, stored)?;
     check_variables(values.keys()).map_err(Usage)?;
     Ok(values)
 }
 
 /// Arguments without anything secret: those are seen by everybody here, and by every user of the machine.
-pub(super) fn checked_arguments(arguments: &[String]) -> Result<Vec<String>, Usage> {
-    match secret_argument(arguments) {
-        None => Ok(arguments.to_vec()),
+pub(super) fn checked_arguments(arguments: &[String], stored: &StoredSecrets) -> Result<Vec<String>, Usage> {
+    let arguments: Vec<String> = arguments.iter().map(|argument| stored.argument(argument)).collect();
+    match secret_argument(&arguments) {
+        None => Ok(arguments),
         Some(index) => Err(Usage(format!(
             "the argument {} looks like a secret, and would be seen by everybody here; keep it with `toolroom secrets \
              set NAME` and give it in a variable with `--env VARIABLE=secret:NAME`; a server that takes it only as an \
@@ -60,14 +67,18 @@ pub(super) fn profile(text: &str) -> Result<String, Usage> {
     Ok(text.parse::<Named>().map_err(|error| Usage(error.to_string()))?.to_string())
 }
 
-/// `NAME=VALUE`, where a value that has to stay secret names the secret that holds it.
-fn pair(text: &str) -> Result<(String, EntryValue), Usage> {
+/// `NAME=VALUE`, where a value that has to stay secret names the secret that holds it. The value of a stored secret becomes
+/// its name.
+fn pair(text: &str, stored: &StoredSecrets) -> Result<(String, EntryValue), Usage> {
     let (name, value) = text
         .split_once('=')
         .filter(|(name, _)| !name.is_empty())
         .ok_or_else(|| Usage("write NAME=VALUE, or NAME=secret:SECRET for what nobody may see".to_owned()))?;
     if let Some(secret) = value.strip_prefix("secret:") {
         return Ok((name.to_owned(), EntryValue::Secret(secret.to_owned())));
+    }
+    if let Some(named) = stored.value(value) {
+        return Ok((name.to_owned(), named));
     }
     if is_secret(name, value) {
         return Err(Usage(format!(

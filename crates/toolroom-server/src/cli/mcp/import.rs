@@ -17,7 +17,7 @@ use super::import_plan::{Before, Origin, Place, Planned};
 use super::import_show::{document, show};
 use super::project;
 use crate::app::App;
-use crate::gateway;
+use crate::gateway::{self, StoredSecrets};
 use crate::settings::Fate;
 
 /// A configuration may not be larger; that of Claude Code keeps a history.
@@ -61,6 +61,7 @@ pub(super) async fn run(app: &App, args: ImportArgs, output: Output) -> anyhow::
     let before = Before {
         servers: app.store.servers(&project()).await?,
         secrets: app.vault.secrets(&project()).await?,
+        stored: StoredSecrets::of(&app.vault, &project()).await?,
         workspace: app.gateway.workspace().to_owned(),
         now: app.room.clock().now(),
     };

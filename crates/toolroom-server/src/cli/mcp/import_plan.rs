@@ -10,7 +10,7 @@ use toolroom_host::process::{Found, Variables};
 use toolroom_tools::mcp::import::{Given, Imported, Source, Way};
 
 use super::import_values::{Sealing, SecretPlan};
-use crate::gateway::{check_headers, check_way, is_same_server};
+use crate::gateway::{StoredSecrets, check_headers, check_way, is_same_server};
 use crate::settings::Fate;
 
 /// The sandbox of a program that somebody else entered.
@@ -74,6 +74,7 @@ pub(super) struct Planned {
 pub(super) struct Before {
     pub(super) servers: Vec<ServerRecord>,
     pub(super) secrets: Vec<Secret>,
+    pub(super) stored: StoredSecrets,
     pub(super) workspace: PathBuf,
     pub(super) now: Timestamp,
 }
@@ -186,7 +187,7 @@ impl Before {
 
     /// How a server is reached, with everything that may be secret taken out of it.
     fn entered(&self, origin: &Origin, name: &str, imported: &Imported) -> Result<Entered, String> {
-        let mut sealing = Sealing::new(name, !origin.is_of_others());
+        let mut sealing = Sealing::new(name, (!origin.is_of_others()).then_some(&self.stored));
         let mut left = Vec::new();
         let reached = match &imported.way {
             Way::Program { command, arguments, folder, environment } => {
@@ -223,6 +224,7 @@ impl Before {
                 if *is_sse { Reached::Sse(entry) } else { Reached::Http(entry) }
             }
         };
+        self.stored.check(&reached)?;
         Ok(Entered { name: name.to_owned(), reached, secrets: sealing.secrets, left })
     }
 

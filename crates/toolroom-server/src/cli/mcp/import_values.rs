@@ -2,10 +2,11 @@
 
 use toolroom::foreign::EntryValue;
 use toolroom_host::environment::variable;
-use toolroom_host::net::Url;
 use toolroom_tools::mcp::import::{Given, Piece};
 
-use crate::gateway::{is_plain, is_unnamed_secret, secret_argument, secrets_of};
+use crate::gateway::{
+    StoredSecrets, is_plain, is_unnamed_secret, secret_argument, secrets_of, with_query_values,
+};
 
 /// The longest part of a secret's name that comes from a file.
 const MAX_KEY_CHARS: usize = 60;
@@ -23,18 +24,28 @@ pub(super) struct SecretPlan {
 /// Seals the values of one entry.
 pub(super) struct Sealing<'a> {
     server: &'a str,
-    /// Whether values of the person's variables are taken: not for a file that came with somebody else's folder.
-    takes_variables: bool,
+    /// The person's own secrets, whose names are kept instead of their values. Neither they nor the person's variables are
+    /// taken for a file that came with another one's folder: it would get each later value, too.
+    stored: Option<&'a StoredSecrets>,
     pub(super) secrets: Vec<SecretPlan>,
 }
 
 impl<'a> Sealing<'a> {
-    pub(super) fn new(server: &'a str, takes_variables: bool) -> Self {
-        Self { server, takes_variables, secrets: Vec::new() }
+    pub(super) fn new(server: &'a str, stored: Option<&'a StoredSecrets>) -> Self {
+        Self { server, stored, secrets: Vec::new() }
+    }
+
+    fn named(&self, text: &str) -> Option<EntryValue> {
+        self.stored?.value(text)
     }
 
     /// A value, sealed unless everybody may see it.
     pub(super) fn value(&mut self, key: &str, given: &Given) -> EntryValue {
+        if let Given::Text(text) = given
+            && let Some(named) = self.named(text)
+        {
+            return named;
+        }
         let pieces = match given {
             Given::Text(text) if is_plain(key, text) => return EntryValue::Plain(text.clone()),
             Given::Text(text) => {
@@ -62,13 +73,16 @@ impl<'a> Sealing<'a> {
 
     /// A value that is made of several.
     fn made(&mut self, key: &str, pieces: &[Piece]) -> EntryValue {
-        let own = |name: &str| variable(name).filter(|_| self.takes_variables);
+        let own = |name: &str| variable(name).filter(|_| self.stored.is_some());
         let value = |piece: &Piece| match piece {
             Piece::Text(text) => Some(text.clone()),
             Piece::Asked(_) => None,
             Piece::Variable(name, otherwise) => own(name).or_else(|| otherwise.clone()),
         };
         let whole: Option<String> = pieces.iter().map(value).collect();
+        if let Some(named) = whole.as_ref().and_then(|whole| self.named(whole)) {
+            return named;
+        }
         let is_open = |piece: &Piece| match piece {
             Piece::Variable(name, _) => value(piece).is_some_and(|value| is_plain(name, &value)),
             Piece::Text(_) | Piece::Asked(_) => true,
@@ -90,7 +104,8 @@ impl<'a> Sealing<'a> {
 
     /// Arguments, with what looks like a secret sealed.
     pub(super) fn arguments(&mut self, arguments: &[String]) -> Vec<String> {
-        let mut arguments = arguments.to_vec();
+        let named = |word: &String| self.stored.map_or_else(|| word.clone(), |stored| stored.argument(word));
+        let mut arguments: Vec<String> = arguments.iter().map(named).collect();
         while let Some(index) = secret_argument(&arguments) {
             let Some(word) = arguments.get(index).cloned() else { break };
             let (before, value) = match word.split_once('=').filter(|_| word.starts_with('-')) {
@@ -108,24 +123,11 @@ impl<'a> Sealing<'a> {
 
     /// An address, with what looks like a secret in its query sealed.
     pub(super) fn address(&mut self, address: &str) -> String {
-        let Ok(mut url) = Url::parse(address) else { return address.to_owned() };
-        if !url.query_pairs().any(|(name, value)| is_unnamed_secret(&name, &value)) {
-            return address.to_owned();
-        }
-        let mut pairs = Vec::new();
-        for (name, value) in url.query_pairs() {
-            let value = match is_unnamed_secret(&name, &value) {
-                true => {
-                    let secret = self.secret(&name, Some(value.into_owned()), "the file".to_owned());
-                    format!("secret:{secret}")
-                }
-                false => value.into_owned(),
-            };
-            pairs.push((name.into_owned(), value));
-        }
-        url.query_pairs_mut().clear().extend_pairs(pairs);
-        // A person reads it.
-        String::from(url).replace("=secret%3A", "=secret:")
+        let address = self.stored.map_or_else(|| address.to_owned(), |stored| stored.address(address));
+        with_query_values(&address, |name, value| {
+            let sealed = || self.secret(name, Some(value.to_owned()), "the file".to_owned());
+            is_unnamed_secret(name, value).then(sealed).map(|secret| format!("secret:{secret}"))
+        })
     }
 
     /// The name of a secret of this server. Two different ones never share a name, and none has that of a token.
@@ -153,7 +155,7 @@ mod tests {
 
     #[test]
     fn no_two_secrets_of_an_entry_share_a_name_and_none_is_a_token() {
-        let mut sealing = Sealing::new("x", true);
+        let mut sealing = Sealing::new("x", None);
         let text = |text: &str| Given::Text(text.to_owned());
         let names = [
             sealing.value("A.TOKEN", &text("one-value")),
@@ -169,7 +171,7 @@ mod tests {
 
     #[test]
     fn text_around_what_is_asked_for_stays_and_arguments_and_queries_are_sealed() {
-        let mut sealing = Sealing::new("x", true);
+        let mut sealing = Sealing::new("x", None);
         let pieces = vec![Piece::Text("Bearer ".to_owned()), Piece::Asked("key".to_owned())];
         let value = sealing.value("Authorization", &Given::Pieces(pieces));
         let around = EntryValue::Around {

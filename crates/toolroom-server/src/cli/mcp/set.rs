@@ -10,9 +10,10 @@ use super::super::output::Output;
 use super::change::change;
 use super::document::ServerDocument;
 use super::entry::{profile, values, variables, whole_path};
+use super::project;
 use super::show::show;
 use crate::app::App;
-use crate::gateway::{check_headers, check_way};
+use crate::gateway::{StoredSecrets, check_headers, check_way};
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -53,23 +54,28 @@ pub(super) struct SetArgs {
 
 pub(super) async fn run(app: &App, args: SetArgs, output: Output) -> anyhow::Result<Exit> {
     // None of this makes another server of it, so that what was accepted, granted and seen stays.
+    let stored = StoredSecrets::of(&app.vault, &project()).await?;
     let record = change(app, &args.name, async |before: ServerRecord| {
-        let record = changed(before.clone(), &args)?;
+        let record = changed(before.clone(), &args, &stored)?;
         if record == before {
             let text = "say what to change, such as `--profile network:HOST` or `--env NAME=VALUE`";
             return Err(Usage(text.to_owned()).into());
         }
+        stored.check(&record.reached).map_err(Usage)?;
         Ok(record)
     })
     .await?;
+    if let Some(hint) = stored.hint(args.env.iter().chain(&args.header)) {
+        output.hint(&hint);
+    }
     show(&ServerDocument::of(app, record).await?, output)?;
     Ok(Exit::Done)
 }
 
-fn changed(mut record: ServerRecord, args: &SetArgs) -> Result<ServerRecord, Usage> {
+fn changed(mut record: ServerRecord, args: &SetArgs, stored: &StoredSecrets) -> Result<ServerRecord, Usage> {
     match &mut record.reached {
-        Reached::Stdio(program) => change_program(program, args)?,
-        Reached::Http(address) | Reached::Sse(address) => change_address(address, args)?,
+        Reached::Stdio(program) => change_program(program, args, stored)?,
+        Reached::Http(address) | Reached::Sse(address) => change_address(address, args, stored)?,
     }
     if let Some(seconds) = args.timeout {
         record.timeout_seconds = Some(seconds).filter(|seconds| *seconds > 0);
@@ -78,7 +84,7 @@ fn changed(mut record: ServerRecord, args: &SetArgs) -> Result<ServerRecord, Usa
     Ok(record)
 }
 
-fn change_program(program: &mut ProgramEntry, args: &SetArgs) -> Result<(), Usage> {
+fn change_program(program: &mut ProgramEntry, args: &SetArgs, stored: &StoredSecrets) -> Result<(), Usage> {
     if !args.header.is_empty() || args.internal || args.no_internal {
         return Err(Usage(
             "a program has variables (`--env`), and neither headers nor an address".to_owned(),
@@ -97,18 +103,18 @@ fn change_program(program: &mut ProgramEntry, args: &SetArgs) -> Result<(), Usag
         let path = whole_path(path)?;
         program.readable.retain(|known| *known != path);
     }
-    put(&mut program.environment, variables(&args.env)?);
+    put(&mut program.environment, variables(&args.env, stored)?);
     Ok(())
 }
 
-fn change_address(address: &mut AddressEntry, args: &SetArgs) -> Result<(), Usage> {
+fn change_address(address: &mut AddressEntry, args: &SetArgs, stored: &StoredSecrets) -> Result<(), Usage> {
     let is_about_program =
         args.profile.is_some() || !args.read.is_empty() || !args.no_read.is_empty() || !args.env.is_empty();
     if is_about_program {
         let text = "an address has headers (`--header`), and neither a sandbox nor variables";
         return Err(Usage(text.to_owned()));
     }
-    put(&mut address.headers, values(&args.header)?);
+    put(&mut address.headers, values(&args.header, stored)?);
     address.is_internal = args.internal || (address.is_internal && !args.no_internal);
     check_headers(address).map_err(Usage)?;
     check_way(address).map_err(Usage)

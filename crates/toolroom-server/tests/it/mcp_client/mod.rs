@@ -11,6 +11,7 @@ mod hostile;
 mod hostile_http;
 mod imported;
 mod lasting;
+mod named;
 mod real_servers;
 mod sessions;
 mod signing_in;

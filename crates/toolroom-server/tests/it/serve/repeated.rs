@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::served::{SCOPES, Served};
 use super::wire::{Asked, Reply};
 use crate::afoot::until;
+use crate::scripted_model::Line;
 
 fn append(served: &Served, key: &str, name: &str, text: &str) -> Asked {
     let arguments = json!({"path": served.notes(), "text": text});
@@ -64,6 +65,43 @@ fn a_message_that_is_sent_twice_is_one_run() {
     assert!(detail.contains("Idempotency-Key"), "{detail}");
     let runs = served.get("/v1/runs", &key).is(200).json();
     assert_eq!(runs["runs"].as_array().unwrap().len(), 2, "{runs}");
+}
+
+#[test]
+fn one_name_for_two_agents_is_two_requests() {
+    let (served, _model) = Served::over((1..=4).map(|n| Line::says(&format!("Answer {n}."))), "");
+    let manager = served.key("local", "manage,mint,chat");
+    for agent in ["cook", "bank"] {
+        served.send("PUT", &format!("/v1/agents/{agent}"), &manager, &json!({"prompt": "You help."})).is(200);
+    }
+    // One user with a token for each of two agents, who sends each of them the same words under the same name.
+    let tokens = ["cook", "bank"].map(|agent| (agent, served.token_for(&manager, "ann", agent)));
+    let ask = |key: &str, body: Value| {
+        served
+            .ask(&Asked::new("POST", "/v1/runs").key(key).header("Idempotency-Key", "n1").json(&body))
+            .is(200)
+    };
+    let hello = json!({"message": "Hello", "wait": true});
+    let replies = tokens.map(|(agent, token)| {
+        let (first, again) = (ask(&token, hello.clone()), ask(&token, hello.clone()));
+        assert_eq!(
+            (first.header("idempotent-replayed"), first.json()["agent"].as_str()),
+            (None, Some(agent))
+        );
+        assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &first.body));
+        first.body
+    });
+    assert_ne!(replies[0], replies[1]);
+    let mut answers = Vec::new();
+    for agent in ["cook", "bank"] {
+        let reply = ask(&manager, json!({"message": "Hello", "wait": true, "agent": agent}));
+        assert_eq!(
+            (reply.header("idempotent-replayed"), reply.json()["agent"].as_str()),
+            (None, Some(agent))
+        );
+        answers.push(reply.json()["id"].clone());
+    }
+    assert_ne!(answers[0], answers[1]);
 }
 
 #[test]
