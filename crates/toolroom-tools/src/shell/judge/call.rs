@@ -18,6 +18,8 @@ pub(super) struct Call {
     pub(super) feed: Feed,
     /// Its output goes into a file.
     pub(super) writes_file: bool,
+    /// Its standard input is empty.
+    pub(super) reads_nothing: bool,
     /// One of its redirections leads to a network address.
     pub(super) is_connected: bool,
     pub(super) place: Place,
@@ -33,6 +35,7 @@ impl Call {
             has_more: false,
             feed,
             writes_file: false,
+            reads_nothing: false,
             is_connected: false,
             place,
         }
@@ -67,6 +70,7 @@ impl Call {
             splits: false,
             is_glob: false,
             is_fetched: false,
+            is_composed: false,
             alternatives: Vec::new(),
         };
         self.all().first().unwrap_or(&NOTHING)

@@ -44,6 +44,15 @@ const DECODERS: [&str; 13] = [
     "bunzip2",
 ];
 
+/// Programs that print names of what is there, or something that is no name.
+const LISTING: &str = "ls find fd fdfind git rg grep ag which type command pwd dirname basename realpath readlink mktemp \
+    date nproc seq id whoami hostname uname wc cargo rustc go npm getconf";
+
+/// Whether what such a program prints is not what the line says.
+pub(super) fn is_listing(name: &str) -> bool {
+    LISTING.split_whitespace().any(|listing| listing == name)
+}
+
 /// Whether what such a program prints must not be run.
 pub(super) fn is_fetched(name: &str) -> bool {
     DOWNLOADERS.contains(&name) || DECODERS.contains(&name)

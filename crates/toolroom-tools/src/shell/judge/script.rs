@@ -19,6 +19,9 @@ use crate::shell::grammar::{
 struct Redirected {
     feed: Option<Feed>,
     writes_file: bool,
+    /// The file that loses what was in it.
+    emptied: Option<String>,
+    reads_nothing: bool,
     is_connected: bool,
 }
 
@@ -85,7 +88,8 @@ impl Walk<'_> {
             Body::For { name, words, body, .. } => {
                 self.sets(name, command.place);
                 for word in words.iter().flatten() {
-                    self.value(&word.pieces, word.place, around);
+                    let value = self.value(&word.pieces, word.place, around);
+                    self.names_a_secret(&value, word.place);
                 }
                 self.script(body, &feed, around);
             }
@@ -154,6 +158,7 @@ impl Walk<'_> {
         let words: Vec<Value> =
             simple.words.iter().map(|word| self.value(&word.pieces, word.place, around)).collect();
         if words.is_empty() {
+            self.empties(redirected, place);
             return None;
         }
         // What these name may stand in brackets.
@@ -162,10 +167,21 @@ impl Walk<'_> {
                 && words.iter().skip(1).any(|word| word.text.contains('['));
         let mut call = Call::new(words, feed, place);
         call.writes_file = redirected.writes_file;
+        call.reads_nothing = redirected.reads_nothing;
         call.is_connected = redirected.is_connected;
+        if prints_nothing(&call) {
+            self.empties(redirected, place);
+        }
         let printed = printed(&call);
         self.call(call, around);
         printed
+    }
+
+    /// A file that is opened for writing, by what writes nothing.
+    fn empties(&mut self, redirected: &Redirected, place: Place) {
+        if let Some(file) = &redirected.emptied {
+            self.tell(Finding::risk("empties a file"), file, place);
+        }
     }
 
     pub(super) fn sets(&mut self, name: &str, place: Place) {
@@ -215,7 +231,10 @@ impl Walk<'_> {
         let text = value.text.as_str();
         let is_descriptor =
             text == "-" || text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit());
-        if operator == "<<<" || (operator.ends_with('&') && is_descriptor) {
+        if operator == "<<<" {
+            return self.names_a_secret(value, word.place);
+        }
+        if operator.ends_with('&') && is_descriptor {
             return;
         }
         let told = |walk: &mut Self, finding| walk.tell(finding, &value.shown(), word.place);
@@ -227,9 +246,16 @@ impl Walk<'_> {
             told(self, Finding::touch("a file that holds secrets"));
         }
         if operator == "<" {
+            redirected.reads_nothing |= text == "/dev/null";
+            if value.is_composed {
+                told(self, Finding::touch(risk::COMPOSED));
+            }
             return;
         }
         redirected.writes_file |= text != "/dev/null";
+        if matches!(operator, ">" | ">|" | "&>") && !text.starts_with("/dev/") {
+            redirected.emptied = Some(value.shown());
+        }
         self.writes(text);
         let elsewhere = self.folder.path(text);
         let is_one = |judge: fn(&str) -> bool| judge(text) || elsewhere.as_deref().is_some_and(judge);
@@ -260,6 +286,18 @@ fn read(value: &Value) -> Feed {
     match value.is_fetched {
         true => Feed::Pipe { is_fetched: true, text: None },
         false => Feed::File,
+    }
+}
+
+/// Whether a command is known to print nothing, so that the file it writes ends up empty.
+fn prints_nothing(call: &Call) -> bool {
+    let is_option = |value: &Value| matches!(value.text.as_str(), "-n" | "-e" | "-ne");
+    let mut rest = call.arguments().iter().filter(|value| !is_option(value));
+    match call.name() {
+        ":" | "true" | "false" | "test" | "[" => true,
+        "echo" | "printf" => rest.all(|value| value.text.is_empty() && !value.splits),
+        "cat" | "head" | "tail" => call.reads_nothing || call.operands().any(|file| file.text == "/dev/null"),
+        _ => false,
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Value {
     pub(super) is_glob: bool,
     /// A part of it is what a download or a decoder printed.
     pub(super) is_fetched: bool,
+    /// A part of it is put together by the line itself, as with `printf`, so it may name anything.
+    pub(super) is_composed: bool,
     /// What braces make of it, as far as that is known.
     pub(super) alternatives: Vec<String>,
 }

@@ -10,7 +10,7 @@ use super::feed::{self, Feed};
 use super::finding::{Finding, Weight};
 use super::folder::Folder;
 use super::interpreters::is_portable;
-use super::paths::normal;
+use super::paths::{is_one_file_inside, normal};
 use super::report::{Judged, Reason, Run};
 use super::settings::{Security, Settings};
 use super::unwrap::{self, Unwrapped};
@@ -74,6 +74,12 @@ pub(super) struct Walk<'s> {
     pub(super) folder: Folder,
     /// Some command goes elsewhere, so a file has more names than one.
     changes_folder: bool,
+    /// Some command goes to a folder that is not below the first one, or not known.
+    has_left: bool,
+    /// A file was removed unasked.
+    has_removed: bool,
+    /// The word that is walked is put together by the line itself.
+    pub(super) is_composed: bool,
     /// Some text of it holds a substitution that nobody has run yet.
     pub(super) holds_code: bool,
     /// Some part of it takes texts for numbers.
@@ -96,6 +102,9 @@ impl<'s> Walk<'s> {
             started: Vec::new(),
             folder: Folder::default(),
             changes_folder: false,
+            has_left: false,
+            has_removed: false,
+            is_composed: false,
             holds_code: false,
             counts: false,
         }
@@ -179,7 +188,11 @@ impl<'s> Walk<'s> {
             }
             let Unwrapped { calls, texts, findings, files } = unwrap::unwrap(&call);
             let dangers = danger::findings(&call, &self.folder);
-            let findings = findings.into_iter().chain(dangers).chain(risk::findings(&call));
+            let may_remove = depth == 0 && self.text_depth == 0 && !self.has_left && !self.has_removed;
+            let removes = may_remove && risk::removes_one_file(&call);
+            self.has_removed |= removes;
+            let risks = risk::findings(&call, &self.folder, removes);
+            let findings = findings.into_iter().chain(dangers).chain(risks);
             findings.for_each(|finding| told(self, finding));
             for text in texts {
                 match text.known() {
@@ -209,6 +222,8 @@ impl<'s> Walk<'s> {
             if let Some(folder) = self.folder.after(&call) {
                 self.folder = folder;
                 self.changes_folder = true;
+                self.has_left |=
+                    !matches!(call.arguments(), [to] if is_one_file_inside(to) && to.text != "-");
             }
             open.extend(calls.into_iter().map(|inner| (inner, depth + 1)));
         }
@@ -230,6 +245,12 @@ impl<'s> Walk<'s> {
     pub(super) fn is_fetched_since(&self, from: usize) -> bool {
         let programs = self.runs.iter().skip(from).filter_map(|run| run.program.as_deref());
         programs.into_iter().any(|program| feed::is_fetched(program.rsplit('/').next().unwrap_or(program)))
+    }
+
+    /// Whether what was walked since then begins with a command that lists what is there.
+    pub(super) fn lists_since(&self, from: usize) -> bool {
+        let first = self.runs.get(from).and_then(|run| run.program.as_deref());
+        first.is_some_and(|program| feed::is_listing(program.rsplit('/').next().unwrap_or(program)))
     }
 
     /// A variable that is set for one program; an allow-list says nothing of it.
