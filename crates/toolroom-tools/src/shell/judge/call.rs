@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::feed::Feed;
-use super::value::Value;
+use super::value::{Origin, Value};
 use crate::shell::grammar::Place;
 
 /// A command that would run. Those behind a wrapper share its words.
@@ -18,8 +18,6 @@ pub(super) struct Call {
     pub(super) feed: Feed,
     /// Its output goes into a file.
     pub(super) writes_file: bool,
-    /// Its standard input is empty.
-    pub(super) reads_nothing: bool,
     /// One of its redirections leads to a network address.
     pub(super) is_connected: bool,
     pub(super) place: Place,
@@ -35,7 +33,6 @@ impl Call {
             has_more: false,
             feed,
             writes_file: false,
-            reads_nothing: false,
             is_connected: false,
             place,
         }
@@ -70,7 +67,7 @@ impl Call {
             splits: false,
             is_glob: false,
             is_fetched: false,
-            is_composed: false,
+            origin: Origin::Listed,
             alternatives: Vec::new(),
         };
         self.all().first().unwrap_or(&NOTHING)

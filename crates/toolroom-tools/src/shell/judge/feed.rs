@@ -10,6 +10,8 @@ pub(super) enum Feed {
     Inherited,
     /// From a file.
     File,
+    /// There is none.
+    Empty,
     /// From a text in the line itself, if it is known.
     Text(Option<Rc<str>>),
     /// From other commands.

@@ -133,7 +133,7 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
             _ => {
                 let rest = arguments.get(at..).unwrap_or_default();
                 unwrapped.findings.extend(command(text, rest));
-                let leads_out = matches!(text, "apply" | "am") && folder.is_some_and(is_outside);
+                let leads_out = matches!(text, "apply" | "am" | "rm") && folder.is_some_and(is_outside);
                 if leads_out || writes_elsewhere(text, rest) {
                     unwrapped.findings.push(Finding::risk("writes outside of the folder it runs in"));
                 }
@@ -221,7 +221,7 @@ fn command(name: &str, rest: &[Value]) -> Option<Finding> {
             "moves a branch, and may throw work away"
         }
         "notes" if first == "remove" => "removes a note",
-        "tag" if has(&["-d", "--delete", "-f", "--force"]) => "removes a tag",
+        "tag" if has_letter("df") || starts(&["--d", "--forc"]) => "removes a tag",
         "reflog" if matches!(first, "delete" | "expire") => "removes what work could be brought back from",
         "gc" if starts(&["--prune", "--aggressive"]) => "removes what work could be brought back from",
         "worktree" if matches!(first, "remove" | "prune") => "removes files",

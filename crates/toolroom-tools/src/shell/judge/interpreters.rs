@@ -247,7 +247,7 @@ fn from_input(call: &Call, unwrapped: &mut Unwrapped) {
             unwrapped.texts.push(Value::plain(text));
             unwrapped.findings.push(Finding::risk("a shell that runs what another command prints"));
         }
-        Feed::Text(None) | Feed::Pipe { .. } | Feed::File | Feed::Inherited => {
+        Feed::Text(None) | Feed::Pipe { .. } | Feed::File | Feed::Empty | Feed::Inherited => {
             unwrapped
                 .findings
                 .push(Finding::opaque("a shell that runs what it reads, which is not known before"));

@@ -10,10 +10,11 @@ const LOCAL_TOOLS: &str = "tsc vue-tsc eslint prettier stylelint biome oxlint je
 /// The argument that names a program which is there, or is a known tool.
 pub(super) fn local_tool(call: &Call) -> Option<usize> {
     let text = |at: usize| call.arguments().get(at).and_then(|value| value.known());
-    let mut at = usize::from(call.name() == "npm");
-    if at > 0 && !matches!(text(0)?, "exec" | "x") {
-        return None;
-    }
+    let mut at = match call.name() {
+        "npx" | "bunx" => 0,
+        "npm" if matches!(text(0)?, "exec" | "x") => 1,
+        _ => return None,
+    };
     let mut is_there = false;
     while let Some(option @ ("--" | "--no" | "--no-install")) = text(at) {
         is_there |= option != "--";

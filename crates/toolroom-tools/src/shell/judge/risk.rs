@@ -1,13 +1,14 @@
 //! What is worth a question: programs that reach out, remove, install or rule over others, and files that matter.
 
 use super::call::Call;
+use super::feed::Feed;
 use super::finding::Finding;
 use super::folder::Folder;
 use super::interpreters::is_interpreter;
 use super::paths::{is_here, is_one_file_inside, is_secret, may_be_startup, normal};
 use super::reading_commands::only_tells;
 use super::risky_programs::{Known, known};
-use super::value::{UNKNOWN, Value};
+use super::value::{Origin, UNKNOWN, Value};
 use super::wrappers::wrapper;
 use super::{destinations, npx, rights, risky_options, shell_builtins};
 
@@ -31,6 +32,9 @@ pub(super) fn is_known(name: &str) -> bool {
 
 /// Whether a call removes one named file below the folder it runs in: what people do all day.
 pub(super) fn removes_one_file(call: &Call) -> bool {
+    if !matches!(call.name(), "rm" | "unlink") || call.has_more {
+        return false;
+    }
     let harmless = |text: &str| {
         matches!(text, "--" | "--force" | "--verbose" | "--interactive")
             || !text.starts_with("--") && text.bytes().skip(1).all(|letter| b"fviI".contains(&letter))
@@ -39,12 +43,12 @@ pub(super) fn removes_one_file(call: &Call) -> bool {
     let is_one = files.next().is_some_and(is_one_file_inside) && files.next().is_none();
     let mut options = call.arguments().iter().take_while(|value| value.text != "--");
     let is_plain = options.all(|value| !value.text.starts_with('-') || harmless(&value.text));
-    matches!(call.name(), "rm" | "unlink") && is_one && is_plain && !call.has_more
+    is_one && is_plain
 }
 
 fn program(call: &Call, removes_one_file: bool) -> Option<&'static str> {
     let name = call.name();
-    if removes_one_file || npx::local_tool(call).is_some() && matches!(name, "npx" | "bunx" | "npm") {
+    if removes_one_file || npx::local_tool(call).is_some() {
         return None;
     }
     if name == "rm" && call.operands().any(is_here) {
@@ -91,7 +95,7 @@ fn by_words(call: &Call) -> Option<&'static str> {
         {
             Some("empties or replaces a file")
         }
-        "tee" | "sponge" | "sort" if call.reads_nothing => Some("empties or replaces a file"),
+        "tee" | "sponge" | "sort" if call.feed == Feed::Empty => Some("empties or replaces a file"),
         "cp" | "mv" | "ln" | "install" if call.operands().any(is_program) => {
             Some("gives a shell another name")
         }
@@ -209,7 +213,7 @@ fn files(call: &Call) -> Vec<Finding> {
             continue;
         }
         let is_read = unread.is_none_or(|unread| !std::ptr::eq(unread, value));
-        if value.is_composed && is_read && reads_files(name) && !text.contains('=') {
+        if value.origin == Origin::Composed && is_read && reads_files(name) && !text.contains('=') {
             findings.push(Finding::touch(COMPOSED));
         }
         if is_secret(value) && !matches!(name, "test" | "[") {

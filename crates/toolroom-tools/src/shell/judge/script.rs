@@ -6,7 +6,7 @@ use super::call::Call;
 use super::feed::Feed;
 use super::finding::Finding;
 use super::folder::Folder;
-use super::value::Value;
+use super::value::{Origin, Value};
 use super::walk::{Around, Walk};
 use super::words::holds_code;
 use super::{paths, risk, shell_builtins, variables};
@@ -21,7 +21,6 @@ struct Redirected {
     writes_file: bool,
     /// The file that loses what was in it.
     emptied: Option<String>,
-    reads_nothing: bool,
     is_connected: bool,
 }
 
@@ -89,7 +88,7 @@ impl Walk<'_> {
                 self.sets(name, command.place);
                 for word in words.iter().flatten() {
                     let value = self.value(&word.pieces, word.place, around);
-                    self.names_a_secret(&value, word.place);
+                    self.report_secret_name(&value, word.place);
                 }
                 self.script(body, &feed, around);
             }
@@ -158,7 +157,7 @@ impl Walk<'_> {
         let words: Vec<Value> =
             simple.words.iter().map(|word| self.value(&word.pieces, word.place, around)).collect();
         if words.is_empty() {
-            self.empties(redirected, place);
+            self.report_emptied_file(redirected, place);
             return None;
         }
         // What these name may stand in brackets.
@@ -167,10 +166,9 @@ impl Walk<'_> {
                 && words.iter().skip(1).any(|word| word.text.contains('['));
         let mut call = Call::new(words, feed, place);
         call.writes_file = redirected.writes_file;
-        call.reads_nothing = redirected.reads_nothing;
         call.is_connected = redirected.is_connected;
         if prints_nothing(&call) {
-            self.empties(redirected, place);
+            self.report_emptied_file(redirected, place);
         }
         let printed = printed(&call);
         self.call(call, around);
@@ -178,7 +176,7 @@ impl Walk<'_> {
     }
 
     /// A file that is opened for writing, by what writes nothing.
-    fn empties(&mut self, redirected: &Redirected, place: Place) {
+    fn report_emptied_file(&mut self, redirected: &Redirected, place: Place) {
         if let Some(file) = &redirected.emptied {
             self.tell(Finding::risk("empties a file"), file, place);
         }
@@ -232,7 +230,7 @@ impl Walk<'_> {
         let is_descriptor =
             text == "-" || text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit());
         if operator == "<<<" {
-            return self.names_a_secret(value, word.place);
+            return self.report_secret_name(value, word.place);
         }
         if operator.ends_with('&') && is_descriptor {
             return;
@@ -246,8 +244,7 @@ impl Walk<'_> {
             told(self, Finding::touch("a file that holds secrets"));
         }
         if operator == "<" {
-            redirected.reads_nothing |= text == "/dev/null";
-            if value.is_composed {
+            if value.origin == Origin::Composed {
                 told(self, Finding::touch(risk::COMPOSED));
             }
             return;
@@ -285,18 +282,30 @@ fn given(value: &Value) -> Feed {
 fn read(value: &Value) -> Feed {
     match value.is_fetched {
         true => Feed::Pipe { is_fetched: true, text: None },
+        false if value.text == "/dev/null" => Feed::Empty,
         false => Feed::File,
     }
 }
 
 /// Whether a command is known to print nothing, so that the file it writes ends up empty.
 fn prints_nothing(call: &Call) -> bool {
-    let is_option = |value: &Value| matches!(value.text.as_str(), "-n" | "-e" | "-ne");
-    let mut rest = call.arguments().iter().filter(|value| !is_option(value));
+    let is_format = |value: &Value| matches!(value.text.as_str(), "-n" | "-e" | "-ne" | "%s");
+    let mut words = call.arguments().iter().filter(|value| !is_format(value));
+    let mut files = call.operands().peekable();
     match call.name() {
         ":" | "true" | "false" | "test" | "[" => true,
-        "echo" | "printf" => rest.all(|value| value.text.is_empty() && !value.splits),
-        "cat" | "head" | "tail" => call.reads_nothing || call.operands().any(|file| file.text == "/dev/null"),
+        "echo" | "printf" => words.all(|value| value.text.is_empty() && !value.splits),
+        "cat" | "head" | "tail" | "sort" | "uniq" | "shuf" | "tac" | "nl" => match files.peek() {
+            // A number is the value of an option.
+            Some(_) => files.all(|file| {
+                paths::normal(&file.text) == "/dev/null"
+                    || file.text.bytes().all(|byte| byte.is_ascii_digit())
+            }),
+            None => match &call.feed {
+                Feed::Text(Some(text)) => text.trim().is_empty(),
+                feed => *feed == Feed::Empty,
+            },
+        },
         _ => false,
     }
 }
@@ -315,7 +324,7 @@ fn printed(call: &Call) -> Option<Rc<str>> {
         ("printf", ["%s" | "%s\\n", text]) => Some((*text).into()),
         ("cat", [] | ["-"]) => match &call.feed {
             Feed::Text(text) | Feed::Pipe { text, .. } => text.clone(),
-            Feed::Inherited | Feed::File => None,
+            Feed::Inherited | Feed::File | Feed::Empty => None,
         },
         _ => None,
     }

@@ -14,7 +14,7 @@ use super::paths::{is_one_file_inside, normal};
 use super::report::{Judged, Reason, Run};
 use super::settings::{Security, Settings};
 use super::unwrap::{self, Unwrapped};
-use super::value::Value;
+use super::value::{Origin, Value};
 use super::{danger, risk};
 use crate::shell::grammar::{Place, Script, parse};
 
@@ -54,6 +54,16 @@ pub(super) struct Around<'t> {
     pub(super) is_beside: bool,
 }
 
+/// Where the commands of a line go with `cd`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum FolderChange {
+    Nowhere,
+    /// Below the folder in which the line begins.
+    Below,
+    /// Elsewhere, or nobody knows where.
+    Outside,
+}
+
 pub(super) struct Walk<'s> {
     settings: &'s Settings,
     reasons: Vec<(Weight, Reason)>,
@@ -72,14 +82,12 @@ pub(super) struct Walk<'s> {
     started: Vec<(String, String, Place)>,
     /// Where the command runs that is walked.
     pub(super) folder: Folder,
-    /// Some command goes elsewhere, so a file has more names than one.
-    changes_folder: bool,
-    /// Some command goes to a folder that is not below the first one, or not known.
-    has_left: bool,
+    /// How far its commands go. Once one goes anywhere, a file has more names than one.
+    folder_change: FolderChange,
     /// A file was removed unasked.
     has_removed: bool,
-    /// The word that is walked is put together by the line itself.
-    pub(super) is_composed: bool,
+    /// Whether the word that is walked is put together by the line itself.
+    pub(super) word_origin: Origin,
     /// Some text of it holds a substitution that nobody has run yet.
     pub(super) holds_code: bool,
     /// Some part of it takes texts for numbers.
@@ -101,10 +109,9 @@ impl<'s> Walk<'s> {
             written: BTreeSet::new(),
             started: Vec::new(),
             folder: Folder::default(),
-            changes_folder: false,
-            has_left: false,
+            folder_change: FolderChange::Nowhere,
             has_removed: false,
-            is_composed: false,
+            word_origin: Origin::default(),
             holds_code: false,
             counts: false,
         }
@@ -188,7 +195,10 @@ impl<'s> Walk<'s> {
             }
             let Unwrapped { calls, texts, findings, files } = unwrap::unwrap(&call);
             let dangers = danger::findings(&call, &self.folder);
-            let may_remove = depth == 0 && self.text_depth == 0 && !self.has_left && !self.has_removed;
+            let may_remove = depth == 0
+                && self.text_depth == 0
+                && self.folder_change != FolderChange::Outside
+                && !self.has_removed;
             let removes = may_remove && risk::removes_one_file(&call);
             self.has_removed |= removes;
             let risks = risk::findings(&call, &self.folder, removes);
@@ -221,9 +231,12 @@ impl<'s> Walk<'s> {
             }
             if let Some(folder) = self.folder.after(&call) {
                 self.folder = folder;
-                self.changes_folder = true;
-                self.has_left |=
-                    !matches!(call.arguments(), [to] if is_one_file_inside(to) && to.text != "-");
+                let is_below = matches!(call.arguments(), [to] if is_one_file_inside(to) && to.text != "-");
+                self.folder_change = self.folder_change.max(if is_below {
+                    FolderChange::Below
+                } else {
+                    FolderChange::Outside
+                });
             }
             open.extend(calls.into_iter().map(|inner| (inner, depth + 1)));
         }
@@ -299,11 +312,11 @@ impl<'s> Walk<'s> {
             self.tell(Finding::opaque(why), "", Place::default());
         }
         let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-        if self.changes_folder {
+        if self.folder_change != FolderChange::Nowhere {
             self.written = self.written.iter().map(|path| name(path)).collect();
         }
         for (file, command, place) in std::mem::take(&mut self.started) {
-            let file = if self.changes_folder { name(&file) } else { file };
+            let file = if self.folder_change != FolderChange::Nowhere { name(&file) } else { file };
             if self.written.contains(&file) {
                 self.tell(Finding::opaque("runs a file that the same line writes"), &command, place);
             }

@@ -34,8 +34,8 @@ fn check(corpus: &str, least: usize) {
             wrong.push(format!("{class} {command:?}: {:?}", judged.reasons.first().map(|it| &it.why)));
         }
     }
-    assert!(count >= least, "only {count} commands");
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count >= least, "only {count} commands");
 }
 
 #[test]
