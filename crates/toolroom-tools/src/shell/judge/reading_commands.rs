@@ -114,3 +114,23 @@ impl Reading {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{READING, TABLE};
+
+    #[test]
+    fn every_line_of_the_table_is_understood() {
+        let kinds = ["reads", "valued", "flags", "never"];
+        let lines: Vec<_> = READING.iter().flat_map(|program| &program.lines).collect();
+        assert!(lines.iter().all(|(kind, _)| kinds.contains(kind)), "{lines:?}");
+        assert!(READING.iter().all(|program| !program.why.is_empty() && !program.names.is_empty()));
+        let read: usize = lines.iter().map(|(_, words)| words.split_whitespace().count()).sum();
+        let written = TABLE.lines().filter(|line| !line.starts_with('#') && !line.starts_with("why "));
+        let words = written.map(|line| match line.strip_prefix("  ") {
+            Some(words) => words.split_whitespace().count() - 1,
+            None => line.split_once(" =").map_or(0, |(_, words)| words.split_whitespace().count()),
+        });
+        assert_eq!(read, words.sum::<usize>());
+    }
+}

@@ -85,9 +85,7 @@ fn by_words(call: &Call) -> Option<&'static str> {
         {
             Some("reaches another machine")
         }
-        "fallocate" | "head"
-            if call.arguments().iter().any(|value| value.text.ends_with(['G', 'T', 'P'])) =>
-        {
+        "fallocate" | "head" if call.arguments().iter().any(|value| is_huge(&value.text)) => {
             Some("takes a lot of disk")
         }
         "cp" | "mv" | "ln" | "install" | "rsync" | "sort"
@@ -110,6 +108,12 @@ fn by_words(call: &Call) -> Option<&'static str> {
     }
 }
 
+/// Whether this is a size of gibibytes or more.
+fn is_huge(text: &str) -> bool {
+    text.strip_suffix(['G', 'T', 'P'])
+        .is_some_and(|count| count.ends_with(|last: char| last.is_ascii_digit()))
+}
+
 /// Whether `go run` names a package with a version, which need not be one of the project.
 fn runs_from_elsewhere(call: &Call) -> bool {
     let is_local = |value: &&Value| value.text.starts_with('.') || value.text.ends_with(".go");
@@ -126,7 +130,7 @@ fn is_every_address(value: &Value) -> bool {
     joined.starts_with("0.0.0.0")
         || joined.starts_with("[::]")
         || joined == "::"
-        || joined.strip_prefix("0:").is_some_and(is_port)
+        || joined.strip_prefix("0:").is_some_and(|port| port.len() >= 4 && is_port(port))
         || joined.strip_prefix(":::").is_some_and(is_port)
 }
 

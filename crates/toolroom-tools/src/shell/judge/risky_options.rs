@@ -34,7 +34,7 @@ const RISKY_OPTIONS: &[(OptionSet, &str)] = &[
     (short("pax", "rs", ""), "writes outside of the folder it unpacks into"),
     (short("fuser", "kK", "kill"), "ends or slows other processes"),
     (words("go", "-modcache --modcache"), REMOVES),
-    (words("bun", "trust$"), INSTALLS),
+    (words("bun", "trust$ exec$"), INSTALLS),
     (words("make gmake ninja meson just", "install$ uninstall$ deploy$ publish$ release$"), INSTALLS),
     (words("cmake", "--install$ install$"), INSTALLS),
     (
