@@ -5,7 +5,6 @@ use super::finding::Finding;
 use super::folder::Folder;
 use super::paths::{is_outside, is_root, is_system};
 use super::started_by::valued;
-use super::value::Value;
 
 /// Programs that write many files into a folder, and the options that name it.
 const UNPACKING: &[(&str, &str, &[&str])] = &[
@@ -13,7 +12,7 @@ const UNPACKING: &[(&str, &str, &[&str])] = &[
     ("unzip cabextract", "d", &["directory"]),
     ("cpio bsdcpio", "D", &["directory"]),
     ("7z 7za 7zr 7zz", "o", &[]),
-    ("unar", "o", &["output-directory"]),
+    ("unar", "o", &[]),
     ("patch", "d", &["directory"]),
     ("unsquashfs", "d", &["dest"]),
     ("jar", "C", &[]),
@@ -35,9 +34,7 @@ pub(super) fn findings(call: &Call, folder: &Folder) -> Option<Finding> {
     let is_one = |names: &str| names.split(' ').any(|each| each == name);
     if let Some((_, short, long)) = UNPACKING.iter().find(|(names, ..)| is_one(names)) {
         let last = call.operands().skip(1).last().filter(|_| short.is_empty());
-        let mut targets = valued(call, short, long);
-        // `unar` takes its long option with one dash.
-        targets.extend(valued_with_one_dash(call, long));
+        let targets = valued(call, short, long);
         let leads_out = targets.iter().chain(last).any(is_outside) || folder.is_of_the_system();
         if leads_out {
             return Some(Finding::risk("unpacks files outside of the folder it runs in"));
@@ -54,16 +51,4 @@ pub(super) fn findings(call: &Call, folder: &Folder) -> Option<Finding> {
         is_one(MAKING) && valued(call, "o", &["output"]).iter().any(is_system)
     };
     writes.then(|| Finding::risk("writes a file of the system"))
-}
-
-fn valued_with_one_dash(call: &Call, long: &[&str]) -> Vec<Value> {
-    let pairs = call.arguments().windows(2);
-    let behind = pairs.filter_map(|pair| match pair {
-        [option, value] => {
-            let name = option.text.strip_prefix('-')?;
-            long.contains(&name).then(|| value.clone())
-        }
-        _ => None,
-    });
-    behind.collect()
 }
