@@ -44,6 +44,7 @@ mod init;
 #[expect(dead_code, reason = "the harness is the client's, whose tests use the rest of it")]
 #[path = "../../../toolroom-host/tests/it/internet/mod.rs"]
 mod internet;
+mod judged_commands;
 mod lasting;
 mod limits;
 mod log;

@@ -18,7 +18,7 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
         }
         match text {
             "-F" | "-v" | "--field-separator" | "--assign" => at += 1,
-            _ if only_tells(call) => return Unwrapped::default(),
+            _ if only_tells(call, "Vh") => return Unwrapped::default(),
             "-f" | "--file" => {
                 let file = call.arguments().get(at).cloned().unwrap_or_else(Value::unknown);
                 return from_file(&file, Unwrapped::default());

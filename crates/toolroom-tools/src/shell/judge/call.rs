@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::feed::Feed;
-use super::value::Value;
+use super::value::{Origin, Value};
 use crate::shell::grammar::Place;
 
 /// A command that would run. Those behind a wrapper share its words.
@@ -67,6 +67,7 @@ impl Call {
             splits: false,
             is_glob: false,
             is_fetched: false,
+            origin: Origin::Listed,
             alternatives: Vec::new(),
         };
         self.all().first().unwrap_or(&NOTHING)

@@ -10,6 +10,8 @@ pub(super) enum Feed {
     Inherited,
     /// From a file.
     File,
+    /// There is none.
+    Empty,
     /// From a text in the line itself, if it is known.
     Text(Option<Rc<str>>),
     /// From other commands.
@@ -43,6 +45,15 @@ const DECODERS: [&str; 13] = [
     "base64", "base32", "basenc", "xxd", "uudecode", "openssl", "gpg", "rev", "tr", "gunzip", "zcat", "unxz",
     "bunzip2",
 ];
+
+/// Programs that print names of what is there, or something that is no name.
+const LISTING: &str = "ls find fd fdfind git rg grep ag which type command pwd dirname basename realpath readlink mktemp \
+    date nproc seq id whoami hostname uname wc cargo rustc go npm getconf";
+
+/// Whether what such a program prints is not what the line says.
+pub(super) fn is_listing(name: &str) -> bool {
+    LISTING.split_whitespace().any(|listing| listing == name)
+}
 
 /// Whether what such a program prints must not be run.
 pub(super) fn is_fetched(name: &str) -> bool {

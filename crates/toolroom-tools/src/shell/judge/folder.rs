@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::call::Call;
-use super::paths::normal;
+use super::paths::{is_system, normal};
 use super::value::{UNKNOWN, Value};
 
 /// A folder with a longer name is not followed: no folder that matters here has one.
@@ -35,6 +35,11 @@ impl Folder {
         };
         // What lies above a home has no name here.
         Self(path.filter(|path| is_whole(path) && path.len() <= MAX_BYTES).map(Into::into))
+    }
+
+    /// Whether it is a folder of the system, or the home itself.
+    pub(super) fn is_of_the_system(&self) -> bool {
+        self.0.as_ref().is_some_and(|path| is_system(&Value::plain(path)) || path.as_ref() == "~")
     }
 
     /// A relative path as one that does not depend on the folder.

@@ -2,10 +2,10 @@
 
 use super::call::Call;
 use super::finding::Finding;
-use super::paths::may_be_startup;
+use super::paths::{is_one_file_inside, is_outside, is_system, may_be_startup};
 use super::started_by::valued;
 use super::unwrap::Unwrapped;
-use super::value::Value;
+use super::value::{UNKNOWN, Value};
 
 /// Commands that look, or change only what can be brought back.
 const COMFORTABLE: &[&str] = &[
@@ -70,6 +70,9 @@ const COMFORTABLE: &[&str] = &[
     "config",
     "archive",
     "submodule",
+    "reset",
+    "clean",
+    "rm",
 ];
 
 /// Keys that may be set for one command.
@@ -90,6 +93,7 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
     let mut unwrapped = Unwrapped::default();
     let arguments = call.arguments();
     let mut at = 0;
+    let mut folder: Option<&Value> = None;
     while let Some(value) = arguments.get(at) {
         let text = value.text.as_str();
         if value.may_be_option() && value.known().is_none() {
@@ -97,7 +101,10 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
         }
         at += 1;
         match text {
-            "-C" => at += 1,
+            "-C" => {
+                folder = arguments.get(at);
+                at += 1;
+            }
             "-c" | "--config-env" => {
                 unwrapped.findings.extend(key(arguments.get(at)));
                 at += 1;
@@ -126,6 +133,10 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
             _ => {
                 let rest = arguments.get(at..).unwrap_or_default();
                 unwrapped.findings.extend(command(text, rest));
+                let leads_out = matches!(text, "apply" | "am" | "rm") && folder.is_some_and(is_outside);
+                if leads_out || writes_elsewhere(text, rest) {
+                    unwrapped.findings.push(Finding::risk("writes outside of the folder it runs in"));
+                }
                 unwrapped.findings.extend(runs(
                     call,
                     text,
@@ -159,21 +170,58 @@ fn key(value: Option<&Value>) -> Option<Finding> {
 
 fn command(name: &str, rest: &[Value]) -> Option<Finding> {
     let has = |words: &[&str]| rest.iter().any(|value| words.contains(&value.text.as_str()));
+    let options: Vec<&str> =
+        rest.iter().map(|value| value.text.as_str()).take_while(|text| *text != "--").collect();
     let starts =
-        |starts: &[&str]| rest.iter().any(|value| starts.iter().any(|start| value.text.starts_with(start)));
+        |starts: &[&str]| options.iter().any(|text| starts.iter().any(|start| text.starts_with(start)));
+    let has_letter =
+        |letters: &str| options.iter().any(|text| letters.chars().any(|letter| is_cluster(text, letter)));
+    let operands = rest.iter().filter(|value| !value.text.starts_with('-')).count();
     let first = rest.first().map_or("", |value| value.text.as_str());
     let why = match name {
         "push" | "pull" | "fetch" | "clone" | "ls-remote" | "send-email" | "request-pull" | "svn" | "p4" => {
             "reaches another repository"
         }
-        "reset" => "moves a branch, and may throw work away",
-        "clean" | "rm" => "removes files",
-        "restore" => "throws changes away",
-        "checkout" if has(&["-f", "--force", "--", "."]) => "throws changes away",
-        "switch" if has(&["-f", "--force", "--discard-changes"]) => "throws changes away",
+        // Otherwise it only forgets what was added.
+        "reset"
+            if starts(&["--h", "--m", "--k"])
+                || options.iter().any(|text| text.contains(['~', '^', '@'])) =>
+        {
+            "moves a branch, and may throw work away"
+        }
+        "clean" if has_letter("e") || starts(&["--e"]) || !has_letter("n") && !starts(&["--dry"]) => {
+            "removes files"
+        }
+        "rm" if !options.contains(&"--cached")
+            && !matches!(rest, [file] if is_one_file_inside(file) && !is_wide(file)) =>
+        {
+            "removes files"
+        }
+        "restore"
+            if has_letter("Ws") || starts(&["--w", "--so"]) || !has_letter("S") && !starts(&["--sta"]) =>
+        {
+            "throws changes away"
+        }
+        "checkout"
+            if has_letter("fB")
+                || starts(&["--f", "--our", "--th"])
+                || has(&["--"])
+                || rest.iter().any(is_wide)
+                || operands > 1 && !has_letter("b") && !starts(&["--orphan"]) =>
+        {
+            "throws changes away"
+        }
+        "switch" if has_letter("fC") || starts(&["--f", "--di"]) => "throws changes away",
         "stash" if matches!(first, "drop" | "clear") => "throws changes away",
-        "branch" if has(&["-D", "-M", "-f", "--force"]) || (has(&["-d", "--delete"])) => "removes a branch",
-        "tag" if has(&["-d", "--delete", "-f", "--force"]) => "removes a tag",
+        // `-d` alone removes only what was merged.
+        "branch" if has_letter("DMCf") || starts(&["--forc"]) => "removes a branch",
+        "bisect" if matches!(first, "visualize" | "view") => "opens a window",
+        "help" if has_letter("w") || starts(&["--w"]) => "opens a window",
+        "symbolic-ref" if operands > 1 || has_letter("d") || starts(&["--d"]) => {
+            "moves a branch, and may throw work away"
+        }
+        "notes" if first == "remove" => "removes a note",
+        "tag" if has_letter("df") || starts(&["--d", "--forc"]) => "removes a tag",
         "reflog" if matches!(first, "delete" | "expire") => "removes what work could be brought back from",
         "gc" if starts(&["--prune", "--aggressive"]) => "removes what work could be brought back from",
         "worktree" if matches!(first, "remove" | "prune") => "removes files",
@@ -183,14 +231,7 @@ fn command(name: &str, rest: &[Value]) -> Option<Finding> {
         {
             "changes where the repository reaches"
         }
-        "config"
-            if rest.len() > 1
-                && !first.starts_with("--get")
-                && !matches!(first, "-l" | "--list" | "get" | "list")
-                && !has(&["--list", "-l"]) =>
-        {
-            "changes settings, which may start programs"
-        }
+        "config" if !only_tells_settings(rest) => "changes settings, which may start programs",
         "filter-branch" | "filter-repo" | "replace" | "update-ref" | "fast-import" => "rewrites history",
         "archive" if starts(&["--r", "--e", "-o", "--o"]) => "writes a file or reaches another repository",
         "submodule" if !matches!(first, "" | "status" | "summary") => {
@@ -200,6 +241,39 @@ fn command(name: &str, rest: &[Value]) -> Option<Finding> {
         _ => return None,
     };
     Some(Finding::risk(why))
+}
+
+/// Whether a word names files by more than their name.
+fn is_wide(value: &Value) -> bool {
+    value.is_glob
+        || matches!(value.text.as_str(), "." | "./")
+        || value.text.starts_with(':')
+        || value.text.contains('*')
+}
+
+/// Whether `config` shows settings.
+fn only_tells_settings(rest: &[Value]) -> bool {
+    let mut words = rest.iter().map(|value| value.text.as_str());
+    let is_scope =
+        |text: &str| matches!(text, "--global" | "--local" | "--system" | "--show-origin" | "--show-scope");
+    match words.find(|text| !is_scope(text)) {
+        None | Some("-l" | "--list" | "get" | "list") => true,
+        Some(first) if first.starts_with("--get") => true,
+        Some(first) => !first.starts_with('-') && first.contains('.') && words.next().is_none(),
+    }
+}
+
+/// Whether a command writes into a folder that an argument names.
+fn writes_elsewhere(name: &str, rest: &[Value]) -> bool {
+    match name {
+        "apply" | "am" => rest.iter().any(|value| {
+            let text = value.text.as_str();
+            let folder = text.strip_prefix("--directory=").map(Value::plain);
+            text.len() > 4 && "--unsafe-paths".starts_with(text) || folder.as_ref().is_some_and(is_outside)
+        }),
+        "worktree" | "init" => rest.iter().any(is_system),
+        _ => false,
+    }
 }
 
 /// Options of its commands that start programs or write files.
@@ -229,7 +303,10 @@ fn runs(
         if text == "--" {
             break;
         }
-        if value.may_be_option() && value.known().is_none() && !is_message {
+        let is_named = !value.splits
+            && text.starts_with("--")
+            && text.split_once('=').is_some_and(|(name, _)| !name.contains(UNKNOWN));
+        if value.may_be_option() && value.known().is_none() && !is_message && !is_named {
             findings.push(Finding::risk("`git` with options that are not known before"));
         }
         let is_short =
@@ -246,7 +323,7 @@ fn runs(
         {
             findings.push(Finding::opaque("an option of `git` that starts a program"));
         }
-        if is_long(&["output"]) && matches!(name, "log" | "diff" | "show" | "format-patch") {
+        if is_long(&["output", "output-directory"]) {
             findings.push(Finding::risk("writes a file"));
         }
         if matches!(name, "format-patch" | "mv" | "worktree" | "init") && may_be_startup(value) {

@@ -42,6 +42,8 @@ struct Interpreter {
     verbs: &'static [&'static str],
     /// Short options with a value that is no file to run.
     valued: &'static str,
+    /// Short options that only tell something. Elsewhere the same letters run what is read.
+    tells: &'static str,
 }
 
 const INTERPRETERS: &[Interpreter] = &[
@@ -51,6 +53,7 @@ const INTERPRETERS: &[Interpreter] = &[
         long: &[],
         verbs: &[],
         valued: "WXm",
+        tells: "Vh",
     },
     Interpreter {
         names: &["node", "nodejs", "iojs", "babel-node", "qjs", "d8", "jsc", "rhino"],
@@ -58,6 +61,7 @@ const INTERPRETERS: &[Interpreter] = &[
         long: &["eval", "print", "require", "import", "loader", "interactive"],
         verbs: &[],
         valued: "rC",
+        tells: "vh",
     },
     Interpreter {
         names: &["bun", "deno", "tsx", "ts-node"],
@@ -65,12 +69,20 @@ const INTERPRETERS: &[Interpreter] = &[
         long: &["eval", "print", "preload"],
         verbs: &["eval", "repl"],
         valued: "",
+        tells: "vVh",
     },
-    Interpreter { names: &["perl"], short: "eEMm", long: &[], verbs: &[], valued: "I" },
-    Interpreter { names: &["ruby", "irb", "jruby"], short: "er", long: &[], verbs: &[], valued: "IC" },
-    Interpreter { names: &["php"], short: "rRBEFa", long: &["run"], verbs: &[], valued: "dcz" },
-    Interpreter { names: &["lua", "luajit"], short: "eli", long: &[], verbs: &[], valued: "" },
-    Interpreter { names: &["Rscript", "R"], short: "e", long: &[], verbs: &[], valued: "" },
+    Interpreter { names: &["perl"], short: "eEMmd", long: &[], verbs: &[], valued: "I", tells: "vVh" },
+    Interpreter {
+        names: &["ruby", "irb", "jruby"],
+        short: "er",
+        long: &[],
+        verbs: &[],
+        valued: "IC",
+        tells: "vh",
+    },
+    Interpreter { names: &["php"], short: "rRBEFa", long: &["run"], verbs: &[], valued: "dcz", tells: "vhi" },
+    Interpreter { names: &["lua", "luajit"], short: "eli", long: &[], verbs: &[], valued: "", tells: "v" },
+    Interpreter { names: &["Rscript", "R"], short: "e", long: &[], verbs: &[], valued: "", tells: "" },
     Interpreter {
         names: &[
             "julia",
@@ -96,8 +108,16 @@ const INTERPRETERS: &[Interpreter] = &[
         long: &["eval", "print"],
         verbs: &[],
         valued: "",
+        tells: "",
     },
-    Interpreter { names: &["pwsh", "powershell"], short: "cCeE", long: &[], verbs: &[], valued: "" },
+    Interpreter {
+        names: &["pwsh", "powershell"],
+        short: "cCeE",
+        long: &[],
+        verbs: &[],
+        valued: "",
+        tells: "",
+    },
     Interpreter {
         names: &[
             "tclsh", "wish", "guile", "racket", "sbcl", "clisp", "ocaml", "gst", "jshell", "gjs", "fish",
@@ -107,6 +127,7 @@ const INTERPRETERS: &[Interpreter] = &[
         long: &["eval", "load"],
         verbs: &[],
         valued: "",
+        tells: "",
     },
 ];
 
@@ -188,15 +209,18 @@ pub(super) fn shell(call: &Call) -> Unwrapped {
         None if call.has_more => {
             unwrapped.findings.push(Finding::opaque("runs texts or files that are not known before"));
         }
-        _ if only_tells(call) => {}
+        _ if only_tells(call, "") => {}
         _ => from_input(call, &mut unwrapped),
     }
     unwrapped
 }
 
-/// Asked for nothing but its version or its options.
-pub(super) fn only_tells(call: &Call) -> bool {
-    let tells = |value: &Value| matches!(value.text.as_str(), "--version" | "--help" | "-V" | "-v" | "-h");
+/// Asked for nothing but its version or its options. `short` are the letters of short options that do that.
+pub(super) fn only_tells(call: &Call, short: &str) -> bool {
+    let is_letter =
+        |text: &str| text.len() == 2 && text.starts_with('-') && text.ends_with(|sign| short.contains(sign));
+    let tells =
+        |value: &Value| matches!(value.text.as_str(), "--version" | "--help") || is_letter(&value.text);
     matches!(call.arguments(), [only] if tells(only)) && !call.has_more
 }
 
@@ -223,7 +247,7 @@ fn from_input(call: &Call, unwrapped: &mut Unwrapped) {
             unwrapped.texts.push(Value::plain(text));
             unwrapped.findings.push(Finding::risk("a shell that runs what another command prints"));
         }
-        Feed::Text(None) | Feed::Pipe { .. } | Feed::File | Feed::Inherited => {
+        Feed::Text(None) | Feed::Pipe { .. } | Feed::File | Feed::Empty | Feed::Inherited => {
             unwrapped
                 .findings
                 .push(Finding::opaque("a shell that runs what it reads, which is not known before"));
@@ -247,14 +271,7 @@ pub(super) fn inline(call: &Call) -> Unwrapped {
         }
         let Some(option) = text.strip_prefix('-') else {
             let file = text.rsplit('/').next().unwrap_or_default();
-            let is_console = matches!(file, "manage.py" | "artisan" | "console")
-                && matches!(
-                    call.argument(at),
-                    Some("shell" | "shell_plus" | "tinker" | "dbshell" | "runscript")
-                );
-            if is_console {
-                unwrapped.findings.push(Finding::opaque("an interpreter that runs what it reads"));
-            }
+            unwrapped.findings.extend(command_of_a_script(file, call.argument(at).unwrap_or_default()));
             return from_file(value, unwrapped);
         };
         if let Some(long) = option.strip_prefix('-') {
@@ -262,7 +279,7 @@ pub(super) fn inline(call: &Call) -> Unwrapped {
             if interpreter.long.contains(&name) {
                 return in_line(value, call.arguments().get(at));
             }
-            if only_tells(call) {
+            if only_tells(call, interpreter.tells) {
                 return unwrapped;
             }
             continue;
@@ -275,6 +292,10 @@ pub(super) fn inline(call: &Call) -> Unwrapped {
         {
             let joined = option.get(place + 1..).filter(|name| !name.is_empty());
             let name = joined.or_else(|| call.argument(at)).unwrap_or_default();
+            if joined.is_none() && name == "pip" {
+                unwrapped.calls.extend(call.behind(at));
+                return unwrapped;
+            }
             unwrapped.findings.extend(module(name));
             if name.is_empty() && call.has_more {
                 unwrapped.findings.push(Finding::opaque("a module that is not known before"));
@@ -284,7 +305,7 @@ pub(super) fn inline(call: &Call) -> Unwrapped {
         if option.contains(|letter: char| interpreter.short.contains(letter)) {
             return in_line(value, call.arguments().get(at));
         }
-        if only_tells(call) {
+        if only_tells(call, interpreter.tells) {
             return unwrapped;
         }
         at += usize::from(option.len() == 1 && interpreter.valued.contains(option));
@@ -297,6 +318,23 @@ pub(super) fn inline(call: &Call) -> Unwrapped {
         _ => unwrapped.findings.push(Finding::opaque("an interpreter that runs what it reads")),
     }
     unwrapped
+}
+
+/// What speaks against a command of a script that many projects have.
+fn command_of_a_script(file: &str, command: &str) -> Option<Finding> {
+    match (file, command) {
+        (
+            "manage.py" | "artisan" | "console",
+            "shell" | "shell_plus" | "tinker" | "dbshell" | "runscript",
+        ) => Some(Finding::opaque("an interpreter that runs what it reads")),
+        ("manage.py", "flush" | "reset_db" | "sqlflush") => {
+            Some(Finding::risk("throws away what is in a database"))
+        }
+        ("setup.py", "install" | "develop" | "upload" | "register") => {
+            Some(Finding::risk("installs or publishes packages"))
+        }
+        _ => None,
+    }
 }
 
 /// A program behind an option.

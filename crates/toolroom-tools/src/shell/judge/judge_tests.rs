@@ -394,7 +394,7 @@ fn what_cannot_be_told_asks_and_strict_refuses() {
 #[test]
 fn risks_ask_where_people_are_asked() {
     let texts = [
-        "rm f",
+        "rm f g",
         "rm -rf build",
         "rm -rf *",
         "curl https://x.example",
@@ -413,8 +413,8 @@ fn risks_ask_where_people_are_asked() {
         "kill 1",
         "pkill x",
         "sudo ls",
-        "systemctl status x",
-        "docker ps",
+        "systemctl stop x",
+        "docker rm x",
         "psql -c 'select 1'",
         "pip install x",
         "pip3 install x",
@@ -666,7 +666,8 @@ fn a_program_with_arguments_is_judged_without_a_shell() {
     assert_eq!(judged(&["rm", "-rf", "/"], Security::Open), Ruling::Deny);
     assert_eq!(judged(&["bash", "-c", "rm -rf /"], Security::Open), Ruling::Deny);
     assert_eq!(judged(&["bash", "-c", "ls"], Security::Cautious), Ruling::Allow);
-    assert_eq!(judged(&["rm", "x"], Security::Cautious), Ruling::Ask);
+    assert_eq!(judged(&["rm", "x"], Security::Cautious), Ruling::Allow);
+    assert_eq!(judged(&["rm", "x", "y"], Security::Cautious), Ruling::Ask);
     assert_eq!(judged(&["git", "log", "-1"], Security::Strict), Ruling::Allow);
     assert_eq!(judged(&["git", "push"], Security::Strict), Ruling::Deny);
     assert_eq!(judged(&["", "x"], Security::Cautious), Ruling::Ask);

@@ -113,7 +113,9 @@ fn paths_in(value: &Value) -> impl Iterator<Item = &str> {
     let behind_equals = text.rsplit_once('=').map(|(_, path)| path);
     let behind_option =
         text.strip_prefix('-').filter(|_| !text.starts_with("--")).and_then(|rest| rest.get(1..));
-    let whole = [Some(text), behind_equals, behind_option];
+    // `HEAD:.env` is a file of `git`, `host:.env` one of another machine.
+    let behind_colon = text.rsplit_once(':').map(|(_, path)| path);
+    let whole = [Some(text), behind_equals, behind_option, behind_colon];
     let pieces = value.alternatives.iter().map(String::as_str);
     whole.into_iter().flatten().chain(pieces).map(|path| path.trim_start_matches('@'))
 }
@@ -131,6 +133,7 @@ pub(super) fn is_secret(value: &Value) -> bool {
 }
 
 fn is_secret_file(name: &str) -> bool {
+    let name = name.trim_end_matches('*');
     let sample = [".example", ".sample", ".template", ".dist", ".defaults", ".test"];
     let is_environment =
         name == ".env" || (name.starts_with(".env.") && !sample.iter().any(|end| name.ends_with(end)));
@@ -233,14 +236,39 @@ pub(super) fn spares_the_system(value: &Value) -> bool {
     if value.text.starts_with(UNKNOWN) || value.splits || value.is_glob {
         return false;
     }
+    !is_system(value)
+}
+
+/// Whether this is a path of the system, where programs keep what is not theirs.
+pub(super) fn is_system(value: &Value) -> bool {
     let parts = Parts::of(&value.text);
-    if !parts.is_absolute {
-        return true;
-    }
+    parts.is_absolute
+        && match parts.as_slice() {
+            ["dev", name, ..] => !HARMLESS_DEVICES.contains(name) && !matches!(*name, "fd" | "shm" | "pts"),
+            ["var", "tmp", ..] => false,
+            [top, ..] => SYSTEM.contains(top) || matches!(*top, "var" | "opt" | "srv" | "run"),
+            [] => true,
+        }
+}
+
+/// Whether a folder is not below the current one, nor one for temporary files, or is not known.
+pub(super) fn is_outside(value: &Value) -> bool {
+    let text = value.text.as_str();
+    let parts = Parts::of(text);
     match parts.as_slice() {
-        ["dev", name, ..] => HARMLESS_DEVICES.contains(name) || matches!(*name, "fd" | "shm" | "pts"),
-        ["var", "tmp", ..] => true,
-        [top, ..] => !SYSTEM.contains(top) && !matches!(*top, "var" | "opt" | "srv" | "run"),
-        [] => false,
+        _ if text.starts_with(['~', UNKNOWN]) || value.splits => true,
+        ["tmp", ..] | ["var", "tmp", ..] if parts.is_absolute => false,
+        [first, ..] => parts.is_absolute || *first == "..",
+        [] => parts.is_absolute,
     }
+}
+
+/// Whether this is one named file below the current folder, or a temporary one.
+pub(super) fn is_one_file_inside(value: &Value) -> bool {
+    let parts = Parts::of(&value.text);
+    let is_named = value.known().is_some() && !value.is_glob && !value.text.ends_with(['/', '.']);
+    is_named
+        && !parts.as_slice().contains(&".git")
+        && !is_outside(value)
+        && parts.as_slice().len() > usize::from(parts.is_absolute)
 }

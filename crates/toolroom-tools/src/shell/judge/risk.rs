@@ -1,19 +1,22 @@
 //! What is worth a question: programs that reach out, remove, install or rule over others, and files that matter.
 
 use super::call::Call;
+use super::feed::Feed;
 use super::finding::Finding;
+use super::folder::Folder;
 use super::interpreters::is_interpreter;
-use super::paths::{is_here, is_secret, may_be_startup};
+use super::paths::{is_here, is_one_file_inside, is_secret, may_be_startup, normal};
+use super::reading_commands::only_tells;
 use super::risky_programs::{Known, known};
-use super::shell_builtins;
-use super::started_by::valued;
-use super::value::{UNKNOWN, Value};
+use super::value::{Origin, UNKNOWN, Value};
 use super::wrappers::wrapper;
+use super::{destinations, npx, rights, risky_options, shell_builtins};
 
 /// What speaks against a call where people are asked.
-pub(super) fn findings(call: &Call) -> Vec<Finding> {
+pub(super) fn findings(call: &Call, folder: &Folder, removes_one_file: bool) -> Vec<Finding> {
     let mut findings = shell_builtins::findings(call);
-    findings.extend(program(call).map(Finding::risk));
+    findings.extend(program(call, removes_one_file).map(Finding::risk));
+    findings.extend(destinations::findings(call, folder));
     // What stands behind a wrapper is looked at once, with the program it is for.
     if wrapper(call.name()).is_none() {
         findings.extend(files(call));
@@ -27,61 +30,108 @@ pub(super) fn is_known(name: &str) -> bool {
     known(name).is_some() || wrapper(name).is_some() || is_interpreter(name)
 }
 
-fn program(call: &Call) -> Option<&'static str> {
+/// Whether a call removes one named file below the folder it runs in: what people do all day.
+pub(super) fn removes_one_file(call: &Call) -> bool {
+    if !matches!(call.name(), "rm" | "unlink") || call.has_more {
+        return false;
+    }
+    let harmless = |text: &str| {
+        matches!(text, "--" | "--force" | "--verbose" | "--interactive")
+            || !text.starts_with("--") && text.bytes().skip(1).all(|letter| b"fviI".contains(&letter))
+    };
+    let mut files = call.operands();
+    let is_one = files.next().is_some_and(is_one_file_inside) && files.next().is_none();
+    let mut options = call.arguments().iter().take_while(|value| value.text != "--");
+    let is_plain = options.all(|value| !value.text.starts_with('-') || harmless(&value.text));
+    is_one && is_plain
+}
+
+fn program(call: &Call, removes_one_file: bool) -> Option<&'static str> {
     let name = call.name();
+    if removes_one_file || npx::local_tool(call).is_some() {
+        return None;
+    }
     if name == "rm" && call.operands().any(is_here) {
         return Some("removes everything in this folder");
     }
     if name.starts_with("mkfs.") {
         return Some("makes a file system, and destroys what was there");
     }
+    by_name(call)
+        .or_else(|| rights::risk(call))
+        .or_else(|| risky_options::risk(call))
+        .or_else(|| by_words(call))
+}
+
+fn by_name(call: &Call) -> Option<&'static str> {
     let lists = |verbs: &str, verb: &str| verbs.split(' ').any(|known| known == verb);
-    match known(name) {
-        Some(Known::Risky(why)) => {
-            let tells = |value: &Value| matches!(value.text.as_str(), "--version" | "--help" | "-V");
-            let only_tells = matches!(call.arguments(), [only] if tells(only));
-            return (!only_tells).then_some(why);
-        }
-        Some(Known::RiskyFor(verbs, why)) => {
+    match known(call.name())? {
+        Known::Risky(why) => (!only_tells(call)).then_some(why),
+        Known::RiskyFor(verbs, why) => {
             let mut any = call.verbs().peekable();
-            let is_unknown = any.peek().is_none() && (call.has_more || lists(verbs, ""));
-            return (is_unknown || any.any(|verb| verb.is_dynamic() || lists(verbs, &verb.text)))
-                .then_some(why);
+            let is_unknown = any.peek().is_none() && (call.has_more || lists(verbs, "")) && !only_tells(call);
+            (is_unknown || any.any(|verb| verb.is_dynamic() || lists(verbs, &verb.text))).then_some(why)
         }
-        Some(Known::RiskyUnless(verbs, why)) => return (!lists(verbs, call.verb())).then_some(why),
-        Some(Known::Harmless) | None => {}
+        Known::Reading(reading) => (!only_tells(call) && !reading.fits(call)).then_some(reading.why),
+        Known::Harmless => None,
     }
-    match name {
-        "chmod" if call.operands().next().is_some_and(|mode| gives_rights(&mode.text)) => {
-            Some("lets others run a program with rights it has not")
-        }
-        "install" if valued(call, "m", &["mode"]).iter().any(|mode| gives_rights(&mode.text)) => {
-            Some("lets others run a program with rights it has not")
-        }
+}
+
+fn by_words(call: &Call) -> Option<&'static str> {
+    let is_harmless = matches!(known(call.name()), Some(Known::Harmless));
+    match call.name() {
         "rsync"
             if call.operands().any(|value| value.text.contains(':') || value.text.starts_with(UNKNOWN)) =>
         {
             Some("reaches another machine")
         }
-        "fallocate" | "truncate"
-            if call.arguments().iter().any(|value| value.text.ends_with(['G', 'T', 'P'])) =>
-        {
+        "fallocate" | "head" if call.arguments().iter().any(|value| is_huge(&value.text)) => {
             Some("takes a lot of disk")
         }
+        "cp" | "mv" | "ln" | "install" | "rsync" | "sort"
+            if call.operands().any(|value| normal(&value.text) == "/dev/null") =>
+        {
+            Some("empties or replaces a file")
+        }
+        "tee" | "sponge" | "sort" if call.feed == Feed::Empty => Some("empties or replaces a file"),
         "cp" | "mv" | "ln" | "install" if call.operands().any(is_program) => {
             Some("gives a shell another name")
         }
+        "go" if call.verb() == "run" && runs_from_elsewhere(call) => Some("runs a package from elsewhere"),
         "openssl" if matches!(call.verb(), "s_client" | "s_server" | "rsa" | "pkey" | "pkcs12") => {
             Some("reaches another machine, or reads keys")
+        }
+        _ if !is_harmless && call.arguments().iter().any(is_every_address) => {
+            Some("opens a port to other machines")
         }
         _ => None,
     }
 }
 
-/// Whether a mode lets a program run with the rights of its owner.
-fn gives_rights(mode: &str) -> bool {
-    mode.contains('s')
-        || u32::from_str_radix(mode.trim_start_matches('='), 8).is_ok_and(|mode| mode & 0o6000 != 0)
+/// Whether this is a size of gibibytes or more.
+fn is_huge(text: &str) -> bool {
+    text.strip_suffix(['G', 'T', 'P'])
+        .is_some_and(|count| count.ends_with(|last: char| last.is_ascii_digit()))
+}
+
+/// Whether `go run` names a package with a version, which need not be one of the project.
+fn runs_from_elsewhere(call: &Call) -> bool {
+    let is_local = |value: &&Value| value.text.starts_with('.') || value.text.ends_with(".go");
+    let named = call.operands().skip(1).take_while(|value| !is_local(value));
+    call.has_more
+        || named.into_iter().any(|value| value.text.contains('@') || value.text.starts_with(UNKNOWN))
+}
+
+/// Whether an argument is the address that stands for all of this machine, with or without a port.
+fn is_every_address(value: &Value) -> bool {
+    let text = value.text.rsplit_once('=').map_or(value.text.as_str(), |(_, text)| text);
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let joined = text.strip_prefix('-').and_then(|rest| rest.get(1..)).unwrap_or(text);
+    joined.starts_with("0.0.0.0")
+        || joined.starts_with("[::]")
+        || joined == "::"
+        || joined.strip_prefix("0:").is_some_and(|port| port.len() >= 4 && is_port(port))
+        || joined.strip_prefix(":::").is_some_and(is_port)
 }
 
 /// Whether this is an interpreter where programs are kept.
@@ -131,6 +181,19 @@ const READING: &[&str] = &[
     "column",
 ];
 
+/// Why a file is worth a question whose name nobody has seen.
+pub(super) const COMPOSED: &str = "reads a file whose name the line puts together";
+
+/// Programs that read the files they are given, beside those that only do that.
+const COPYING: &str = "cp mv ln install rsync tar zip base64 xxd od hexdump strings sort tac paste awk sed";
+
+/// Whether the arguments of a program are files whose content it passes on.
+fn reads_files(name: &str) -> bool {
+    let others =
+        ["git", "find", "fd", "fdfind", "test", "[", "realpath", "readlink", "dirname", "jq", "ls", "stat"];
+    COPYING.split(' ').any(|copying| copying == name) || READING.contains(&name) && !others.contains(&name)
+}
+
 fn files(call: &Call) -> Vec<Finding> {
     let name = call.name();
     if PRINTING.contains(&name) {
@@ -141,9 +204,21 @@ fn files(call: &Call) -> Vec<Finding> {
     let skipped =
         usize::from(matches!(name, "grep" | "rg" | "egrep" | "fgrep" | "ag" | "sed" | "awk" | "jq"));
     let pattern = call.operands().take(skipped).next();
+    // What is copied or moved is read, where it goes is not.
+    let unread =
+        matches!(name, "cp" | "mv" | "ln" | "install" | "rsync").then(|| call.operands().last()).flatten();
+    let mut is_left_out = false;
     for value in call.arguments() {
-        if pattern.is_some_and(|pattern| std::ptr::eq(pattern, value)) {
+        let text = value.text.as_str();
+        if pattern.is_some_and(|pattern| std::ptr::eq(pattern, value))
+            || std::mem::replace(&mut is_left_out, text == "--exclude")
+            || text.starts_with("--exclude")
+        {
             continue;
+        }
+        let is_read = unread.is_none_or(|unread| !std::ptr::eq(unread, value));
+        if value.origin == Origin::Composed && is_read && reads_files(name) && !text.contains('=') {
+            findings.push(Finding::touch(COMPOSED));
         }
         if is_secret(value) && !matches!(name, "test" | "[") {
             findings.push(Finding::touch("a file that holds secrets"));
@@ -221,7 +296,8 @@ const GRAVE: &[&str] = &[
 
 /// A program that is not known and is given a command may be a wrapper that is not known.
 fn handed(call: &Call) -> Option<Finding> {
-    if known(call.name()).is_some() {
+    let is_module = is_interpreter(call.name()) && call.argument(0) == Some("-m");
+    if known(call.name()).is_some() || is_module {
         return None;
     }
     let is_grave = |word: &str| {

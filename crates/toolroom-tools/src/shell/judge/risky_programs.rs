@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::call::Call;
+use super::reading_commands::{READING, Reading, only_tells};
+
 /// What is known of a program.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Known {
@@ -10,8 +13,8 @@ pub(super) enum Known {
     Risky(&'static str),
     /// Asks for these commands of it. The empty one stands for none.
     RiskyFor(&'static str, &'static str),
-    /// Asks for all but these commands of it.
-    RiskyUnless(&'static str, &'static str),
+    /// Asks for all but the commands of it that only read.
+    Reading(&'static Reading),
     /// Runs nothing that it is given as an argument, so any words may follow it.
     Harmless,
 }
@@ -23,6 +26,11 @@ pub(super) fn known(name: &str) -> Option<Known> {
     PROGRAMS.get(name).or_else(|| PROGRAMS.get(bare())).copied()
 }
 
+/// Whether a call is known to change nothing, though its program can do more.
+pub(super) fn only_reads(call: &Call) -> bool {
+    only_tells(call) || matches!(known(call.name()), Some(Known::Reading(reading)) if reading.fits(call))
+}
+
 static PROGRAMS: LazyLock<HashMap<&str, Known>> = LazyLock::new(|| {
     let mut programs = HashMap::new();
     let mut add = |names: &'static str, known: Known| {
@@ -31,38 +39,49 @@ static PROGRAMS: LazyLock<HashMap<&str, Known>> = LazyLock::new(|| {
     add(HARMLESS, Known::Harmless);
     RISKY.iter().for_each(|(names, why)| add(names, Known::Risky(why)));
     RISKY_VERBS.iter().for_each(|(names, verbs, why)| add(names, Known::RiskyFor(verbs, why)));
-    HARMLESS_VERBS.iter().for_each(|(names, verbs, why)| add(names, Known::RiskyUnless(verbs, why)));
+    READING.iter().for_each(|reading| add(reading.names, Known::Reading(reading)));
     programs
 });
 
 const RISKY: &[(&str, &str)] = &[
-    ("rm shred unlink srm wipe trash dd rimraf del-cli trash-put rmtrash gio", "removes files"),
+    (
+        "rm shred unlink srm wipe trash dd rimraf del-cli trash-put rmtrash gio rdfind rmlint logrotate tmpreaper \
+         tmpwatch bleachbit systemd-tmpfiles",
+        "removes files",
+    ),
+    ("truncate", "cuts off what is in files"),
+    ("rename rename.ul prename perl-rename file-rename mmv vidir", "renames many files, over others"),
+    (
+        "setfacl chattr chown chgrp chcon restorecon setfattr attr xattr chflags icacls",
+        "changes rights that others rely on",
+    ),
+    ("http-server serve live-server darkhttpd webfsd httpd", "opens a port to other machines"),
     (
         "curl wget ssh scp sftp ftp tftp telnet nc ncat netcat socat aria2c http https xh lynx w3m links \
          whois dig nslookup host traceroute ping mosh rclone lftp autossh sshfs ssh-copy-id mail \
          sendmail mutt smbclient ldapsearch tcpdump tshark ngrok cloudflared tailscale websocat grpcurl \
          httpie wget2 axel GET POST HEAD lwp-request rsh rlogin rcp rexec mtr mailx s-nail msmtp swaks s3cmd gsutil \
-         restic borg duplicity rdiff-backup unison ncftp elinks curlie resolvectl drill",
+         restic borg duplicity rdiff-backup unison ncftp elinks curlie resolvectl drill \
+         yt-dlp youtube-dl croc wormhole chisel frpc frps gost sshuttle wg wg-quick vncserver x11vnc mosquitto_pub \
+         mosquitto_sub kcat wscat fping tor iperf iperf3 localtunnel lt bore tracepath snmpwalk xfreerdp cvs",
         "reaches the network",
     ),
-    ("kill pkill killall skill xkill renice", "ends or slows other processes"),
+    ("pkill killall skill xkill renice", "ends or slows other processes"),
     (
         "sudo doas su pkexec runuser sg newgrp gosu su-exec run0 dzdo pfexec please sudoedit ksu login",
         "runs with the rights of somebody else",
     ),
     (
-        "systemctl service launchctl systemd-run initctl rc-service update-rc.d chkconfig crontab at \
-         batch sysctl modprobe insmod rmmod mount umount swapoff swapon iptables ip6tables nft ufw \
-         firewall-cmd ifconfig route useradd userdel usermod groupadd visudo chsh hostnamectl \
-         timedatectl dmsetup losetup setcap chroot nsenter unshare bpftool update-grub efibootmgr tmutil \
-         diskutil csrutil defaults adduser update-alternatives alternatives ldconfig nmcli dbus-send gdbus busctl \
-         qdbus gpasswd groupmod vipw chfn",
+        "systemd-run initctl rc-service update-rc.d chkconfig at batch modprobe insmod rmmod umount swapoff useradd \
+         userdel usermod groupadd visudo chsh setcap chroot nsenter unshare bpftool update-grub efibootmgr tmutil \
+         defaults adduser dbus-send gdbus busctl qdbus gpasswd groupmod vipw chfn mknod firewall-cmd pw-cli",
         "changes the system",
     ),
     (
-        "docker docker-compose podman nerdctl kubectl helm terraform tofu pulumi ansible \
-         ansible-playbook vagrant aws gcloud az heroku flyctl fly vercel netlify doctl firebase wrangler \
-         oc k9s lxc virsh multipass qemu-system-x86_64 ctr crictl packer nomad consul puppet chef-client salt distrobox toolbox",
+        "k9s pulumi ansible ansible-playbook vagrant aws gcloud az heroku flyctl fly vercel netlify doctl firebase \
+         wrangler lxc virsh multipass qemu-system-x86_64 ctr crictl packer nomad consul puppet chef-client salt \
+         distrobox toolbox cdk sls serverless sam eb eksctl minikube kind k3d skaffold tilt argocd flux railway \
+         supabase hcloud linode-cli oci ibmcloud scw istioctl kops",
         "rules over containers or machines elsewhere",
     ),
     (
@@ -71,74 +90,57 @@ const RISKY: &[(&str, &str)] = &[
         "reaches a database",
     ),
     (
-        "yum dnf pacman zypper apk snap flatpak nix nix-env nix-shell port emerge dpkg rpm npx bunx uvx \
-         pipx easy_install aptitude guix winget choco corepack rustup-init cpan cpanm luarocks opam sdk \
-         asdf",
+        "port nix nix-env nix-shell emerge npx bunx pnpx uvx pipx easy_install aptitude guix winget choco corepack \
+         rustup-init cpan cpanm luarocks opam cargo-binstall cargo-quickinstall cargo-install-update",
         "installs or runs packages from elsewhere",
     ),
     (
-        "gpg gpg2 ssh-add ssh-agent ssh-keygen pass security secret-tool keyctl vault op bw age sops \
+        "ssh-agent pass security secret-tool keyctl vault op bw age sops \
          kinit gh glab hub",
         "uses keys or accounts",
     ),
+    ("semantic-release release-it np", "publishes packages"),
     (
-        "xdg-open open screen tmux dtach disown gdb lldb strace ltrace perf script parallel watch expect \
-         xdotool notify-send wall write cryptsetup fdisk parted mkfs wipefs osascript xterm inotifywait \
+        "xdg-open open dtach disown gdb lldb strace ltrace perf script parallel watch xdotool gitk notify-send wall write cryptsetup fdisk parted mkfs wipefs osascript xterm inotifywait \
          entr",
         "reaches beyond this command",
     ),
 ];
 
 const RISKY_VERBS: &[(&str, &str, &str)] = &[
-    ("pip pip3", " install uninstall download wheel", "installs packages"),
-    ("uv", "add remove sync tool pip publish self python lock", "installs packages"),
-    ("poetry pipenv pdm hatch rye", "add install update remove publish self sync", "installs packages"),
-    ("conda mamba micromamba", "install create update remove env", "installs packages"),
     (
-        "npm pnpm yarn bun cnpm",
-        " install i ci add uninstall remove rm un update upgrade up publish exec x dlx create init login \
-         logout adduser link config set audit token owner global unpublish deprecate rebuild isntall in \
-         it cit install-test",
+        "pnpm yarn bun",
+        " install i ci add uninstall remove rm un update upgrade up publish x dlx create init login logout link \
+         unlink unplug config set audit token owner global unpublish deprecate rebuild in it plugin policies npm \
+         self-update approve-builds patch patch-commit import fetch prune store cache env pkg dedupe deploy",
         "installs, publishes or runs packages",
     ),
-    ("cargo", "install uninstall publish login logout yank owner", "installs or publishes packages"),
-    ("go", "install get", "installs packages"),
-    ("gem", "install uninstall update push sources", "installs or publishes packages"),
-    ("bundle bundler", " install update add remove config", "installs packages"),
-    ("composer", "install require update remove create-project global exec", "installs packages"),
-    ("dotnet", "add tool nuget workload remove", "installs packages"),
     (
-        "rustup",
-        "install update self toolchain component target default override uninstall",
-        "installs packages",
+        "cargo",
+        "install uninstall publish login logout yank owner binstall quickinstall install-update",
+        "installs or publishes packages",
     ),
-    ("ip", "link addr route netns rule", "changes the network"),
     (
-        "hg",
-        "push pull commit ci update up checkout co clone revert purge incoming outgoing",
-        "reaches another repository",
+        "composer",
+        "install require update remove create-project global exec config init reinstall bump archive self-update",
+        "installs packages",
     ),
     ("getent", "hosts ahosts ahostsv4 ahostsv6", "reaches the network"),
     ("mvn gradle ./gradlew gradlew", "deploy publish release:perform", "publishes packages"),
-    ("make gmake", "install uninstall deploy publish release", "installs or publishes"),
-    ("deno", "install run upgrade eval repl", "runs or installs packages from elsewhere"),
-];
-
-const HARMLESS_VERBS: &[(&str, &str, &str)] = &[
     (
-        "apt apt-get apt-cache",
-        "list show search policy showpkg depends rdepends changelog",
-        "installs packages",
+        "goreleaser flit twine lerna changeset nx vsce ovsx",
+        "release publish upload version announce",
+        "publishes packages",
     ),
-    ("svn", "status st diff di add mkdir cleanup help", "reaches another repository"),
-    ("brew", "list info search outdated config doctor deps ls leaves --prefix", "installs packages"),
+    ("playwright cypress", "install uninstall open codegen", "installs packages"),
+    ("caddy", "file-server run start reverse-proxy", "opens a port to other machines"),
 ];
 
 const HARMLESS: &str = "echo printf true false : test [ cd pwd pushd popd dirs ls cat less more head tail grep egrep fgrep \
     rg ag wc sort uniq cut tr paste join comm diff cmp patch file stat du df tree which type whereis man \
     info apropos whatis basename dirname realpath readlink mkdir rmdir touch cp mv ln install chmod \
-    chown date cal uptime whoami id groups hostname uname arch nproc free ps top htop pgrep pidof lsof \
-    jobs fg bg wait sleep seq yes tee git make gmake cmake ninja cargo rustc rustfmt rustup go gofmt gcc \
+    date cal uptime whoami id groups hostname uname arch nproc free ps top htop pgrep pidof lsof \
+    jobs fg bg wait sleep seq yes tee git make gmake cmake ninja cargo rustc rustfmt gofmt gcc \
     g++ cc c++ clang javac java mvn gradle sed awk gawk jq yq xmllint column fold fmt nl od hexdump xxd \
     base64 md5sum sha1sum sha256sum sha512sum cksum sum gzip gunzip zcat bzip2 xz zip unzip tar 7z zstd \
     export unset set read declare local readonly typeset return break continue exit shift getopts umask \

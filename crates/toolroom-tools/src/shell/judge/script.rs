@@ -6,7 +6,7 @@ use super::call::Call;
 use super::feed::Feed;
 use super::finding::Finding;
 use super::folder::Folder;
-use super::value::Value;
+use super::value::{Origin, Value};
 use super::walk::{Around, Walk};
 use super::words::holds_code;
 use super::{paths, risk, shell_builtins, variables};
@@ -19,6 +19,8 @@ use crate::shell::grammar::{
 struct Redirected {
     feed: Option<Feed>,
     writes_file: bool,
+    /// The file that loses what was in it.
+    emptied: Option<String>,
     is_connected: bool,
 }
 
@@ -85,7 +87,8 @@ impl Walk<'_> {
             Body::For { name, words, body, .. } => {
                 self.sets(name, command.place);
                 for word in words.iter().flatten() {
-                    self.value(&word.pieces, word.place, around);
+                    let value = self.value(&word.pieces, word.place, around);
+                    self.report_secret_name(&value, word.place);
                 }
                 self.script(body, &feed, around);
             }
@@ -154,6 +157,7 @@ impl Walk<'_> {
         let words: Vec<Value> =
             simple.words.iter().map(|word| self.value(&word.pieces, word.place, around)).collect();
         if words.is_empty() {
+            self.report_emptied_file(redirected, place);
             return None;
         }
         // What these name may stand in brackets.
@@ -163,9 +167,19 @@ impl Walk<'_> {
         let mut call = Call::new(words, feed, place);
         call.writes_file = redirected.writes_file;
         call.is_connected = redirected.is_connected;
+        if prints_nothing(&call) {
+            self.report_emptied_file(redirected, place);
+        }
         let printed = printed(&call);
         self.call(call, around);
         printed
+    }
+
+    /// A file that is opened for writing, by what writes nothing.
+    fn report_emptied_file(&mut self, redirected: &Redirected, place: Place) {
+        if let Some(file) = &redirected.emptied {
+            self.tell(Finding::risk("empties a file"), file, place);
+        }
     }
 
     pub(super) fn sets(&mut self, name: &str, place: Place) {
@@ -215,7 +229,10 @@ impl Walk<'_> {
         let text = value.text.as_str();
         let is_descriptor =
             text == "-" || text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit());
-        if operator == "<<<" || (operator.ends_with('&') && is_descriptor) {
+        if operator == "<<<" {
+            return self.report_secret_name(value, word.place);
+        }
+        if operator.ends_with('&') && is_descriptor {
             return;
         }
         let told = |walk: &mut Self, finding| walk.tell(finding, &value.shown(), word.place);
@@ -227,9 +244,15 @@ impl Walk<'_> {
             told(self, Finding::touch("a file that holds secrets"));
         }
         if operator == "<" {
+            if value.origin == Origin::Composed {
+                told(self, Finding::touch(risk::COMPOSED));
+            }
             return;
         }
         redirected.writes_file |= text != "/dev/null";
+        if matches!(operator, ">" | ">|" | "&>") && !text.starts_with("/dev/") {
+            redirected.emptied = Some(value.shown());
+        }
         self.writes(text);
         let elsewhere = self.folder.path(text);
         let is_one = |judge: fn(&str) -> bool| judge(text) || elsewhere.as_deref().is_some_and(judge);
@@ -259,7 +282,31 @@ fn given(value: &Value) -> Feed {
 fn read(value: &Value) -> Feed {
     match value.is_fetched {
         true => Feed::Pipe { is_fetched: true, text: None },
+        false if value.text == "/dev/null" => Feed::Empty,
         false => Feed::File,
+    }
+}
+
+/// Whether a command is known to print nothing, so that the file it writes ends up empty.
+fn prints_nothing(call: &Call) -> bool {
+    let is_format = |value: &Value| matches!(value.text.as_str(), "-n" | "-e" | "-ne" | "%s");
+    let mut words = call.arguments().iter().filter(|value| !is_format(value));
+    let mut files = call.operands().peekable();
+    match call.name() {
+        ":" | "true" | "false" | "test" | "[" => true,
+        "echo" | "printf" => words.all(|value| value.text.is_empty() && !value.splits),
+        "cat" | "head" | "tail" | "sort" | "uniq" | "shuf" | "tac" | "nl" => match files.peek() {
+            // A number is the value of an option.
+            Some(_) => files.all(|file| {
+                paths::normal(&file.text) == "/dev/null"
+                    || file.text.bytes().all(|byte| byte.is_ascii_digit())
+            }),
+            None => match &call.feed {
+                Feed::Text(Some(text)) => text.trim().is_empty(),
+                feed => *feed == Feed::Empty,
+            },
+        },
+        _ => false,
     }
 }
 
@@ -277,7 +324,7 @@ fn printed(call: &Call) -> Option<Rc<str>> {
         ("printf", ["%s" | "%s\\n", text]) => Some((*text).into()),
         ("cat", [] | ["-"]) => match &call.feed {
             Feed::Text(text) | Feed::Pipe { text, .. } => text.clone(),
-            Feed::Inherited | Feed::File => None,
+            Feed::Inherited | Feed::File | Feed::Empty => None,
         },
         _ => None,
     }

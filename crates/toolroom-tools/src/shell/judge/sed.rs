@@ -18,6 +18,12 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
     }
     let harmless = scripts.iter().all(|script| script.known().is_some_and(is_harmless));
     let hidden = call.arguments().iter().any(|value| value.splits) || call.has_more && scripts.is_empty();
+    let in_place = call.has_option("i", &["in-place"]);
+    let empties = in_place
+        && (call.has_option("n", &["quiet", "silent"]) || scripts.iter().any(|it| drops_all(&it.text)));
+    if harmless && empties {
+        return Unwrapped::found(Finding::risk("throws away most of a file in place"));
+    }
     match harmless && !hidden {
         // What `xargs` hands on are files, as everybody writes it.
         true if call.has_more => Unwrapped::default(),
@@ -28,6 +34,40 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
 
 /// Whether each command only changes the text that passes.
 fn is_harmless(script: &str) -> bool {
+    commands(script, |_, _| {})
+}
+
+/// Whether a command of a script drops every line, or all but a few.
+fn drops_all(script: &str) -> bool {
+    let mut drops = false;
+    commands(script, |address, command| drops |= is_wide(address, command));
+    drops
+}
+
+/// Whether a command throws away what stands in lines that nothing narrows down.
+fn is_wide(address: &str, command: &str) -> bool {
+    let address = address.trim();
+    // What is left are letters and signs that stand for themselves, so it is about some lines only.
+    let is_pattern = |text: &str| !text.contains(|sign: char| !".*+?^$\\/, ~!0123456789".contains(sign));
+    let is_narrow = !is_pattern(address)
+        || matches!(address, "$" | "/^$/")
+        || !address.is_empty() && address.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
+    match command.chars().next() {
+        Some('d' | 'D' | 'z' | 'c') => !is_narrow || address.ends_with('!') || address.ends_with(",$"),
+        Some('q' | 'Q') => true,
+        Some('s') => {
+            let delimiter = command.chars().nth(1).unwrap_or('/');
+            let mut parts = command.get(2..).unwrap_or_default().split(delimiter);
+            let (pattern, replacement) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+            let is_any = pattern.contains('.') && is_pattern(pattern) && !pattern.contains("\\.");
+            !is_narrow && is_any && !replacement.contains(['&', '\\'])
+        }
+        _ => false,
+    }
+}
+
+/// Reads the commands of a script, each with its address, as long as they only change the text that passes.
+fn commands(script: &str, mut see: impl FnMut(&str, &str)) -> bool {
     let mut rest = script;
     loop {
         rest = rest.trim_start_matches([' ', '\t', '\n', ';', '{', '}']);
@@ -35,6 +75,7 @@ fn is_harmless(script: &str) -> bool {
             return true;
         }
         let Some(command) = behind_addresses(rest) else { return false };
+        see(rest.strip_suffix(command).unwrap_or_default(), command);
         let mut letters = command.chars();
         let Some(letter) = letters.next() else { return false };
         let body = letters.as_str();

@@ -4,14 +4,19 @@ use super::awk;
 use super::call::Call;
 use super::finding::Finding;
 use super::interpreters;
+use super::reading_commands::only_tells;
 use super::unwrap::{Unwrapped, behind_equals, behind_options, joined};
 use super::value::Value;
 use super::wrappers::{PLAIN, Wrapper};
-use super::{git, make, sed, starting_options, tar};
+use super::{git, make, npx, sed, starting_options, tar};
 
 /// What a call would start.
 pub(super) fn unwrap(call: &Call) -> Unwrapped {
+    if only_tells(call) && !interpreters::is_interpreter(call.name()) {
+        return Unwrapped::default();
+    }
     match call.name() {
+        "npx" | "bunx" => Unwrapped::call(npx::local_tool(call).and_then(|at| call.behind(at))),
         "watch" => shell_text(call, &WATCH),
         "ssh" => shell_text(call, &SSH),
         "hyperfine" | "pee" | "mispipe" | "cross-env-shell" => {

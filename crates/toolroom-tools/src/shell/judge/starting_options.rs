@@ -4,39 +4,40 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::call::Call;
+use super::risky_programs;
 use super::value::Value;
 
-/// What starts other programs in the arguments of one.
-struct Starting {
+/// Arguments that make a program do something else.
+pub(super) struct OptionSet {
     /// Its names, with spaces between them.
-    names: &'static str,
+    pub(super) names: &'static str,
     /// Letters of short options.
-    short: &'static str,
+    pub(super) short: &'static str,
     /// Long options, which may be abbreviated.
-    long: &'static str,
+    pub(super) long: &'static str,
     /// Beginnings of words; with a `$` behind it the whole word.
-    words: &'static str,
+    pub(super) words: &'static str,
     /// Commands of it.
-    verbs: &'static str,
+    pub(super) verbs: &'static str,
 }
 
-const fn long(names: &'static str, long: &'static str) -> Starting {
-    Starting { names, short: "", long, words: "", verbs: "" }
+pub(super) const fn long(names: &'static str, long: &'static str) -> OptionSet {
+    OptionSet { names, short: "", long, words: "", verbs: "" }
 }
 
-const fn short(names: &'static str, short: &'static str, long: &'static str) -> Starting {
-    Starting { names, short, long, words: "", verbs: "" }
+pub(super) const fn short(names: &'static str, short: &'static str, long: &'static str) -> OptionSet {
+    OptionSet { names, short, long, words: "", verbs: "" }
 }
 
-const fn words(names: &'static str, words: &'static str) -> Starting {
-    Starting { names, short: "", long: "", words, verbs: "" }
+pub(super) const fn words(names: &'static str, words: &'static str) -> OptionSet {
+    OptionSet { names, short: "", long: "", words, verbs: "" }
 }
 
-const fn verbs(names: &'static str, verbs: &'static str) -> Starting {
-    Starting { names, short: "", long: "", words: "", verbs }
+const fn verbs(names: &'static str, verbs: &'static str) -> OptionSet {
+    OptionSet { names, short: "", long: "", words: "", verbs }
 }
 
-const STARTING: &[Starting] = &[
+const STARTING: &[OptionSet] = &[
     long("sort", "compress-program"),
     long("split", "filter"),
     long("rg", "pre hostname-bin"),
@@ -47,6 +48,9 @@ const STARTING: &[Starting] = &[
     long("svn", "diff-cmd diff3-cmd editor-cmd merge-cmd config-option config-dir"),
     long("hg", "config config-file"),
     long("fzf sk", "preview bind"),
+    OptionSet { verbs: "cache", ..long("bat batcat", "pager config-file") },
+    long("delta ag ack", "pager"),
+    OptionSet { words: "+", ..short("less", "k", "lesskey-file lesskey-src lesskey-content") },
     long("code codium", "install-extension"),
     short("zip", "T", "unzip-command"),
     short("man", "PHC", "pager html config-file"),
@@ -58,7 +62,7 @@ const STARTING: &[Starting] = &[
     short("kak", "eE", ""),
     short("nano pico", "s", "speller"),
     short("rake", "eEp", "execute execute-print execute-continue"),
-    words("less more most", "+"),
+    words("more most", "+"),
     words(
         "gcc g++ cc c++ clang clang++ cpp tcc",
         "-B -fplugin -fpass-plugin -specs --specs -wrapper -load @ -run",
@@ -77,8 +81,8 @@ const STARTING: &[Starting] = &[
     words("go", "-exec --exec -toolexec --toolexec -vettool --vettool -w$"),
     words("cmake ctest", "-E$"),
     words("mix", "-e$ --eval"),
-    Starting { names: "cargo", short: "", long: "config", words: "", verbs: "watch make" },
-    Starting {
+    OptionSet { names: "cargo", short: "", long: "config", words: "", verbs: "watch make" },
+    OptionSet {
         names: "npm pnpm yarn bun",
         short: "",
         long: "script-shell node-options",
@@ -102,7 +106,7 @@ const ALWAYS: &str = "gdb lldb ed expect dc m4 screen tmux at batch bwrap fireja
     qemu-aarch64 wine kcov";
 
 /// What starts other programs, by the name of the program; nothing stands for whatever it is told.
-static BY_NAME: LazyLock<HashMap<&str, Option<&Starting>>> = LazyLock::new(|| {
+static BY_NAME: LazyLock<HashMap<&str, Option<&OptionSet>>> = LazyLock::new(|| {
     let always = ALWAYS.split_whitespace().map(|name| (name, None));
     let some = STARTING
         .iter()
@@ -114,7 +118,7 @@ static BY_NAME: LazyLock<HashMap<&str, Option<&Starting>>> = LazyLock::new(|| {
 pub(super) fn starts(call: &Call) -> bool {
     let name = call.name();
     match BY_NAME.get(name) {
-        Some(None) => true,
+        Some(None) => !risky_programs::only_reads(call),
         Some(Some(starting)) => call.has_more || starting.fits(call),
         None => false,
     }
@@ -128,8 +132,13 @@ pub(super) fn is_one(text: &str) -> bool {
     name.len() > 2 && (names(others, name) || STARTING.iter().any(|starting| names(starting.long, name)))
 }
 
-impl Starting {
-    fn fits(&self, call: &Call) -> bool {
+impl OptionSet {
+    /// Whether this is about the program of that name.
+    pub(super) fn is_of(&self, name: &str) -> bool {
+        names(self.names, name)
+    }
+
+    pub(super) fn fits(&self, call: &Call) -> bool {
         let verb = call.verb();
         let fits = |text: &str| match text.strip_prefix("--") {
             Some("") => false,

@@ -29,6 +29,9 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
     if !first.starts_with('-') && first.contains(['I', 'F']) {
         unwrapped.findings.push(Finding::opaque("an option of `tar` that starts a program"));
     }
+    if !first.starts_with('-') && first.contains(['P', 'U']) {
+        unwrapped.findings.push(Finding::risk("writes where the archive says, over what is there"));
+    }
     let mut archives = valued(call, "f", &["file"]);
     if !first.starts_with('-') && first.contains('f') {
         archives.extend(call.arguments().get(1).cloned());

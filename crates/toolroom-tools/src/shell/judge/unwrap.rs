@@ -5,6 +5,7 @@ use super::feed::Feed;
 use super::finding::Finding;
 use super::interpreters;
 use super::paths::{is_secret, may_be_startup};
+use super::reading_commands::only_tells;
 use super::started_by;
 use super::value::{UNKNOWN, Value};
 use super::variables;
@@ -26,7 +27,7 @@ impl Unwrapped {
         Self { findings: vec![finding], ..Self::default() }
     }
 
-    fn call(call: Option<Call>) -> Self {
+    pub(super) fn call(call: Option<Call>) -> Self {
         Self { calls: call.into_iter().collect(), ..Self::default() }
     }
 }
@@ -38,6 +39,9 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
         return interpreters::shell(call);
     }
     match name {
+        _ if wrapper(name).is_some_and(|wrapper| wrapper.name != "exec") && only_tells(call) => {
+            Unwrapped::default()
+        }
         "env" => env(call),
         "command" if only_looks_up(call) => Unwrapped::default(),
         "xargs" | "gxargs" => xargs(call),
@@ -235,7 +239,14 @@ fn xargs(call: &Call) -> Unwrapped {
     if call.has_more && at >= call.arguments().len() {
         return Unwrapped::found(Finding::opaque(UNCLEAR));
     }
-    Unwrapped::call(filled(call, at, call.arguments().len(), &marks))
+    let mut unwrapped = Unwrapped::call(filled(call, at, call.arguments().len(), &marks));
+    // The names that it hands on may stand in the line itself.
+    if let Feed::Text(Some(text)) | Feed::Pipe { text: Some(text), .. } = &call.feed
+        && text.split_whitespace().any(|word| is_secret(&Value::plain(word)))
+    {
+        unwrapped.findings.push(Finding::touch("a file that holds secrets"));
+    }
+    unwrapped
 }
 
 /// The command between two arguments, with marks in place of which something unknown will stand.

@@ -5,6 +5,16 @@ use crate::shell::grammar::{Braces, Parameter, Piece, alternatives};
 /// Stands for a part that is not known. No text that is read can hold it.
 pub(super) const UNKNOWN: char = '\u{fffc}';
 
+/// How the parts of a word come about that are not written out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Origin {
+    /// From variables, or from what commands list.
+    #[default]
+    Listed,
+    /// The line itself puts it together, as with `printf`, so it may name anything.
+    Composed,
+}
+
 /// A word as far as it is known. `~` at the start is the home folder; a quoted one is written `./~`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Value {
@@ -16,6 +26,7 @@ pub(super) struct Value {
     pub(super) is_glob: bool,
     /// A part of it is what a download or a decoder printed.
     pub(super) is_fetched: bool,
+    pub(super) origin: Origin,
     /// What braces make of it, as far as that is known.
     pub(super) alternatives: Vec<String>,
 }

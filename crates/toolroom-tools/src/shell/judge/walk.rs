@@ -10,11 +10,11 @@ use super::feed::{self, Feed};
 use super::finding::{Finding, Weight};
 use super::folder::Folder;
 use super::interpreters::is_portable;
-use super::paths::normal;
+use super::paths::{is_one_file_inside, normal};
 use super::report::{Judged, Reason, Run};
 use super::settings::{Security, Settings};
 use super::unwrap::{self, Unwrapped};
-use super::value::Value;
+use super::value::{Origin, Value};
 use super::{danger, risk};
 use crate::shell::grammar::{Place, Script, parse};
 
@@ -54,6 +54,16 @@ pub(super) struct Around<'t> {
     pub(super) is_beside: bool,
 }
 
+/// Where the commands of a line go with `cd`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum FolderChange {
+    Nowhere,
+    /// Below the folder in which the line begins.
+    Below,
+    /// Elsewhere, or nobody knows where.
+    Outside,
+}
+
 pub(super) struct Walk<'s> {
     settings: &'s Settings,
     reasons: Vec<(Weight, Reason)>,
@@ -72,8 +82,12 @@ pub(super) struct Walk<'s> {
     started: Vec<(String, String, Place)>,
     /// Where the command runs that is walked.
     pub(super) folder: Folder,
-    /// Some command goes elsewhere, so a file has more names than one.
-    changes_folder: bool,
+    /// How far its commands go. Once one goes anywhere, a file has more names than one.
+    folder_change: FolderChange,
+    /// A file was removed unasked.
+    has_removed: bool,
+    /// Whether the word that is walked is put together by the line itself.
+    pub(super) word_origin: Origin,
     /// Some text of it holds a substitution that nobody has run yet.
     pub(super) holds_code: bool,
     /// Some part of it takes texts for numbers.
@@ -95,7 +109,9 @@ impl<'s> Walk<'s> {
             written: BTreeSet::new(),
             started: Vec::new(),
             folder: Folder::default(),
-            changes_folder: false,
+            folder_change: FolderChange::Nowhere,
+            has_removed: false,
+            word_origin: Origin::default(),
             holds_code: false,
             counts: false,
         }
@@ -179,7 +195,14 @@ impl<'s> Walk<'s> {
             }
             let Unwrapped { calls, texts, findings, files } = unwrap::unwrap(&call);
             let dangers = danger::findings(&call, &self.folder);
-            let findings = findings.into_iter().chain(dangers).chain(risk::findings(&call));
+            let may_remove = depth == 0
+                && self.text_depth == 0
+                && self.folder_change != FolderChange::Outside
+                && !self.has_removed;
+            let removes = may_remove && risk::removes_one_file(&call);
+            self.has_removed |= removes;
+            let risks = risk::findings(&call, &self.folder, removes);
+            let findings = findings.into_iter().chain(dangers).chain(risks);
             findings.for_each(|finding| told(self, finding));
             for text in texts {
                 match text.known() {
@@ -208,7 +231,12 @@ impl<'s> Walk<'s> {
             }
             if let Some(folder) = self.folder.after(&call) {
                 self.folder = folder;
-                self.changes_folder = true;
+                let is_below = matches!(call.arguments(), [to] if is_one_file_inside(to) && to.text != "-");
+                self.folder_change = self.folder_change.max(if is_below {
+                    FolderChange::Below
+                } else {
+                    FolderChange::Outside
+                });
             }
             open.extend(calls.into_iter().map(|inner| (inner, depth + 1)));
         }
@@ -230,6 +258,12 @@ impl<'s> Walk<'s> {
     pub(super) fn is_fetched_since(&self, from: usize) -> bool {
         let programs = self.runs.iter().skip(from).filter_map(|run| run.program.as_deref());
         programs.into_iter().any(|program| feed::is_fetched(program.rsplit('/').next().unwrap_or(program)))
+    }
+
+    /// Whether what was walked since then begins with a command that lists what is there.
+    pub(super) fn lists_since(&self, from: usize) -> bool {
+        let first = self.runs.get(from).and_then(|run| run.program.as_deref());
+        first.is_some_and(|program| feed::is_listing(program.rsplit('/').next().unwrap_or(program)))
     }
 
     /// A variable that is set for one program; an allow-list says nothing of it.
@@ -278,11 +312,11 @@ impl<'s> Walk<'s> {
             self.tell(Finding::opaque(why), "", Place::default());
         }
         let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-        if self.changes_folder {
+        if self.folder_change != FolderChange::Nowhere {
             self.written = self.written.iter().map(|path| name(path)).collect();
         }
         for (file, command, place) in std::mem::take(&mut self.started) {
-            let file = if self.changes_folder { name(&file) } else { file };
+            let file = if self.folder_change != FolderChange::Nowhere { name(&file) } else { file };
             if self.written.contains(&file) {
                 self.tell(Finding::opaque("runs a file that the same line writes"), &command, place);
             }

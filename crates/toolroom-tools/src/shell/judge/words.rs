@@ -2,9 +2,9 @@
 
 use super::feed::Feed;
 use super::finding::Finding;
-use super::value::Value;
+use super::value::{Origin, Value};
 use super::walk::{Around, Walk};
-use super::{starting_options, variables};
+use super::{paths, starting_options, variables};
 use crate::shell::grammar::{Assignment, Piece, Place};
 
 impl Walk<'_> {
@@ -41,6 +41,7 @@ impl Walk<'_> {
             let why = "an option that starts programs, kept for later";
             self.tell(Finding::opaque(why), &value.shown(), place);
         }
+        self.report_secret_name(value, place);
         if variables::is_command(name) {
             match value.known() {
                 Some(_) => self.run_text(text, &Feed::Inherited, place),
@@ -49,12 +50,21 @@ impl Walk<'_> {
         }
     }
 
+    /// A word that is kept for later, when it is seen no more.
+    pub(super) fn report_secret_name(&mut self, value: &Value, place: Place) {
+        if paths::is_secret(value) {
+            self.tell(Finding::touch("a file that holds secrets"), &value.shown(), place);
+        }
+    }
+
     /// A word, once the commands in it are walked.
     pub(super) fn value(&mut self, pieces: &[Piece], place: Place, around: Around<'_>) -> Value {
         let from = self.runs.len();
+        let outer = std::mem::take(&mut self.word_origin);
         self.expansions(pieces, place, around);
         let mut value = Value::of(pieces);
         value.is_fetched = self.runs.len() > from && self.is_fetched_since(from);
+        value.origin = std::mem::replace(&mut self.word_origin, outer);
         self.holds_code |= holds_code(&value.text);
         if runs_in_arithmetic(&value.text) {
             let why = "a text that would run as a command wherever a number is expected";
@@ -104,6 +114,9 @@ impl Walk<'_> {
                     }
                     self.expansions(parameter.subscript.as_deref().unwrap_or_default(), place, around);
                     self.expansions(&parameter.operand, place, around);
+                    if paths::is_secret(&Value::of(&parameter.operand)) {
+                        self.word_origin = Origin::Composed;
+                    }
                     if matches!(parameter.operator, "=" | ":=") {
                         self.sets(&parameter.name, place);
                     }
@@ -114,12 +127,18 @@ impl Walk<'_> {
                         self.tell(Finding::opaque(why), &parameter.name, place);
                     }
                 }
-                Piece::Substitution(script) | Piece::Process { script, .. } => {
+                Piece::Substitution(script) => {
+                    let from = self.runs.len();
                     self.apart(script, &Feed::Inherited, around);
+                    if !self.lists_since(from) {
+                        self.word_origin = Origin::Composed;
+                    }
                 }
+                Piece::Process { script, .. } => self.apart(script, &Feed::Inherited, around),
                 Piece::Elements(words) => {
                     for word in words {
-                        self.value(&word.pieces, word.place, around);
+                        let value = self.value(&word.pieces, word.place, around);
+                        self.report_secret_name(&value, word.place);
                     }
                 }
             }

@@ -172,6 +172,7 @@ pub(super) const BEHIND_A_VERB: &[(&str, &[&str])] = &[
     ("conda", &["run"]),
     ("mamba", &["run"]),
     ("bundle", &["exec"]),
+    ("bundler", &["exec"]),
     ("rbenv", &["exec"]),
     ("pyenv", &["exec"]),
     ("nodenv", &["exec"]),

@@ -1,0 +1,54 @@
+//! Where programs write: archives that are unpacked elsewhere, and files of the system.
+
+use super::call::Call;
+use super::finding::Finding;
+use super::folder::Folder;
+use super::paths::{is_outside, is_root, is_system};
+use super::started_by::valued;
+
+/// Programs that write many files into a folder, and the options that name it.
+const UNPACKING: &[(&str, &str, &[&str])] = &[
+    ("tar gtar bsdtar", "C", &["directory", "one-top-level"]),
+    ("unzip cabextract", "d", &["directory"]),
+    ("cpio bsdcpio", "D", &["directory"]),
+    ("7z 7za 7zr 7zz", "o", &[]),
+    ("unar", "o", &[]),
+    ("patch", "d", &["directory"]),
+    ("unsquashfs", "d", &["dest"]),
+    ("jar", "C", &[]),
+    ("unrar rar dpkg-deb", "", &[]),
+];
+
+/// Programs that write each file they are given.
+const WRITING: &str = "tee touch mkdir rmdir chmod mv install mkfifo patch";
+
+/// Programs that write the last file they are given, or into the folder behind `-t`.
+const COPYING: &str = "cp ln rsync";
+
+/// Programs that write the file behind `-o`.
+const MAKING: &str = "sort gcc g++ cc c++ clang clang++ go rustc ld patch shuf";
+
+/// What speaks against where a call writes. `folder` is where it runs.
+pub(super) fn findings(call: &Call, folder: &Folder) -> Option<Finding> {
+    let name = call.name();
+    let is_one = |names: &str| names.split(' ').any(|each| each == name);
+    if let Some((_, short, long)) = UNPACKING.iter().find(|(names, ..)| is_one(names)) {
+        let last = call.operands().skip(1).last().filter(|_| short.is_empty());
+        let targets = valued(call, short, long);
+        let leads_out = targets.iter().chain(last).any(is_outside) || folder.is_of_the_system();
+        if leads_out {
+            return Some(Finding::risk("unpacks files outside of the folder it runs in"));
+        }
+    }
+    let is_in_place = matches!(name, "sed" | "gsed") && call.has_option("i", &["in-place"]);
+    let writes = if is_one(WRITING) || is_in_place {
+        call.operands().any(is_system)
+    } else if is_one(COPYING) {
+        let last = call.operands().last();
+        let into = valued(call, "t", &["target-directory"]);
+        last.into_iter().chain(&into).any(|value| is_system(value) || name == "rsync" && is_root(value))
+    } else {
+        is_one(MAKING) && valued(call, "o", &["output"]).iter().any(is_system)
+    };
+    writes.then(|| Finding::risk("writes a file of the system"))
+}
