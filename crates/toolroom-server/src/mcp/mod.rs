@@ -49,7 +49,7 @@ pub(crate) use message::{Id, Message, NoMessage, Request, error_text, notificati
 pub(crate) use peer::{Asker, Client, Peer, Place};
 pub(crate) use refusal::Refusal;
 pub(crate) use running::Working;
-pub(crate) use session::{Session, source_id};
+pub(crate) use session::Session;
 pub(crate) use told::Told;
 pub(crate) use undertakings::{GoingOn, Undertakings};
 pub(crate) use version::{MODERN, Version};

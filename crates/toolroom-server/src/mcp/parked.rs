@@ -15,7 +15,6 @@ use toolroom::scope::Scope;
 use super::approval::is_about;
 use super::call::{ENTRANCE, Wish};
 use super::desk::Desk;
-use super::peer::Peer;
 use super::refusal::Refusal;
 
 /// How long is gone by what was read. Another process may have parked something meanwhile; people do not answer sooner.

@@ -14,7 +14,7 @@ use super::ability::{Abilities, Ability};
 use super::params::{CAPABILITIES, Meta, VERSION};
 use super::progress::Level;
 use super::refusal::Refusal;
-use super::session::Session;
+use super::session::{Session, source_id};
 use super::version::Era;
 use super::voice::Voice;
 use crate::identity::{Caller, Permission};

@@ -256,7 +256,7 @@ impl Sessions {
 }
 
 /// A fresh name for where the calls of a session, or of this process, come from.
-pub(crate) fn source_id() -> Arc<str> {
+pub(super) fn source_id() -> Arc<str> {
     format!("mcp_{}", SystemClock.random_id().simple()).into()
 }
 

@@ -459,7 +459,7 @@ async fn one_switch_is_for_all_of_them() {
 #[tokio::test]
 async fn writing_runs_unasked_and_bringing_up_counts_as_private() {
     let house = House::new();
-    let wary = Provenance { private: false, untrusted: true, outward: true };
+    let wary = Provenance { untrusted: true, outward: true, ..Provenance::NONE };
     let call = async |tool: &str, arguments: Value| {
         house.room.call(request(&anna(), tool, arguments).provenance(wary)).await.outcome
     };

@@ -186,7 +186,7 @@ impl Toolroom {
             thread: Some(origin),
             destination: Some(destination),
             call: request.call.clone(),
-            by: request.by,
+            by: request.by.answerer(),
             at: self.clock.now(),
         }))
     }

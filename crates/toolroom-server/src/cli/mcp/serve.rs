@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use serde_json::Map;
 use tokio_util::sync::CancellationToken;
 use toolroom_host::interrupt::Interrupts;
 
