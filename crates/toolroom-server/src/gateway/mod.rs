@@ -40,11 +40,13 @@ pub(crate) fn gateway(
     vault: &Arc<Vault>,
     catalog: &Arc<Catalog>,
     openings: &[Opening],
+    disk_bytes: u64,
 ) -> Gateway {
     let grounds = Grounds {
         workspace: files.workspace(LOCAL_PROJECT).path().to_owned(),
         hidden: vec![folders.config.clone(), folders.data.clone()],
         homes: folders.data.join(SERVERS),
+        disk_bytes,
         openings: openings.to_vec(),
     };
     let around = Surroundings {

@@ -96,7 +96,13 @@ async fn a_list_that_comes_too_slowly_is_not_waited_for() {
         kept: Arc::new(store.clone()),
         safe: Arc::new(Empty),
         supervisor: Supervisor::new(binary()),
-        grounds: Grounds { workspace: place.clone(), hidden: Vec::new(), homes: place, openings: Vec::new() },
+        grounds: Grounds {
+            workspace: place.clone(),
+            hidden: Vec::new(),
+            homes: place,
+            disk_bytes: 1_000_000,
+            openings: Vec::new(),
+        },
         clock,
         catalog: Arc::downgrade(&catalog),
     };

@@ -82,8 +82,12 @@ impl Cell {
             return Ok(None);
         }
         let sandbox = self.sandbox().await?.clone();
-        let mut profile =
-            Profile { hidden: terms.hidden.clone(), home: terms.home.clone(), ..Profile::bare() };
+        let mut profile = Profile {
+            hidden: terms.hidden.clone(),
+            home: terms.home.clone(),
+            temporary_bytes: terms.disk_bytes,
+            ..Profile::bare()
+        };
         let own = (workspace.path(), Access::Writable);
         for (folder, access) in [own].into_iter().chain(workspace.further_folders()) {
             match (access, &terms.profile) {
