@@ -82,7 +82,9 @@ impl Disk {
                 self.allowance = (self.bound - added).max(self.bound / STEPS);
                 false
             }
-            Some(_) | None => true,
+            Some(_) => true,
+            // Once it has ended nobody is left to write more.
+            None => !living.is_empty(),
         }
     }
 

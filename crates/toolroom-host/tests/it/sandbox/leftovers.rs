@@ -13,9 +13,10 @@ use crate::process::bench::{Bench, LANDLOCK};
 use crate::process::{BOUND, helper, until};
 
 /// Closes, nests and hides what it leaves in its temporary folder, in every way.
-const STUBBORN: &str = "echo $TMPDIR; cd $TMPDIR; mkdir -p a/b c/d; echo x > a/b/file; echo x > c/d/file; \
-    chmod 000 a/b; chmod 000 a; chmod 555 c/d; chmod 444 c; mkdir e; chmod 111 e; ln -s / root; mkfifo pipe; \
-    mkdir deep; cd deep; perl -e 'for (1..1500) { mkdir \"d\"; chdir \"d\" }'; cd $TMPDIR; chmod 000 $TMPDIR/.. $TMPDIR; true";
+const STUBBORN: &str = "echo $TMPDIR; cd $TMPDIR; mkdir deep; cd deep; \
+    perl -e 'for (1..1500) { mkdir \"d\"; chdir \"d\" }'; cd $TMPDIR; mkdir -p a/b c/d; echo x > a/b/file; \
+    echo x > c/d/file; chmod 000 a/b; chmod 000 a; chmod 555 c/d; chmod 444 c; mkdir e; chmod 111 e; ln -s / root; \
+    mkfifo pipe; chmod 000 $TMPDIR/.. $TMPDIR; true";
 
 /// The folder of ours around the temporary folder that a program told.
 fn around(told: &str) -> PathBuf {
