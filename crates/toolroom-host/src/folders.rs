@@ -174,16 +174,6 @@ pub fn remove_private(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// A new folder of ours in `/tmp`, which nobody else enters. Whoever makes it removes it.
-#[expect(clippy::disallowed_types, reason = "this is the door: our own folders")]
-pub(crate) fn make_passing() -> io::Result<PathBuf> {
-    let mut name = [0; 12];
-    getrandom::fill(&mut name)?;
-    let folder = PathBuf::from(format!("/tmp/toolroom-{}", hex::encode(name)));
-    std::fs::DirBuilder::new().mode(PRIVATE_FOLDER).create(&folder)?;
-    Ok(folder)
-}
-
 fn absolute(variable: &'static str, path: PathBuf) -> Result<PathBuf, FoldersError> {
     if path.is_absolute() { Ok(path) } else { Err(FoldersError::Relative { variable, path }) }
 }

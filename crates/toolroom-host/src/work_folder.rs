@@ -1,10 +1,20 @@
 //! A folder for work in progress, which goes with whoever made it.
 
+use std::fs::{DirEntry, Permissions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::folders::{Folders, PRIVATE_FOLDER, make_private};
+use crate::owner::give_to;
+use crate::process::change_mode;
+use crate::sandbox::User;
+
+/// Where paths are short, whatever the environment says.
+const PASSING: &str = "/tmp";
+
+/// Another user can go through, and see nothing.
+const PASSABLE: u32 = 0o711;
 
 const PREFIX: &str = ".toolroom-";
 const SUFFIX: &str = ".work";
@@ -32,6 +42,28 @@ impl WorkFolder {
     #[expect(clippy::disallowed_methods, reason = "this is the door: where temporary files belong")]
     pub fn temporary() -> io::Result<Self> {
         Self::below(&std::env::temp_dir())
+    }
+
+    /// A new one, empty, with a short path.
+    pub(crate) fn passing() -> io::Result<Self> {
+        sweep()?;
+        Self::below(Path::new(PASSING))
+    }
+
+    /// A folder in it for this user, whom it lets through.
+    #[expect(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "this is the door: our own folders"
+    )]
+    pub(crate) fn inner(&self, name: &str, user: Option<User>) -> io::Result<PathBuf> {
+        let path = self.path.join(name);
+        std::fs::DirBuilder::new().mode(PRIVATE_FOLDER).create(&path)?;
+        if let Some(user) = user {
+            give_to(user, &path)?;
+            std::fs::set_permissions(&self.path, Permissions::from_mode(PASSABLE))?;
+        }
+        Ok(path)
     }
 
     #[expect(
@@ -62,6 +94,59 @@ impl WorkFolder {
     }
 }
 
+/// Removes what processes that were killed left among temporary files.
+pub(crate) fn sweep() -> io::Result<()> {
+    clear_away(Path::new(PASSING))
+}
+
+/// Removes a folder with everything in it, however deep it is and whatever is closed to its owner. Links are not followed.
+/// Folders inside are brought up one by one, as neither paths nor descriptors reach any depth.
+#[expect(clippy::disallowed_methods, reason = "this is the door: our own folders")]
+fn remove_whole(folder: &Path) -> io::Result<()> {
+    let open = |path: &Path| match is_open(path) {
+        true => Ok(()),
+        false => change_mode(folder, path, |mode| mode | PRIVATE_FOLDER).map(drop),
+    };
+    let entries = |path: &Path| -> io::Result<Vec<(PathBuf, bool)>> {
+        open(path)?;
+        let entry = |entry: io::Result<DirEntry>| {
+            let entry = entry?;
+            Ok((entry.path(), entry.file_type()?.is_dir()))
+        };
+        std::fs::read_dir(path)?.map(entry).collect()
+    };
+    let mut random = [0; 8];
+    getrandom::fill(&mut random)?;
+    let mut names = (0_u64..).map(|count| folder.join(format!("{}-{count}", hex::encode(random))));
+    loop {
+        let outer = entries(folder)?;
+        if outer.is_empty() {
+            return std::fs::remove_dir(folder);
+        }
+        for (path, is_folder) in outer {
+            if !is_folder {
+                std::fs::remove_file(path)?;
+                continue;
+            }
+            for (inner, is_folder) in entries(&path)? {
+                match names.next().filter(|_| is_folder) {
+                    Some(name) => {
+                        open(&inner)?;
+                        std::fs::rename(inner, name)?;
+                    }
+                    None => std::fs::remove_file(inner)?,
+                }
+            }
+            std::fs::remove_dir(path)?;
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door: our own folders")]
+fn is_open(folder: &Path) -> bool {
+    folder.symlink_metadata().is_ok_and(|found| found.mode() & PRIVATE_FOLDER == PRIVATE_FOLDER)
+}
+
 /// Removes what nobody works in any more.
 #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "this is the door: our own folders")]
 fn clear_away(folder: &Path) -> io::Result<()> {
@@ -69,24 +154,28 @@ fn clear_away(folder: &Path) -> io::Result<()> {
         let entry = entry?;
         let name = entry.file_name();
         let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
-        if !is_ours || !entry.file_type()?.is_dir() {
+        // It may be gone by now.
+        let Ok(found) = entry.metadata() else { continue };
+        if !is_ours || !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
             continue;
         }
-        // Somebody else may be faster, or it belongs to another user: either way it is not ours to complain.
+        // A program of the same user may have closed it. Another process of ours may be faster.
+        if !is_open(&entry.path()) {
+            drop(change_mode(&entry.path(), &entry.path(), |mode| mode | PRIVATE_FOLDER));
+        }
         if let Ok(lock) = std::fs::File::open(entry.path())
             && lock.try_lock().is_ok()
         {
-            drop(std::fs::remove_dir_all(entry.path()));
+            drop(remove_whole(&entry.path()));
         }
     }
     Ok(())
 }
 
 impl Drop for WorkFolder {
-    #[expect(clippy::disallowed_methods, reason = "this is the door: our own folders")]
     fn drop(&mut self) {
         // What cannot be removed now is a leftover for the next one.
-        drop(std::fs::remove_dir_all(&self.path));
+        drop(remove_whole(&self.path));
     }
 }
 

@@ -141,6 +141,8 @@ impl App {
         });
         let files = Arc::new(projects(&folders, &config.config)?);
         let everywhere = openings.everywhere().to_vec();
+        let commands = command_terms(&folders, &config.config.policy);
+        let disk_bytes = commands.disk_bytes;
         let doors = Doors {
             checkup: Some(Arc::clone(&checkup)),
             files: Some(Arc::clone(&files)),
@@ -148,7 +150,7 @@ impl App {
             spending: Some(Arc::clone(&storage) as _),
             lasting: Some(Arc::clone(&lasting)),
             ssh: Some(Arc::new(SshHome::new(&folders.data.join(COMMANDS_HOME)))),
-            commands: command_terms(&folders, &config.config.policy),
+            commands,
             openings,
             engines: Some(Arc::new(ConfiguredEngines::new(config.config.search.clone(), Arc::clone(&vault)))),
             location: location(&config.config.location),
@@ -159,7 +161,7 @@ impl App {
         };
         let (catalog, machine) = full_catalog(Arc::clone(&storage), limits, doors, register)?;
         let machine = Machine::new(machine, store.clone());
-        let gateway = Arc::new(gateway(&folders, &files, &store, &vault, &catalog, &everywhere));
+        let gateway = Arc::new(gateway(&folders, &files, &store, &vault, &catalog, &everywhere, disk_bytes));
         gateway.settle().await?;
         for UnreadableServer { name, why } in store.unreadable(&ProjectId::default()).await? {
             tracing::warn!(server = name, why, "the entry of a server cannot be read, and it is not used");
@@ -287,6 +289,7 @@ fn command_terms(folders: &Folders, policy: &PolicyKeys) -> CommandTerms {
     CommandTerms {
         judged: policy.judging(),
         profile: policy.exec_sandbox.0.clone(),
+        disk_bytes: policy.disk_bytes(),
         hidden: vec![folders.config.clone(), folders.data.clone()],
         home: Some(folders.data.join(COMMANDS_HOME)),
     }

@@ -22,7 +22,7 @@ use super::opening::Opening;
 use super::place::Place;
 use super::reach::Reach;
 use super::resolve::{Resolve, SystemResolver};
-use crate::folders::make_passing;
+use crate::work_folder::WorkFolder;
 
 /// Connections at the same time; further ones wait.
 const AT_ONCE: usize = 64;
@@ -39,7 +39,7 @@ const HEAD: Duration = Duration::from_secs(30);
 /// A proxy, until it is dropped.
 #[derive(Debug)]
 pub struct Proxy {
-    folder: PathBuf,
+    _folder: WorkFolder,
     socket: PathBuf,
     rules: Rules,
     serving: JoinHandle<()>,
@@ -81,11 +81,11 @@ impl Proxy {
         let hosts = Hosts::of(hosts.to_vec(), Arc::clone(&resolver));
         let rules = Rules { hosts: Arc::new(Mutex::new(hosts)), resolver };
         // The path of a socket must be short, so it is not among our data.
-        let folder = make_passing()?;
-        let socket = folder.join("proxy");
+        let folder = WorkFolder::passing()?;
+        let socket = folder.path().join("proxy");
         let listener = tokio::net::UnixListener::bind(&socket)?;
         let serving = tokio::spawn(serve(listener, rules.clone()));
-        Ok(Self { folder, socket, rules, serving })
+        Ok(Self { socket, rules, serving, _folder: folder })
     }
 
     /// Leads to this host as well, from now on.
@@ -109,12 +109,8 @@ impl Proxy {
 }
 
 impl Drop for Proxy {
-    #[expect(clippy::disallowed_methods, reason = "this is the door: our own socket")]
     fn drop(&mut self) {
         self.serving.abort();
-        // What stays is an empty folder with a socket that nobody answers.
-        drop(std::fs::remove_file(&self.socket));
-        drop(std::fs::remove_dir(&self.folder));
     }
 }
 

@@ -41,8 +41,8 @@ pub enum Cause {
     Stopped,
     /// It reached a limit.
     Limit(Limit),
-    /// It changed, or made, a file in its folder that is protected by its confinement. That has been put back; what it
-    /// wrote stands beside it under another name.
+    /// It changed, or made, a file in its folder that is protected by its confinement, or closed a folder that is watched.
+    /// That has been put back; what it wrote stands beside it under another name.
     Trespass,
 }
 
@@ -61,6 +61,10 @@ pub enum Limit {
     Output,
     /// Length of a file.
     FileBytes,
+    /// Folders it made where repositories are watched.
+    Folders,
+    /// Bytes it added to disks.
+    Disk,
 }
 
 /// What a program and its descendants took.

@@ -73,19 +73,96 @@ const ADDRESSES: [&str; 2] = ["remote.pushurl", "remote.url"];
 /// Where the files of a repository are.
 const PLACE: &str = "core.worktree";
 
+/// Settings that are doubtful, and name no file that git would run unasked: a person names aliases and tools, other files
+/// are only read. As `section.key`, or a whole section.
+const NO_PROGRAMS: [&str; 19] = [
+    "alias",
+    "blame.ignorerevsfile",
+    "branch",
+    "browser",
+    "color",
+    "commit.template",
+    "core.attributesfile",
+    "core.excludesfile",
+    "difftool",
+    "format",
+    "gpg.allowedsignersfile",
+    "guitool",
+    "http",
+    "mailmap",
+    "mergetool",
+    "sendemail",
+    "url",
+    "user",
+    "web",
+];
+
+/// Words of one setting that are looked at.
+const MAX_WORDS: usize = 64;
+
 /// A setting that is not known to be harmless.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Setting {
     /// It may run something.
-    Runs(String),
+    Runs(Program),
     /// It names this place.
     Place(String),
+}
+
+/// What a setting may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Program {
+    /// The whole setting.
+    pub(super) text: String,
+    /// The words in it that may be paths.
+    pub(super) words: Vec<String>,
+    /// Whether they may be a folder of hooks.
+    pub(super) is_hooks: bool,
+    /// Whether they may be files with more settings.
+    pub(super) is_include: bool,
+}
+
+impl Program {
+    fn of(section: &str, key: &str, value: &str, line: &str) -> Self {
+        let name = format!("{section}.{key}");
+        let is_none = NO_PROGRAMS.iter().any(|none| *none == section || *none == name);
+        let is_include = section.starts_with("include");
+        let is_hooks = key == "hookspath";
+        let mut words = if is_none { Vec::new() } else { paths_in(line) };
+        if is_include || is_hooks {
+            words.extend(plain(value));
+        }
+        words.truncate(MAX_WORDS);
+        Self { text: format!("{section} {line}"), words, is_hooks, is_include }
+    }
+
+    /// A text that is not understood, with everything it may mean.
+    fn anything(text: &str, told: String) -> Self {
+        let words = paths_in(text).into_iter().take(MAX_WORDS).collect();
+        Self { text: told, words, is_hooks: true, is_include: true }
+    }
+}
+
+/// Words with a slash or a dot in them. Without, they name programs in `PATH`, options, or words of a language.
+fn paths_in(text: &str) -> Vec<String> {
+    let is_between = |c: char| c.is_whitespace() || "\"'`=;|&()<>!$".contains(c);
+    let words = text.split(is_between).map(|word| word.replace('\\', ""));
+    words.filter(|word| word.contains(['/', '.']) && !word.starts_with('-')).collect()
+}
+
+/// A value as one path: without quotes and escapes, with and without what may be a comment.
+fn plain(value: &str) -> Vec<String> {
+    let bare = |text: &str| text.replace(['"', '\\'], "").trim().to_owned();
+    let mut all = vec![bare(value), bare(value.split(['#', ';']).next().unwrap_or_default())];
+    all.dedup();
+    all.retain(|path| !path.is_empty());
+    all
 }
 
 /// The settings in this text that are not known to be harmless.
 pub(super) fn doubtful(text: &[u8]) -> Vec<Setting> {
     let Ok(text) = str::from_utf8(text) else {
-        return vec![Setting::Runs(hex::encode(text))];
+        return vec![Setting::Runs(Program::anything(&String::from_utf8_lossy(text), hex::encode(text)))];
     };
     let mut section = String::new();
     let mut found = Vec::new();
@@ -98,6 +175,11 @@ pub(super) fn doubtful(text: &[u8]) -> Vec<Setting> {
         if !rest.is_empty() && !rest.starts_with(['#', ';']) {
             found.extend(judged(&section, rest));
         }
+    }
+    // A value that goes on in the next line was taken for two settings.
+    let is_continued = |one: &Setting| matches!(one, Setting::Runs(program) if program.text.ends_with('\\'));
+    if found.iter().any(is_continued) {
+        found.push(Setting::Runs(Program::anything(text, "lines that go on".to_owned())));
     }
     found
 }
@@ -118,14 +200,15 @@ fn split_head(text: &str) -> Option<(String, &str)> {
 
 fn judged(section: &str, line: &str) -> Option<Setting> {
     let (key, value) = line.split_once('=').map_or((line, ""), |(key, value)| (key.trim(), value.trim()));
-    let name = format!("{section}.{}", key.to_ascii_lowercase());
+    let key = key.to_ascii_lowercase();
+    let name = format!("{section}.{key}");
     let is_plain = !value.contains(['\\', '"']);
     let is_harmless =
         HARMLESS.contains(&name.as_str()) || (ADDRESSES.contains(&name.as_str()) && !value.contains("::"));
     match (name == PLACE, is_plain && is_harmless) {
         (true, _) if is_plain => Some(Setting::Place(value.to_owned())),
         (_, true) => None,
-        (_, false) => Some(Setting::Runs(format!("{section} {line}"))),
+        (_, false) => Some(Setting::Runs(Program::of(section, &key, value, line))),
     }
 }
 

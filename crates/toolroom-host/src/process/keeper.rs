@@ -21,6 +21,7 @@ use super::order::Order;
 use super::output::{Kept, Stream};
 use super::running::Output;
 use super::wire::{self, KILL, STOP, Task, Word};
+use crate::work_folder::sweep;
 
 /// Taken from a pipe at once.
 const CHUNK: usize = 32 * 1024;
@@ -127,8 +128,13 @@ impl Keeper {
             drop(started.send(word));
             None
         };
-        if tokio::time::timeout(MARGIN, child.wait()).await.is_err() {
+        let left = tokio::time::timeout(MARGIN, child.wait()).await;
+        if left.is_err() {
             drop(child.kill().await);
+        }
+        if !matches!(left, Ok(Ok(status)) if status.success()) {
+            // It may have left temporary files. What cannot be removed now is removed at the next start.
+            drop(tokio::task::spawn_blocking(sweep).await);
         }
         ended.ok_or(ProcessError::HelperLost)
     }

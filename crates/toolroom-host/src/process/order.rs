@@ -55,6 +55,8 @@ pub struct Limits {
     pub output_bytes: Option<u64>,
     /// The length of each file it writes. A process that goes on is refused, and usually ended, by the system.
     pub file_bytes: Option<u64>,
+    /// What a confined program adds to the disks of the folders it may change. It is ended a moment after it was reached.
+    pub disk_bytes: Option<u64>,
     /// Descriptors each process may have open.
     pub open_files: Option<u64>,
 }
@@ -113,6 +115,7 @@ impl Default for Limits {
             processes: Some(512),
             output_bytes: Some(256 * 1024 * 1024),
             file_bytes: Some(4 * 1024 * 1024 * 1024),
+            disk_bytes: Some(2 * 1024 * 1024 * 1024),
             open_files: Some(4_096),
         }
     }

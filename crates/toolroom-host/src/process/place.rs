@@ -2,54 +2,68 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::path::PathBuf;
 
 use rustix::fs::Mode;
 use rustix::process::Uid;
 
+use super::disk::Disk;
+use super::end::{Cause, Limit};
+use super::family::Member;
 use super::keepsake::Keepsakes;
 use super::repositories::Repositories;
 use super::wire::{Refusal, Task};
 use crate::folders::make_passing;
 use crate::owner::give_to;
 use crate::sandbox::{Level, Marks, User};
+use crate::work_folder::WorkFolder;
+
+/// Files that settings of git lead to are closed beforehand up to this number; more are only watched.
+const MAX_REFERENCES: usize = 32;
+
+/// The folder for temporary files in one of ours.
+const TEMPORARY: &str = "tmp";
 
 /// What has to be seen to in the end. Dropping it removes temporary files.
 #[derive(Debug, Default)]
 pub(super) struct Place {
-    /// A folder for temporary files.
-    temporary: Option<PathBuf>,
+    /// Around a folder for temporary files.
+    temporary: Option<WorkFolder>,
     /// What must be as it was.
     keepsakes: Keepsakes,
     /// What must have nothing new to run.
     repositories: Option<Repositories>,
     /// Held until the program has ended.
     _marks: Marks,
+    /// What must not be filled.
+    disk: Option<Disk>,
 }
 
 impl Place {
     /// Makes what the program of this task needs, and tells the task where it is.
     pub(super) fn prepared(task: &mut Task) -> Result<Self, Refusal> {
         let Some(confinement) = &mut task.confinement else { return Ok(Self::default()) };
+        let shared = confinement.shared().cloned().collect();
+        let (repositories, references) = Repositories::of(shared, &task.git_owner);
+        confinement.lock(references.into_iter().take(MAX_REFERENCES));
         let keepsakes = Keepsakes::of(confinement.unguarded()).map_err(|source| {
             Refusal::Confinement(format!("what is protected in its folders cannot be remembered: {source}"))
         })?;
-        let repositories = Some(Repositories::of(confinement.shared().cloned().collect()));
         let marks = Marks::put(&confinement.unconfigured).map_err(|source| {
             Refusal::Confinement(format!("the folder of the configuration cannot be marked: {source}"))
         })?;
-        let mut place = Self { temporary: None, keepsakes, repositories, _marks: marks };
+        let mut place =
+            Self { keepsakes, repositories: Some(repositories), _marks: marks, ..Self::default() };
         if let Some(user) = confinement.user {
             give_pipes(user).map_err(Refusal::preparing)?;
         }
         if confinement.level() == Level::Landlock {
-            let folder = make_passing().map_err(Refusal::preparing)?;
-            place.temporary = Some(folder.clone());
-            if let Some(user) = confinement.user {
-                give_to(user, &folder).map_err(|error| Refusal::preparing(error.into()))?;
-            }
+            let work = WorkFolder::passing().map_err(Refusal::preparing)?;
+            // The folder around it is ours, so that the program cannot close it.
+            let folder = work.inner(TEMPORARY, confinement.user).map_err(Refusal::preparing)?;
+            place.temporary = Some(work);
             confinement.temporary = Some(folder);
         }
+        place.disk = task.limits.disk_bytes.map(|bound| Disk::of(confinement.folders(), bound));
         for (name, value) in confinement.variables() {
             task.variables.retain(|(there, _)| there != name);
             task.variables.push((name.to_owned(), value.into_os_string()));
@@ -57,27 +71,25 @@ impl Place {
         Ok(place)
     }
 
-    /// Whether something was changed that is protected.
-    pub(super) fn is_trespassed(&mut self) -> bool {
-        self.keepsakes.are_changed() || self.repositories.as_mut().is_some_and(Repositories::have_errands)
+    /// What speaks against the program that runs.
+    pub(super) fn finding(&mut self, living: &[Member]) -> Option<Cause> {
+        if self.disk.as_mut().is_some_and(|disk| disk.is_full(living)) {
+            return Some(Cause::Limit(Limit::Disk));
+        }
+        if self.keepsakes.are_changed() {
+            return Some(Cause::Trespass);
+        }
+        self.repositories.as_mut().and_then(Repositories::finding)
     }
 
-    /// Puts everything back, and gives whether something had to be. Nobody is left who could be in the way.
-    pub(super) fn put_back(&self) -> bool {
+    /// Puts everything back, and gives what spoke against the program. No process of it is left.
+    pub(super) fn put_back(&mut self) -> Option<Cause> {
         let is_changed = self.keepsakes.put_back();
-        self.repositories.as_ref().is_some_and(Repositories::put_back) || is_changed
-    }
-}
-
-impl Drop for Place {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the door: temporary files of a program that ended"
-    )]
-    fn drop(&mut self) {
-        if let Some(folder) = &self.temporary {
-            // No link in it is followed. What cannot be removed is in the folder that the system empties.
-            drop(std::fs::remove_dir_all(folder));
+        let finding = self.repositories.as_ref().and_then(Repositories::put_back);
+        let is_full = self.disk.as_mut().is_some_and(|disk| disk.is_full(&[]));
+        match is_changed {
+            true => Some(Cause::Trespass),
+            false => finding.or(is_full.then_some(Cause::Limit(Limit::Disk))),
         }
     }
 }

@@ -106,6 +106,20 @@ fn open(above: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
     rustix::fs::openat(&found, ".", FOLDER, Mode::empty())
 }
 
+/// Changes the mode of a folder at or below `root`, and gives the one it had.
+#[expect(clippy::disallowed_methods, reason = "this is the door: a folder that cannot be looked into")]
+pub(crate) fn change_mode(root: &Path, folder: &Path, change: impl Fn(u32) -> u32) -> io::Result<u32> {
+    let mut found = rustix::fs::openat(CWD, root, FOLDER.union(OFlags::PATH), Mode::empty())?;
+    for part in folder.strip_prefix(root).map_err(io::Error::other)? {
+        found = rustix::fs::openat(&found, part, FOLDER.union(OFlags::PATH), Mode::empty())?;
+    }
+    let mode = rustix::fs::fstat(&found)?.st_mode & 0o7777;
+    // By its number, as a path can be led elsewhere.
+    let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
+    rustix::fs::chmod(itself, Mode::from_raw_mode(change(mode)))?;
+    Ok(mode)
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is the door: a protected folder is made again")]
 fn make_folder(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o700))?;

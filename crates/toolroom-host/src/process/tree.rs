@@ -105,8 +105,10 @@ impl Tree {
                 let ours = if self.house.is_some() { 2 } else { 0 };
                 let living = family::some_descendants(std::process::id(), self.watch.enough(ours));
                 match self.watch.look(&living, ours, reaped_cpu()) {
-                    Verdict::Within(_) if self.place.is_trespassed() => return self.because(Cause::Trespass),
-                    Verdict::Within(rest) => look_at = time + rest,
+                    Verdict::Within(rest) => match self.place.finding(&living) {
+                        Some(cause) => return self.because(cause),
+                        None => look_at = time + rest,
+                    },
                     Verdict::Reached(limit) => return self.because(Cause::Limit(limit)),
                 }
             }
@@ -268,8 +270,8 @@ impl Tree {
             self.hear_from_inside();
         }
         let survivors = family::descendants(std::process::id()).len();
-        if self.place.put_back() {
-            self.because(Cause::Trespass);
+        if let Some(cause) = self.place.put_back() {
+            self.because(cause);
         }
         let status = self.status.unwrap_or(Status::Signalled(Signal::KILL.as_raw()));
         if self.cause == Cause::Itself {

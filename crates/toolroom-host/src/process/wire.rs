@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -11,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::end::{Cause, Status, Usage};
 use super::order::{Limits, Order};
+use crate::environment::path_variable;
 use crate::sandbox::Confinement;
 
 /// Far above any order that [`Order::check`] lets pass, whose bytes may become four characters each.
@@ -35,6 +37,26 @@ pub(super) struct Task {
     pub(super) limits: Limits,
     pub(super) confinement: Option<Confinement>,
     pub(super) grace: Duration,
+    pub(super) git_owner: GitOwner,
+}
+
+/// The person whose git may run what a program leaves: us.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct GitOwner {
+    pub(super) home: Option<PathBuf>,
+    /// Settings that hold in every repository.
+    pub(super) settings: Vec<PathBuf>,
+}
+
+impl GitOwner {
+    fn ourselves() -> Self {
+        let home = path_variable("HOME");
+        let own = path_variable("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+        let settings =
+            [own.map(|own| own.join("git/config")), home.as_ref().map(|home| home.join(".gitconfig"))];
+        let system = PathBuf::from("/etc/gitconfig");
+        Self { home, settings: settings.into_iter().flatten().chain([system]).collect() }
+    }
 }
 
 /// What the helper says: first that the program runs or why not, then how it ended.
@@ -102,6 +124,7 @@ impl Task {
             limits: order.limits,
             confinement: order.confinement.clone(),
             grace: order.grace,
+            git_owner: GitOwner::ourselves(),
         }
     }
 }

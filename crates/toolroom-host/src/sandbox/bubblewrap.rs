@@ -62,7 +62,7 @@ impl Confinement {
     }
 
     fn add_temporary(&self, options: &mut Options, folder: &str) {
-        let size = self.temporary_bytes.max(1).to_string();
+        let size = (self.temporary_bytes / 2).max(1).to_string();
         options.say(["--perms", "1777", "--size", size.as_str(), "--tmpfs", folder]);
     }
 

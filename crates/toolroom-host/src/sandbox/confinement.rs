@@ -152,6 +152,22 @@ impl Confinement {
         Ok(())
     }
 
+    /// Locks these as well, and pins the folders around them.
+    pub(crate) fn lock(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        for path in paths {
+            if self.locked.iter().any(|locked| path.starts_with(locked)) {
+                continue;
+            }
+            let folder = self.shared().find(|folder| path.starts_with(folder));
+            let around =
+                path.ancestors().skip(1).take_while(|above| folder.is_some_and(|folder| folder != above));
+            let around = around.filter(|above| protected::is_folder(above)).map(Path::to_owned);
+            let pinned: BTreeSet<PathBuf> = around.chain(self.pinned.iter().cloned()).collect();
+            self.pinned = pinned.into_iter().collect();
+            self.locked.push(path);
+        }
+    }
+
     /// The folders it may change in which others work, too.
     pub(crate) fn shared(&self) -> impl Iterator<Item = &PathBuf> {
         shared(&self.writable, self.home.as_ref())
@@ -161,6 +177,11 @@ impl Confinement {
     pub(crate) fn without_names(&self) -> Self {
         let (hidden, locked, watched, pinned) = Default::default();
         Self { hidden, locked, watched, pinned, ..self.clone() }
+    }
+
+    /// The folders on disks that it may change.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        self.writable.iter().chain(&self.temporary).cloned().collect()
     }
 
     /// What a program could change though it is protected, each path below the folder it lies in. In namespaces that is

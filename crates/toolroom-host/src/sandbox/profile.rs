@@ -19,7 +19,8 @@ pub struct Profile {
     pub home: Option<PathBuf>,
     /// Whom it may talk to.
     pub network: Network,
-    /// How much fits into what is gone when it ends, where the level can hold that.
+    /// How much fits into what is gone when it ends, half of it into `/tmp` and half into `/dev/shm`, where the level can
+    /// hold that.
     pub temporary_bytes: u64,
 }
 
@@ -46,7 +47,7 @@ impl Profile {
             programs_read: Vec::new(),
             home: None,
             network: Network::Off,
-            temporary_bytes: 1024 * 1024 * 1024,
+            temporary_bytes: 2 * 1024 * 1024 * 1024,
         }
     }
 

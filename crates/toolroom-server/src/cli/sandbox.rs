@@ -232,6 +232,8 @@ fn tell(ended: &Ended, sandbox: Option<&Sandbox>, named: &Named, output: &Output
         Cause::Limit(Limit::Processes) => "number of processes",
         Cause::Limit(Limit::Output) => "amount of output",
         Cause::Limit(Limit::FileBytes) => "size of a file",
+        Cause::Limit(Limit::Disk) => "room on the disk",
+        Cause::Limit(Limit::Folders) => "number of folders that can be checked",
         Cause::Trespass => "change of a protected file",
     };
     let (exit_code, signal) = match ended.status {
@@ -250,7 +252,10 @@ fn tell(ended: &Ended, sandbox: Option<&Sandbox>, named: &Named, output: &Output
             wall_ms: ended.usage.wall.as_millis(),
         })?;
     } else if ended.cause == Cause::Trespass {
-        output.error("the program changed a protected file (git hooks or settings, shell start files), which was put back");
+        output.error(
+            "the program changed a protected file (git hooks or settings, shell start files) or closed a folder that is \
+             watched, which was put back",
+        );
     } else if !matches!(ended.cause, Cause::Itself | Cause::Stopped) {
         output.error(&format!("the program was ended by a limit: {ended_by}"));
     }

@@ -96,6 +96,9 @@ pub struct PolicyKeys {
     /// (the workspace and these hosts), or `off` (no sandbox: every command asks).
     #[schemars(extend("x-stricter" = "tighter"))]
     pub exec_sandbox: SandboxProfile,
+    /// How many MiB a command in the sandbox may add to the disk. Its temporary folders hold as much, and no more.
+    #[schemars(range(min = 1, max = 1_000_000), extend("x-stricter" = "smaller"))]
+    pub exec_disk_mib: u32,
     /// What counts as read before a call.
     pub provenance: ProvenanceKeys,
 }
@@ -151,6 +154,12 @@ impl PolicyKeys {
         let allowlist = self.exec_allowlist.iter().map(|command| command.entry.clone()).collect();
         Settings { security: self.exec_security, allowlist }
     }
+
+    /// What a confined program may add to the disk.
+    #[must_use]
+    pub fn disk_bytes(&self) -> u64 {
+        u64::from(self.exec_disk_mib) * 1024 * 1024
+    }
 }
 
 impl Default for PolicyKeys {
@@ -161,6 +170,7 @@ impl Default for PolicyKeys {
             exec_security: Security::default(),
             exec_allowlist: Vec::new(),
             exec_sandbox: SandboxProfile::default(),
+            exec_disk_mib: 2_048,
             provenance: ProvenanceKeys::default(),
         }
     }

@@ -42,6 +42,7 @@ pub(crate) fn gateway(
     vault: &Arc<Vault>,
     catalog: &Arc<Catalog>,
     openings: &[Opening],
+    disk_bytes: u64,
 ) -> Gateway {
     let workspace = files.workspace(LOCAL_PROJECT);
     let grounds = Grounds {
@@ -49,6 +50,7 @@ pub(crate) fn gateway(
         programs_read: workspace.programs_read().to_vec(),
         hidden: vec![folders.config.clone(), folders.data.clone()],
         homes: folders.data.join(SERVERS),
+        disk_bytes,
         openings: openings.to_vec(),
     };
     let around = Surroundings {

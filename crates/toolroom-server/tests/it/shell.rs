@@ -53,6 +53,24 @@ fn one_toggle_switches_all_and_the_judge_decides_who_is_asked() {
 }
 
 #[test]
+fn a_command_does_not_fill_the_disk() {
+    let home = Home::new();
+    home.run(&["tools", "enable", "run_command"]).ended(0);
+    for (command, told) in [
+        (
+            "while :; do i=$((i+1)); head -c 1000000 /dev/zero > $i; done",
+            "it filled more of the disk than it may",
+        ),
+        ("head -c 5000000 /dev/zero > /tmp/x", "No space left on device"),
+    ] {
+        let command = format!("command={command}");
+        let call = ["call", "run_command", command.as_str(), "--yes", "--set", "policy.exec_disk_mib=8"];
+        let ended = home.run(&call);
+        assert!(format!("{ended:?}").contains(told), "{ended:?}");
+    }
+}
+
+#[test]
 fn a_command_has_the_seeds_shape() {
     let shop = Shop::new();
     let cwd = shop.workspace.to_str().unwrap();

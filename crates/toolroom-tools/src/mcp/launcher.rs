@@ -56,6 +56,8 @@ pub struct Grounds {
     pub programs_read: Vec<String>,
     /// Where each has a home of its own, which is not that of the user: none finds there what another one left.
     pub homes: PathBuf,
+    /// How much they may add to the disk, and to their temporary folders.
+    pub disk_bytes: u64,
     /// What the configuration opens in private networks.
     pub openings: Vec<Opening>,
 }
@@ -174,6 +176,7 @@ impl Launcher {
         // It runs for as long as it is needed; memory and processes are held as for everything that is started.
         order.limits.cpu = None;
         order.limits.output_bytes = None;
+        order.limits.disk_bytes = Some(self.grounds.disk_bytes);
         Ok((order, way_out))
     }
 
@@ -198,6 +201,7 @@ impl Launcher {
             programs_read: self.grounds.programs_read.clone(),
             home: Some(home.clone()),
             readable,
+            temporary_bytes: self.grounds.disk_bytes,
             ..Profile::bare()
         };
         confined.readable.extend(entry.readable.iter().map(PathBuf::from));

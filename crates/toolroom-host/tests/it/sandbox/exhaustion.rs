@@ -1,5 +1,8 @@
 //! Programs that take everything, while we go on answering.
 
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
 use toolroom_host::process::{Cause, Limit, Limits, Order, Status, Supervisor};
 use toolroom_host::sandbox::{Level, Profile};
 
@@ -61,4 +64,56 @@ async fn many_files_do_not_fill_the_memory_behind_the_temporary_folders() {
         let ended = Supervisor::new(helper()).run(order, &Default::default()).await.unwrap();
         assert_eq!(ended.status, Status::Exited(7), "{}", ended.stderr.text(1_000));
     }
+}
+
+/// What the files in a folder take.
+fn taken(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    entries.map(|entry| entry.metadata().map_or(0, |found| found.blocks() * 512)).sum()
+}
+
+async fn the_disk_is_not_filled<const CONFINED: u8>() {
+    let most = 20_000_000;
+    for script in [
+        "while :; do i=$((i+1)); head -c 1000000 /dev/zero > $i; done",
+        "while :; do head -c 1000000 /dev/zero >> file; done",
+        "exec 3<> file; rm file; while :; do head -c 1000000 /dev/zero >&3; done",
+        "seq 9000 | xargs touch; exec sleep 600",
+        "mkdir p; for i in 1 2 3 4 5 6; do head -c 9000000 /dev/zero > p/$i; done; chmod 000 p; exec sleep 600",
+    ] {
+        let bench = Bench::<CONFINED>::new();
+        let mut order = bench.order("bash", &["-c", script]);
+        order.limits.wall = Some(6 * BOUND);
+        order.limits.disk_bytes = Some(most);
+        let ended = bench.supervisor.run(order, &Default::default()).await.unwrap();
+        assert_eq!((ended.cause, ended.survivors), (Cause::Limit(Limit::Disk), 0), "{script}: {ended:?}");
+        assert!(taken(bench.path()) < most + 500_000_000, "{script}: {}", taken(bench.path()));
+    }
+}
+
+#[tokio::test]
+async fn the_disk_is_not_filled_from_namespaces() {
+    the_disk_is_not_filled::<NAMESPACES>().await;
+}
+
+#[tokio::test]
+async fn the_disk_is_not_filled_from_behind_landlock() {
+    the_disk_is_not_filled::<LANDLOCK>().await;
+    let bench = Bench::<LANDLOCK>::new();
+    let script = "while :; do i=$((i+1)); head -c 1000000 /dev/zero > $TMPDIR/$i; done";
+    let mut order = bench.order("bash", &["-c", script]);
+    order.limits.wall = Some(6 * BOUND);
+    order.limits.disk_bytes = Some(20_000_000);
+    let ended = bench.supervisor.run(order, &Default::default()).await.unwrap();
+    assert_eq!(ended.cause, Cause::Limit(Limit::Disk), "{ended:?}");
+}
+
+#[tokio::test]
+async fn what_a_program_removes_again_does_not_count() {
+    let bench = Bench::<LANDLOCK>::new();
+    let script = "for i in {1..60}; do head -c 1000000 /dev/zero > file; rm file; done";
+    let mut order = bench.order("bash", &["-c", script]);
+    order.limits.disk_bytes = Some(20_000_000);
+    let ended = bench.supervisor.run(order, &Default::default()).await.unwrap();
+    assert_eq!((ended.cause, ended.status), (Cause::Itself, Status::Exited(0)), "{ended:?}");
 }

@@ -102,6 +102,7 @@ fn everything_that_holds_is_shown_with_its_origin() {
             "policy.exec_security = \"cautious\" (default)",
             "policy.exec_allowlist = [] (default)",
             "policy.exec_sandbox = \"workspace\" (default)",
+            "policy.exec_disk_mib = 2048 (default)",
             "policy.provenance.files = [\"private\", \"untrusted\"] (default)",
             "policy.provenance.direct_calls = \"30m\" (default)",
             "files.read = [] (default)",

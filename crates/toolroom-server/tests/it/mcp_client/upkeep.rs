@@ -101,6 +101,7 @@ async fn a_list_that_comes_too_slowly_is_not_waited_for() {
             hidden: Vec::new(),
             programs_read: Vec::new(),
             homes: place,
+            disk_bytes: 1_000_000,
             openings: Vec::new(),
         },
         clock,

@@ -86,6 +86,7 @@ impl Cell {
             hidden: terms.hidden.clone(),
             programs_read: workspace.programs_read().to_vec(),
             home: terms.home.clone(),
+            temporary_bytes: terms.disk_bytes,
             ..Profile::bare()
         };
         let own = (workspace.path(), Access::Writable);

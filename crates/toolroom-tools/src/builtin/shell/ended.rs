@@ -11,8 +11,8 @@ pub(super) fn whole(kept: &Kept) -> String {
 }
 
 /// What is told of a program that changed what was not its own.
-pub(super) const TRESPASS: &str =
-    "it changed a protected file (settings or hooks of git, start files of shells), which was put back";
+pub(super) const TRESPASS: &str = "it changed a protected file (settings or hooks of git, start files of shells) or closed a folder that is watched, which \
+     was put back";
 
 /// A stand-in where there is no code.
 pub(super) const NO_CODE: i32 = -1;
@@ -35,6 +35,11 @@ pub(super) fn reason(limit: Limit) -> &'static str {
         Limit::Processes => "it started too many processes",
         Limit::Output => "it printed too much",
         Limit::FileBytes => "it wrote too large a file",
+        Limit::Disk => "it filled more of the disk than it may (`policy.exec_disk_mib`)",
+        Limit::Folders => {
+            "it made more folders than can be looked at; what lies in them was not checked for git repositories that run \
+             something"
+        }
     }
 }
 

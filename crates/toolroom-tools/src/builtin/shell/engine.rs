@@ -73,6 +73,7 @@ impl Engine {
             self.cell.around(&workspace, &self.terms, conversation(context).as_deref()).await?;
         order.kept_bytes = KEPT_BYTES;
         order.limits.wall = time.wall;
+        order.limits.disk_bytes = Some(self.terms.disk_bytes);
         order.grace = time.grace;
         Ok(order)
     }

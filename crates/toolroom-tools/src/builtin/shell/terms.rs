@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use toolroom::policy::{Judgement, Ruling};
 use toolroom_host::net::Opening;
-use toolroom_host::sandbox::Named;
+use toolroom_host::sandbox::{Named, Profile};
 
 use crate::shell::grammar::{parse, print};
 use crate::shell::judge::{Judged, Settings, judge_argv, judge_with};
@@ -19,6 +19,8 @@ pub struct CommandTerms {
     pub judged: Settings,
     /// What they may touch.
     pub profile: Named,
+    /// How much they may add to the disk, and to their temporary folders.
+    pub disk_bytes: u64,
     /// What they never see, wherever it lies: our own files.
     pub hidden: Vec<PathBuf>,
     /// Their home, which is not that of the user; `None` is one that is gone when they end.
@@ -27,7 +29,13 @@ pub struct CommandTerms {
 
 impl Default for CommandTerms {
     fn default() -> Self {
-        Self { judged: Settings::default(), profile: Named::Workspace, hidden: Vec::new(), home: None }
+        Self {
+            judged: Settings::default(),
+            profile: Named::Workspace,
+            disk_bytes: Profile::bare().temporary_bytes,
+            hidden: Vec::new(),
+            home: None,
+        }
     }
 }
 

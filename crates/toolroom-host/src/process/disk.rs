@@ -1,0 +1,147 @@
+//! What a program adds to disks, held against a bound.
+//!
+//! With every look at a program the free room of its file systems is read, which is cheap. Its files are counted only when
+//! more room is gone than it may have taken: those that changed since it began, also those that have no name any more.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Metadata;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::statvfs;
+
+use super::family::Member;
+use super::look::now;
+
+/// A file takes at least this much.
+const LEAST: u64 = 4_096;
+
+/// Blocks are told in this size whatever the file system.
+const BLOCK: u64 = 512;
+
+/// How long counting may take. A program whose files cannot be counted has reached the bound.
+const MAX_COUNT: Duration = Duration::from_secs(1);
+
+/// The files are counted again when so much of the bound is gone, however little is left of it.
+const STEPS: u64 = 16;
+
+/// The disks of one program.
+#[derive(Debug)]
+pub(super) struct Disk {
+    folders: Vec<PathBuf>,
+    /// One of them on each device.
+    devices: BTreeMap<u64, PathBuf>,
+    bound: u64,
+    /// In seconds since 1970.
+    began: i64,
+    /// The most room there was since the files were counted last.
+    highest: Room,
+    /// How much of it may be gone before they are counted again.
+    allowance: u64,
+}
+
+/// Free room, of all file systems together.
+#[derive(Debug, Clone, Copy, Default)]
+struct Room {
+    bytes: u64,
+    files: u64,
+}
+
+impl Disk {
+    /// For a program that may change these folders.
+    #[expect(clippy::disallowed_methods, reason = "this is the door: the file systems of a program")]
+    pub(super) fn of(folders: Vec<PathBuf>, bound: u64) -> Self {
+        let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let device = |folder: &PathBuf| Some((folder.metadata().ok()?.dev(), folder.clone()));
+        let mut disk = Self {
+            devices: folders.iter().filter_map(device).collect(),
+            folders,
+            bound,
+            began: i64::try_from(began).unwrap_or(i64::MAX),
+            highest: Room::default(),
+            allowance: bound,
+        };
+        disk.highest = disk.room();
+        disk
+    }
+
+    /// Whether the program has added more than it may.
+    pub(super) fn is_full(&mut self, living: &[Member]) -> bool {
+        let room = self.room();
+        self.highest.bytes = self.highest.bytes.max(room.bytes);
+        self.highest.files = self.highest.files.max(room.files);
+        let files = (self.highest.files - room.files).saturating_mul(LEAST);
+        if (self.highest.bytes - room.bytes).max(files) <= self.allowance {
+            return false;
+        }
+        match self.added(living) {
+            Some(added) if added <= self.bound => {
+                self.highest = room;
+                self.allowance = (self.bound - added).max(self.bound / STEPS);
+                false
+            }
+            Some(_) => true,
+            // Once it has ended nobody is left to write more.
+            None => !living.is_empty(),
+        }
+    }
+
+    fn room(&self) -> Room {
+        let mut room = Room::default();
+        for found in self.devices.values().filter_map(|folder| statvfs(folder).ok()) {
+            room.bytes = room.bytes.saturating_add(found.f_bfree.saturating_mul(found.f_frsize));
+            room.files = room.files.saturating_add(found.f_ffree);
+        }
+        room
+    }
+
+    /// What files take that changed since the program began; `None` if they cannot be counted.
+    #[expect(clippy::disallowed_methods, reason = "this is the door: what a program has written")]
+    fn added(&self, living: &[Member]) -> Option<u64> {
+        let until = now() + MAX_COUNT;
+        let is_older = |found: &Metadata| found.ctime() < self.began;
+        let mut seen = BTreeSet::new();
+        let mut total: u64 = 0;
+        let mut add = |found: &Metadata| {
+            if !is_older(found) && seen.insert((found.dev(), found.ino())) {
+                total = total.saturating_add(found.blocks().saturating_mul(BLOCK).max(LEAST));
+            }
+        };
+        let mut open = self.folders.clone();
+        while let Some(folder) = open.pop() {
+            let Ok(entries) = std::fs::read_dir(&folder) else {
+                // Closed before, or gone; otherwise the program closed it, or made its path too long.
+                match folder.symlink_metadata() {
+                    Ok(found) if is_older(&found) => continue,
+                    Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                    Ok(_) | Err(_) => return None,
+                }
+            };
+            for path in entries.flatten().map(|entry| entry.path()) {
+                let Ok(found) = path.symlink_metadata() else { continue };
+                add(&found);
+                if found.is_dir() {
+                    open.push(path);
+                }
+                if now() > until {
+                    return None;
+                }
+            }
+        }
+        for found in living.iter().flat_map(|member| open_files(member.pid)) {
+            if found.is_file() && found.nlink() == 0 && self.devices.contains_key(&found.dev()) {
+                add(&found);
+            }
+        }
+        Some(total)
+    }
+}
+
+/// The files a process has open.
+#[expect(clippy::disallowed_methods, reason = "this is the door: files without a name")]
+fn open_files(pid: u32) -> Vec<Metadata> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.path().metadata().ok()).collect()
+}
