@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use toolroom::Toolroom;
 use toolroom::agent::RunFacts;
-use toolroom::approval::{AnswerError, AnswerRequest};
+use toolroom::approval::{AnswerError, AnswerRequest, Responder};
 use toolroom::call::{CallReport, CallRequest, Outcome, ResumeRequest};
 use toolroom::clock::Timestamp;
 use toolroom::conversation::AgentId;
@@ -118,7 +118,7 @@ impl House {
         &self,
         call: &CallId,
         answer: Answer,
-        by: Answerer,
+        by: Responder,
         scope: &Scope,
     ) -> Result<(), AnswerError> {
         let request = AnswerRequest { call: call.clone(), scope: scope.clone(), by, answer, when: None };
@@ -129,7 +129,7 @@ impl House {
     async fn agreed(&self, request: CallRequest) -> CallReport {
         let scope = request.scope.clone();
         let call = self.parked(request).await;
-        self.answer(&call, Answer::Once, Answerer::Operator, &Scope::project("local")).await.unwrap();
+        self.answer(&call, Answer::Once, Responder::Operator, &Scope::project("local")).await.unwrap();
         self.room.resume(ResumeRequest::new(call, scope)).await.unwrap()
     }
 }
@@ -350,16 +350,16 @@ async fn only_the_operators_yes_promotes() {
         let house = House::under(policy);
         house.lesson(&anna(), "euros", 5).await;
         let call = house.parked(promotion(&anna(), "euros")).await;
-        for (answer, by) in [(Answer::Once, Answerer::Caller), (Answer::No, Answerer::Caller)] {
+        for (answer, by) in [(Answer::Once, Responder::Approver), (Answer::No, Responder::Approver)] {
             let refused = house.answer(&call, answer, by, &anna()).await;
             assert!(matches!(refused, Err(AnswerError::Decide(DecideError::NotYours))), "{refused:?}");
         }
         for answer in [Answer::Session, Answer::Always] {
-            let refused = house.answer(&call, answer, Answerer::Operator, &Scope::project("local")).await;
+            let refused = house.answer(&call, answer, Responder::Operator, &Scope::project("local")).await;
             assert!(matches!(refused, Err(AnswerError::OnlyOnce { .. })), "{refused:?}");
         }
         assert!(house.memory(&anna(), "euros").await.is_some());
-        house.answer(&call, Answer::Once, Answerer::Operator, &Scope::project("local")).await.unwrap();
+        house.answer(&call, Answer::Once, Responder::Operator, &Scope::project("local")).await.unwrap();
         let report = house.room.resume(ResumeRequest::new(call, anna())).await.unwrap();
         assert_eq!(
             report.for_model().unwrap(),
