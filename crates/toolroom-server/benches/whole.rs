@@ -184,6 +184,7 @@ fn resident_bytes() -> Result<u64, Box<dyn Error>> {
 }
 
 /// What one caller does over and over.
+#[expect(clippy::large_enum_variant, reason = "one of each is made for a measurement")]
 enum Work {
     Call(Toolroom, &'static str),
     Close(Store),
