@@ -12,8 +12,6 @@ use super::family::Member;
 use super::keepsake::Keepsakes;
 use super::repositories::Repositories;
 use super::wire::{Refusal, Task};
-use crate::folders::make_passing;
-use crate::owner::give_to;
 use crate::sandbox::{Level, Marks, User};
 use crate::work_folder::WorkFolder;
 

@@ -529,7 +529,7 @@ async fn a_caller_answers_its_own_calls_and_decides_about_no_others() {
 async fn a_caller_answers_the_provenance_question_for_its_conversation() {
     let sends = note(Effect::OnceOnlyWrite).capabilities(&[Capability::Egress]).risk(Risk::Low);
     let desk = Desk::with(sends, Vec::new());
-    let read = Provenance { private: true, untrusted: true, outward: false };
+    let read = Provenance { private: true, untrusted: true, ..Provenance::NONE };
     let asks = || made_by("key:own").provenance(read).conversation("talk", None);
     let call = desk.park(asks()).await;
     let question = desk.ledger.question(&Scope::default(), &call).await.unwrap().unwrap();

@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use toolroom::agent::{Agent, AgentRecord, Candidate, SendRequest};
-use toolroom::approval::AnswerRequest;
+use toolroom::approval::{AnswerRequest, Responder};
 use toolroom::call::{CallReport, CallRequest, Outcome, ResumeRequest};
 use toolroom::clock::Timestamp;
-use toolroom::ledger::{Answer, Answerer, CallFilter, CallStatus, Journal};
+use toolroom::ledger::{Answer, CallFilter, CallStatus, Journal};
 use toolroom::memory::{Memories, Remember};
 use toolroom::model::{
     Answer as Said, Block, Model, ModelCallId, ModelError, ModelEvent, ModelRequest, StopReason, Usage,
@@ -132,7 +132,7 @@ async fn what_a_caller_has_read_is_forgotten_after_its_time_with_its_answers() {
     let once = AnswerRequest {
         call: asked.clone(),
         scope: Scope::default(),
-        by: Answerer::Caller,
+        by: Responder::Approver,
         answer: Answer::Once,
         when: None,
     };

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use toolroom::clock::Timestamp;
 use toolroom::memory::Category;
+use toolroom::policy::Provenance;
 
 use super::*;
 use crate::scale::cases;
@@ -8,7 +9,16 @@ use crate::scale::cases;
 fn memory(key: &str, content: &str, hits: u64) -> Memory {
     let at = Timestamp::from_micros(0);
     let (key, content) = (key.to_owned(), content.to_owned());
-    Memory { key, content, category: Category::General, hits, source: None, created_at: at, updated_at: at }
+    Memory {
+        key,
+        content,
+        category: Category::General,
+        hits,
+        source: None,
+        created_at: at,
+        updated_at: at,
+        stored_under: Provenance::NONE,
+    }
 }
 
 fn some() -> Vec<Memory> {
