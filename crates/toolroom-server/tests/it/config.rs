@@ -71,6 +71,7 @@ fn what_holds_is_shown_as_a_file_could_say_it() {
              policy.exec_security = \"cautious\"  # default\n\
              policy.exec_allowlist = []  # default\n\
              policy.exec_sandbox = \"workspace\"  # default\n\
+             policy.exec_disk_mib = 2048  # default\n\
              policy.provenance.files = [\"private\", \"untrusted\"]  # default\n\
              policy.provenance.direct_calls = \"30m\"  # default\n\
              files.read = []  # default\n\
