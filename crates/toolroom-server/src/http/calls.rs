@@ -50,7 +50,8 @@ pub(super) fn routes() -> Vec<Route> {
             .reply::<CallDocument>(429, "Too many calls; try again after `retry_after` seconds.")
     };
     vec![
-        outcome(Route::post("/v1/calls", call, "Calls a tool.", create).body::<NewCall>().repeatable()),
+        outcome(Route::post("/v1/calls", call, "Calls a tool.", create).body::<NewCall>().repeatable())
+            .refuse(404, "The conversation is not found in this project."),
         Route::get("/v1/calls", read, "Lists the calls of the project, the newest first.", list)
             .query::<CallsQuery>()
             .reply::<CallList>(200, "The calls."),

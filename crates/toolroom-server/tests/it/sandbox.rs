@@ -118,7 +118,7 @@ fn what_cannot_be_had_is_refused_and_nothing_runs() {
 fn a_toolroom_inside_answers_no_question_of_the_one_outside() {
     let (home, here) = (Home::new(), folder());
     home.run(&["tools", "enable", "shell-exec"]).ended(0);
-    let pending = home.run(&["call", "shell-exec", "command=rm", "args=[\"x\"]", "--json"]).ended(4);
+    let pending = home.run(&["call", "shell-exec", "command=rm", "args=[\"-r\", \"x\"]", "--json"]).ended(4);
     let call = pending.call_id();
     std::fs::copy(binary(), here.path().join("toolroom")).unwrap();
     // Whatever it may do to these files as a user, the sandbox is what is in the way.

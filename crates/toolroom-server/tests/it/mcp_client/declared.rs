@@ -38,6 +38,9 @@ fn add(home: &Home, more: &[&str]) -> Ran {
     home.run(&[&call[..], more].concat())
 }
 
+/// For a call that is made after private data and untrusted content were read.
+const READ_BOTH: [&str; 2] = ["--provenance", "private,untrusted"];
+
 #[track_caller]
 fn asks(ran: &Ran, rule: &str) {
     let report = ran.json();
@@ -53,13 +56,13 @@ fn tool(shown: &Value, id: &str) -> Value {
 fn a_tool_that_only_reads_runs_unasked_once_a_person_says_so() {
     let (home, _running) = with_address();
     allow(&home);
-    asks(&add(&home, &[]), "provenance.third");
+    asks(&add(&home, &READ_BOTH), "provenance.third");
 
     let declared = home.run(&["mcp", "declare", "fast", "--effect", "read", "--json"]).ended(0).json();
     let half = tool(&declared, "mcp:fast:add");
     assert_eq!(half["effect"], "read");
     assert_eq!(half["capabilities"].as_array().unwrap().len(), 6, "what is not said counts as all: {half}");
-    asks(&add(&home, &[]), "provenance.third");
+    asks(&add(&home, &READ_BOTH), "provenance.third");
 
     home.run(&["mcp", "declare", "fast", "--can", "nothing"]).ended(0);
     assert_eq!(add(&home, &[]).ended(0).json()["result"]["result"], 42);
@@ -74,7 +77,7 @@ fn a_tool_that_only_reads_runs_unasked_once_a_person_says_so() {
     assert_eq!(add(&home, &["--provenance", "untrusted"]).ended(0).json()["outcome"], "done");
 
     home.run(&["mcp", "declare", "fast", "--forget"]).ended(0);
-    asks(&add(&home, &[]), "provenance.third");
+    asks(&add(&home, &READ_BOTH), "provenance.third");
 }
 
 #[test]
@@ -172,8 +175,14 @@ fn nobody_but_the_owner_of_the_folder_can_say_it() {
     assert!(!routes["paths"].to_string().contains("declare"), "no route is about it");
     let tools = served.get("/v1/tools", &key).is(200).body;
     assert!(tools.contains("mcp:fast:add") && !tools.contains("declare"), "{tools}");
-    let asked = served.call(&key, "mcp:fast:add", &json!({"a": 1, "b": 2})).json();
-    assert_eq!(asked["outcome"], "pending", "{asked}");
+    let call = || served.call(&key, "mcp:fast:add", &json!({"a": 1, "b": 2})).json();
+    assert_eq!(call()["outcome"], "done", "nothing was read before");
+    let asked = call();
+    assert_eq!(
+        (&asked["outcome"], &asked["rule"]),
+        (&json!("pending"), &json!("provenance.third")),
+        "{asked}"
+    );
 }
 
 fn path(file: &Path) -> &str {

@@ -165,17 +165,8 @@ fn what_a_server_prints_is_kept_without_secrets() {
     let home = Home::new();
     home.run_with_stdin(&["secrets", "set", "HOSTILE"], "correct-horse-battery").ended(0);
     let script = found(&folder().join("hostile.py"));
-    let refused = [
-        "mcp",
-        "add",
-        "evil",
-        "--env",
-        "HOSTILE_KEY=correct-horse-battery",
-        "--",
-        "python3",
-        &script,
-        "dies",
-    ];
+    let refused =
+        ["mcp", "add", "evil", "--env", "HOSTILE_KEY=wrong-horse-battery", "--", "python3", &script, "dies"];
     assert!(home.run(&refused).ended(2).err.contains("secret:NAME"));
     assert_eq!(home.run(&["mcp", "list", "--json"]).ended(0).json(), json!([]), "nothing was kept");
     let added =
