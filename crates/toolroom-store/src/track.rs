@@ -13,8 +13,9 @@ use crate::row::without_nul;
 use crate::writer::{Outcome, Work};
 use crate::{Store, statements};
 
-/// Sessions are not silent for so long, and what callers without a session did is forgotten much sooner.
-const FORGOTTEN_AFTER: Duration = Duration::from_hours(7 * 24);
+/// Tracks of no conversation are deleted when they were not touched for this long. The kernel touches a track in use each day, and
+/// `policy.provenance.direct_calls` is at most half of this.
+const FORGOTTEN_AFTER: Duration = Duration::from_hours(60 * 24);
 
 impl Tracks for Store {
     fn track<'a>(

@@ -4,11 +4,12 @@ CREATE TABLE tracks (
     -- Project, user and name, as a JSON array.
     id           TEXT    NOT NULL PRIMARY KEY,
     conversation TEXT    REFERENCES conversations (id) ON DELETE CASCADE,
-    track        TEXT    NOT NULL,
-    touched_at   INTEGER NOT NULL
+    touched_at   INTEGER NOT NULL,
+    track        TEXT    NOT NULL
 ) STRICT;
 
 CREATE INDEX tracks_by_conversation ON tracks (conversation) WHERE conversation IS NOT NULL;
+CREATE INDEX tracks_by_time ON tracks (touched_at) WHERE conversation IS NULL;
 
 -- What had been read when it was remembered, as a JSON object.
 ALTER TABLE memories ADD COLUMN stored_under TEXT;

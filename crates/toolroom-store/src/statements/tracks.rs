@@ -9,7 +9,8 @@ registry! {
     /// $1 id, $2 conversation, $3 track, $4 time. Without a row of the conversation it belongs to none.
     SET_TRACK = both("INSERT INTO tracks (id, conversation, track, touched_at) \
                  VALUES ($1, (SELECT id FROM conversations WHERE id = $2), $3, $4) \
-                 ON CONFLICT (id) DO UPDATE SET track = excluded.track, touched_at = excluded.touched_at");
+                 ON CONFLICT (id) DO UPDATE SET track = excluded.track, touched_at = excluded.touched_at, \
+                 conversation = COALESCE(tracks.conversation, excluded.conversation)");
 
     /// $1 time: what belongs to no conversation and was not touched since.
     DELETE_OLD_TRACKS = both("DELETE FROM tracks WHERE conversation IS NULL AND touched_at < $1");
