@@ -13,8 +13,8 @@ use crate::row::without_nul;
 use crate::writer::{Outcome, Work};
 use crate::{Store, statements};
 
-/// Tracks of no conversation are deleted when they were not touched for this long. The kernel touches a track in use each day, and
-/// `policy.provenance.direct_calls` is at most half of this.
+/// Tracks without a conversation are deleted when they were not touched for this long. The kernel touches a track in use
+/// once a day, and `policy.provenance.direct_calls` is at most half of this.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(60 * 24);
 
 impl Tracks for Store {

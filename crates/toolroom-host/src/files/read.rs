@@ -56,7 +56,7 @@ impl Workspace {
         self.read_stamped(path).map(|(text, _)| text)
     }
 
-    /// The same, with a [stamp](super::stamp::stamp) of the file after it was read: one that was changed meanwhile has
+    /// The same, with a stamp of the file after it was read: one that was changed meanwhile has
     /// another one than before.
     pub fn read_stamped(&self, path: &str) -> Result<(String, String), FileError> {
         let (asked, looked, file) = self.open_file(path)?;

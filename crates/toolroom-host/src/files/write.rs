@@ -53,7 +53,7 @@ impl Workspace {
         self.write_stamped(path, content, parents).map(|(written, _)| written)
     }
 
-    /// The same, with a [stamp](super::stamp::stamp) of the file as it was written.
+    /// The same, with a stamp of the file as it was written.
     pub fn write_stamped(
         &self,
         path: &str,

@@ -53,7 +53,7 @@ async fn the_track_of_a_conversation_goes_with_it_and_old_ones_go_by_themselves(
     let name = format!("conversation/{id}");
     store.add_to_track(change(&place, &name, PRIVATE)).await.unwrap();
     store.add_to_track(change(&place, "caller/old", PRIVATE)).await.unwrap();
-    place.clock.advance(Duration::from_secs(8 * 24 * 3600));
+    place.clock.advance(Duration::from_hours(61 * 24));
     store.add_to_track(change(&place, "caller/new", PRIVATE)).await.unwrap();
     assert_eq!(store.track(&scope, "caller/old").await.unwrap(), None);
     assert!(store.track(&scope, &name).await.unwrap().is_some());

@@ -30,8 +30,10 @@ use crate::scope::Scope;
 /// After this time without a call that read or sent anything, what a caller without a session did is forgotten.
 pub const DIRECT_CALLS_COUNT_FOR: Duration = Duration::from_secs(30 * 60);
 
-/// A caller's track that was touched this recently is not written again only to keep it young.
-const TOUCH_EVERY: Duration = Duration::from_secs(60);
+/// A track that was touched this recently is not written again only to keep it young. A caller's track is forgotten by its
+/// age, so it is touched more often.
+const TOUCH_CALLER_EVERY: Duration = Duration::from_secs(60);
+const TOUCH_EVERY: Duration = Duration::from_hours(24);
 
 /// Files of one track that are remembered as written in it. An older one counts as any other file.
 const MAX_FILES: usize = 500;
@@ -160,7 +162,8 @@ impl Track {
 
     /// Whether adding this changes nothing.
     pub(crate) fn has(&self, provenance: Provenance, now: Timestamp, ages: bool) -> bool {
-        let is_young = !ages || self.touched_at >= now.before(TOUCH_EVERY);
+        let touch_every = if ages { TOUCH_CALLER_EVERY } else { TOUCH_EVERY };
+        let is_young = self.touched_at >= now.before(touch_every);
         self.provenance.includes(provenance) && is_young
     }
 }
