@@ -220,7 +220,7 @@ fn policy(measure: &Measure) -> Outcome {
         entrance: "cli",
         thread: Some("t1"),
         provenance: Provenance::NONE,
-        origins: &[],
+        origin: None,
         destination: None,
         definition: "d1",
     };

@@ -243,16 +243,14 @@ impl Input {
         self.messages.iter().enumerate().rev().find(|(_, message)| message.role == Role::User)
     }
 
-    /// What was said before a place, in words and pictures.
+    /// What was said before a place: text, images, and results of tools.
     pub(crate) fn history(&self, before: usize) -> Vec<Said> {
         let earlier = self.messages.get(..before).unwrap_or_default();
-        let said = earlier.iter().filter_map(|message| {
-            let (role, blocks) = match message.role {
-                Role::User => (Speaker::User, blocks(message).unwrap_or_default()),
-                Role::Assistant => (Speaker::Assistant, vec![Block::text(message.text())]),
-                _ => return None,
-            };
-            Some(Said { role, blocks })
+        let said = earlier.iter().filter_map(|message| match message.role {
+            Role::User => Some(Said { role: Speaker::User, blocks: blocks(message).unwrap_or_default() }),
+            Role::Assistant => Some(Said::assistant(vec![Block::text(message.text())])),
+            Role::Tool => Some(Said::earlier_result(message.text())),
+            Role::Developer | Role::System | Role::Activity | Role::Reasoning => None,
         });
         said.collect()
     }

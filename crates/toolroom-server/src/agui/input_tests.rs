@@ -93,7 +93,7 @@ fn a_failure_of_the_client_is_one_however_it_is_said() {
 }
 
 #[test]
-fn history_is_words_alone() {
+fn history_holds_messages_and_results_of_tools() {
     let input = read(json!({"messages": [
         said("system", "s", "x"), said("user", "u1", "one"),
         {"id": "a1", "role": "assistant", "content": "two", "toolCalls": []},
@@ -103,7 +103,8 @@ fn history_is_words_alone() {
     let (place, last) = input.last_words().unwrap();
     assert_eq!((place, last.text().as_str()), (4, "four"));
     let words: Vec<String> = input.history(place).iter().map(Said::text).collect();
-    assert_eq!(words, ["one", "two"]);
+    assert_eq!(words, ["one", "two", ""]);
+    assert!(matches!(input.history(place)[2].blocks[..], [Block::Result { .. }]));
 }
 
 proptest! {

@@ -153,6 +153,7 @@ async fn not_taken(app: &App, scope: &Scope, call: &CallId, error: AnswerError) 
         | AnswerError::NeedsCondition { .. }
         | AnswerError::Secret
         | AnswerError::NothingStands
+        | AnswerError::NoCondition
         | AnswerError::NoArguments => Usage(format!("{:#}", anyhow::Error::from(error))).into(),
     }
 }

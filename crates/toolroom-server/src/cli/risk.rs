@@ -77,7 +77,7 @@ fn outlook(app: &App, scope: &Scope, answers: &Answers, entry: &Arc<Entry>) -> O
         entrance: "cli",
         thread: None,
         provenance: Provenance::NONE,
-        origins: &[],
+        origin: None,
         destination: None,
         definition: &entry.definition_hash(),
     };

@@ -216,6 +216,7 @@ async fn not_taken(server: &Server, request: &AnswerRequest, error: AnswerError)
         | AnswerError::NeedsCondition { .. }
         | AnswerError::Secret
         | AnswerError::NothingStands
+        | AnswerError::NoCondition
         | AnswerError::NoArguments => Problem::bad_request(format!("{:#}", anyhow::Error::from(error))),
     }
 }

@@ -111,8 +111,9 @@ async fn create(
     request.caller = Some(caller.maker());
     if let Some(id) = new.conversation {
         let id = ConversationId::new(&id);
-        if server.app.store.conversation(&caller.scope, &id).await?.is_none() {
-            return Err(Problem::not_found(format!("there is no conversation `{id}`; leave it out")));
+        if !server.app.store.is_of_caller(&caller.scope, &id, &caller.maker()).await? {
+            let detail = format!("there is no conversation `{id}` of yours; leave it out");
+            return Err(Problem::not_found(detail));
         }
         request = request.conversation(id.as_str(), None);
     }

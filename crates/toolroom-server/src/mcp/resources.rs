@@ -116,6 +116,8 @@ impl Desk {
         let found = self.app.store.artifact(&asker.peer.scope, &id).await;
         let artifact = found.map_err(|error| Refusal::failure(&error))?;
         let artifact = artifact.ok_or_else(|| missing(asker, uri))?;
+        let call = self.row_of(asker, &facts.call).await?.ok_or_else(|| missing(asker, uri))?;
+        self.add_reading(asker, &call).await?;
         let text = reply(era, Reuse::AWhile, &Read { contents: [Content::of(uri, &artifact)] })?;
         Ok(Told::in_room(text, room))
     }

@@ -130,6 +130,7 @@ impl Desk {
     async fn came_of(&self, asker: &Asker, call: &CallRecord) -> Result<String, Refusal> {
         let tool = self.app.room.catalog().find(&asker.peer.scope.project, &call.tool).ok();
         let promise = tool.map_or(Promise::None, |entry| promise(&entry, asker.client.era));
+        self.add_reading(asker, call).await?;
         self.outcome(asker, promise, &report(call)).await
     }
 
@@ -194,7 +195,13 @@ impl Desk {
         }
     }
 
-    async fn row_of(&self, asker: &Asker, call: &CallId) -> Result<Option<CallRecord>, Refusal> {
+    /// Counts what the client reads of a call that it need not have made itself, or not lately.
+    pub(super) async fn add_reading(&self, asker: &Asker, call: &CallRecord) -> Result<(), Refusal> {
+        let added = self.app.room.add_reading(&asker.peer.scope, &asker.source(), call).await;
+        added.map_err(|error| Refusal::failure(&error))
+    }
+
+    pub(super) async fn row_of(&self, asker: &Asker, call: &CallId) -> Result<Option<CallRecord>, Refusal> {
         let found = self.app.store.call(&asker.peer.scope, call).await;
         found.map_err(|error| Refusal::failure(&error))
     }

@@ -167,8 +167,8 @@ impl ChatRequest {
                         Speaker::Assistant if !text.is_empty() => {
                             history.push(message(Role::Assistant, text));
                         }
-                        // What tools said is in the words that follow.
-                        Speaker::Assistant | Speaker::Tool | Speaker::Function => {}
+                        Speaker::Tool | Speaker::Function => history.push(Message::earlier_result(text)),
+                        Speaker::Assistant => {}
                     }
                 }
                 let instructions = (!instructions.is_empty()).then(|| instructions.join("\n\n"));
@@ -230,7 +230,7 @@ mod tests {
         ]));
         let Said::Message { message, history, instructions } = asked.said().unwrap() else { panic!() };
         assert_eq!((message.text().as_str(), instructions.as_deref()), ("And?", Some("Be short.")));
-        assert_eq!(history.iter().map(Message::text).collect::<Vec<_>>(), ["Hello", "Hi"]);
+        assert_eq!(history.iter().map(Message::text).collect::<Vec<_>>(), ["Hello", "", "Hi"]);
     }
 
     #[test]

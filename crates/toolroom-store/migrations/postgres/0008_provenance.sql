@@ -17,3 +17,6 @@ ALTER TABLE promotions ADD COLUMN stored_under TEXT;
 
 -- Where something may be sent.
 ALTER TABLE answers ADD COLUMN destination TEXT;
+
+-- A yes to the question of provenance is for one destination from now on.
+DELETE FROM answers WHERE effect = 'allow' AND lifts = 'provenance.third';

@@ -18,6 +18,9 @@ ALTER TABLE promotions ADD COLUMN stored_under TEXT;
 -- Where something may be sent.
 ALTER TABLE answers ADD COLUMN destination TEXT;
 
+-- A yes to the question of provenance is for one destination from now on.
+DELETE FROM answers WHERE effect = 'allow' AND lifts = 'provenance.third';
+
 -- Conversations go on with what their runs knew.
 INSERT INTO tracks (id, conversation, track, touched_at)
 SELECT json_array(conversations.project, NULL, 'conversation/' || conversations.id),

@@ -10,6 +10,7 @@ use super::candidate::Candidate;
 use super::held::Held;
 use super::hygiene::{cleaned, taken_over, without_secrets};
 use super::prompt::{LocalTime, PromptParts, system_prompt};
+use super::provenance::of_history;
 use super::record::AgentRecord;
 use super::request::{ResumeRun, RunError, RunReport, SendRequest};
 use super::selection::Selection;
@@ -148,6 +149,7 @@ impl Agent {
         let id = request.conversation.unwrap_or_else(|| ConversationId::fresh(clock.as_ref()));
         let redactor = self.redactor(&request.scope).await?;
         let message = cleaned(request.message, &redactor).ok_or(RunError::NothingSaid)?;
+        let of_history = of_history(&request.history);
         let history = taken_over(request.history, &redactor);
         check_brought(&request.client_tools, &redactor)?;
         // Tools may need a token of the user, so they get the client's context as they get arguments: without stored
@@ -166,7 +168,8 @@ impl Agent {
             state: RunState::Running,
             model: None,
             provenance: Provenance::NONE,
-            source: CallSource::default(),
+            // The client keeps the history, so its caller's track counts too.
+            source: if keeps_none { request.source.clone() } else { CallSource::default() },
             context,
             client_tools: request.client_tools,
             iterations: 0,
@@ -181,9 +184,9 @@ impl Agent {
         loop {
             let (conversation, mut entries) = self.thread(&run.scope, &id).await?;
             let before = if conversation.is_none() { history.as_slice() } else { &[] };
-            // What came before is with the client, so what its caller read counts.
-            if keeps_none || !before.is_empty() {
-                run.source = request.source.clone();
+            if !before.is_empty() {
+                let kept = self.room.provenance_of(&run.scope, id.as_str(), &request.source).await?;
+                run.provenance = kept.and(of_history);
             }
             let conversation = conversation.unwrap_or_else(|| Conversation {
                 id: id.clone(),
@@ -285,12 +288,13 @@ impl Agent {
         let (system, holds) = self.system_prompt(&run, &tools, &redactor).await?;
         // The model reads it from the start.
         let mut run = run;
+        let holds = holds.and(run.provenance);
         let (conversation, source) = (run.conversation.as_str(), &run.source);
         let kept = self.room.provenance_of(&run.scope, conversation, source).await?;
         if !kept.includes(holds) {
             self.room.add_provenance(&run.scope, conversation, source, holds).await?;
         }
-        run.provenance = run.provenance.and(kept).and(holds);
+        run.provenance = kept.and(holds);
         let request = ModelRequest {
             system,
             messages,

@@ -4,12 +4,21 @@ use super::calls::{Answered, Settled};
 use super::working::{OpenCall, Working};
 use crate::call::adds_of_call;
 use crate::ledger::LedgerError;
+use crate::model::{Block, Message};
 use crate::policy::Provenance;
 use crate::schema::parse_object;
 
+/// What a history that a client brings adds. What tools returned in it is not known here.
+pub(super) fn of_history(history: &[Message]) -> Provenance {
+    let is_result = |block: &Block| matches!(block, Block::Result { .. });
+    match history.iter().flat_map(|message| &message.blocks).any(is_result) {
+        true => Provenance::UNKNOWN_RESULTS,
+        false => Provenance::NONE,
+    }
+}
+
 impl Working<'_> {
-    /// Takes over what is kept for the conversation. A call of somebody else may have added to it, and so has what ran
-    /// before a crash.
+    /// Loads the conversation's track. Direct calls, or work before a crash, may have added to it.
     pub(super) async fn recall_provenance(&mut self) -> Result<(), LedgerError> {
         let run = &self.run;
         let kept = self.agent.room.provenance_of(&run.scope, run.conversation.as_str(), &run.source).await?;

@@ -30,18 +30,18 @@ pub struct SendRequest {
     /// What is said.
     pub message: Message,
     /// What was said before, elsewhere. A conversation that is new begins with it; in one that is there it is nothing new.
-    /// Words and pictures are taken over, calls and their results are not.
+    /// Words and pictures are taken over, calls and their results are not; results that stand in it count as private and
+    /// untrusted.
     pub history: Vec<Message>,
     /// Who says it.
     pub scope: Scope,
-    /// The same, as the entrance knows them: the key, for example. Only they may answer its calls as their caller.
+    /// Name of the caller, such as `key:ID`. Only this caller may answer its calls.
     pub caller: Option<Arc<str>>,
     /// Which entrance it came through.
     pub entrance: Arc<str>,
     /// Where the person sits who says it.
     pub seat: Seat,
-    /// Where it comes from. Counts where the client keeps the conversation itself: it names none, or brings what was said
-    /// before.
+    /// Source of the request. What was read there counts if no conversation is named, or if it begins with a history.
     pub source: CallSource,
     /// What the client says about its user and situation. Never trusted for rights.
     pub context: Map<String, Value>,

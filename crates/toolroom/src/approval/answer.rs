@@ -67,6 +67,9 @@ pub enum AnswerError {
     /// A condition is kept, listed and exported as it is.
     #[error("the condition holds a secret; compare with something else")]
     Secret,
+    /// A yes to the provenance question is for one destination already.
+    #[error("a yes to this question holds for one destination; leave the condition out")]
+    NoCondition,
     /// A condition belongs to answers that outlive the question.
     #[error("a condition makes sense only with an answer for the session, for always or for never")]
     NothingStands,
@@ -120,8 +123,9 @@ impl Toolroom {
             Answer::Once => Ruling::Allow,
         };
         let question = self.question(&request.scope, &request.call).await?;
-        if let Some(lift) = self.lift(request, &question)? {
-            return Ok(Some(lift));
+        let rule = question.record.rule.as_deref().unwrap_or_default();
+        if matches!(request.answer, Answer::Once | Answer::Session) && asks_each_time(rule) {
+            return self.lift(request, &question, rule);
         }
         if request.answer == Answer::Once {
             return Ok(None);
@@ -144,8 +148,7 @@ impl Toolroom {
             effect,
             tool: question.record.tool.clone(),
             when: request.when.clone(),
-            lifts: (effect == Ruling::Allow)
-                .then(|| question.record.rule.as_deref().unwrap_or_default().to_owned()),
+            lifts: (effect == Ruling::Allow).then(|| rule.to_owned()),
             definition: (effect == Ruling::Allow).then(|| question.approval.definition_hash.clone()),
             thread: question.record.thread.clone().filter(|_| request.answer == Answer::Session),
             destination: None,
@@ -160,20 +163,23 @@ impl Toolroom {
         Ok(Some(standing))
     }
 
-    /// What a yes to the question of provenance stands for: sending to this destination is not asked about again in the
-    /// conversation, or by the same source of direct calls. Nothing where each call is answered by itself, or where a
-    /// condition was given.
+    /// What a yes to the provenance question stands for: the conversation, or the source of direct calls, may send to this
+    /// destination without another question. `None` if each call of the tool is answered by itself.
     fn lift(
         &self,
         request: &AnswerRequest,
         question: &Question,
+        rule: &str,
     ) -> Result<Option<StandingAnswer>, AnswerError> {
-        let is_yes = matches!(request.answer, Answer::Once | Answer::Session) && request.when.is_none();
-        let rule = question.record.rule.as_deref().unwrap_or_default();
-        if !is_yes || !asks_each_time(rule) {
-            return Ok(None);
+        if request.when.is_some() {
+            return Err(AnswerError::NoCondition);
         }
-        let is_single = self.entry_of(question)?.is_none_or(|entry| entry.spec().single_answers);
+        let entry = self.entry_of(question)?;
+        let spec = entry.as_deref().map(Entry::spec);
+        if request.answer == Answer::Session {
+            check_single(Ruling::Allow, spec, &question.record.tool)?;
+        }
+        let is_single = spec.is_none_or(|spec| spec.single_answers);
         let lift = SealedRequest::open(self, question)?.and_then(|sealed| sealed.lift);
         Ok(lift.filter(|_| !is_single).map(|Lift { origin, destination }| StandingAnswer {
             id: AnswerId::fresh(self.clock.as_ref()),
@@ -263,12 +269,16 @@ fn check_single(effect: Ruling, spec: Option<&ToolSpec>, tool: &str) -> Result<(
 
 /// A yes for always that would be a yes to too much. Of a tool that is not there nobody knows what it starts.
 fn may_stand(standing: &StandingAnswer, entry: Option<&Entry>) -> Result<(), AnswerError> {
-    if standing.effect == Ruling::Deny || standing.thread.is_some() {
+    if standing.effect == Ruling::Deny {
         return Ok(());
     }
-    if standing.lifts.as_deref().is_some_and(asks_each_time) {
+    let is_narrowed = standing.thread.is_some() && standing.destination.is_some();
+    if standing.lifts.as_deref().is_some_and(asks_each_time) && !is_narrowed {
         let reason = "it completes what a run needs to give private data away";
         return Err(AnswerError::NotForever { reason });
+    }
+    if standing.thread.is_some() {
+        return Ok(());
     }
     let starts_programs =
         entry.is_none_or(|entry| entry.spec().effective_capabilities().has(Capability::Exec));

@@ -73,7 +73,7 @@ pub(super) fn is_about(
         entrance: &record.entrance,
         thread: record.thread.as_deref(),
         provenance,
-        origins: &[],
+        origin: None,
         destination: None,
         definition: record.definition.as_deref().unwrap_or_default(),
     };

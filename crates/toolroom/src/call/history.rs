@@ -12,25 +12,26 @@ use super::report::{Denial, Exit};
 use crate::BoxFuture;
 use crate::approval::Lift;
 use crate::catalog::Entry;
-use crate::ledger::LedgerError;
+use crate::ledger::{CallRecord, LedgerError};
 use crate::policy::Provenance;
 use crate::provenance::{CallSource, Names, Track, TrackChange, TrackName, leaves, repeats, tracks_of};
 use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::{Arguments, ClientTool, Destination, FileTrace, Source, ToolOutput, ToolSpec, Yields};
 
+/// The rule of a call that is denied because what was read before it is not known.
+pub(super) const UNREADABLE_RULE: &str = "provenance.unreadable";
+
 /// What a call is judged by, beside its own facts.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    tracks: Vec<Kept>,
+    tracks: Vec<LoadedTrack>,
     /// What was read and sent before the call.
     pub(super) before: Provenance,
     /// The same as the guard counts it: for this call, what is mildly private may be private.
     pub(super) judged: Provenance,
     /// The conversation, session or caller for which an answer lifts the question of the guard.
     pub(super) origin: Option<Arc<str>>,
-    /// Everything that answers may have been given for.
-    pub(super) origins: Vec<Arc<str>>,
     /// Where the call sends something.
     pub(super) destination: Option<Arc<str>>,
     /// What the call adds, if it runs.
@@ -41,7 +42,7 @@ pub(super) struct History {
 
 /// A track and what it held when the call arrived.
 #[derive(Debug)]
-struct Kept {
+struct LoadedTrack {
     name: TrackName,
     track: Option<Track>,
 }
@@ -86,7 +87,7 @@ pub(super) async fn look_back(
     let read = Box::pin(read(room, entry, spec, arguments, adds, call)).await;
     let history = read.map_err(|error| {
         let reason = "what was read before cannot be found out, so nothing is run";
-        Denial::by_rule("provenance.unreadable", reason).caused_by(error)
+        Denial::by_rule(UNREADABLE_RULE, reason).caused_by(error)
     })?;
     call.request.provenance = history.before;
     call.history = Some(history);
@@ -103,6 +104,7 @@ async fn read(
 ) -> Result<Box<History>, LedgerError> {
     let request = &call.request;
     let mut history = History { before: request.provenance, adds, ..History::default() };
+    let mut origins = Vec::with_capacity(2);
     for name in tracks_of(&request.scope, request.thread.as_deref(), &request.source) {
         let track = room.track(&name).await?;
         // A run says itself what was read before each call of one answer, in their order.
@@ -110,11 +112,11 @@ async fn read(
             history.before = history.before.and(track.provenance);
         }
         let began = track.as_ref().map_or_else(|| call.now(), |track| track.started_at);
-        history.origins.push(name.origin(began));
-        history.tracks.push(Kept { name, track });
+        origins.push(name.origin(began));
+        history.tracks.push(LoadedTrack { name, track });
     }
     // Where the client keeps the conversation, each of its messages is a new conversation to us.
-    let outlives = if request.run.is_some() { history.origins.last() } else { history.origins.first() };
+    let outlives = if request.run.is_some() { origins.last() } else { origins.first() };
     history.origin = outlives.cloned();
     history.judged = history.before;
     if adds.outward {
@@ -128,7 +130,7 @@ async fn read(
     Ok(Box::new(history))
 }
 
-/// Where a call sends something: to what the tool says, else to its server, else to whatever is behind the tool.
+/// Where a call sends something: the tool's own destination, else its MCP server, else the tool's id.
 fn destination(entry: &Entry, spec: &ToolSpec, arguments: &Arguments) -> Destination {
     let named = caught(|| entry.tool.destination(arguments));
     named.ok().flatten().unwrap_or_else(|| match spec.id.source() {
@@ -184,25 +186,24 @@ impl History {
         let mut adds = self.adds;
         let file = output.and_then(|output| output.file.as_ref());
         if let Some(FileTrace::Read(read)) = file {
-            let known = self.tracks.iter().filter_map(|kept| kept.track.as_ref());
-            let mut written = known.flat_map(|track| &track.files).filter(|(file, _)| file == read);
-            if let Some((_, then)) = written.next() {
-                adds = *then;
-            }
+            let known = self.tracks.iter().filter_map(|loaded| loaded.track.as_ref());
+            let written = known.flat_map(|track| &track.files).filter(|(file, _)| file == read);
+            adds = written.map(|(_, then)| *then).reduce(Provenance::and).unwrap_or(adds);
         }
         adds = adds.and(output.map_or(Provenance::NONE, |output| output.provenance));
         self.added = self.added.and(adds);
         let wrote = match file {
-            Some(FileTrace::Wrote(file)) => Some(file),
+            Some(FileTrace::Wrote(file)) => Some((file.clone(), self.before)),
             Some(FileTrace::Read(_)) | None => None,
         };
         if adds.is_none() && wrote.is_none() {
             return Ok(());
         }
         let now = call.now();
-        for Kept { name, track } in &self.tracks {
-            if wrote.is_some() || !track.as_ref().is_some_and(|track| track.has(adds, now, name.ages)) {
-                room.add_to_track(name.clone(), adds, wrote.cloned()).await?;
+        for LoadedTrack { name, track } in &self.tracks {
+            let has_all = |track: &Track| track.has(adds, now, room.max_age(name));
+            if wrote.is_some() || !track.as_ref().is_some_and(has_all) {
+                room.add_to_track(name.clone(), adds, wrote.clone()).await?;
             }
         }
         Ok(())
@@ -244,6 +245,30 @@ impl Toolroom {
         Ok(())
     }
 
+    /// Counts what a source of direct calls reads of a kept call, as if it had made the call now.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub async fn add_reading(
+        &self,
+        scope: &Scope,
+        source: &CallSource,
+        call: &CallRecord,
+    ) -> Result<(), LedgerError> {
+        let no_arguments = Arguments::new();
+        let arguments = call.arguments.as_object().unwrap_or(&no_arguments);
+        let mut reads = adds_of_call(self, scope, &call.tool, arguments);
+        reads.outward = false;
+        // Each memory says under what it was stored. The record does not.
+        if reads.mildly_private {
+            reads = reads.and(Provenance::UNKNOWN_RESULTS);
+        }
+        for name in tracks_of(scope, None, source).filter(|_| !reads.is_none()) {
+            self.add_to_track(name, reads, None).await?;
+        }
+        Ok(())
+    }
+
     async fn track(&self, name: &TrackName) -> Result<Option<Track>, LedgerError> {
         let track = self.tracks.track(&name.scope, &name.name).await?;
         Ok(track.filter(|track| !track.is_over(self.clock.now(), self.max_age(name))))
@@ -253,7 +278,7 @@ impl Toolroom {
         &self,
         name: TrackName,
         provenance: Provenance,
-        file: Option<String>,
+        file: Option<(String, Provenance)>,
     ) -> BoxFuture<'static, Result<(), LedgerError>> {
         let (max_age, at) = (self.max_age(&name), self.clock.now());
         let TrackName { scope, name, .. } = name;

@@ -92,7 +92,7 @@ fn facts<'a>(
         entrance: &call.request.entrance,
         thread: call.request.thread.as_deref(),
         provenance: history.map_or(call.request.provenance, |history| history.judged),
-        origins: history.map_or(&[], |history| &history.origins),
+        origin: history.and_then(|history| history.origin.as_deref()),
         destination: history.and_then(|history| history.destination.as_deref()),
         definition,
     }

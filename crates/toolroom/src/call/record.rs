@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::approve::Resumed;
-use super::history::History;
+use super::history::{History, UNREADABLE_RULE};
 use super::report::{CallReport, Denial, Exit, Outcome, Pending};
 use super::request::{CallRequest, GivenArguments};
 use super::shorten::shorten;
@@ -145,7 +145,11 @@ impl OpenCall {
         match outcome {
             _ if self.has_begun() => Some(ParkedQuestion::Settled),
             // What could not be decided is no decision, and what has begun before is not parked any more.
-            Outcome::Denied(_) if self.standing().is_ok() && resumed.is_first() => Some(ParkedQuestion::Void),
+            Outcome::Denied(denial)
+                if self.standing().is_ok() && denial.rule != UNREADABLE_RULE && resumed.is_first() =>
+            {
+                Some(ParkedQuestion::Void)
+            }
             Outcome::Denied(_) | Outcome::Done(_) | Outcome::Failed(_) | Outcome::Pending(_) => None,
         }
     }

@@ -185,6 +185,20 @@ pub trait Conversations: Spending {
         filter: RunFilter,
     ) -> BoxFuture<'a, Result<Vec<Run>, LedgerError>>;
 
+    /// Whether a direct call may name the conversation: its caller has begun one of the newest runs there.
+    fn is_of_caller<'a>(
+        &'a self,
+        scope: &'a Scope,
+        id: &'a ConversationId,
+        caller: &'a str,
+    ) -> BoxFuture<'a, Result<bool, LedgerError>> {
+        let filter = RunFilter { conversation: Some(id.clone()), ..RunFilter::default() };
+        Box::pin(async move {
+            let runs = self.runs(scope, filter).await?;
+            Ok(runs.iter().any(|run| run.caller.as_deref() == Some(caller)))
+        })
+    }
+
     /// The structural events of a run, from a place on.
     fn events<'a>(
         &'a self,

@@ -45,6 +45,18 @@ impl Message {
         Self { role: Role::Assistant, blocks }
     }
 
+    /// A result of a tool, in a history that a client brings.
+    #[must_use]
+    pub fn earlier_result(text: impl Into<String>) -> Self {
+        let result = Block::Result {
+            id: ModelCallId::new("earlier"),
+            name: String::new(),
+            content: Arc::new(Value::String(text.into())),
+            is_error: false,
+        };
+        Self { role: Role::User, blocks: vec![result] }
+    }
+
     /// What its text blocks say, one after the other.
     #[must_use]
     pub fn text(&self) -> String {

@@ -95,7 +95,7 @@ impl ReadAnswer {
     /// Why an answer about the tool is not about this call, whatever its condition says.
     pub(super) fn elsewhere(&self, facts: &Facts<'_>) -> Option<Finding> {
         let is_here = |thread: &Arc<str>| match self.answer.destination {
-            Some(_) => facts.origins.contains(thread),
+            Some(_) => facts.origin == Some(&**thread),
             None => facts.thread == Some(&**thread),
         };
         if !self.answer.scope.covers(facts.scope) {

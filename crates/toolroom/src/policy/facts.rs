@@ -1,7 +1,6 @@
 //! What a verdict is made from, and how conditions see it.
 
 use std::cell::{Cell, OnceCell};
-use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -46,8 +45,8 @@ pub struct Facts<'a> {
     pub thread: Option<&'a str>,
     /// What was read and sent before this call.
     pub provenance: Provenance,
-    /// The conversation, session and caller whose answers about destinations hold.
-    pub origins: &'a [Arc<str>],
+    /// The conversation, session or caller whose answers about destinations hold.
+    pub origin: Option<&'a str>,
     /// Where the call sends something.
     pub destination: Option<&'a str>,
     /// Hash of the tool's definition.
@@ -181,7 +180,7 @@ mod tests {
             entrance: "cli",
             thread: None,
             provenance: Provenance { private: true, ..Provenance::NONE },
-            origins: &[],
+            origin: None,
             destination: None,
             definition: "",
         };
@@ -224,7 +223,7 @@ mod tests {
             entrance: "cli",
             thread: None,
             provenance: Provenance::NONE,
-            origins: &[],
+            origin: None,
             destination: None,
             definition: "",
         };

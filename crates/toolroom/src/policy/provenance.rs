@@ -29,6 +29,9 @@ impl Provenance {
     /// Nothing was done yet.
     pub const NONE: Self = Self { private: false, untrusted: false, outward: false, mildly_private: false };
 
+    /// Results that are not known here were read: they may hold anything.
+    pub const UNKNOWN_RESULTS: Self = Self { private: true, untrusted: true, ..Self::NONE };
+
     /// Memories, or what the client says about its user, were read.
     pub const MILDLY_PRIVATE: Self = Self { mildly_private: true, ..Self::NONE };
 
@@ -52,12 +55,6 @@ impl Provenance {
             outward: self.outward || other.outward,
             mildly_private: self.mildly_private || other.mildly_private,
         }
-    }
-
-    /// What is known after a call of a tool with these capabilities.
-    #[must_use]
-    pub const fn after(self, capabilities: Capabilities) -> Self {
-        self.and(Self::of(capabilities))
     }
 
     /// Whether everything that holds there holds here, too.

@@ -208,7 +208,7 @@ impl Rule {
             entrance: caller.entrance.as_deref().unwrap_or(EXAMPLE_ENTRANCE),
             thread: None,
             provenance: example.provenance,
-            origins: &[],
+            origin: None,
             destination: None,
             definition: "",
         };

@@ -30,10 +30,10 @@ use crate::scope::Scope;
 /// After this time without a call that read or sent anything, what a caller without a session did is forgotten.
 pub const DIRECT_CALLS_COUNT_FOR: Duration = Duration::from_secs(30 * 60);
 
-/// A track that was touched this recently is not written again only to keep it young. A caller's track is forgotten by its
-/// age, so it is touched more often.
-const TOUCH_CALLER_EVERY: Duration = Duration::from_secs(60);
+/// A track that was touched this recently is not written again only to keep it young. One that is forgotten by its age is
+/// touched more often.
 const TOUCH_EVERY: Duration = Duration::from_hours(24);
+const TOUCH_AGEING_EVERY: Duration = Duration::from_secs(60);
 
 /// Files of one track that are remembered as written in it. An older one counts as any other file.
 const MAX_FILES: usize = 500;
@@ -126,8 +126,8 @@ pub struct TrackChange {
     pub name: String,
     /// What was read and sent.
     pub provenance: Provenance,
-    /// A file that was written.
-    pub file: Option<String>,
+    /// A file that was written, and what was known before.
+    pub file: Option<(String, Provenance)>,
     /// After this time without a change the track begins anew.
     pub max_age: Option<Duration>,
     /// When.
@@ -145,9 +145,9 @@ impl Track {
             started_at: change.at,
             touched_at: change.at,
         });
-        if let Some(file) = &change.file {
+        if let Some((file, before)) = &change.file {
             track.files.retain(|(known, _)| known != file);
-            track.files.push((file.clone(), track.provenance));
+            track.files.push((file.clone(), track.provenance.and(*before)));
             let surplus = track.files.len().saturating_sub(MAX_FILES);
             track.files.drain(..surplus);
         }
@@ -161,8 +161,8 @@ impl Track {
     }
 
     /// Whether adding this changes nothing.
-    pub(crate) fn has(&self, provenance: Provenance, now: Timestamp, ages: bool) -> bool {
-        let touch_every = if ages { TOUCH_CALLER_EVERY } else { TOUCH_EVERY };
+    pub(crate) fn has(&self, provenance: Provenance, now: Timestamp, max_age: Option<Duration>) -> bool {
+        let touch_every = max_age.map_or(TOUCH_EVERY, |age| TOUCH_AGEING_EVERY.min(age / 4));
         let is_young = self.touched_at >= now.before(touch_every);
         self.provenance.includes(provenance) && is_young
     }
@@ -238,10 +238,17 @@ mod tests {
     #[test]
     fn a_file_keeps_what_was_known_when_it_was_written_last() {
         let read = Provenance { untrusted: true, ..Provenance::NONE };
-        let wrote = |at| TrackChange { file: Some("a".to_owned()), ..change(Provenance::NONE, at, None) };
+        let wrote = |at| TrackChange {
+            file: Some(("a".to_owned(), Provenance::NONE)),
+            ..change(Provenance::NONE, at, None)
+        };
         let track = Track::with(None, &wrote(0));
         let track = Track::with(Some(track), &change(read, 1, None));
         assert_eq!(track.files, [("a".to_owned(), Provenance::NONE)]);
-        assert_eq!(Track::with(Some(track), &wrote(2)).files, [("a".to_owned(), read)]);
+        let track = Track::with(Some(track), &wrote(2));
+        assert_eq!(track.files, [("a".to_owned(), read)]);
+        let elsewhere = Provenance { private: true, ..Provenance::NONE };
+        let of_two = TrackChange { file: Some(("a".to_owned(), elsewhere)), ..wrote(3) };
+        assert_eq!(Track::with(Some(track), &of_two).files, [("a".to_owned(), read.and(elsewhere))]);
     }
 }

@@ -1,6 +1,7 @@
 //! Whether the arguments of a call repeat what is known of the user.
 
 use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
 
 use serde_json::Value;
 
@@ -10,30 +11,39 @@ const VERBATIM_CHARS: usize = 16;
 /// A whole value of fewer characters stands in too many texts by chance.
 const MIN_VALUE_CHARS: usize = 4;
 
+/// Arguments with more text than this count as repeating a value: the search would take too long.
+const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
+
 /// Whether an argument repeats one of the values: 16 characters of it in a row, or all of it, in any case, also
 /// percent-encoded or in base64.
 pub(crate) fn repeats<'a>(arguments: &Value, values: impl IntoIterator<Item = &'a str>) -> bool {
-    let mut texts = Vec::new();
-    leaves(arguments, Names::Count, &mut |text| texts.extend(readings(text)));
-    let mut windows: Option<HashSet<Vec<char>>> = None;
-    values.into_iter().any(|value| {
+    let (mut texts, mut bytes) = (Vec::new(), 0);
+    leaves(arguments, Names::Count, &mut |text| {
+        bytes += text.len();
+        if bytes <= MAX_ARGUMENT_BYTES {
+            texts.extend(readings(text));
+        }
+    });
+    if bytes > MAX_ARGUMENT_BYTES {
+        return true;
+    }
+    // Hashes of 16 characters in a row. Two that are equal by chance only cause a question.
+    let hasher = RandomState::new();
+    let mut windows = HashSet::new();
+    for value in values {
         let value = folded(value.trim());
         let chars: Vec<char> = value.chars().collect();
-        if chars.len() < MIN_VALUE_CHARS {
-            return false;
+        if chars.len() >= VERBATIM_CHARS {
+            windows.extend(chars.windows(VERBATIM_CHARS).map(|window| hasher.hash_one(window)));
+        } else if chars.len() >= MIN_VALUE_CHARS && texts.iter().any(|text| holds_word(text, &value)) {
+            return true;
         }
-        if chars.len() < VERBATIM_CHARS {
-            return texts.iter().any(|text| holds_word(text, &value));
-        }
-        let windows = windows.get_or_insert_with(|| {
-            let windows = |text: &String| {
-                let chars: Vec<char> = text.chars().collect();
-                chars.windows(VERBATIM_CHARS).map(<[char]>::to_vec).collect::<Vec<_>>()
-            };
-            texts.iter().flat_map(windows).collect()
-        });
-        chars.windows(VERBATIM_CHARS).any(|window| windows.contains(window))
-    })
+    }
+    !windows.is_empty()
+        && texts.iter().any(|text| {
+            let chars: Vec<char> = text.chars().collect();
+            chars.windows(VERBATIM_CHARS).any(|window| windows.contains(&hasher.hash_one(window)))
+        })
 }
 
 /// Whether the names of an object's members are texts like any other.
@@ -178,5 +188,7 @@ mod tests {
         ] {
             assert!(!repeats(&arguments, known), "{arguments}");
         }
+        let long = json!({"url": format!("https://x.example/{}", "ab".repeat(MAX_ARGUMENT_BYTES))});
+        assert!(repeats(&long, known), "too long to be searched");
     }
 }

@@ -43,7 +43,7 @@ mod tests {
             entrance: "bench",
             thread: None,
             provenance,
-            origins: &[],
+            origin: None,
             destination: None,
             definition: "",
         };

@@ -93,7 +93,7 @@ fn rule() {
                 entrance: "cli",
                 thread: None,
                 provenance: Provenance::NONE,
-                origins: &[],
+                origin: None,
                 destination: None,
                 definition: "",
             };

@@ -68,7 +68,7 @@ fn judge(
         entrance: "cli",
         thread: Some("t1"),
         provenance: run,
-        origins: &[],
+        origin: None,
         destination: None,
         definition: "d1",
     };
@@ -138,7 +138,7 @@ fn a_verdict_can_be_explained() {
         entrance: "cli",
         thread: None,
         provenance: Provenance::NONE,
-        origins: &[],
+        origin: None,
         destination: None,
         definition: "d1",
     };

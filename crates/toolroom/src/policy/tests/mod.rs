@@ -83,7 +83,7 @@ impl Scene {
             entrance: "cli",
             thread: self.thread,
             provenance: self.provenance,
-            origins: &[],
+            origin: None,
             destination: None,
             definition: self.definition,
         }
