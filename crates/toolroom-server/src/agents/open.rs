@@ -26,8 +26,8 @@ pub struct Choice {
     pub agent: Option<String>,
     /// Models to be asked instead of the agent's own, the first one first.
     pub models: Vec<ModelName>,
-    /// Whether the owner has typed them at a terminal of this machine. What is said over a wire opens no vendor that nobody
-    /// has set up.
+    /// Whether the owner typed them at a terminal of this machine. Models named over a network open no vendor that is not
+    /// configured.
     pub by_owner: bool,
     /// The model that has answered so far, asked before all others: a run goes on with the one it was begun with.
     pub so_far: Option<ModelName>,

@@ -72,7 +72,7 @@ pub(crate) struct Start {
     scope: Scope,
     source: CallSource,
     /// Who makes the calls of a run that begins here, and with which rights they answer.
-    maker: Arc<str>,
+    call_owner: Arc<str>,
     responder: Responder,
     choice: Choice,
     conversation: ConversationId,
@@ -83,8 +83,8 @@ impl Start {
     pub(crate) fn new(app: Arc<App>, runs: Arc<Runs>, caller: &Caller, choice: Choice, input: Input) -> Self {
         let (scope, source) = (caller.scope.clone(), caller.source());
         let conversation = conversation_of(&scope, &input.thread);
-        let (maker, responder) = (caller.maker(), caller.responder_as_caller());
-        Self { app, runs, scope, source, maker, responder, choice, conversation, input }
+        let (call_owner, responder) = (caller.call_owner(), caller.responder_as_caller());
+        Self { app, runs, scope, source, call_owner, responder, choice, conversation, input }
     }
 
     /// What is asked in the thread.
@@ -275,13 +275,13 @@ impl Start {
         request.run = Some(words.run.clone());
         request.entrance = ENTRANCE.into();
         request.source = self.source.clone();
-        request.caller = Some(Arc::clone(&self.maker));
+        request.caller = Some(Arc::clone(&self.call_owner));
         request.context = self.input.context.clone();
         request.client_tools = self.input.tools.clone();
         let entries = self.app.store.entries(&self.scope, &self.conversation, 0).await?;
         let messages = joined(&self.conversation, &entries, &self.input.messages).messages;
         let begun = self.runs.send(&self.choice, request).await?;
-        let caller = Some(Arc::clone(&self.maker));
+        let caller = Some(Arc::clone(&self.call_owner));
         let setting = Setting { caller, ..self.setting(&words.run, 0, messages, HashSet::new()) };
         let narrator = self.narrator(setting);
         Ok(Started { narrator, whole: false, next: Next::Watch { begun, from: None } })

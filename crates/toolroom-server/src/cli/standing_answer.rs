@@ -39,8 +39,12 @@ pub(super) async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result
 
 /// Shows what an answer would mean, and how many past calls it would have decided.
 pub(super) async fn show(app: &App, answer: &StandingAnswer, output: Output) -> anyhow::Result<()> {
-    let reach = app.room.reach(answer).await?;
     output.talk(format_args!("  {BOLD}rule{BOLD:#}  {}", visible(&sentence(answer))));
+    // The journal does not keep where calls sent something.
+    if answer.destination.is_some() {
+        return Ok(());
+    }
+    let reach = app.room.reach(answer).await?;
     output.talk(format_args!(
         "  {DIM}it would have decided {} of the last {} calls of this tool{DIM:#}",
         reach.matched, reach.of
@@ -84,9 +88,14 @@ pub(super) fn sentence(answer: &StandingAnswer) -> String {
         Ruling::Deny => "deny",
     };
     let when = answer.when.as_ref().map(|when| format!(" when {when}")).unwrap_or_default();
-    let place = match &answer.thread {
-        Some(thread) => format!(" in conversation {thread}"),
-        None => String::new(),
+    let what = match &answer.destination {
+        Some(destination) => format!("sending to {destination}"),
+        None => answer.tool.to_string(),
+    };
+    let place = match (&answer.thread, &answer.destination) {
+        (Some(origin), Some(_)) => format!(" from {origin}"),
+        (Some(thread), None) => format!(" in conversation {thread}"),
+        (None, _) => String::new(),
     };
     let who = answer.scope.user.as_ref().map(|user| format!(" for {user}")).unwrap_or_default();
     let by = match answer.by {
@@ -94,5 +103,5 @@ pub(super) fn sentence(answer: &StandingAnswer) -> String {
         Answerer::Operator => "the operator",
         Answerer::Client => "the client",
     };
-    format!("{verb} {}{when}{who}{place}, said by {by}", answer.tool)
+    format!("{verb} {what}{when}{who}{place}, said by {by}")
 }

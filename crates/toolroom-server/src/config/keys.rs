@@ -120,9 +120,9 @@ pub struct ProvenanceKeys {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileFact {
-    /// Others must not see it.
+    /// Private data of the user.
     Private,
-    /// Somebody else wrote it.
+    /// Text of unknown origin.
     Untrusted,
 }
 

@@ -43,7 +43,7 @@ pub fn lint(loaded: &Loaded, tools: &[ToolSpec]) -> Vec<Problem> {
             warn(loaded.origin(key), None, key, message);
         }
     }
-    for message in files.programs_read.iter().filter_map(|name| kept_from_nobody(name, &judge)) {
+    for message in files.programs_read.iter().filter_map(|name| unknown_credential_name(name, &judge)) {
         let key = "files.programs_read";
         warn(loaded.origin(key), None, key, message);
     }
@@ -66,8 +66,8 @@ fn never_opened(folder: &Folder, judge: &Judge) -> Option<String> {
     Some(format!("names `{folder}`, which {refusal}; name a folder of your own, such as `~/notes`"))
 }
 
-/// Says so if a name is that of no credentials.
-fn kept_from_nobody(name: &str, judge: &Judge) -> Option<String> {
+/// Warns of a name that is hidden from programs by no rule.
+fn unknown_credential_name(name: &str, judge: &Judge) -> Option<String> {
     let is_known = name == "*" || judge.credentials(&Path::new("/").join(name), Role::File).is_err();
     let told =
         || format!("names `{}`, which is not kept from programs; write a name such as `.env`", shown(name));

@@ -32,7 +32,7 @@ impl StoredSecrets {
         if let Some(secret) = self.of_value(text) {
             return Some(EntryValue::Secret(secret.name().to_owned()));
         }
-        let is_inside = |secret: &&Secret| is_telling(secret) && text.contains(secret.expose());
+        let is_inside = |secret: &&Secret| is_unguessable(secret) && text.contains(secret.expose());
         let secret = self.named.iter().filter(is_inside).max_by_key(|secret| secret.expose().len())?;
         let (before, after) = text.split_once(secret.expose())?;
         let (before, after) = (before.to_owned(), after.to_owned());
@@ -59,8 +59,9 @@ impl StoredSecrets {
     /// What to say to a person who gave values on the command line, where names belong.
     pub(crate) fn hint<'t>(&self, given: impl IntoIterator<Item = &'t String>) -> Option<String> {
         let given: Vec<&String> = given.into_iter().collect();
-        let is_given =
-            |secret: &&Secret| is_telling(secret) && given.iter().any(|text| text.contains(secret.expose()));
+        let is_given = |secret: &&Secret| {
+            is_unguessable(secret) && given.iter().any(|text| text.contains(secret.expose()))
+        };
         let names: Vec<String> =
             self.named.iter().filter(is_given).map(|secret| format!("`secret:{}`", secret.name())).collect();
         (!names.is_empty()).then(|| {
@@ -76,7 +77,7 @@ impl StoredSecrets {
         let text = serde_json::to_string(reached).map_err(|error| error.to_string())?;
         let holds = |secret: &&Secret| {
             let redactor = Redactor::new([(*secret).clone()], Patterns::None);
-            is_telling(secret) && redactor.redact_text(&text) != text
+            is_unguessable(secret) && redactor.redact_text(&text) != text
         };
         match self.all.iter().find(holds) {
             None => Ok(()),
@@ -90,8 +91,8 @@ impl StoredSecrets {
     }
 }
 
-/// Whether text that holds the value tells it. A common word stands in many texts.
-fn is_telling(secret: &Secret) -> bool {
+/// Whether finding the value in a text means that the text holds the secret. A short or common value stands in many.
+fn is_unguessable(secret: &Secret) -> bool {
     !secret.is_too_short() && secret.few_possibilities().is_none()
 }
 

@@ -81,7 +81,7 @@ fn sees_all(caller: &Caller) -> bool {
 
 /// Whether this caller sees a question. That of a call that is over does not say any more whose it was.
 fn is_shown(asked: &Result<Asked, SealError>, caller: &Caller) -> bool {
-    let is_own = |asked: &Asked| asked.caller.as_ref() == Some(&caller.maker());
+    let is_own = |asked: &Asked| asked.caller.as_ref() == Some(&caller.call_owner());
     sees_all(caller) || asked.as_ref().is_ok_and(is_own)
 }
 

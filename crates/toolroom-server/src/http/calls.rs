@@ -108,10 +108,10 @@ async fn create(
         .source(caller.source())
         .metadata(caller.facts());
     request.timeout = timeout;
-    request.caller = Some(caller.maker());
+    request.caller = Some(caller.call_owner());
     if let Some(id) = new.conversation {
         let id = ConversationId::new(&id);
-        if !server.app.store.is_of_caller(&caller.scope, &id, &caller.maker()).await? {
+        if !server.app.store.is_of_caller(&caller.scope, &id, &caller.call_owner()).await? {
             let detail = format!("there is no conversation `{id}` of yours; leave it out");
             return Err(Problem::not_found(detail));
         }

@@ -151,7 +151,7 @@ async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> 
             (send.message, send.history, send.client_tools) = (message, history, tools);
             send.entrance = ENTRANCE.into();
             send.source = caller.source();
-            send.caller = Some(caller.maker());
+            send.caller = Some(caller.call_owner());
             send.context = instructions
                 .map(|text| Map::from_iter([(INSTRUCTIONS.to_owned(), Value::from(text))]))
                 .unwrap_or_default();

@@ -98,12 +98,12 @@ async fn stranger(
     inside: Inside,
 ) -> Response {
     let (came, address) = (visitor.came, visitor.address());
-    // A link counts once it is known to be wrong: others that are wrong do not keep the right one out.
+    // The sign-in route counts only wrong links, so that wrong ones do not block the right one.
     let counted = match asked.is_some() && *path == Some(sign_in::PATH) {
         true => Ok(()),
         false => server.pacing.address(came, address),
     };
-    // How a busy server is tells somebody who would end one that does not say.
+    // Health checks need no place: a supervisor restarts a server that does not answer them.
     let is_urgent = health::is_asked(visitor.request.uri().path());
     let place = counted.and_then(|()| match is_urgent {
         true => Ok(None),
@@ -120,17 +120,19 @@ async fn stranger(
     }
 }
 
-/// Waits for the body, and takes a place. Given back is what keeps the place.
-async fn settle(server: &Server, caller: &Caller, visitor: &mut Visitor) -> Result<Place, Problem> {
+/// Reads the body, then takes one of the caller's places. The place is held until the returned value is dropped. A health
+/// check takes none.
+async fn settle(server: &Server, caller: &Caller, visitor: &mut Visitor) -> Result<Option<Place>, Problem> {
     let request = &mut visitor.request;
     if !is_safe(request.method()) && !request.body().is_end_stream() {
         let body = std::mem::take(request.body_mut());
         let bytes = whole_in(body, || server.pacing.arriving(caller)).await?;
         *request.body_mut() = Body::from(bytes);
     }
-    let place = Place(Arc::new(server.pacing.place(Some(caller))?));
-    visitor.place = Some(place.clone());
-    Ok(place)
+    if !health::is_asked(visitor.request.uri().path()) {
+        visitor.place = Some(Place(Arc::new(server.pacing.place(Some(caller))?)));
+    }
+    Ok(visitor.place.clone())
 }
 
 /// Who it is, if that matters here.

@@ -213,7 +213,7 @@ pub(super) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) ->
     let mut request = SendRequest::new(String::new()).scope(caller.scope.clone());
     request.message = Message::user(new.message);
     request.entrance = ENTRANCE.into();
-    request.caller = Some(caller.maker());
+    request.caller = Some(caller.call_owner());
     request.context = new.context;
     if let Some(id) = new.conversation {
         let id = ConversationId::new(&id);

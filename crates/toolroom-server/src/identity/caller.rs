@@ -63,12 +63,12 @@ impl Caller {
 
     /// Where direct calls of this caller come from.
     pub(crate) fn source(&self) -> CallSource {
-        CallSource::Caller(self.maker())
+        CallSource::Caller(self.call_owner())
     }
 
-    /// Who makes their calls, as these are kept: beside the user of a token its agent alone, so that a new token of the same
-    /// user still answers.
-    pub(crate) fn maker(&self) -> Arc<str> {
+    /// Caller name stored with a call. For an end user it names only the agent, so that a renewed token of the same user
+    /// still matches.
+    pub(crate) fn call_owner(&self) -> Arc<str> {
         match &self.who {
             Who::EndUser(user) => ["user:", user.agent.as_str()].concat().into(),
             Who::Owner | Who::Key(_) => self.name().into(),
@@ -87,7 +87,7 @@ impl Caller {
     pub(crate) fn responder_as_caller(&self) -> Responder {
         match (self.may(Permission::Approve), self.may(Permission::Answer)) {
             (true, _) => Responder::Approver,
-            (false, true) => Responder::Caller(self.maker()),
+            (false, true) => Responder::Caller(self.call_owner()),
             (false, false) => Responder::Observer,
         }
     }

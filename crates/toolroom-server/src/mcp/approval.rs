@@ -11,6 +11,7 @@ use tokio::time::{sleep, timeout};
 use toolroom::approval::{AnswerError, AnswerRequest, Asked, EditError, EditRequest};
 use toolroom::call::{CallReport, Pending, ResumeError, ResumeRequest};
 use toolroom::ledger::{Answerer, CallId, DecideError, Question, QuestionState};
+use toolroom::provenance::CallSource;
 use toolroom::tool::Arguments;
 
 use super::call::Wish;
@@ -257,9 +258,13 @@ pub(super) fn how_to_approve(asker: &Asker, call: &CallId, pending: &Pending) ->
         _ if asker.client.can_ask() => "",
         _ => " (this client cannot show the question to its user)",
     };
+    let by_key = match (&asker.peer.source, asker.peer.answers(pending)) {
+        (CallSource::Caller(_), [_, ..]) => format!(", and this key's user with `POST /v1/approvals/{call}`"),
+        _ => String::new(),
+    };
     format!(
-        "waits for approval: {}\nhint: the operator can answer with `toolroom approvals approve {call}`{why_not_here}; then \
-         make the same call again, and it runs",
+        "waits for approval: {}\nhint: the operator can answer with `toolroom approvals approve \
+         {call}`{by_key}{why_not_here}; then make the same call again, and it runs",
         pending.reason
     )
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use toolroom::approval::Asked;
 use toolroom::call::Pending;
 use toolroom::ledger::Answer;
+use toolroom::policy::asks_each_time;
 use toolroom::tool::{Arguments, ToolSpec};
 
 use super::dialogue::Ask;
@@ -48,6 +49,9 @@ const MEANINGS: [(Answer, &str); 5] = [
     (Answer::Edit, "this call, with other arguments"),
 ];
 
+/// What `once` means for a question about where something is sent.
+const ONCE_SENT: &str = "this call, and what this conversation or session sends to the same place";
+
 /// The question about a call, with the answers that are taken; `why` one was not taken before.
 pub(super) fn question(
     spec: &ToolSpec,
@@ -67,8 +71,11 @@ pub(super) fn question(
     );
     let offered: Vec<_> = MEANINGS.into_iter().filter(|(answer, _)| answers.contains(answer)).collect();
     let names: Vec<&str> = offered.iter().map(|(answer, _)| answer.as_str()).collect();
-    let meanings: Vec<String> =
-        offered.iter().map(|(answer, meaning)| format!("{}: {meaning}", answer.as_str())).collect();
+    let meaning = |(answer, meaning): &(Answer, &'static str)| {
+        let is_sent = *answer == Answer::Once && asks_each_time(&pending.rule);
+        format!("{}: {}", answer.as_str(), if is_sent { ONCE_SENT } else { meaning })
+    };
+    let meanings: Vec<String> = offered.iter().map(meaning).collect();
     let schema = json!({
         "type": "object",
         "properties": {FIELD: {

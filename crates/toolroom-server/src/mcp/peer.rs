@@ -39,7 +39,7 @@ pub(crate) struct Peer {
 impl Peer {
     /// A caller that was let in over HTTP.
     pub(crate) fn of(caller: Caller) -> Arc<Self> {
-        let (name, may_read, facts) = (caller.maker(), caller.may(Permission::Read), caller.facts());
+        let (name, may_read, facts) = (caller.call_owner(), caller.may(Permission::Read), caller.facts());
         let (source, responder) = (caller.source(), caller.responder_as_caller());
         Arc::new(Self { scope: caller.scope, name, may_read, source, responder, facts })
     }

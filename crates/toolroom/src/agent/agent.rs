@@ -338,7 +338,8 @@ impl Agent {
             on_device: first.is_some_and(|first| first.facts.on_device),
         });
         let of_context = Some(Provenance::MILDLY_PRIVATE).filter(|_| !run.context.is_empty());
-        let holds = memories.iter().map(Memory::provenance).chain(of_context);
+        let learned = promotions.iter().map(|promotion| promotion.memory.provenance());
+        let holds = memories.iter().map(Memory::provenance).chain(learned).chain(of_context);
         Ok((prompt, holds.fold(Provenance::NONE, Provenance::and)))
     }
 

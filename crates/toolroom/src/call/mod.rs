@@ -78,7 +78,7 @@ impl Toolroom {
         let verdict = permit::verdict(self, &entry, &arguments, call)?;
         let passed = approve::pass(self, &entry, &arguments, verdict, call).await;
         if let Err(Exit::Pending(Pending { by: Answerer::Client, .. })) = &passed {
-            // What it is to be called with is with the client, whatever comes of it.
+            // The client already has the arguments, so the call counts as sent.
             history::add(self, None, call).await?;
         }
         let place = admit::begin(&entry, &arguments, passed?, call).await?;

@@ -33,7 +33,7 @@ pub struct ResumeRequest {
     pub progress: Option<ProgressSink>,
     /// What the agent may use that goes on with the call, as it is now.
     pub choice: Option<Arc<ToolChoice>>,
-    /// Where the one comes from who gets the result, if not from where the call came.
+    /// Source of the caller that receives the result; the call's own if absent.
     pub source: Option<CallSource>,
 }
 

@@ -50,7 +50,8 @@ pub struct StandingAnswer {
     /// The conversation it holds in; everywhere, if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<Arc<str>>,
-    /// Where something may be sent, whatever the tool: then the answer is about the guard of provenance alone.
+    /// Where data may be sent, with any tool. Such an answer lifts the provenance question only, and `thread` is the
+    /// conversation, session or caller it holds for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<Arc<str>>,
     /// The call that was asked about.

@@ -86,7 +86,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// What reads who reads it: something of the user's own, and what had been read when it was remembered.
+    /// The provenance that reading this memory adds.
     #[must_use]
     pub const fn provenance(&self) -> Provenance {
         Provenance { outward: false, mildly_private: true, ..self.stored_under }

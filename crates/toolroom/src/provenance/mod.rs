@@ -38,7 +38,7 @@ const TOUCH_AGEING_EVERY: Duration = Duration::from_secs(60);
 /// Files of one track that are remembered as written in it. An older one counts as any other file.
 const MAX_FILES: usize = 500;
 
-/// Where a call comes from that no conversation holds. Entrances say it; whose call it is says the scope.
+/// Source of a call outside a conversation. The scope says who owns the call.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallSource {
@@ -85,7 +85,7 @@ pub(crate) fn tracks_of(
     conversation: Option<&str>,
     source: &CallSource,
 ) -> impl Iterator<Item = TrackName> {
-    // A conversation has one track, whoever speaks in it: no two conversations have the same id.
+    // One track per conversation, for all its users; conversation ids are unique.
     let of_conversation = conversation.map(|id| TrackName {
         scope: Scope { project: scope.project.clone(), user: None },
         name: format!("conversation/{id}"),

@@ -17,7 +17,7 @@ pub enum Origin {
     Untrusted,
 }
 
-/// How what is read with a tool becomes known.
+/// Which provenance a tool's result adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Yields {
     /// By what the tool is able to do.
