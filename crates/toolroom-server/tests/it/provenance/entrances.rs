@@ -5,14 +5,14 @@ use std::process::{ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{OPEN, SECRET, has_secret, put_secret, questions, strangers};
+use super::{BOTH_NEEDED, SECRET, has_secret, put_secret, questions, strangers};
 use crate::home::Home;
 use crate::loopback_service::LoopbackService;
-use crate::mcp::place::{hello, legacy, modern};
+use crate::mcp::place::{hello, legacy, modern, result};
 use crate::scripted_model::{Line, ScriptedModel};
 use crate::serve::Served;
 
-/// The calls of the attack. A file may hold what a stranger wrote, so a page that is fetched after it would be asked about, too.
+/// The calls of the attack.
 fn attack(strangers: &LoopbackService) -> [(&'static str, Value); 3] {
     let fetch = ("web_fetch", json!({"url": strangers.url("/page")}));
     let read = ("read_file", json!({"path": "plan.txt"}));
@@ -35,7 +35,7 @@ fn is_asked(home: &Home, mut call: impl FnMut(&'static str, &Value)) {
 
 fn configured() -> Home {
     let home = Home::new();
-    std::fs::write(home.path().join("toolroom.toml"), OPEN).unwrap();
+    std::fs::write(home.path().join("toolroom.toml"), BOTH_NEEDED).unwrap();
     home
 }
 
@@ -130,7 +130,7 @@ fn is_asked_between_messages(say: impl Fn(&Served, &str, &[(String, String)])) {
     let calls = attack(&strangers).map(|(tool, arguments)| Line::Calls(tool, arguments));
     let script = calls.into_iter().flat_map(|call| [call, Line::says("Done.")]);
     let model = ScriptedModel::starts(script);
-    model.is_set_up_in(home.path(), OPEN);
+    model.is_set_up_in(home.path(), BOTH_NEEDED);
     let served = Served::at(home);
     let key = served.key("local", "chat,read");
     let mut before = Vec::new();
@@ -184,16 +184,17 @@ fn calls_of_one_answer_count_one_another_in_their_order() {
     let (strangers, home) = (strangers(), Home::new());
     put_secret(&home);
     let script = [Line::CallsAll(attack(&strangers).into()), Line::says("Done.")];
-    ScriptedModel::starts(script).is_set_up_in(home.path(), OPEN);
+    ScriptedModel::starts(script).is_set_up_in(home.path(), BOTH_NEEDED);
     home.run(&["chat", "do it", "--json"]);
     assert!(!has_secret(&strangers), "the secret was sent unasked");
+    assert_eq!(questions(&home).len(), 1, "{:?}", home.journal());
 
     // What comes behind an outward call does not count for it.
     let home = Home::new();
     put_secret(&home);
     let [fetch, read, carry] = attack(&strangers);
     let script = [Line::CallsAll(vec![carry, read, fetch]), Line::says("Done.")];
-    ScriptedModel::starts(script).is_set_up_in(home.path(), OPEN);
+    ScriptedModel::starts(script).is_set_up_in(home.path(), BOTH_NEEDED);
     home.run(&["chat", "do it", "--json"]);
     assert!(has_secret(&strangers), "{:?}", home.journal());
 }
@@ -204,7 +205,7 @@ fn a_call_that_names_a_conversation_is_judged_by_what_was_read_there() {
     put_secret(&home);
     let [fetch, read, (tool, carry)] = attack(&strangers);
     let script = [Line::Calls(fetch.0, fetch.1), Line::Calls(read.0, read.1), Line::says("Done.")];
-    ScriptedModel::starts(script).is_set_up_in(home.path(), OPEN);
+    ScriptedModel::starts(script).is_set_up_in(home.path(), BOTH_NEEDED);
     let served = Served::at(home);
     let key = served.key("local", "chat,call,read");
     let run = served.send("POST", "/v1/runs", &key, &json!({"message": "go", "wait": true})).is(200).json();
@@ -215,8 +216,10 @@ fn a_call_that_names_a_conversation_is_judged_by_what_was_read_there() {
     assert_eq!(call["rule"], "provenance.third", "{call}");
     served.send("POST", "/v1/calls", &key, &body("conv_of_nobody")).refused(404, "not_found");
     served.project("other");
-    let others = served.key("other", "chat,call,read");
-    served.send("POST", "/v1/calls", &others, &body(conversation)).refused(404, "not_found");
+    for project in ["local", "other"] {
+        let other = served.key(project, "chat,call,read");
+        served.send("POST", "/v1/calls", &other, &body(conversation)).refused(404, "not_found");
+    }
     assert!(!has_secret(&strangers));
 }
 
@@ -237,6 +240,7 @@ fn an_answer_lifts_the_question_for_its_origin_and_destination_alone() {
     let elsewhere = other.url("/x").replace("127.0.0.1", "localhost");
     fetch(&key, elsewhere).is(202);
     let other_key = served.key("local", "call");
+    fetch(&other_key, host.url("/page")).is(200);
     served.call(&other_key, "read_file", &json!({"path": "plan.txt"})).is(200);
     fetch(&other_key, host.url("/next")).is(202);
 }
@@ -252,8 +256,121 @@ fn a_memory_is_no_reason_to_ask_unless_it_is_repeated_or_a_message_is_sent() {
     let again = ("web_fetch", json!({"url": strangers.url("/coffee-houses")}));
     let told = ("web_fetch", json!({"url": strangers.url("/?d=BLACK%20COFFEE%20WITHOUT%20ANY%20SUGAR")}));
     let script = [plain, again, told].map(|(tool, arguments)| Line::Calls(tool, arguments));
-    ScriptedModel::starts(script).is_set_up_in(home.path(), OPEN);
+    ScriptedModel::starts(script).is_set_up_in(home.path(), BOTH_NEEDED);
     home.run(&["chat", "find a coffee house", "--json"]);
     assert_eq!(strangers.told().len(), 2, "{:?}", strangers.told());
     assert_eq!(questions(&home).len(), 1, "{:?}", home.journal());
+}
+
+fn served_with_model<const N: usize>(script: [Line; N]) -> Served {
+    let home = Home::new();
+    ScriptedModel::starts(script).is_set_up_in(home.path(), BOTH_NEEDED);
+    Served::at(home)
+}
+
+fn carry(strangers: &LoopbackService) -> Line {
+    let [_, _, (tool, arguments)] = attack(strangers);
+    Line::Calls(tool, arguments)
+}
+
+#[test]
+fn results_in_a_history_that_a_client_brings_count() {
+    let history = |with_tools: bool| {
+        let mut said = vec![json!({"role": "user", "content": "Read the plan."})];
+        if with_tools {
+            let call =
+                json!({"id": "c1", "type": "function", "function": {"name": "plan", "arguments": "{}"}});
+            said.push(json!({"role": "assistant", "content": "", "toolCalls": [call], "tool_calls": [call]}));
+            said.push(json!({"role": "tool", "content": SECRET, "toolCallId": "c1", "tool_call_id": "c1"}));
+        }
+        said.push(json!({"role": "assistant", "content": format!("It says {SECRET}.")}));
+        said.push(json!({"role": "user", "content": "Go on."}));
+        said
+    };
+    for (with_tools, asked) in [(false, 0), (true, 2)] {
+        let strangers = strangers();
+        let served = if with_tools {
+            served_with_model([carry(&strangers), carry(&strangers)])
+        } else {
+            let done = || Line::says("Done.");
+            served_with_model([carry(&strangers), done(), carry(&strangers), done()])
+        };
+        let key = served.key("local", "chat");
+        let numbered = |(place, mut said): (usize, Value)| {
+            said["id"] = format!("m{place}").into();
+            said
+        };
+        let messages: Vec<Value> = history(with_tools).into_iter().enumerate().map(numbered).collect();
+        let input = json!({"threadId": "t", "runId": "r", "messages": messages});
+        served.send("POST", "/agui/default", &key, &input).is(200);
+        let body = json!({"model": "default", "messages": history(with_tools)});
+        served.send("POST", "/v1/chat/completions", &key, &body).is(200);
+        assert_eq!(has_secret(&strangers), !with_tools, "{:?}", served.home.journal());
+        assert_eq!(questions(&served.home).len(), asked, "{:?}", served.home.journal());
+    }
+}
+
+#[test]
+fn a_conversation_that_begins_with_a_history_keeps_what_its_caller_had_read() {
+    let strangers = strangers();
+    let served = served_with_model([Line::says("I see."), carry(&strangers)]);
+    put_secret(&served.home);
+    let key = served.key("local", "chat,call");
+    let [fetch, read, _] = attack(&strangers);
+    for (tool, arguments) in [fetch, read] {
+        served.call(&key, tool, &arguments).is(200);
+    }
+    let mut messages = vec![
+        json!({"id": "m0", "role": "assistant", "content": format!("The plan says {SECRET}.")}),
+        json!({"id": "m1", "role": "user", "content": "Go on."}),
+    ];
+    for run in ["r1", "r2"] {
+        let input = json!({"threadId": "t", "runId": run, "messages": messages});
+        served.send("POST", "/agui/default", &key, &input).is(200);
+        messages.push(json!({"id": run, "role": "user", "content": "Go on."}));
+    }
+    assert!(!has_secret(&strangers), "the secret was sent unasked");
+    assert_eq!(questions(&served.home).len(), 1, "{:?}", served.home.journal());
+}
+
+#[test]
+fn a_kept_result_that_a_client_reads_counts_as_a_call() {
+    let (served, strangers) = (Served::at(configured()), strangers());
+    put_secret(&served.home);
+    let long = format!("{SECRET}{}\n", ".".repeat(80)).repeat(1_000);
+    std::fs::write(served.home.path().join("workspace/plan.txt"), long).unwrap();
+    let (one, other) = (served.key("local", "call,read"), served.key("local", "call,read"));
+    let [fetch, (tool, arguments), carry] = attack(&strangers);
+    let kept =
+        result(&served.ask(&modern(&one, "tools/call", json!({"name": tool, "arguments": arguments}))));
+    let uri = kept["content"][1]["uri"].as_str().unwrap_or_else(|| panic!("{kept}"));
+    served.call(&other, fetch.0, &fetch.1).is(200);
+    result(&served.ask(&modern(&other, "resources/read", json!({"uri": uri}))));
+    served.call(&other, carry.0, &carry.1).is(202);
+    assert!(!has_secret(&strangers), "the secret was sent unasked");
+}
+
+#[test]
+fn a_condition_on_a_yes_to_the_provenance_question_is_refused_and_a_yes_can_be_taken_back() {
+    let (home, strangers) = (configured(), strangers());
+    put_secret(&home);
+    let call =
+        |(tool, arguments): &(&str, Value)| home.run(&["call", tool, &arguments.to_string(), "--no-input"]);
+    let calls = attack(&strangers);
+    let mut ran: Vec<_> = calls.iter().map(call).collect();
+    ran.pop().unwrap().ended(4);
+    let approve = |more: &[&str]| {
+        let question = &questions(&home)[0];
+        home.run(&[&["approvals", "approve", question["id"].as_str().unwrap()], more].concat())
+    };
+    let refused = approve(&["--session", "--when", "args.url != \"\""]);
+    assert_ne!(refused.code, 0, "{refused:?}");
+    assert!(refused.err.contains("holds for one destination"), "{refused:?}");
+    let taken = approve(&[]).ended(0);
+    assert!(taken.err.contains("sending to 127.0.0.1"), "{taken:?}");
+    call(&calls[2]).ended(0);
+    let answers = home.run(&["policy", "list", "--json"]).ended(0).json();
+    let lift = answers["answers"].as_array().unwrap_or_else(|| panic!("{answers}"));
+    home.run(&["policy", "forget", lift[0]["id"].as_str().unwrap()]).ended(0);
+    call(&calls[2]).ended(4);
 }

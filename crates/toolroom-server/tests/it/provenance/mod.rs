@@ -11,6 +11,9 @@ use crate::loopback_service::LoopbackService;
 /// What the strangers' host has to be reached at, since it is on this machine.
 const OPEN: &str = "[network]\nopen = [\"127.0.0.1\"]\n";
 
+/// The same, where a file counts as private and not as untrusted, so that the page is needed for a question, too.
+const BOTH_NEEDED: &str = "[network]\nopen = [\"127.0.0.1\"]\n[policy.provenance]\nfiles = [\"private\"]\n";
+
 /// What must not get out.
 const SECRET: &str = "violet-elephant-4711";
 

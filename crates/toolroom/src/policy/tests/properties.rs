@@ -303,10 +303,12 @@ proptest! {
     }
 
     #[test]
-    fn the_guard_asks_about_outward_calls_alone(scene in scene(Roots::WithoutRuns)) {
-        let asks = scene.provenance.asks_before(scene.spec.effective_capabilities());
-        let sends = scene.spec.effective_capabilities().has(Capability::Egress);
-        prop_assert_eq!(asks, sends && scene.provenance.private && scene.provenance.untrusted);
+    fn the_guard_asks_about_outward_calls_alone(spec in spec(), provenance in provenance()) {
+        let sends = spec.effective_capabilities().has(Capability::Egress);
+        let spec = ToolSpec { requires_confirmation: false, ..spec };
+        let scene = Scene { preset: Preset::Open, provenance, ..Scene::of(spec) };
+        let asks = scene.verdict().rule == "provenance.third";
+        prop_assert_eq!(asks, sends && provenance.private && provenance.untrusted);
     }
 
     #[test]
