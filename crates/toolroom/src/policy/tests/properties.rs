@@ -305,9 +305,9 @@ proptest! {
     #[test]
     fn the_guard_asks_about_outward_calls_alone(spec in spec(), provenance in provenance()) {
         let sends = spec.effective_capabilities().has(Capability::Egress);
-        let spec = ToolSpec { requires_confirmation: false, ..spec };
-        let scene = Scene { preset: Preset::Open, provenance, ..Scene::of(spec) };
-        let asks = scene.verdict().rule == "provenance.third";
+        let trace = Scene { provenance, ..Scene::of(spec) }.trace();
+        let guard = trace.tried.iter().find(|tried| tried.rule == "provenance.third").unwrap();
+        let asks = guard.finding != Finding::ConditionFalse;
         prop_assert_eq!(asks, sends && provenance.private && provenance.untrusted);
     }
 
