@@ -12,53 +12,15 @@ use crate::config::AddressRange;
 
 const HEADER: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Headers that reverse proxies, load balancers and CDNs add. Local clients send none of them.
-const PROXY_HEADERS: [&str; 27] = [
-    "akamai-origin-hop",
-    "cdn-loop",
-    "client-ip",
-    "forwarded",
-    "forwarded-for",
-    "front-end-https",
-    "incap-client-ip",
-    "proxy-client-ip",
-    "proxy-connection",
-    "surrogate-capability",
-    "true-client-ip",
-    "via",
-    "wl-proxy-client-ip",
-    "x-client-ip",
-    "x-cloud-trace-context",
-    "x-cluster-client-ip",
-    "x-host",
-    "x-nginx-proxy",
-    "x-originating-ip",
-    "x-proxy-id",
-    "x-proxyuser-ip",
-    "x-real-ip",
-    "x-remote-addr",
-    "x-remote-ip",
-    "x-scheme",
-    "x-sucuri-clientip",
-    "x-varnish",
-];
-
-/// Families of such headers, by how their names begin.
-const PROXY_PREFIXES: [&str; 13] = [
-    "cf-",
-    "fastly-",
-    "fly-",
-    "tailscale-",
-    "x-akamai-",
-    "x-amzn-",
-    "x-appengine-",
-    "x-arr-",
-    "x-azure-",
-    "x-envoy-",
-    "x-forwarded",
-    "x-original-",
-    "x-vercel-",
-];
+/// Headers that reverse proxies, load balancers and CDNs add, with `*` for the rest of a name. Local clients send none
+/// of them.
+const PROXY_HEADERS: &str = "
+    akamai-origin-hop cdn-loop cf-* client-ip fastly-* fly-* forwarded forwarded-for front-end-https incap-client-ip
+    proxy-client-ip proxy-connection surrogate-capability tailscale-* true-client-ip via wl-proxy-client-ip x-akamai-*
+    x-amzn-* x-appengine-* x-arr-* x-azure-* x-client-ip x-cloud-trace-context x-cluster-client-ip x-envoy-*
+    x-forwarded* x-host x-nginx-proxy x-original-* x-originating-ip x-proxy-id x-proxyuser-ip x-real-ip x-remote-addr
+    x-remote-ip x-scheme x-sucuri-clientip x-varnish x-vercel-*
+";
 
 /// Where a request comes from that `peer` handed to us.
 pub(super) fn sender(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]) -> IpAddr {
@@ -80,7 +42,10 @@ pub(super) fn sender(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]
 /// Whether a header shows that a proxy forwarded the request. Its value does not matter.
 pub(super) fn is_proxied(headers: &HeaderMap) -> bool {
     let is_of_proxy = |name: &str| {
-        PROXY_HEADERS.contains(&name) || PROXY_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        PROXY_HEADERS.split_whitespace().any(|header| match header.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => name == header,
+        })
     };
     headers.keys().any(|name| is_of_proxy(name.as_str()))
 }

@@ -3,7 +3,19 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
+
+/// The end of a part is taken as it is: padding and unused bits say nothing.
+const LENIENT_BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// So many characters in a row are no coincidence.
 const VERBATIM_CHARS: usize = 16;
@@ -75,9 +87,9 @@ pub(crate) fn leaves(value: &Value, names: Names, take: &mut impl FnMut(&str)) {
 fn readings(text: &str) -> Vec<String> {
     let decoded = percent_decoded(text);
     let mut readings = vec![folded(text)];
-    readings.extend(base64_parts(text).map(|part| folded(&part)));
+    readings.extend(base64_parts(text).iter().map(|part| folded(part)));
     if decoded != text {
-        readings.extend(base64_parts(&decoded).map(|part| folded(&part)));
+        readings.extend(base64_parts(&decoded).iter().map(|part| folded(part)));
         readings.push(folded(&decoded));
     }
     readings
@@ -97,63 +109,26 @@ fn holds_word(text: &str, value: &str) -> bool {
 }
 
 fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let code = match (first, tail) {
-            (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)).map(|(high, low)| (high << 4) | low),
-            _ => None,
-        };
-        match code {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = tail.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(if *first == b'+' { b' ' } else { *first });
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+    percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned()
 }
 
 /// What the parts of a text say that could be base64, in either alphabet.
-fn base64_parts(text: &str) -> impl Iterator<Item = String> {
-    let is_digit = |byte: &u8| sextet(*byte).is_some();
-    let parts = text.as_bytes().split(move |byte| !is_digit(byte));
-    // A value may begin in the middle of a part: a path and a value are one word.
-    parts
+fn base64_parts(text: &str) -> Vec<String> {
+    let standard = text.replace('-', "+").replace('_', "/");
+    standard
+        .split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '/'))
+        // A value may begin in the middle of a part: a path and a value are one word.
+        .flat_map(|part| (0..4).filter_map(|skip| part.get(skip..)))
         .filter(|part| part.len() >= MIN_VALUE_CHARS)
-        .flat_map(|part| (0..4).filter_map(|skip| part.get(skip..)).map(decoded).collect::<Vec<_>>())
+        .filter_map(base64_decoded)
+        .collect()
 }
 
-fn decoded(part: &[u8]) -> String {
-    let (mut bytes, mut held, mut bits) = (Vec::with_capacity(part.len()), 0_u32, 0);
-    for sextet in part.iter().filter_map(|byte| sextet(*byte)) {
-        held = ((held << 6) | u32::from(sextet)) & 0xffff;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push(u8::try_from((held >> bits) & 0xff).unwrap_or_default());
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-const fn sextet(byte: u8) -> Option<u8> {
-    match byte {
-        b'A'..=b'Z' => Some(byte - b'A'),
-        b'a'..=b'z' => Some(byte - b'a' + 26),
-        b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' | b'-' => Some(62),
-        b'/' | b'_' => Some(63),
-        _ => None,
-    }
+fn base64_decoded(part: &str) -> Option<String> {
+    // One character more than a multiple of four holds no whole byte.
+    let whole = part.len() - usize::from(part.len() % 4 == 1);
+    let bytes = LENIENT_BASE64.decode(part.get(..whole)?).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]

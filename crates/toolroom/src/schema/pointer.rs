@@ -1,6 +1,9 @@
 //! JSON pointers, and what one into a schema passes on its way: keywords, schemas, references.
 
+use std::borrow::Cow;
+
 use jsonschema::Draft;
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 use super::keyword::{Shape, shape};
@@ -22,23 +25,9 @@ pub(super) fn steps(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
 }
 
-/// The text behind `%41` and the like; none when it is not well-formed or no UTF-8.
+/// The text behind `%41` and the like; none when it is no UTF-8.
 pub(super) fn percent_decoded(text: &str) -> Option<String> {
-    if !text.contains('%') {
-        return Some(text.to_owned());
-    }
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte != b'%' {
-            decoded.push(byte);
-            continue;
-        }
-        let mut digit = || char::from(bytes.next()?).to_digit(16);
-        let (high, low) = (digit()?, digit()?);
-        decoded.push(u8::try_from(high * 16 + low).ok()?);
-    }
-    String::from_utf8(decoded).ok()
+    percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned)
 }
 
 /// Where a JSON pointer into a schema ends.

@@ -398,9 +398,8 @@ async fn what_never_started_has_failed_and_is_not_unknown() {
 
 #[tokio::test]
 async fn a_condition_sees_what_the_run_has_been_in_touch_with() {
-    let sending = note(Effect::OnceOnlyWrite).capabilities(&[Capability::Egress]).risk(Risk::Low);
-    let desk = Desk::with(sending);
-    let touched = Provenance { private: true, untrusted: true, ..Provenance::NONE };
+    let desk = Desk::with(note(Effect::OnceOnlyWrite));
+    let touched = Provenance { private: true, ..Provenance::NONE };
     let request = CallRequest::new("note").provenance(touched).conversation("talk", None);
     let call = desk.parked(request).await;
     let beside = answer_when(&call, Answer::Session, "not provenance.private");
