@@ -421,6 +421,31 @@ const START_FILES: &[&str] = &[
     "/srv/ann/.cargo/bin/cargo",
     "/home/ann/.local/lib/python3.13/site-packages/usercustomize.py",
     "/root/.config/nvim/init.lua",
+    "/w/x.git/config",
+    "/w/shop/HEAD",
+    "/w/.githooks/pre-commit",
+    "/w/lefthook.yml",
+    "/w/crush.json",
+    "/w/opencode.jsonc",
+    "/w/mise.toml",
+    "/w/.kilocode/mcp.json",
+    "/w/.trae/mcp.json",
+    "/w/.junie/mcp/mcp.json",
+    "/w/.factory/mcp.json",
+    "/w/.dir-locals-2.el",
+    "/w/.oh-my-zsh/custom/x.zsh",
+    "/w/.bashrc.d/x.sh",
+    "/w/.mkshrc",
+    "/w/.xonshrc",
+    "/w/.config/powershell/profile.ps1",
+    "/w/.pnpmfile.cjs",
+    "/w/.vscode-server/data/Machine/settings.json",
+    "/w/.config/vim/vimrc",
+    "/w/.config/zsh/.zlogin",
+    "/w/.config/waybar/config",
+    "/w/.muttrc",
+    "/w/.jj/workspace-config.toml",
+    "/home/ann/.opam/config",
 ];
 
 #[test]
@@ -435,6 +460,9 @@ fn start_files_are_known_wherever_they_lie() {
         "/w/.github/x.yml",
         "/w/.gitignore",
         "/w/package.json",
+        "/w/layouts/head/title.html",
+        "/w/.agentsrc.md",
+        "/w/zsh/notes.md",
     ] {
         assert!(!judge().is_start_file(Path::new(place)), "{place}");
     }

@@ -1,8 +1,9 @@
 //! The folders that are open to one project, and who is let in.
 
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
+use rustix::fs::lstat;
 use rustix::io::Errno;
 
 use super::asked::Asked;
@@ -101,10 +102,11 @@ impl Workspace {
         self.further.iter().map(|root| (root.path.as_path(), root.access))
     }
 
-    /// Whether a path, as it is written, names a file that runs code for its owner later. Looks at no file.
+    /// Whether a path, as it is written, names a file that runs code for its owner later.
     #[must_use]
     pub fn names_start_file(&self, path: &str) -> bool {
-        self.judge.is_start_file(&self.workspace.path.join(path))
+        let named = self.workspace.path.join(path);
+        self.judge.is_start_file(&named) || is_in_a_repository(&without_dots(&named))
     }
 
     /// Finds something and judges it.
@@ -210,8 +212,19 @@ impl Workspace {
     }
 
     /// Judges a place that is about to be written: what a person would have been asked about has to be called by its name.
-    pub(super) fn admit_start_file(&self, asked: &Asked<'_>, place: &Path) -> Result<(), FileError> {
-        match self.judge.is_start_file(place) && !self.names_start_file(asked.text()) {
+    pub(super) fn admit_start_file(
+        &self,
+        root: &Root,
+        asked: &Asked<'_>,
+        names: &[&str],
+        place: &Path,
+    ) -> Result<(), FileError> {
+        if self.judge.is_start_file(&self.workspace.path.join(asked.text())) {
+            return Ok(());
+        }
+        // A link may lead elsewhere than when the person was asked.
+        let is_linked = || without_dots(&root.path().join(names.join("/"))) != place;
+        match self.judge.is_start_file(place) || is_in_a_repository(place) && is_linked() {
             true => Err(refused(asked, Refusal::StartFile)),
             false => Ok(()),
         }
@@ -256,4 +269,26 @@ fn below<'a>(asked: &Asked<'a>, root: &Path) -> Option<Vec<&'a str>> {
     let rest = Path::new(asked.text()).strip_prefix(root).ok()?;
     let skip = asked.names().len().checked_sub(rest.components().count())?;
     asked.names().get(skip..).map(<[&str]>::to_vec)
+}
+
+/// Whether a place lies in the folder of a repository, which may have any name. What lies in a worktree does not.
+fn is_in_a_repository(place: &Path) -> bool {
+    let has = |folder: &Path, name: &str| lstat(folder.join(name)).is_ok();
+    let is_repository = |folder: &Path| {
+        has(folder, "HEAD") && ["objects", "commondir"].into_iter().any(|part| has(folder, part))
+    };
+    place.ancestors().skip(1).any(is_repository)
+}
+
+/// A path as it is written, without `.` and `..`: `missing/..` leads nowhere as long as that folder is not made.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    plain
 }

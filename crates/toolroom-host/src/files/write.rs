@@ -69,7 +69,7 @@ impl Workspace {
         let folder = self.folder_for(&root, &asked, above, name, parents)?;
         let place = folder.place.join(name);
         self.admit_place(&root, &asked, &place, Role::File)?;
-        self.admit_start_file(&asked, &place)?;
+        self.admit_start_file(&root, &asked, &names, &place)?;
         self.admit_writing(&asked, &place)?;
         let old = match find(folder.as_fd(), &[name], LastLink::Keep, self.following).and_then(Looked::at) {
             Ok(old) => Some(old),

@@ -23,6 +23,7 @@ struct Names {
     start_files: Places,
     start_files_of_a_home: Places,
     changeable_start_files: Places,
+    last_names_of_start_files: HashSet<&'static str>,
     start_file_ends: Vec<&'static str>,
 }
 
@@ -62,6 +63,7 @@ impl Names {
             start_files: Places::new(take("start files")),
             start_files_of_a_home: Places::new(take("start files of a home")),
             changeable_start_files: Places::new(take("start files that programs may change")),
+            last_names_of_start_files: take("start files by the last name").into_iter().collect(),
             start_file_ends: take("start file ends"),
         }
     }
@@ -131,13 +133,15 @@ pub(crate) fn is_credential(names: &[String], below_home: Option<&[String]>, kin
 
 /// Whether these names lead to, or through, a start file.
 pub(crate) fn is_start_file(names: &[String], below_home: Option<&[String]>, changes: Changes) -> bool {
-    let has_end = || {
+    let is_for_tools = || {
         let ends = &NAMES.start_file_ends;
-        names.iter().any(|name| ends.iter().any(|end| name.len() > end.len() && name.ends_with(end)))
+        NAMES.changeable_start_files.are_on_the_way(names)
+            || names.last().is_some_and(|last| NAMES.last_names_of_start_files.contains(last.as_str()))
+            || names.iter().any(|name| ends.iter().any(|end| name.len() > end.len() && name.ends_with(end)))
     };
     NAMES.start_files.are_on_the_way(names)
         || below_home.is_some_and(|names| NAMES.start_files_of_a_home.begin(names))
-        || (changes == Changes::ByTool && (NAMES.changeable_start_files.are_on_the_way(names) || has_end()))
+        || (changes == Changes::ByTool && is_for_tools())
 }
 
 /// Whether a file of that name (in lower case) holds credentials, wherever it lies.

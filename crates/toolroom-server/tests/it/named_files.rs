@@ -47,6 +47,13 @@ fn a_tool_writes_no_start_file_unasked() {
         ".idea/workspace.xml",
         ".cargo/config.toml",
         ".local/bin/ls",
+        ".githooks/pre-commit",
+        "mise.toml",
+        "sub/crush.json",
+        ".kilocode/mcp.json",
+        ".oh-my-zsh/custom/x.zsh",
+        ".pnpmfile.cjs",
+        ".config/vim/vimrc",
         workspace.join(".zshrc").to_str().unwrap(),
     ] {
         for tool in ["write_file", "fs-write"] {
@@ -77,6 +84,45 @@ fn a_start_file_is_not_reached_by_another_name() {
     }
     assert_eq!(std::fs::read_dir(workspace.join(".git/hooks")).unwrap().count(), 0);
     assert!(!workspace.join(".git/config").exists());
+}
+
+#[test]
+fn a_tool_writes_into_no_repository_unasked_whatever_its_folder_is_called() {
+    let home = open_home();
+    let workspace = home.path().join("workspace");
+    for made in ["store/objects/info", "store/hooks", "linked", "half/objects", "plain"] {
+        std::fs::create_dir_all(workspace.join(made)).unwrap();
+    }
+    for file in ["store/HEAD", "linked/HEAD", "linked/commondir"] {
+        std::fs::write(workspace.join(file), "").unwrap();
+    }
+    std::os::unix::fs::symlink("store", workspace.join("link")).unwrap();
+    for path in [
+        "store/config",
+        "store/hooks/post-receive",
+        "store/objects/info/alternates",
+        "missing/../store/config",
+        "linked/config.worktree",
+        "half/HEAD",
+        "x.git/config",
+        "x.git/hooks/post-receive",
+    ] {
+        for tool in ["write_file", "fs-write"] {
+            let asked = write(&home, tool, path).ended(4);
+            assert!(asked.out.contains("runs code for its owner later"), "{path}: {asked:?}");
+        }
+    }
+    // A link is not followed, as it may lead elsewhere after the answer.
+    let call = write(&home, "write_file", "link/config").ended(4).call_id();
+    home.run(&["approvals", "approve", &call]).ended(0);
+    let refused = home.run(&["call", "--resume", &call]);
+    assert!(refused.err.contains("without links") || refused.out.contains("without links"), "{refused:?}");
+    assert!(!workspace.join("store/config").exists());
+    let call = write(&home, "write_file", "store/config").ended(4).call_id();
+    home.run(&["approvals", "approve", &call]).ended(0);
+    home.run(&["call", "--resume", &call]).ended(0);
+    assert!(workspace.join("store/config").exists());
+    write(&home, "write_file", "plain/config").ended(0);
 }
 
 #[test]
