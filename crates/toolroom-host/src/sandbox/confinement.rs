@@ -87,28 +87,33 @@ impl Confinement {
         }
         let own = OwnPlaces::of(profile, level, user, &usable, &writable, own_home)?;
         let survey = Survey { home: own_home, opened: &profile.programs_read };
-        let Found { credentials, start_files, is_cut } = survey.of(&usable);
+        let Found { credentials, named_folders, start_files, is_cut } = survey.of(&usable);
         // Landlock allows a folder with all that is in it, which the level says.
         let credentials = if level == Level::Landlock { Vec::new() } else { credentials };
         if is_cut && level == Level::Namespaces && !survey.opens_everything() {
             return Err(SandboxError::TooMuch { folder: first.unwrap_or(Path::new("/")).to_owned() });
         }
         let is_inside = |path: &Path| shared().any(|folder| path != folder && path.starts_with(folder));
+        // A mount on something below a hidden folder would show it again.
+        let hidden: Vec<PathBuf> = own.hidden.iter().cloned().chain(credentials).collect();
+        let is_open = |path: &Path| is_inside(path) && !is_hidden(path, &hidden, &usable);
         let start_files = start_files.into_iter().filter(|path| is_inside(path));
-        let locked: Vec<PathBuf> =
-            shared().flat_map(|folder| protected::locked(folder)).chain(start_files).collect();
-        // What has a protected file somewhere inside, and a repository. A folder with credentials takes them along.
+        let locked: Vec<PathBuf> = shared()
+            .flat_map(|folder| protected::locked(folder))
+            .chain(start_files)
+            .filter(|path| is_open(path))
+            .collect();
+        // What has a protected file somewhere inside, and a repository. A file of credentials is hidden wherever it is
+        // moved, unless it is known by the folders around it.
         let around = locked.iter().chain(&own.hidden).filter(|path| protected::is_there(path));
-        let tops = shared().flat_map(|folder| credentials.iter().filter(move |path| is_near(path, folder)));
-        let around = around.chain(tops).flat_map(|path| path.ancestors().skip(1));
+        let around = around.flat_map(|path| path.ancestors().skip(1));
         let repositories: Vec<PathBuf> = shared().map(|folder| folder.join(protected::REPOSITORY)).collect();
-        let around = around.chain(repositories.iter().map(PathBuf::as_path));
+        let around = around.chain(repositories.iter().chain(&named_folders).map(PathBuf::as_path));
         let pinned: BTreeSet<PathBuf> =
-            around.filter(|path| is_inside(path) && protected::is_folder(path)).map(Path::to_owned).collect();
+            around.filter(|path| is_open(path) && protected::is_folder(path)).map(Path::to_owned).collect();
         let mut watched: Vec<(PathBuf, bool)> =
             shared().map(|folder| (folder.clone(), is_a_home(folder, own_home))).collect();
         watched.extend(own_home.filter(|home| is_inside(home)).map(|home| (home.to_owned(), true)));
-        let hidden = own.hidden.into_iter().chain(credentials).collect();
         let proxy = match &profile.network {
             Network::Off => None,
             Network::Proxy { .. } if level == Level::Landlock => return Err(SandboxError::NoProxy),
@@ -154,8 +159,10 @@ impl Confinement {
 
     /// Locks these as well, and pins the folders around them.
     pub(crate) fn lock(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        let usable: BTreeSet<PathBuf> = self.shared().chain(&self.readable).cloned().collect();
         for path in paths {
-            if self.locked.iter().any(|locked| path.starts_with(locked)) {
+            let is_locked = self.locked.iter().any(|locked| path.starts_with(locked));
+            if is_locked || is_hidden(&path, &self.hidden, &usable) {
                 continue;
             }
             let folder = self.shared().find(|folder| path.starts_with(folder));
@@ -261,11 +268,13 @@ impl OwnPlaces {
     }
 }
 
-/// Whether a place lies in a hidden folder of this folder, and not further inside.
-fn is_near(path: &Path, folder: &Path) -> bool {
-    use std::os::unix::ffi::OsStrExt;
-    let first = path.strip_prefix(folder).ok().and_then(|rest| rest.iter().next());
-    first.is_some_and(|name| name.as_bytes().starts_with(b"."))
+/// Whether a path is hidden or lies in something hidden, and in no folder of the profile further inside.
+fn is_hidden(path: &Path, hidden: &[PathBuf], usable: &BTreeSet<PathBuf>) -> bool {
+    let is_shown = |hidden: &Path| {
+        let mut inner = usable.iter().filter(|folder| path.starts_with(folder));
+        inner.any(|folder| folder != hidden && folder.starts_with(hidden))
+    };
+    hidden.iter().any(|hidden| path.starts_with(hidden) && !is_shown(hidden))
 }
 
 /// Folders that must be there, without links in their paths. None may hold a part of the system.

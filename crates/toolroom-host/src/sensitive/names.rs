@@ -131,6 +131,17 @@ pub(crate) fn is_credential(names: &[String], below_home: Option<&[String]>, kin
         || (kind == Kind::File && names.last().is_some_and(|name| is_credential_file(name)))
 }
 
+/// How many names make the place of credentials that these names lead to, counted with the home for one of a home. Every
+/// other name than the last is that of a folder.
+pub(super) fn length_of_place(names: &[String], below_home: Option<&[String]>) -> usize {
+    let length = |place: &str| place.split('/').count();
+    let anywhere = NAMES.credentials.at_the_end(names).map(length);
+    let of_a_home = below_home.into_iter().flat_map(|names| {
+        NAMES.credentials_of_a_home.at_the_end(names).map(length).filter(|length| *length == names.len())
+    });
+    anywhere.chain(of_a_home.map(|length| length + 1)).max().unwrap_or(1)
+}
+
 /// Whether these names lead to, or through, a start file.
 pub(crate) fn is_start_file(names: &[String], below_home: Option<&[String]>, changes: Changes) -> bool {
     let is_for_tools = || {

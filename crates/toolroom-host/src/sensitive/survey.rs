@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::home::below_home;
-use super::names::{Changes, Kind, in_lower_case, is_credential, is_start_file, is_worth_a_look};
+use super::names::{
+    Changes, Kind, in_lower_case, is_credential, is_start_file, is_worth_a_look, length_of_place,
+};
 
 /// Folders that are looked at. A program is not started in more, as what is in them would be open to it.
 const MAX_FOLDERS: usize = 50_000;
@@ -43,6 +45,8 @@ pub(crate) struct Survey<'a> {
 pub(crate) struct Found {
     /// Files and folders with credentials, and folders that cannot be looked into.
     pub(crate) credentials: Vec<PathBuf>,
+    /// Folders by whose names credentials in them are known.
+    pub(crate) named_folders: BTreeSet<PathBuf>,
     /// Files and folders that run code for their owner.
     pub(crate) start_files: Vec<PathBuf>,
     /// Whether there is more than was looked at.
@@ -61,7 +65,7 @@ impl Survey<'_> {
         let (mut looked_at, mut entries, began) = (0, 0, now());
         while let Some(folder) = open.pop_front() {
             looked_at += 1;
-            self.look_into(&folder, &mut found, &mut open, &mut entries);
+            self.look_into(&folder, folders, &mut found, &mut open, &mut entries);
             found.is_cut |= found.credentials.len() > MAX_CREDENTIALS
                 || entries > MAX_ENTRIES
                 || looked_at + open.len() > MAX_FOLDERS
@@ -77,7 +81,14 @@ impl Survey<'_> {
         clippy::disallowed_methods,
         reason = "this is the door: credentials in the folders of a program"
     )]
-    fn look_into(&self, folder: &Path, found: &mut Found, open: &mut VecDeque<PathBuf>, count: &mut usize) {
+    fn look_into(
+        &self,
+        folder: &Path,
+        all: &BTreeSet<PathBuf>,
+        found: &mut Found,
+        open: &mut VecDeque<PathBuf>,
+        count: &mut usize,
+    ) {
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return,
@@ -94,10 +105,17 @@ impl Survey<'_> {
             }
             let path = entry.path();
             if is_known && kind.is_symlink() {
-                // A mount on it would lie on what it leads to.
-                if let Ok(target) = path.canonicalize() {
+                // A mount on it would lie on what it leads to. Elsewhere nothing is open that would have to be closed.
+                let is_inside =
+                    |target: &PathBuf| all.iter().any(|one| target != one && target.starts_with(one));
+                if let Some(target) = path.canonicalize().ok().filter(is_inside) {
                     let kind = if target.is_dir() { Kind::Folder } else { Kind::File };
+                    let count = found.credentials.len() + found.start_files.len();
                     self.sort(&path, target, kind, found);
+                    // Without the link nothing tells what its target is.
+                    if found.credentials.len() + found.start_files.len() > count {
+                        found.start_files.push(path);
+                    }
                 }
                 continue;
             }
@@ -121,6 +139,9 @@ impl Survey<'_> {
             if !is_opened || list.len() < MAX_START_FILES {
                 list.push(place);
             }
+            let (names, below) = self.names(named);
+            let folders = named.ancestors().skip(1).take(length_of_place(&names, below.as_deref()) - 1);
+            found.named_folders.extend(folders.map(Path::to_owned));
             return !is_opened || kind == Kind::Folder;
         }
         let (names, below) = self.names(named);

@@ -274,6 +274,73 @@ fn programs_read_no_credentials() {
 }
 
 #[test]
+fn no_link_or_setting_shows_the_next_program_what_is_hidden() {
+    let files = [".ssh/id_work", ".ssh/config", ".env", "own/journal.db", "sub/.aws/credentials"];
+    let plants = [
+        "mkdir a b; ln -s ../.ssh/id_work a/.bashrc; ln -s ../.ssh b/.bashrc; ln -s ../.env b/.zshrc",
+        "mkdir a; ln -s ../own/journal.db a/.bashrc; ln -s ../own a/.zshrc; ln -s ../sub/.aws/credentials a/.envrc",
+        "mkdir -p a/.config b/.config; ln -s ../../.ssh a/.config/fish; ln -s ../../own/journal.db b/.config/fish",
+    ];
+    let settings = [
+        "[core]\nsshCommand = ssh -i ~/.ssh/id_work -i own/journal.db",
+        "[include]\npath = ../.ssh/config\npath = ../.env",
+        "[core]\nhooksPath = .ssh\nfsmonitor = sub/.aws/credentials",
+    ];
+    for case in namespaces() {
+        for (plant, setting) in
+            plants.map(|plant| (plant, "")).into_iter().chain(settings.map(|one| ("", one)))
+        {
+            let place = Place::new(case, &files);
+            for folder in [".git/objects", ".git/refs"] {
+                std::fs::create_dir_all(place.at(folder)).unwrap();
+            }
+            write(&place.at(".git/HEAD"), "ref: refs/heads/main\n", 0o644);
+            write(&place.at(".git/config"), setting, 0o644);
+            place.give();
+            let (home, own) = (place.at(""), place.at("own"));
+            let home = if setting.is_empty() { Path::new("/nowhere") } else { &home };
+            let variables = [("HOME", home.to_str().unwrap()), ("OWN", own.to_str().unwrap())];
+            place.run(plant, &variables);
+            let told = place.run("grep -r '' .; cat .ssh/* .env own/* sub/.aws/* a/.*rc b/.*rc", &variables);
+            assert!(told.contains("Exited") && !told.contains(CANARY), "{case:?} {plant}{setting}: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_program_takes_no_name_from_credentials_for_the_next_one() {
+    let files =
+        ["sub/.config/gcloud/tokens", "deep/er/.aws/credentials", "ann/.gradle/gradle.properties", "rc"];
+    for case in namespaces() {
+        let place = Place::new(case, &files);
+        std::os::unix::fs::symlink("rc", place.at(".pypirc")).unwrap();
+        let ann = place.at("ann");
+        let variables = [("HOME", ann.to_str().unwrap())];
+        for way in [
+            "mv sub/.config sub/c; mv deep/er/.aws deep/er/a; mv ann/.gradle ann/g",
+            "mv sub x; mv deep/er y; mv ann z; mv x/.config x/c; mv z/.gradle z/g",
+            "rm .pypirc",
+            "mv .pypirc link",
+        ] {
+            place.run(way, &variables);
+            let told = place.run("grep -r '' .", &variables);
+            assert!(told.contains("Exited") && !told.contains(CANARY), "{case:?} {way}: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_link_with_a_name_of_the_list_hides_nothing_outside() {
+    for case in namespaces() {
+        let place = Place::new(case, &["a.txt"]);
+        let plant = "mkdir -p a b; ln -s /usr/bin/env a/.env; ln -s /usr b/.ssh; ln -s ../.. b/.gnupg; ln -s .. b/.azure";
+        place.run(plant, &[("HOME", "/nowhere")]);
+        let told = place.run("/usr/bin/env cat a.txt", &[("HOME", "/nowhere")]);
+        assert!(told.contains(CANARY), "{case:?}: {told}");
+    }
+}
+
+#[test]
 fn the_owner_opens_credentials_to_programs_by_name() {
     for case in namespaces() {
         let script = "cat .env sub/.env; echo; cat .npmrc; echo evil > .env";
