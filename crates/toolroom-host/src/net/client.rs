@@ -21,7 +21,7 @@ use super::flow::{Deadline, Flow};
 use super::gate::Gate;
 use super::reach::{Limits, Reach};
 use super::redirect::{Hop, location};
-use super::request::Request;
+use super::request::{Follows, Request};
 use super::resolve::{Pending, Resolve, SystemResolver};
 use super::response::Response;
 use super::target::Target;
@@ -102,12 +102,13 @@ impl Client {
     /// Sends a request, follows redirects and returns once the headers of the response are there.
     pub async fn send(&self, request: Request) -> Result<Response, NetError> {
         let deadline = self.reach.limits.total.map(|after| Deadline { at: Instant::now() + after, after });
-        let follows = request.follows && self.reach.max_redirects > 0;
+        let follows = if self.reach.max_redirects == 0 { Follows::None } else { request.follows };
         let mut hop = self.first(request)?;
         let mut redirects = 0;
         loop {
             let response = self.exchange(&hop, deadline).await?;
-            let Some(location) = location(response.status(), response.headers()).filter(|_| follows) else {
+            let location = location(response.status(), response.headers());
+            let Some(location) = location.filter(|_| follows != Follows::None) else {
                 return self.received(hop, response, redirects, deadline);
             };
             if redirects == self.reach.max_redirects {
@@ -115,7 +116,12 @@ impl Client {
                 return Err(NetError::TooManyRedirects { host, limit: redirects });
             }
             redirects += 1;
+            let from = hop.target.clone();
             hop = hop.follow(response.status(), &location, &self.reach)?;
+            let url = hop.target.url();
+            if follows == Follows::SameHost && url.host_str() != from.url().host_str() {
+                return Err(NetError::OtherHost { host: from.place().to_string(), url: url.to_string() });
+            }
         }
     }
 

@@ -129,6 +129,14 @@ pub enum NetError {
         /// What is wrong with the address.
         problem: UrlProblem,
     },
+    /// It leads to another host, and the request is for one.
+    #[error("`{host}` redirects to another host, `{url}`")]
+    OtherHost {
+        /// The host that redirects.
+        host: String,
+        /// The address it redirects to.
+        url: String,
+    },
     /// The connection ended before the response did.
     #[error("the response of `{host}` was cut off")]
     Truncated {

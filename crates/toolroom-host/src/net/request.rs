@@ -22,6 +22,15 @@ const OF_THE_CLIENT: &[&str] = &[
     "upgrade",
 ];
 
+/// Which redirects a request follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Follows {
+    All,
+    /// Those that stay at the host.
+    SameHost,
+    None,
+}
+
 /// A request. Its body is whole, so that a redirect can repeat it.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -29,15 +38,15 @@ pub struct Request {
     pub(super) url: String,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
-    /// Whether it goes along with redirects.
-    pub(super) follows: bool,
+    /// Which redirects it follows.
+    pub(super) follows: Follows,
 }
 
 impl Request {
     /// A request; its URL is judged when it is sent.
     #[must_use]
     pub fn new(method: Method, url: impl Into<String>) -> Self {
-        Self { method, url: url.into(), headers: HeaderMap::new(), body: Bytes::new(), follows: true }
+        Self { method, url: url.into(), headers: HeaderMap::new(), body: Bytes::new(), follows: Follows::All }
     }
 
     /// Asks for something.
@@ -74,7 +83,14 @@ impl Request {
     /// The same, going nowhere else: a redirect is the response itself. For bodies that are credentials.
     #[must_use]
     pub fn unfollowed(mut self) -> Self {
-        self.follows = false;
+        self.follows = Follows::None;
+        self
+    }
+
+    /// The same, refused when the host redirects to another one.
+    #[must_use]
+    pub fn to_one_host(mut self) -> Self {
+        self.follows = Follows::SameHost;
         self
     }
 

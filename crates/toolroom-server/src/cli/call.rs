@@ -220,7 +220,7 @@ pub(super) fn provenance(facts: &[String]) -> Provenance {
         private: has("private"),
         untrusted: has("untrusted"),
         outward: has("outward"),
-        mildly_private: false,
+        ..Provenance::NONE
     }
 }
 

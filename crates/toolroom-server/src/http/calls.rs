@@ -292,12 +292,24 @@ async fn resume(
     if let Some(run) = find(&server, &caller, &id).await?.run {
         return Err(Problem::conflict(format!("`{id}` belongs to the run `{run}`, which goes on with it")));
     }
+    check_made_by(&server, &caller, &CallId::new(&id)).await?;
     let stop = server.closing.child_token();
     let (source, responder) = (caller.source(), caller.responder());
     let mut request = ResumeRequest::new(CallId::new(&id), caller.scope);
     request.source = Some(source);
     request.cancellation = stop.clone();
     Attended::new(stop, Box::pin(async move { go_on(&server, request, &responder).await })).await?
+}
+
+/// Refuses to run a parked call for another caller than the one that made it: its result is for that caller.
+async fn check_made_by(server: &Server, caller: &Caller, id: &CallId) -> Result<(), Problem> {
+    let asked = server.app.room.asked(&caller.scope, id).await.map_err(|error| Problem::failure(&error))?;
+    // The arguments of a call that is over are not kept, and it does not run again.
+    let waits = asked.filter(|asked| asked.arguments.is_some());
+    if caller.is_owner() || waits.is_none_or(|asked| asked.caller == Some(caller.call_owner())) {
+        return Ok(());
+    }
+    Err(Problem::forbidden(format!("`{id}` was made by another caller, who has to resume it")))
 }
 
 async fn go_on(

@@ -167,6 +167,11 @@ async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> 
                 if run.get_or_insert_with(|| owner.clone()) != &owner {
                     return Err(Problem::bad_request("these results belong to different runs"));
                 }
+                let asked = server.app.room.asked(&caller.scope, &call).await;
+                let made_by = asked.map_err(|error| Problem::failure(&error))?.and_then(|asked| asked.caller);
+                if made_by.is_some_and(|made_by| made_by != caller.call_owner()) {
+                    return Err(unknown());
+                }
                 if known(server, caller, &owner).await?.agent.as_str() != request.model {
                     return Err(Problem::conflict(format!(
                         "`{id}` was not handed out by `{}`",

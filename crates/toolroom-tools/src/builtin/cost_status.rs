@@ -10,7 +10,7 @@ use toolroom::call::CallContext;
 use toolroom::conversation::{Spending, Spent};
 use toolroom::ledger::LedgerError;
 use toolroom::scope::{Scope, UserId};
-use toolroom::tool::{Capability, Effect, ErrorKind, IdError, Tool, ToolError, tool_fn};
+use toolroom::tool::{Capability, Effect, ErrorKind, IdError, Tool, ToolError, Yields, tool_fn};
 
 #[derive(Deserialize, JsonSchema)]
 struct Whose {
@@ -49,6 +49,8 @@ pub(super) fn tool(kept: Option<Arc<dyn Spending>>) -> Result<Arc<dyn Tool>, IdE
         spec.title("Cost Status")
             .effect(Effect::Read)
             .capabilities(&[Capability::ReadsPrivate])
+            // Figures hold nothing that was read.
+            .yields(Yields::Stated)
             .when_to_use("the user asks what they have spent, or how much of their budget is left")
             .category("usage", &["cost", "money", "budget", "tokens", "spent", "usage"])
             .usage_example("how much have I spent today?")

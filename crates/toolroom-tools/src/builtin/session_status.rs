@@ -6,7 +6,7 @@ use serde::Serialize;
 use toolroom::agent::RunFacts;
 use toolroom::call::CallContext;
 use toolroom::conversation::{ConversationId, Spending, Spent};
-use toolroom::tool::{Capability, Effect, IdError, NoArguments, Tool, ToolError, tool_fn};
+use toolroom::tool::{Capability, Effect, IdError, NoArguments, Tool, ToolError, Yields, tool_fn};
 
 use super::cost_status::{failed, spending};
 
@@ -52,6 +52,8 @@ pub(super) fn tool(kept: Option<Arc<dyn Spending>>) -> Result<Arc<dyn Tool>, IdE
         spec.title("Session Status")
             .effect(Effect::Read)
             .capabilities(&[Capability::ReadsPrivate])
+            // Figures hold nothing that was read.
+            .yields(Yields::Stated)
             .when_to_use("the user asks how long or how expensive this conversation is, or how much room is left in it")
             .category("usage", &["tokens", "context", "window", "session", "cost", "turns"])
             .usage_example("how much of your context have we used?")

@@ -8,11 +8,11 @@ use crate::model::{Block, Message};
 use crate::policy::Provenance;
 use crate::schema::parse_object;
 
-/// What a history that a client brings adds. What tools returned in it is not known here.
+/// What a history that a client brings adds.
 pub(super) fn of_history(history: &[Message]) -> Provenance {
     let is_result = |block: &Block| matches!(block, Block::Result { .. });
     match history.iter().flat_map(|message| &message.blocks).any(is_result) {
-        true => Provenance::UNKNOWN_RESULTS,
+        true => Provenance::FROM_CLIENT,
         false => Provenance::NONE,
     }
 }

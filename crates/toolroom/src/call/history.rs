@@ -51,18 +51,21 @@ struct LoadedTrack {
 pub(crate) fn adds(room: &Toolroom, spec: &ToolSpec) -> Provenance {
     let by_capabilities = Provenance::of(spec.effective_capabilities());
     let outward = Provenance { outward: by_capabilities.outward, ..Provenance::NONE };
+    if matches!(spec.id.source(), Source::Client) {
+        return outward.and(Provenance::FROM_CLIENT);
+    }
     match spec.yields {
         Yields::AsCapable => by_capabilities,
         Yields::Files => outward.and(room.file_provenance),
         Yields::Memories => outward.and(Provenance::MILDLY_PRIVATE),
-        Yields::Record => outward,
+        Yields::Stated => outward,
     }
 }
 
 /// What a tool that a run calls by this name adds. One that is gone by now may have done everything.
 pub(crate) fn adds_of_call(room: &Toolroom, scope: &Scope, tool: &str, arguments: &Arguments) -> Provenance {
     if ClientTool::has_id(tool) {
-        return Provenance::of(ClientTool::capabilities());
+        return Provenance::of(ClientTool::capabilities()).and(Provenance::FROM_CLIENT);
     }
     let entry = room.catalog.find(&scope.project, tool).ok();
     let spec = entry.as_ref().and_then(|entry| described(entry, arguments).ok());
@@ -111,19 +114,25 @@ async fn read(
         if let Some(track) = track.as_ref().filter(|_| request.run.is_none()) {
             history.before = history.before.and(track.provenance);
         }
-        let began = track.as_ref().map_or_else(|| call.now(), |track| track.started_at);
-        origins.push(name.origin(began));
+        origins.push(track.as_ref().map(|track| name.origin(track.started_at)));
         history.tracks.push(LoadedTrack { name, track });
     }
-    // Where the client keeps the conversation, each of its messages is a new conversation to us.
-    let outlives = if request.run.is_some() { origins.last() } else { origins.first() };
-    history.origin = outlives.cloned();
-    history.judged = history.before;
+    history.origin = if request.run.is_some() {
+        // Where the client keeps the conversation, each of its messages is a new conversation to us.
+        origins.pop().flatten()
+    } else {
+        // A direct call that names a conversation sends what was read in either: a yes is for both together.
+        origins.into_iter().flatten().reduce(|conversation, source| format!("{conversation} {source}").into())
+    };
+    history.judged = match spec.id.source() {
+        Source::Client => history.before,
+        _ => history.before.with_client_results(),
+    };
     if adds.outward {
         let to = destination(entry, spec, arguments);
         let sends_message = !to.only_address && spec.effective_effect().writes();
-        history.destination = Some(to.name.into());
-        if history.before.untrusted && !history.before.private {
+        history.destination = to.name.map(Into::into);
+        if history.judged.untrusted && !history.judged.private {
             history.judged.private = tells_of_user(room, arguments, sends_message, &history, call).await?;
         }
     }
@@ -191,12 +200,13 @@ impl History {
             adds = written.map(|(_, then)| *then).reduce(Provenance::and).unwrap_or(adds);
         }
         adds = adds.and(output.map_or(Provenance::NONE, |output| output.provenance));
+        let is_new = !self.added.includes(adds);
         self.added = self.added.and(adds);
         let wrote = match file {
             Some(FileTrace::Wrote(file)) => Some((file.clone(), self.before)),
             Some(FileTrace::Read(_)) | None => None,
         };
-        if adds.is_none() && wrote.is_none() {
+        if !is_new && wrote.is_none() {
             return Ok(());
         }
         let now = call.now();

@@ -49,6 +49,7 @@ use report::Exit;
 
 use crate::ledger::Answerer;
 use crate::room::Toolroom;
+use crate::tool::Yields;
 
 impl Toolroom {
     /// Makes a call and reports how it ended. It arrives, and its time begins to count, when this is called. Whatever
@@ -77,8 +78,14 @@ impl Toolroom {
         history::look_back(self, &entry, &arguments, call).await.map_err(Exit::Denied)?;
         let verdict = permit::verdict(self, &entry, &arguments, call)?;
         let passed = approve::pass(self, &entry, &arguments, verdict, call).await;
-        if let Err(Exit::Pending(Pending { by: Answerer::Client, .. })) = &passed {
+        let counts_now = match &passed {
             // The client already has the arguments, so the call counts as sent.
+            Err(Exit::Pending(pending)) => pending.by == Answerer::Client,
+            Err(_) => false,
+            // Progress may tell what the tool has read before its result is there.
+            Ok(_) => entry.spec().yields == Yields::AsCapable,
+        };
+        if counts_now {
             history::add(self, None, call).await?;
         }
         let place = admit::begin(&entry, &arguments, passed?, call).await?;

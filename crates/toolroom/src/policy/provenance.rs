@@ -23,17 +23,25 @@ pub struct Provenance {
     /// that repeats them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub mildly_private: bool,
+    /// Has got results from the client: of its own tools, or in a history that it brings. They may be private and untrusted,
+    /// but going back to the client they tell it nothing new.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub from_client: bool,
 }
 
 impl Provenance {
     /// Nothing was done yet.
-    pub const NONE: Self = Self { private: false, untrusted: false, outward: false, mildly_private: false };
+    pub const NONE: Self =
+        Self { private: false, untrusted: false, outward: false, mildly_private: false, from_client: false };
 
     /// Results that are not known here were read: they may hold anything.
     pub const UNKNOWN_RESULTS: Self = Self { private: true, untrusted: true, ..Self::NONE };
 
     /// Memories, or what the client says about its user, were read.
     pub const MILDLY_PRIVATE: Self = Self { mildly_private: true, ..Self::NONE };
+
+    /// Results of the client's tools were read.
+    pub const FROM_CLIENT: Self = Self { from_client: true, ..Self::NONE };
 
     /// What a call of a tool with these capabilities does.
     #[must_use]
@@ -42,7 +50,7 @@ impl Provenance {
             private: capabilities.has(Capability::ReadsPrivate),
             untrusted: capabilities.has(Capability::ReadsUntrusted),
             outward: capabilities.has(Capability::Egress),
-            mildly_private: false,
+            ..Self::NONE
         }
     }
 
@@ -54,7 +62,14 @@ impl Provenance {
             untrusted: self.untrusted || other.untrusted,
             outward: self.outward || other.outward,
             mildly_private: self.mildly_private || other.mildly_private,
+            from_client: self.from_client || other.from_client,
         }
+    }
+
+    /// The same for a call that sends elsewhere than to the client: what the client brought may hold anything.
+    #[must_use]
+    pub const fn with_client_results(self) -> Self {
+        if self.from_client { self.and(Self::UNKNOWN_RESULTS) } else { self }
     }
 
     /// Whether everything that holds there holds here, too.
@@ -66,7 +81,7 @@ impl Provenance {
     /// Whether nothing holds.
     #[must_use]
     pub const fn is_none(&self) -> bool {
-        !(self.private || self.untrusted || self.outward || self.mildly_private)
+        !(self.private || self.untrusted || self.outward || self.mildly_private || self.from_client)
     }
 
     /// Whether a call of a tool with these capabilities has to be seen by a person: it sends outward, and private data and

@@ -199,11 +199,12 @@ mod tests {
     }
 
     fn any_provenance() -> impl Strategy<Value = Provenance> {
-        any::<[bool; 4]>().prop_map(|[private, untrusted, outward, mildly_private]| Provenance {
+        any::<[bool; 5]>().prop_map(|[private, untrusted, outward, mildly_private, from_client]| Provenance {
             private,
             untrusted,
             outward,
             mildly_private,
+            from_client,
         })
     }
 

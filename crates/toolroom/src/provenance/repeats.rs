@@ -85,18 +85,16 @@ pub(crate) fn leaves(value: &Value, names: Names, take: &mut impl FnMut(&str)) {
 
 /// A text in all the ways in which it can be read.
 fn readings(text: &str) -> Vec<String> {
-    let decoded = percent_decoded(text);
-    let mut readings = vec![folded(text)];
-    readings.extend(base64_parts(text).iter().map(|part| folded(part)));
-    if decoded != text {
-        readings.extend(base64_parts(&decoded).iter().map(|part| folded(part)));
-        readings.push(folded(&decoded));
-    }
-    readings
+    // In a query `+` is a space; elsewhere it is itself.
+    let mut forms = vec![text.to_owned(), percent_decoded(text), percent_decoded(&text.replace('+', " "))];
+    forms.dedup();
+    let encoded: Vec<String> = forms.iter().flat_map(|form| base64_parts(form)).collect();
+    forms.iter().chain(&encoded).map(|form| folded(form)).collect()
 }
 
+/// A text in one case: in upper case first, so that `ß` is `ss`.
 fn folded(text: &str) -> String {
-    text.chars().flat_map(char::to_lowercase).collect()
+    text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
 /// Whether a short value stands in the text as a word of its own: `Oslo` is not in `Osloer`.
@@ -109,7 +107,7 @@ fn holds_word(text: &str, value: &str) -> bool {
 }
 
 fn percent_decoded(text: &str) -> String {
-    percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 /// What the parts of a text say that could be base64, in either alphabet.
@@ -139,7 +137,14 @@ mod tests {
 
     #[test]
     fn a_value_is_found_verbatim_and_encoded() {
-        let known = ["Prefers black coffee, no sugar", "Tashkent", "41.2995", "it"];
+        let known = [
+            "Prefers black coffee, no sugar",
+            "Tashkent",
+            "41.2995",
+            "it",
+            "a+b@x.example",
+            "Große Straße 44",
+        ];
         for arguments in [
             json!({"q": "he PREFERS BLACK COFFEE these days"}),
             json!({"url": "https://x.example/?d=prefers%20black%20coffee%2C"}),
@@ -151,6 +156,8 @@ mod tests {
             json!({"q": "weather in Tashkent tomorrow"}),
             json!({"tashkent": 1}),
             json!({"lat": 41.2995}),
+            json!({"url": "https://x.example/?m=a+b%40x.example"}),
+            json!({"q": "GROSSE STRASSE 44"}),
         ] {
             assert!(repeats(&arguments, known), "{arguments}");
         }

@@ -58,7 +58,7 @@ mod tests {
                 private: bits & 1 > 0,
                 untrusted: bits & 2 > 0,
                 outward: bits & 4 > 0,
-                mildly_private: false,
+                ..Provenance::NONE
             };
             assert_eq!(
                 judged(&unguarded(), provenance),

@@ -27,15 +27,15 @@ pub enum Yields {
     Files,
     /// Memories; each says under what it was stored ([`ToolOutput::provenance`]).
     Memories,
-    /// Nothing. It writes something down that keeps what was read before: a file, a memory.
-    Record,
+    /// What the result itself says ([`ToolOutput::holding`]), and nothing else: tools that write, or whose results differ.
+    Stated,
 }
 
 /// Where a call sends something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
-    /// A host, a server, or a provider.
-    pub name: String,
+    /// A host, a server, or a provider. `None` if the call may send to any: an answer then lifts no later question.
+    pub name: Option<String>,
     /// Whether nothing is sent but an address, although something may change there.
     pub only_address: bool,
 }
@@ -44,13 +44,19 @@ impl Destination {
     /// That destination.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), only_address: false }
+        Self { name: Some(name.into()), only_address: false }
+    }
+
+    /// Any destination: only the call that was shown is answered for.
+    #[must_use]
+    pub const fn any() -> Self {
+        Self { name: None, only_address: false }
     }
 
     /// One that gets nothing but an address.
     #[must_use]
     pub fn addressed(name: impl Into<String>) -> Self {
-        Self { name: name.into(), only_address: true }
+        Self { name: Some(name.into()), only_address: true }
     }
 }
 

@@ -80,7 +80,7 @@ impl Lab {
             tool("send", &sends, |spec| spec),
             tool("post", &sends, |spec| spec.effect(Effect::OnceOnlyWrite)),
             file_tool("read", Yields::Files, FileTrace::Read),
-            file_tool("write", Yields::Record, FileTrace::Wrote),
+            file_tool("write", Yields::Stated, FileTrace::Wrote),
         ];
         room.catalog().register_all(None, tools.into()).unwrap();
         Self { room, ledger, memories, clock }
@@ -210,6 +210,41 @@ impl Model for Caller {
         let said = Said { blocks, stop, usage: Usage::default(), model: None };
         Box::pin(async move { Ok(said) })
     }
+}
+
+/// A tool that has read mail and still works; the other end lets it go on.
+fn slow_mail() -> (Arc<dyn Tool>, Arc<tokio::sync::Semaphore>) {
+    let goes_on = Arc::new(tokio::sync::Semaphore::new(0));
+    let waits = Arc::clone(&goes_on);
+    let tool = tool_fn("app:slow_mail", "For tests.", move |context, words: Words| {
+        let waits = Arc::clone(&waits);
+        async move {
+            context.progress("the first mail is a secret", None);
+            drop(waits.acquire().await);
+            Ok::<_, ToolError>(words.text)
+        }
+    });
+    let able = [Capability::ReadsPrivate];
+    (Arc::new(tool.unwrap().with(|spec| spec.effect(Effect::Read).capabilities(&able))), goes_on)
+}
+
+#[tokio::test]
+async fn what_a_call_reads_counts_as_soon_as_it_can_tell_of_it() {
+    let lab = Lab::new();
+    let (tool, goes_on) = slow_mail();
+    lab.room.catalog().register_all(None, vec![tool]).unwrap();
+    let one = session("one");
+    assert!(lab.passes("page", "", &one).await);
+    let (told, mut tells) = tokio::sync::mpsc::unbounded_channel();
+    let request = CallRequest::new("slow_mail").source(one.clone());
+    let reading = tokio::spawn({
+        let room = lab.room.clone();
+        async move { room.call(request.progress(move |progress| told.send(progress).unwrap())).await }
+    });
+    assert!(tells.recv().await.is_some());
+    assert!(!lab.passes("send", "a.example", &one).await);
+    goes_on.add_permits(1);
+    assert!(matches!(reading.await.unwrap().outcome, Outcome::Done(_)));
 }
 
 fn runtime() -> tokio::runtime::Runtime {

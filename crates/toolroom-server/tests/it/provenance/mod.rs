@@ -1,5 +1,6 @@
 //! A secret is not carried out unasked, and everyday work is not asked about.
 
+mod detours;
 mod entrances;
 mod everyday;
 

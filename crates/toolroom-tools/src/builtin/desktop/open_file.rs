@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolroom::call::CallContext;
 use toolroom::schema::Problem;
-use toolroom::tool::{Arguments, Capability, Effect, IdError, Offer, Tool, ToolError, ToolOutput, tool_fn};
+use toolroom::tool::{
+    Arguments, Capability, Destination, Effect, IdError, Offer, Tool, ToolError, ToolOutput, tool_fn,
+};
 use toolroom_host::desktop::Desktop;
 
 use super::handed::{Handing, Shown, show};
@@ -27,7 +29,7 @@ pub(super) fn tool(desktop: Desktop, handing: Handing) -> Result<Arc<dyn Tool>, 
         let (desktop, handing) = (desktop.clone(), handing.clone());
         async move { open(&desktop, &handing, &context, path).await }
     })?;
-    Ok(Arc::new(tool.check(problems).with(|spec| {
+    Ok(Arc::new(tool.check(problems).destination(|_| Some(Destination::any())).with(|spec| {
         spec.title("Open File")
             .effect(Effect::OnceOnlyWrite)
             // A page that is opened can send what is in it; a client elsewhere gets the file.

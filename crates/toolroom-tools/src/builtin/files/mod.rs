@@ -58,7 +58,7 @@ fn writes(spec: ToolSpec) -> ToolSpec {
     // The same content twice is the same file.
     spec.effect(Effect::IdempotentWrite)
         .capabilities(&[Capability::Writes])
-        .yields(Yields::Record)
+        .yields(Yields::Stated)
         .risk(Risk::Medium)
         .category("files", &["file", "write", "save", "create"])
         .pool(Pool::Blocking)

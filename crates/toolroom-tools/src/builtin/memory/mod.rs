@@ -48,7 +48,7 @@ pub(super) fn all(kept: &Kept) -> Result<Vec<Arc<dyn Tool>>, IdError> {
 /// A tool that changes what is remembered, in the order in which a model asks for it. It brings nothing to light that
 /// the caller has not said in the call, but a key that resembles the one it named.
 fn writes(spec: ToolSpec, effect: Effect) -> ToolSpec {
-    spec.effect(effect).capabilities(&[Capability::Writes]).yields(Yields::Record).only_with(FEATURE).serial()
+    spec.effect(effect).capabilities(&[Capability::Writes]).yields(Yields::Stated).only_with(FEATURE).serial()
 }
 
 /// A tool that brings up what is remembered: it is the user's own, and what was remembered may have been read anywhere.

@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 use toolroom::call::CallContext;
 use toolroom::catalog::Catalog;
 use toolroom::ledger::{Journal, Switchboard};
-use toolroom::tool::{Capability, Effect, IdError, Pool, Tool, ToolError, ToolId, tool_fn};
+use toolroom::policy::Provenance;
+use toolroom::tool::{
+    Capability, Effect, ErrorKind, IdError, Pool, Tool, ToolError, ToolId, ToolOutput, Yields, tool_fn,
+};
 
 use super::gather::Sources;
 use super::one_line::one_line;
@@ -78,13 +81,14 @@ pub(in crate::builtin) fn tool(
     let searcher = ToolId::parse(ID)?;
     let tool = tool_fn(ID, DESCRIPTION, move |context, wanted: Wanted| {
         let (sources, searcher) = (Arc::clone(&sources), searcher.clone());
-        async move { search(&sources, &searcher, &context, &wanted).await }
+        async move { search(&sources, &searcher, &context, &wanted).await?.into_output() }
     })?;
     Ok(Arc::new(tool.with(|spec| {
         spec.title("Search")
             .output(output.to_value())
             .effect(Effect::Read)
             .capabilities(&[Capability::ReadsPrivate])
+            .yields(Yields::Stated)
             .when_to_use(
                 "the right tool is not among those at hand, or an earlier call has to be found again",
             )
@@ -107,6 +111,18 @@ async fn search(
     let gathered = sources.gather(context, searcher).await?;
     let ranked = rank(&Query::parse(&wanted.query), gathered.candidates());
     Ok(Found { results: ranked.iter().take(limit).map(Hit::of).collect() })
+}
+
+impl Found {
+    /// The result. Earlier calls may hold what was read; definitions of tools do not.
+    fn into_output(self) -> Result<ToolOutput, ToolError> {
+        let has_calls = self.results.iter().any(|hit| hit.kind == Kind::Call);
+        let value = serde_json::to_value(self).map_err(|error| {
+            ToolError::new(ErrorKind::Crashed, "the results cannot be written").caused_by(error)
+        })?;
+        let holds = if has_calls { Provenance::UNKNOWN_RESULTS } else { Provenance::NONE };
+        Ok(ToolOutput::new(value).holding(holds))
+    }
 }
 
 impl Hit {

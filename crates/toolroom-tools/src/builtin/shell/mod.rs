@@ -72,7 +72,9 @@ fn starting<A, R, F>(
     let (judging, confined) = (terms.clone(), terms.are_confined());
     let outward = |capability: &Capability| *capability != Capability::Egress || terms.reach_out();
     let able: Vec<Capability> = Capability::ALL.into_iter().filter(outward).collect();
+    let destination = terms.destination();
     let tool = tool.judge(move |arguments| judge(&judging, arguments));
+    let tool = tool.destination(move |_| Some(destination.clone()));
     tool.with(|spec| {
         let spec = if confined { spec.confined() } else { spec.single_answers() };
         let spec = spec

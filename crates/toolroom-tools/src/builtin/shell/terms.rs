@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use toolroom::policy::{Judgement, Ruling};
+use toolroom::tool::Destination;
 use toolroom_host::net::Opening;
 use toolroom_host::sandbox::{Named, Profile};
 
@@ -48,6 +49,14 @@ impl CommandTerms {
     /// Whether commands can talk to anybody.
     pub(super) fn reach_out(&self) -> bool {
         matches!(self.profile, Named::Off | Named::Network(_))
+    }
+
+    /// Where commands can send something.
+    pub(super) fn destination(&self) -> Destination {
+        match self.hosts() {
+            [] => Destination::any(),
+            hosts => Destination::new(hosts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+        }
     }
 
     /// The hosts that every conversation reaches.

@@ -37,6 +37,9 @@ pub(in super::super) fn told(error: NetError, asked: Option<&str>) -> ToolError 
         NetError::TooLarge { .. } => told.with_hint(
             "ask for less, such as one page of a list or another form of the same; repeating does not help",
         ),
+        NetError::OtherHost { .. } => told.with_hint(
+            "ask for that address itself: after private data and untrusted content were read, each host is asked about",
+        ),
         NetError::TooManyRedirects { .. } | NetError::BadRedirect { .. } => {
             told.with_hint("ask for the address it should lead to, if that is known; repeating does not help")
         }

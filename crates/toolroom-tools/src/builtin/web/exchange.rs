@@ -59,6 +59,9 @@ impl Errand {
         let sends = sends(request.method());
         let redirects = if sends { 0 } else { MAX_REDIRECTS };
         let client = self.web.client(&self.context, &self.tool, redirects, limits(self.longest));
+        let known = self.context.provenance().with_client_results();
+        // A yes to the provenance question is for the host that the user was shown.
+        let request = if known.private && known.untrusted { request.to_one_host() } else { request };
         let exchanged = ask(&client, request);
         let exchanged = match self.sooner {
             None => exchanged.await,

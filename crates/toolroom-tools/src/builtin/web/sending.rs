@@ -15,7 +15,7 @@ pub(super) fn reads_or_sends<T: Tool>(tool: T) -> Graver<T> {
     })
 }
 
-/// The host that a call asks. It may send its caller elsewhere; what it sends along it knew before.
+/// The host that a call asks.
 pub(super) fn destination(arguments: &Arguments) -> Option<Destination> {
     let url = arguments.get("url").and_then(Value::as_str)?;
     Some(Destination::new(Url::parse(url.trim()).ok()?.host_str()?))

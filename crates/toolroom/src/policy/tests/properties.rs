@@ -173,7 +173,7 @@ fn provenance() -> impl Strategy<Value = Provenance> {
         private,
         untrusted,
         outward,
-        mildly_private: false,
+        ..Provenance::NONE
     };
     any::<[bool; 3]>().prop_map(known)
 }
