@@ -3,7 +3,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::sensitive::{Changes, Kind, below_home, in_lower_case, is_credential, is_start_file};
+use crate::sensitive::{
+    Changes, Kind, below_home, holds_credentials, holds_start_files, in_lower_case, is_credential,
+    is_start_file,
+};
 
 /// Folders of the system: its programs, its settings, its state, and the kernel itself.
 const SYSTEM: &[&str] = &[
@@ -115,6 +118,20 @@ impl Judge {
     pub fn is_start_file(&self, place: &Path) -> bool {
         let (names, below) = self.names(place);
         is_start_file(&names, below.as_deref(), Changes::ByTool)
+    }
+
+    /// Whether credentials lie in this folder, by their names.
+    #[must_use]
+    pub fn holds_credentials(&self, folder: &Path) -> bool {
+        let (names, below) = self.names(folder);
+        holds_credentials(&names, below.as_deref())
+    }
+
+    /// Whether files run code for their owner later that are put into this folder, under some name.
+    #[must_use]
+    pub fn holds_start_files(&self, folder: &Path) -> bool {
+        let (names, below) = self.names(folder);
+        holds_start_files(&names, below.as_deref())
     }
 
     fn names(&self, place: &Path) -> (Vec<String>, Option<Vec<String>>) {

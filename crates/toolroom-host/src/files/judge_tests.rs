@@ -469,6 +469,21 @@ fn start_files_are_known_wherever_they_lie() {
 }
 
 #[test]
+fn a_folder_around_credentials_or_start_files_is_known() {
+    for folder in ["/w/.aws", "/w/.kube", "/home/ann/.config", "/srv/ann/.gradle"] {
+        assert!(judge().holds_credentials(Path::new(folder)), "{folder}");
+    }
+    for folder in ["/w/.vscode", "/w/.CARGO", "/home/ann/.config", "/home/ann/go"] {
+        assert!(judge().holds_start_files(Path::new(folder)), "{folder}");
+    }
+    for folder in ["/w/src", "/w/src/hooks", "/w/go", "/w", "/home/ann/Downloads"] {
+        let judge = judge();
+        assert!(!judge.holds_credentials(Path::new(folder)), "{folder}");
+        assert!(!judge.holds_start_files(Path::new(folder)), "{folder}");
+    }
+}
+
+#[test]
 fn what_only_sounds_like_credentials_is_not() {
     assert!(ALLOWED_FILES.len() >= 60);
     for place in ALLOWED_FILES {

@@ -104,7 +104,19 @@ impl Places {
         prefixes(names).any(|names| self.at_the_end(names).next().is_some())
     }
 
+    /// Whether a place lies in the folder that these names lead to.
+    fn lie_in(&self, names: &[String]) -> bool {
+        (0..names.len()).filter_map(|from| names.get(from..)).any(|names| self.lie_at(names))
+    }
+
     /// The same for places that begin with the first name.
+    fn lie_at(&self, names: &[String]) -> bool {
+        let folder = names.join("/");
+        let is_inside = |place: &str| place.strip_prefix(&folder).is_some_and(|rest| rest.starts_with('/'));
+        self.all().any(is_inside)
+    }
+
+    /// Whether these names lead to, or through, a place that begins with the first of them.
     fn begin(&self, names: &[String]) -> bool {
         prefixes(names)
             .any(|names| self.at_the_end(names).any(|place| place.split('/').count() == names.len()))
@@ -153,6 +165,18 @@ pub(crate) fn is_start_file(names: &[String], below_home: Option<&[String]>, cha
     NAMES.start_files.are_on_the_way(names)
         || below_home.is_some_and(|names| NAMES.start_files_of_a_home.begin(names))
         || (changes == Changes::ByTool && is_for_tools())
+}
+
+/// Whether places of credentials lie in the folder that these names lead to.
+pub(crate) fn holds_credentials(names: &[String], below_home: Option<&[String]>) -> bool {
+    NAMES.credentials.lie_in(names)
+        || below_home.is_some_and(|names| NAMES.credentials_of_a_home.lie_at(names))
+}
+
+/// Whether places of start files lie in the folder that these names lead to.
+pub(crate) fn holds_start_files(names: &[String], below_home: Option<&[String]>) -> bool {
+    NAMES.start_files.lie_in(names)
+        || below_home.is_some_and(|names| NAMES.start_files_of_a_home.lie_at(names))
 }
 
 /// Whether a file of that name (in lower case) holds credentials, wherever it lies.

@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::finding::Finding;
 use super::folder::Folder;
-use super::paths::{is_outside, is_root, is_system};
+use super::paths::{holds_startup, is_outside, is_root, is_system};
 use super::started_by::valued;
 
 /// Programs that write many files into a folder, and the options that name it.
@@ -39,6 +39,11 @@ pub(super) fn findings(call: &Call, folder: &Folder) -> Option<Finding> {
         if leads_out {
             return Some(Finding::risk("unpacks files outside of the folder it runs in"));
         }
+    }
+    let last = call.operands().last().filter(|_| is_one(COPYING) || matches!(name, "mv" | "install"));
+    let into = valued(call, "tC", &["target-directory", "directory"]);
+    if last.into_iter().chain(&into).any(holds_startup) {
+        return Some(Finding::touch("may write a file that is run by others later"));
     }
     let is_in_place = matches!(name, "sed" | "gsed") && call.has_option("i", &["in-place"]);
     let writes = if is_one(WRITING) || is_in_place {

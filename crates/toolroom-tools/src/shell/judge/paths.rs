@@ -1,18 +1,16 @@
 //! What the names of files tell.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+
+use toolroom_host::files::{Judge, Role};
 
 use super::path_parts::Parts;
 use super::value::{UNKNOWN, Value};
 
-/// Names, written with spaces between them.
-type Names = LazyLock<HashSet<&'static str>>;
-
-fn set(names: &'static str) -> HashSet<&'static str> {
-    names.split_whitespace().collect()
-}
+/// What the names of files tell everywhere. In a word the home is `~`.
+static NAMES: LazyLock<Judge> = LazyLock::new(|| Judge::new(Some(PathBuf::from("~"))));
 
 /// Folders of the system that nothing may empty, nor what lies directly in them.
 const SYSTEM: [&str; 15] = [
@@ -95,17 +93,6 @@ pub(super) fn is_record(text: &str) -> bool {
             .is_some_and(|name| history(name) || matches!(*name, "wtmp" | "btmp" | "lastlog" | "utmp"))
 }
 
-static SECRET_FOLDERS: Names = LazyLock::new(|| {
-    set(".ssh .aws .gnupg .kube .azure .terraform.d .password-store .docker keyrings .mozilla google-chrome \
-    gcloud .gem .oci gh")
-});
-
-static SECRET_FILES: Names = LazyLock::new(|| {
-    set(".netrc .pgpass .my.cnf .git-credentials .npmrc .pypirc .vault-token shadow gshadow sudoers \
-    credentials credentials.json credentials.toml kubeconfig .htpasswd id_rsa id_dsa id_ecdsa id_ed25519 \
-    authorized_keys")
-});
-
 /// The paths that a word may hold: itself, what is joined to an option, what stands behind `=` or `@`, and what braces
 /// make of it.
 fn paths_in(value: &Value) -> impl Iterator<Item = &str> {
@@ -120,33 +107,24 @@ fn paths_in(value: &Value) -> impl Iterator<Item = &str> {
     whole.into_iter().flatten().chain(pieces).map(|path| path.trim_start_matches('@'))
 }
 
+/// Passwords and rights of the system, of which no tool opens any file.
+const SECRETS_OF_THE_SYSTEM: [&str; 3] = ["gshadow", "shadow", "sudoers"];
+
+/// Ends of names of files that may hold a key, or what was typed. Tools look into such a file.
+const ENDS_OF_SECRETS: [&str; 3] = [".key", ".pem", "_history"];
+
 /// Whether secrets are kept there.
 pub(super) fn is_secret(value: &Value) -> bool {
     paths_in(value).any(|text| {
+        let named = normal(text.trim_end_matches('*'));
         let parts = Parts::of(text);
         let parts = parts.as_slice();
-        parts.iter().any(|part| SECRET_FOLDERS.contains(*part))
-            || parts.last().is_some_and(|name| is_secret_file(name))
+        NAMES.credentials(Path::new(named.as_ref()), Role::File).is_err()
+            || parts.last().is_some_and(|name| SECRETS_OF_THE_SYSTEM.contains(name))
+            || ENDS_OF_SECRETS.iter().any(|end| named.len() > end.len() && named.ends_with(end))
             || matches!(parts, ["proc", .., "environ" | "mem" | "root" | "fd"])
             || (value.is_glob && may_be_secret(parts))
     })
-}
-
-fn is_secret_file(name: &str) -> bool {
-    let name = name.trim_end_matches('*');
-    let sample = [".example", ".sample", ".template", ".dist", ".defaults", ".test"];
-    let is_environment =
-        name == ".env" || (name.starts_with(".env.") && !sample.iter().any(|end| name.ends_with(end)));
-    let ending = |end: &str| name.len() > end.len() && name.ends_with(end);
-    is_environment
-        || SECRET_FILES.contains(name)
-        || ending(".pem")
-        || ending(".key")
-        || ending(".p12")
-        || ending(".pfx")
-        || ending(".kdbx")
-        || ending(".history")
-        || (name.starts_with('.') && name.ends_with("_history"))
 }
 
 /// A pattern that reaches hidden files, or those of /etc and of other processes.
@@ -157,61 +135,26 @@ fn may_be_secret(parts: &[&str]) -> bool {
         || (matches!(parts.first(), Some(&"etc" | &"proc" | &"root")) && parts.iter().any(pattern))
 }
 
-/// Files that somebody runs or obeys, with spaces between them.
-static STARTUP_FILES: Names = LazyLock::new(|| {
-    set(".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv \
-    .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc .gitconfig .gitmodules .hgrc \
-    .vimrc .gvimrc .exrc .nanorc .emacs .tmux.conf .screenrc .mcp.json .envrc crontab config.fish .pam_environment \
-    .xinitrc .xprofile .xsession .gdbinit .lldbinit .pythonrc .irbrc .pryrc .Rprofile .octaverc .psqlrc .sqliterc \
-    .wgetrc .curlrc .lesskey .ripgreprc .mailrc .yarnrc .yarnrc.yml .pnpmfile.cjs sitecustomize.py usercustomize.py")
-});
-
-/// Folders in which each file is one, and which nobody may take away.
-static STARTUP_FOLDERS: Names = LazyLock::new(|| {
-    set(".git .husky .vscode .idea .claude .cursor autostart cron.d cron.daily cron.hourly \
-    cron.weekly cron.monthly init.d profile.d bashrc.d LaunchAgents LaunchDaemons environment.d")
-});
-
-/// Folders, each in another one, in which each file is one.
-const STARTUP_NESTED: [(&str, &str); 8] = [
-    (".config", "systemd"),
-    (".config", "git"),
-    (".config", "fish"),
-    (".config", "nvim"),
-    (".local", "bin"),
-    ("~", "bin"),
-    ("spool", "cron"),
-    (".vim", "plugin"),
-];
-
-/// What `git` runs by itself.
-static HOOKS: Names = LazyLock::new(|| {
-    set("applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg \
-    commit-msg post-commit pre-rebase post-checkout post-merge pre-push pre-receive update post-receive post-update \
-    post-rewrite fsmonitor-watchman post-index-change reference-transaction pre-auto-gc")
-});
-
 /// Whether what a word names is run by somebody else later.
 pub(super) fn may_be_startup(value: &Value) -> bool {
     // Most words are not even near.
-    value.text.contains(['.', '/', '~']) && paths_in(value).any(is_startup) || value.text == "crontab"
+    let is_near = value.text.contains(['.', '/', '~']) && !value.text.contains("://");
+    is_near && paths_in(value).any(is_startup)
 }
 
 /// Whether what stands there is run by somebody else later.
 pub(super) fn is_startup(text: &str) -> bool {
-    let parts = Parts::of(text);
-    let Some((name, folders)) = parts.as_slice().split_last() else { return false };
-    let inside = |folder: &str| folders.contains(&folder);
-    STARTUP_FILES.contains(*name)
-        || STARTUP_FOLDERS.contains(*name)
-        || (inside(".git") && (inside("hooks") || matches!(*name, "config" | "config.worktree" | "hooks")))
-        || (folders.last() == Some(&"hooks") && HOOKS.contains(name.trim_end_matches(UNKNOWN)))
-        || (folders.last() == Some(&".cargo") && name.starts_with("config"))
-        || folders.iter().any(|folder| *folder != ".git" && STARTUP_FOLDERS.contains(*folder))
-        || STARTUP_NESTED.iter().any(|(outer, inner)| {
-            folders.windows(2).any(|pair| pair == [*outer, *inner])
-                || (folders.last(), *name) == (Some(outer), *inner)
-        })
+    NAMES.is_start_file(Path::new(normal(text).as_ref()))
+}
+
+/// Whether secrets are kept in this folder, under some name.
+pub(super) fn holds_secrets(folder: &Value) -> bool {
+    NAMES.holds_credentials(Path::new(normal(&folder.text).as_ref()))
+}
+
+/// Whether files are run by others later that are put into this folder, under some name.
+pub(super) fn holds_startup(folder: &Value) -> bool {
+    NAMES.holds_start_files(Path::new(normal(&folder.text).as_ref()))
 }
 
 /// Whether this is an open descriptor in the disguise of a file.

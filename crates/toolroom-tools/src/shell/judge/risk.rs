@@ -5,7 +5,7 @@ use super::feed::Feed;
 use super::finding::Finding;
 use super::folder::Folder;
 use super::interpreters::is_interpreter;
-use super::paths::{is_here, is_one_file_inside, is_secret, may_be_startup, normal};
+use super::paths::{holds_secrets, is_here, is_one_file_inside, is_secret, may_be_startup, normal};
 use super::reading_commands::only_tells;
 use super::risky_programs::{Known, known};
 use super::value::{Origin, UNKNOWN, Value};
@@ -19,7 +19,7 @@ pub(super) fn findings(call: &Call, folder: &Folder, removes_one_file: bool) -> 
     findings.extend(destinations::findings(call, folder));
     // What stands behind a wrapper is looked at once, with the program it is for.
     if wrapper(call.name()).is_none() {
-        findings.extend(files(call));
+        findings.extend(files(call, folder));
     }
     findings.extend(handed(call));
     findings
@@ -194,7 +194,7 @@ fn reads_files(name: &str) -> bool {
     COPYING.split(' ').any(|copying| copying == name) || READING.contains(&name) && !others.contains(&name)
 }
 
-fn files(call: &Call) -> Vec<Finding> {
+fn files(call: &Call, folder: &Folder) -> Vec<Finding> {
     let name = call.name();
     if PRINTING.contains(&name) {
         return Vec::new();
@@ -207,11 +207,12 @@ fn files(call: &Call) -> Vec<Finding> {
     // What is copied or moved is read, where it goes is not.
     let unread =
         matches!(name, "cp" | "mv" | "ln" | "install" | "rsync").then(|| call.operands().last()).flatten();
+    let names_target = call.has_option("t", &["target-directory"]);
     let mut is_left_out = false;
     for value in call.arguments() {
         let text = value.text.as_str();
         if pattern.is_some_and(|pattern| std::ptr::eq(pattern, value))
-            || std::mem::replace(&mut is_left_out, text == "--exclude")
+            || std::mem::replace(&mut is_left_out, text == "--exclude" || name == "zip" && text == "-x")
             || text.starts_with("--exclude")
         {
             continue;
@@ -220,10 +221,14 @@ fn files(call: &Call) -> Vec<Finding> {
         if value.origin == Origin::Composed && is_read && reads_files(name) && !text.contains('=') {
             findings.push(Finding::touch(COMPOSED));
         }
-        if is_secret(value) && !matches!(name, "test" | "[") {
+        let elsewhere = folder.path(text).map(|path| Value::plain(&path));
+        let is_one = |judge: fn(&Value) -> bool| judge(value) || elsewhere.as_ref().is_some_and(judge);
+        let is_copied = is_read && matches!(name, "cp" | "mv" | "rsync" | "tar" | "zip");
+        if is_one(is_secret) && !matches!(name, "test" | "[") || is_copied && is_one(holds_secrets) {
             findings.push(Finding::touch("a file that holds secrets"));
         }
-        if !READING.contains(&name) && may_be_startup(value) {
+        let is_only_read = READING.contains(&name) || name == "cp" && is_read && !names_target;
+        if !is_only_read && is_one(may_be_startup) {
             findings.push(Finding::touch("may write a file that is run by others later"));
         }
     }

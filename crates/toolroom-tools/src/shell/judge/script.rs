@@ -260,9 +260,9 @@ impl Walk<'_> {
             told(self, Finding::danger("writes onto a device"));
         } else if is_one(paths::is_record) {
             told(self, Finding::danger("wipes a record of what was done"));
-        } else if paths::is_startup(text) || text.rsplit('/').next() == Some("HEAD") {
+        } else if is_one(paths::is_startup) {
             told(self, Finding::touch("writes a file that is run by others later"));
-        } else if !paths::spares_the_system(value) {
+        } else if !paths::spares_the_system(value) || is_one(|path| paths::is_system(&Value::plain(path))) {
             told(self, Finding::touch("writes a file of the system, or one that is not known before"));
         } else if !matches!(text, "/dev/null" | "/dev/stderr" | "/dev/stdout") {
             self.writes_a_file(&value.shown(), word.place);
