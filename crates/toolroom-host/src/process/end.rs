@@ -44,6 +44,8 @@ pub enum Cause {
     /// It changed, or made, a file in its folder that is protected by its confinement, or closed a folder that is watched.
     /// That has been put back; what it wrote stands beside it under another name.
     Trespass,
+    /// Another program put a new file in the place of one that was kept from it, and could not be kept from that one.
+    Uncovered,
 }
 
 /// Which limit. See [`super::Limits`].

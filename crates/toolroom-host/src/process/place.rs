@@ -12,7 +12,7 @@ use super::family::Member;
 use super::keepsake::Keepsakes;
 use super::repositories::Repositories;
 use super::wire::{Refusal, Task};
-use crate::sandbox::{Level, Marks, User};
+use crate::sandbox::{Confinement, Level, Marks, User};
 use crate::work_folder::WorkFolder;
 
 /// Files that settings of git lead to are closed beforehand up to this number; more are only watched.
@@ -28,6 +28,8 @@ pub(super) struct Place {
     temporary: Option<WorkFolder>,
     /// What must be as it was.
     keepsakes: Keepsakes,
+    /// What mounts lie over.
+    covered: Option<Confinement>,
     /// What must have nothing new to run.
     repositories: Option<Repositories>,
     /// Held until the program has ended.
@@ -40,6 +42,7 @@ impl Place {
     /// Makes what the program of this task needs, and tells the task where it is.
     pub(super) fn prepared(task: &mut Task) -> Result<Self, Refusal> {
         let Some(confinement) = &mut task.confinement else { return Ok(Self::default()) };
+        let covered = Some(confinement.clone());
         let shared = confinement.shared().cloned().collect();
         let (repositories, references) = Repositories::of(shared, &task.git_owner);
         confinement.lock(references.into_iter().take(MAX_REFERENCES));
@@ -49,8 +52,8 @@ impl Place {
         let marks = Marks::put(&confinement.unconfigured).map_err(|source| {
             Refusal::Confinement(format!("the folder of the configuration cannot be marked: {source}"))
         })?;
-        let mut place =
-            Self { keepsakes, repositories: Some(repositories), _marks: marks, ..Self::default() };
+        let repositories = Some(repositories);
+        let mut place = Self { keepsakes, covered, repositories, _marks: marks, ..Self::default() };
         if let Some(user) = confinement.user {
             give_pipes(user).map_err(Refusal::preparing)?;
         }
@@ -76,6 +79,9 @@ impl Place {
         }
         if self.keepsakes.are_changed() {
             return Some(Cause::Trespass);
+        }
+        if self.covered.as_ref().is_some_and(Confinement::is_uncovered) {
+            return Some(Cause::Uncovered);
         }
         self.repositories.as_mut().and_then(Repositories::finding)
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::cover::Cover;
 use super::error::SandboxError;
 use super::level::Level;
 use super::profile::{Network, Profile};
@@ -30,6 +31,8 @@ pub struct Confinement {
     pub(super) hidden: Vec<PathBuf>,
     /// Not to be changed inside what may be, whether there or not.
     pub(crate) locked: Vec<PathBuf>,
+    /// What mounts lie over, but for the settings of repositories, which are watched.
+    covers: Vec<Cover>,
     /// Folders in which nothing of the list may appear, and whether each is a home.
     watched: Vec<(PathBuf, bool)>,
     /// Folders of ours without a configuration, which may appear while the program runs.
@@ -97,12 +100,11 @@ impl Confinement {
         // A mount on something below a hidden folder would show it again.
         let hidden: Vec<PathBuf> = own.hidden.iter().cloned().chain(credentials).collect();
         let is_open = |path: &Path| is_inside(path) && !is_hidden(path, &hidden, &usable);
-        let start_files = start_files.into_iter().filter(|path| is_inside(path));
-        let locked: Vec<PathBuf> = shared()
-            .flat_map(|folder| protected::locked(folder))
-            .chain(start_files)
-            .filter(|path| is_open(path))
-            .collect();
+        let start_files: Vec<PathBuf> = start_files.into_iter().filter(|path| is_open(path)).collect();
+        let covered = hidden.iter().chain(start_files.iter().filter(|path| protected::can_be_covered(path)));
+        let covers = covered.filter(|_| level == Level::Namespaces).cloned().filter_map(Cover::of).collect();
+        let of_repositories = shared().flat_map(|folder| protected::locked(folder));
+        let locked: Vec<PathBuf> = of_repositories.filter(|path| is_open(path)).chain(start_files).collect();
         // What has a protected file somewhere inside, and a repository. A file of credentials is hidden wherever it is
         // moved, unless it is known by the folders around it.
         let around = locked.iter().chain(&own.hidden).filter(|path| protected::is_there(path));
@@ -127,6 +129,7 @@ impl Confinement {
             writable,
             hidden,
             locked,
+            covers,
             watched,
             unconfigured: own.unconfigured,
             pinned: pinned.into_iter().collect(),
@@ -182,8 +185,18 @@ impl Confinement {
 
     /// The same without the names of single files, which only the process needs that lays mounts over them.
     pub(crate) fn without_names(&self) -> Self {
-        let (hidden, locked, watched, pinned) = Default::default();
-        Self { hidden, locked, watched, pinned, ..self.clone() }
+        let (hidden, locked, covers, watched, pinned) = Default::default();
+        Self { hidden, locked, covers, watched, pinned, ..self.clone() }
+    }
+
+    /// Whether something else has taken the place of what a mount was laid over.
+    pub(crate) fn is_uncovered(&self) -> bool {
+        self.covers.iter().any(Cover::is_replaced)
+    }
+
+    /// Whether what `newer` hides is hidden here, too.
+    pub(crate) fn hides_all_of(&self, newer: &Self) -> bool {
+        newer.hidden.iter().all(|path| self.hidden.contains(path)) && !self.is_uncovered()
     }
 
     /// The folders on disks that it may change.

@@ -16,6 +16,7 @@ mod bubblewrap;
 mod calls;
 mod configuration;
 mod confinement;
+mod cover;
 mod error;
 mod fence;
 mod finding;

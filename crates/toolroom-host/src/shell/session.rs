@@ -15,6 +15,7 @@ use super::interpreter::Interpreter;
 use super::report::{Reading, Report};
 use super::script::{quoted, told};
 use crate::process::{Cause, Ended, Kept, Line, Order, ProcessError, Running, Status, Supervisor};
+use crate::sandbox::Confinement;
 
 /// What can be typed at once. The system takes no longer word for a shell that runs one command, either.
 const MAX_COMMAND_BYTES: usize = 128 * 1024 - 1;
@@ -74,8 +75,8 @@ pub(super) struct Session {
     interpreter: Interpreter,
     running: Running,
     line: Line,
-    /// Where its programs get out of their sandbox.
-    way_out: Option<PathBuf>,
+    /// What its programs are confined to.
+    confinement: Option<Confinement>,
 }
 
 impl Command {
@@ -99,9 +100,9 @@ impl Session {
         order: Order,
         memory: &Memory,
     ) -> Result<Self, ProcessError> {
-        let way_out = way_out(&order).cloned();
+        let confinement = order.confinement.clone();
         let (running, line) = supervisor.start_on_line(interpreter.lasting(order)).await?;
-        let mut session = Self { interpreter, running, line, way_out };
+        let mut session = Self { interpreter, running, line, confinement };
         let mut first = memory.state.clone().unwrap_or_default();
         if let Some(folder) = &memory.folder {
             first.extend_from_slice(b"\n");
@@ -127,9 +128,12 @@ impl Session {
         self.running.ended().is_none()
     }
 
-    /// Whether programs get out where one that is started now would. A sandbox cannot be given another way.
+    /// Whether programs get out where one that is started now would, and read no more. A sandbox that is there cannot be
+    /// given another way, nor hide more.
     pub(super) fn fits(&self, order: &Order) -> bool {
-        self.way_out.as_ref() == way_out(order)
+        let both = self.confinement.as_ref().zip(order.confinement.as_ref());
+        way_out(self.confinement.as_ref()) == way_out(order.confinement.as_ref())
+            && both.is_none_or(|(ours, newer)| ours.hides_all_of(newer))
     }
 
     /// Runs one command. Whoever gives this up must drop the session, too.
@@ -204,8 +208,8 @@ impl Session {
     }
 }
 
-fn way_out(order: &Order) -> Option<&PathBuf> {
-    order.confinement.as_ref()?.proxy.as_ref()
+fn way_out(confinement: Option<&Confinement>) -> Option<&PathBuf> {
+    confinement?.proxy.as_ref()
 }
 
 /// What followed on something that was said.

@@ -72,7 +72,7 @@ impl Shells {
 
     /// Runs a command in the shell of a conversation, behind those that wait for it already. A shell that has to be
     /// started is started as `order` says, but for the program; also one that follows, in the same state, on one whose
-    /// programs had another way to the network. Giving this up ends the command with its shell.
+    /// programs had another way to the network or could read what is hidden now. Giving this up ends the command with its shell.
     pub async fn run(
         &self,
         conversation: &str,

@@ -235,6 +235,7 @@ fn tell(ended: &Ended, sandbox: Option<&Sandbox>, named: &Named, output: &Output
         Cause::Limit(Limit::Disk) => "room on the disk",
         Cause::Limit(Limit::Folders) => "number of folders that can be checked",
         Cause::Trespass => "change of a protected file",
+        Cause::Uncovered => "replacement of a file that is kept from programs",
     };
     let (exit_code, signal) = match ended.status {
         Status::Exited(code) => (Some(code), None),
@@ -256,13 +257,17 @@ fn tell(ended: &Ended, sandbox: Option<&Sandbox>, named: &Named, output: &Output
             "the program changed a protected file (git hooks or settings, shell start files) or closed a folder that is \
              watched, which was put back",
         );
+    } else if ended.cause == Cause::Uncovered {
+        output.error(
+            "a file that is kept from the program (credentials, start files) was replaced while it ran: run it again",
+        );
     } else if !matches!(ended.cause, Cause::Itself | Cause::Stopped) {
         output.error(&format!("the program was ended by a limit: {ended_by}"));
     }
     Ok(match ended.cause {
         Cause::Limit(Limit::Wall) => Exit::Timeout,
         Cause::Stopped => Exit::Interrupted,
-        Cause::Trespass => Exit::Denied,
+        Cause::Trespass | Cause::Uncovered => Exit::Denied,
         Cause::Itself | Cause::Limit(_) => {
             let code = exit_code.unwrap_or_else(|| 128 + signal.unwrap_or_default());
             Exit::Program(u8::try_from(code).unwrap_or(u8::MAX))

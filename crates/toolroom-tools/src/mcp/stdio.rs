@@ -110,6 +110,7 @@ fn how(ended: &Result<Ended, ProcessError>, errors: &str) -> String {
     let mut text = match ended {
         Ok(Ended { cause: Cause::Limit(limit), .. }) => format!("it reached a limit ({limit:?})"),
         Ok(Ended { cause: Cause::Trespass, .. }) => "it changed a protected file".to_owned(),
+        Ok(Ended { cause: Cause::Uncovered, .. }) => "a file that is kept from it was replaced".to_owned(),
         Ok(Ended { cause: Cause::Stopped, .. }) => "it was stopped".to_owned(),
         Ok(Ended { status: Status::Exited(code), .. }) => format!("it left with code {code}"),
         Ok(Ended { status: Status::Signalled(signal), .. }) => format!("signal {signal} ended it"),

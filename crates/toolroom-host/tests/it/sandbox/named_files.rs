@@ -8,9 +8,12 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use tempfile::TempDir;
+use tokio::time::Instant;
 use toolroom_host::sandbox::{Level, is_unconfirmed};
+use toolroom_host::shell::{Command as ShellCommand, Interpreter, Shells};
 
 use super::world::{is_root, own, write};
+use crate::process::bench::{Bench, NAMESPACES};
 use crate::process::{BOUND, helper, until};
 
 const CANARY: &str = "canary-51d0";
@@ -338,6 +341,46 @@ fn a_link_with_a_name_of_the_list_hides_nothing_outside() {
         let told = place.run("/usr/bin/env cat a.txt", &[("HOME", "/nowhere")]);
         assert!(told.contains(CANARY), "{case:?}: {told}");
     }
+}
+
+#[tokio::test]
+async fn a_program_ends_when_its_owner_saves_a_file_that_is_kept_from_it() {
+    let script = "touch running; until [ -e go ]; do sleep 0.05; done; cat .env";
+    for case in namespaces() {
+        for (file, is_new) in [(".env", false), ("sub/.envrc", false), ("a.txt", false), (".env", true)] {
+            let place = Place::new(case, &[file]);
+            let mut command = place.command(script, &[("HOME", "/nowhere")]);
+            let child = command.stdout(Stdio::piped()).spawn().unwrap();
+            until(BOUND, || place.at("running").exists()).await;
+            if is_new {
+                std::fs::remove_file(place.at(file)).unwrap();
+            }
+            write(&place.at("new"), CANARY, 0o644);
+            std::fs::rename(place.at("new"), place.at(file)).unwrap();
+            let is_kept = file != "a.txt";
+            if !is_kept {
+                std::fs::write(place.at("go"), "").unwrap();
+            }
+            let told = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+            assert_eq!(told.contains("Uncovered"), is_kept, "{case:?} {file} {is_new}: {told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_lasting_shell_reads_no_credentials_that_came_after_it() {
+    let bench = Bench::<NAMESPACES>::new();
+    let shells = Shells::new(bench.supervisor.clone(), Interpreter::Bash);
+    let says = async |text: &str| {
+        let until = Instant::now() + BOUND;
+        let (text, wall) = (text.to_owned(), BOUND);
+        let command = ShellCommand { text, folder: None, variables: Vec::new(), wall, until };
+        shells.run("a", bench.order("", &[]), &command).await.unwrap().stdout.text(1_000)
+    };
+    assert_eq!(says("x=kept; first=$$; echo $x").await, "kept\n");
+    assert_eq!(says("[ $first = $$ ] && echo same").await, "same\n");
+    write(&bench.path().join(".env"), CANARY, 0o644);
+    assert_eq!(says("cat .env; echo $x").await, "kept\n");
 }
 
 #[test]

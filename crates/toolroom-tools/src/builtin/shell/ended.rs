@@ -14,6 +14,10 @@ pub(super) fn whole(kept: &Kept) -> String {
 pub(super) const TRESPASS: &str = "it changed a protected file (settings or hooks of git, start files of shells) or closed a folder that is watched, which \
      was put back";
 
+/// What is told of a program that could have read or changed a file that somebody else saved.
+pub(super) const UNCOVERED: &str = "a file that is kept from programs (credentials, start files) was replaced while it ran, as editors do when they \
+     save, and the new one could have been read: run it again";
+
 /// A stand-in where there is no code.
 pub(super) const NO_CODE: i32 = -1;
 
@@ -22,7 +26,7 @@ pub(super) fn code(status: Status, cause: Cause) -> i32 {
     match (status, cause) {
         (Status::Exited(code), Cause::Itself) => code,
         (Status::Signalled(signal), Cause::Itself) => 128 + signal,
-        (_, Cause::Stopped | Cause::Limit(_) | Cause::Trespass) => NO_CODE,
+        (_, Cause::Stopped | Cause::Limit(_) | Cause::Trespass | Cause::Uncovered) => NO_CODE,
     }
 }
 
@@ -52,6 +56,7 @@ pub(super) fn note(cause: Cause) -> Option<String> {
             Some(format!("it was ended with everything it had started: {}", reason(limit)))
         }
         Cause::Trespass => Some(TRESPASS.to_owned()),
+        Cause::Uncovered => Some(UNCOVERED.to_owned()),
     }
 }
 

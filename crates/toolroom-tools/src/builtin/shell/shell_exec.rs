@@ -8,7 +8,7 @@ use toolroom::call::CallContext;
 use toolroom::tool::{ErrorKind, IdError, Tool, ToolError, tool_fn};
 use toolroom_host::process::{Cause, Ended, Limit, ProcessError};
 
-use super::ended::{self, TRESPASS, reason, whole};
+use super::ended::{self, TRESPASS, UNCOVERED, reason, whole};
 use super::engine::Engine;
 use super::starting;
 
@@ -73,6 +73,7 @@ async fn execute(engine: &Engine, context: &CallContext, run: Run) -> Result<Ran
         // What it had done by then is done.
         Cause::Limit(limit) => Err(ToolError::tool(told(&run.command, reason(limit), &ended)).in_doubt()),
         Cause::Trespass => Err(ToolError::tool(told(&run.command, TRESPASS, &ended)).in_doubt()),
+        Cause::Uncovered => Err(ToolError::tool(told(&run.command, UNCOVERED, &ended)).in_doubt()),
     }
 }
 
