@@ -89,7 +89,7 @@ impl Request {
 
     /// The same, refused when the host redirects to another one.
     #[must_use]
-    pub fn to_one_host(mut self) -> Self {
+    pub fn same_host_only(mut self) -> Self {
         self.follows = Follows::SameHost;
         self
     }

@@ -61,7 +61,7 @@ impl Errand {
         let client = self.web.client(&self.context, &self.tool, redirects, limits(self.longest));
         let known = self.context.provenance().with_client_results();
         // A yes to the provenance question is for the host that the user was shown.
-        let request = if known.private && known.untrusted { request.to_one_host() } else { request };
+        let request = if known.private && known.untrusted { request.same_host_only() } else { request };
         let exchanged = ask(&client, request);
         let exchanged = match self.sooner {
             None => exchanged.await,
