@@ -272,7 +272,10 @@ fn below<'a>(asked: &Asked<'a>, root: &Path) -> Option<Vec<&'a str>> {
 }
 
 /// Whether a place lies in the folder of a repository, which may have any name. What lies in a worktree does not.
-#[expect(clippy::disallowed_methods, reason = "this is the door: whether the parts of a repository are there")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the door: whether the parts of a repository are there"
+)]
 fn is_in_a_repository(place: &Path) -> bool {
     let has = |folder: &Path, name: &str| lstat(folder.join(name)).is_ok();
     let is_repository = |folder: &Path| {
