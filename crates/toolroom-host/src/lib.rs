@@ -40,4 +40,5 @@ mod staged;
 pub mod standard_streams;
 pub mod terminal;
 pub mod text_file;
+mod trail;
 pub mod work_folder;

@@ -16,9 +16,9 @@ use sha2::{Digest as _, Sha256};
 use super::git_settings::{Program, Setting, doubtful};
 use super::look::{Look, REPOSITORY};
 use super::put_back::SET_ASIDE;
-use super::trail::Trail;
 use super::wire::GitOwner;
 use crate::regular_file::{Links, RegularFile};
+use crate::trail::Trail;
 
 /// A longer file is not read, and doubtful as a whole.
 const MAX_FILE_BYTES: usize = 256 * 1024;

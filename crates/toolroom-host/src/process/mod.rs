@@ -42,7 +42,6 @@ mod repositories;
 mod running;
 mod stat;
 mod supervisor;
-mod trail;
 mod tree;
 mod variables;
 mod watch;

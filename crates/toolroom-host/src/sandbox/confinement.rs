@@ -1,6 +1,6 @@
 //! A profile on this machine: every path resolved, every doubt settled.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +16,10 @@ use super::{protected, system};
 use crate::environment::path_variable;
 use crate::folders::{CONFIGURATION, IN_A_HOME};
 use crate::sensitive::{Found, Survey, holds_a_home, is_a_home, watched};
+use crate::trail::Trail;
+
+/// Start files that mounts are laid over, the nearest ones. Each mount costs time; more are watched.
+const MAX_COVERED_START_FILES: usize = 64;
 
 /// What a program is confined to. Made by [`super::Sandbox::confine`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -31,6 +35,8 @@ pub struct Confinement {
     pub(super) hidden: Vec<PathBuf>,
     /// Not to be changed inside what may be, whether there or not.
     pub(crate) locked: Vec<PathBuf>,
+    /// Start files beyond those that are locked.
+    more_start_files: Vec<PathBuf>,
     /// What mounts lie over, but for the settings of repositories, which are watched.
     covers: Vec<Cover>,
     /// Folders in which nothing of the list may appear, and whether each is a home.
@@ -89,18 +95,18 @@ impl Confinement {
             }
         }
         let own = OwnPlaces::of(profile, level, user, &usable, &writable, own_home)?;
-        let survey = Survey { home: own_home, opened: &profile.programs_read };
+        let is_hiding = level == Level::Namespaces;
+        let survey = Survey { home: own_home, opened: &profile.programs_read, is_hiding };
         let Found { credentials, named_folders, start_files, is_cut } = survey.of(&usable);
-        // Landlock allows a folder with all that is in it, which the level says.
-        let credentials = if level == Level::Landlock { Vec::new() } else { credentials };
-        if is_cut && level == Level::Namespaces && !survey.opens_everything() {
+        if is_cut && !survey.opens_everything() {
             return Err(SandboxError::TooMuch { folder: first.unwrap_or(Path::new("/")).to_owned() });
         }
         let is_inside = |path: &Path| shared().any(|folder| path != folder && path.starts_with(folder));
         // A mount on something below a hidden folder would show it again.
         let hidden: Vec<PathBuf> = own.hidden.iter().cloned().chain(credentials).collect();
         let is_open = |path: &Path| is_inside(path) && !is_hidden(path, &hidden, &usable);
-        let start_files: Vec<PathBuf> = start_files.into_iter().filter(|path| is_open(path)).collect();
+        let mut start_files: Vec<PathBuf> = start_files.into_iter().filter(|path| is_open(path)).collect();
+        let more_start_files = start_files.split_off(start_files.len().min(MAX_COVERED_START_FILES));
         let covered = hidden.iter().chain(start_files.iter().filter(|path| protected::can_be_covered(path)));
         let covers = covered.filter(|_| level == Level::Namespaces).cloned().filter_map(Cover::of).collect();
         let of_repositories = shared().flat_map(|folder| protected::locked(folder));
@@ -129,6 +135,7 @@ impl Confinement {
             writable,
             hidden,
             locked,
+            more_start_files,
             covers,
             watched,
             unconfigured: own.unconfigured,
@@ -185,8 +192,8 @@ impl Confinement {
 
     /// The same without the names of single files, which only the process needs that lays mounts over them.
     pub(crate) fn without_names(&self) -> Self {
-        let (hidden, locked, covers, watched, pinned) = Default::default();
-        Self { hidden, locked, covers, watched, pinned, ..self.clone() }
+        let (hidden, locked, more_start_files, covers, watched, pinned) = Default::default();
+        Self { hidden, locked, more_start_files, covers, watched, pinned, ..self.clone() }
     }
 
     /// Whether something else has taken the place of what a mount was laid over.
@@ -204,16 +211,31 @@ impl Confinement {
         self.writable.iter().chain(&self.temporary).cloned().collect()
     }
 
-    /// What a program could change though it is protected, each path below the folder it lies in. In namespaces that is
-    /// only what is not there: nothing can be laid over it.
+    /// What a program could change though it is protected, each path below the folder it lies in and without links on
+    /// the way. In namespaces that is only what no mount lies over.
     pub(crate) fn unguarded(&self) -> Vec<(PathBuf, PathBuf)> {
-        let is_left = |path: &&PathBuf| self.level == Level::Landlock || !protected::can_be_covered(path);
+        let is_below = |path: &PathBuf, all: &[PathBuf]| all.iter().any(|above| path.starts_with(above));
+        let is_left = |path: &&PathBuf| {
+            self.level == Level::Landlock
+                || !protected::can_be_covered(path)
+                || !(is_below(path, &self.locked) || is_below(path, &self.hidden))
+        };
         let below = |path: &PathBuf| {
             let folder = self.writable.iter().filter(|folder| path.starts_with(folder)).max()?;
             Some((folder.clone(), path.strip_prefix(folder).ok()?.to_owned()))
         };
         let watched = self.watched.iter().flat_map(|(folder, is_home)| watched(folder, *is_home));
-        let all: BTreeSet<PathBuf> = self.locked.iter().cloned().chain(watched).collect();
+        let named = self.locked.iter().chain(&self.more_start_files).cloned().chain(watched);
+        let mut folders: BTreeMap<PathBuf, Trail> = BTreeMap::new();
+        let mut all: BTreeSet<PathBuf> = BTreeSet::new();
+        for path in named {
+            let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            let trail = folders.entry(folder.to_owned()).or_insert_with(|| Trail::of(folder));
+            all.extend(trail.links.iter().cloned());
+            let Trail { links, end } = Trail::of_last(&trail.end.join(name));
+            all.extend(links);
+            all.insert(end);
+        }
         all.iter().filter(is_left).filter_map(below).collect()
     }
 

@@ -68,10 +68,10 @@ pub enum SandboxError {
         /// The folder it may use.
         folder: PathBuf,
     },
-    /// More folders or credentials than can be looked at.
+    /// More folders, credentials or start files than can be looked at.
     #[error(
-        "`{}` has too many folders or credential files to keep them from a program: choose a smaller folder, or open the \
-         credentials in it to programs (`files.programs_read = [\"*\"]`)",
+        "`{}` has too many folders, credential files or start files to keep them from a program: choose a smaller folder, or \
+         open the credentials in it to programs (`files.programs_read = [\"*\"]`), which leaves what is too much unprotected",
         folder.display()
     )]
     TooMuch {

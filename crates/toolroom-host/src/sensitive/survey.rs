@@ -22,8 +22,11 @@ const MAX_ENTRIES: usize = 1_000_000;
 /// Credentials that are hidden: each costs a mount.
 const MAX_CREDENTIALS: usize = 256;
 
-/// Start files that are closed, the nearest ones: the same.
-const MAX_START_FILES: usize = 64;
+/// Start files that are closed or watched. More are too many.
+const MAX_START_FILES: usize = 512;
+
+/// Credentials that are opened to programs and closed to changes, together with start files that are nearer.
+const MAX_OPENED: usize = 64;
 
 /// Folders of packages, which come from elsewhere: no start file in them is the owner's.
 const PACKAGES: [&str; 2] = ["node_modules", "site-packages"];
@@ -38,6 +41,8 @@ pub(crate) struct Survey<'a> {
     pub(crate) home: Option<&'a Path>,
     /// Credentials that programs may read: names, or several in a row.
     pub(crate) opened: &'a [String],
+    /// Whether credentials can be hidden. They are only told if so.
+    pub(crate) is_hiding: bool,
 }
 
 /// What was found, the nearest first.
@@ -66,7 +71,11 @@ impl Survey<'_> {
         while let Some(folder) = open.pop_front() {
             looked_at += 1;
             self.look_into(&folder, folders, &mut found, &mut open, &mut entries);
+            if !self.is_hiding {
+                found.credentials.clear();
+            }
             found.is_cut |= found.credentials.len() > MAX_CREDENTIALS
+                || found.start_files.len() > MAX_START_FILES
                 || entries > MAX_ENTRIES
                 || looked_at + open.len() > MAX_FOLDERS
                 || now() - began > MAX_LOOK;
@@ -136,7 +145,7 @@ impl Survey<'_> {
             // What programs may read they may not change.
             let is_opened = self.is_opened(named);
             let list = if is_opened { &mut found.start_files } else { &mut found.credentials };
-            if !is_opened || list.len() < MAX_START_FILES {
+            if !is_opened || list.len() < MAX_OPENED {
                 list.push(place);
             }
             let (names, below) = self.names(named);
@@ -146,8 +155,7 @@ impl Survey<'_> {
         }
         let (names, below) = self.names(named);
         let is_packaged = || named.iter().any(|name| PACKAGES.iter().any(|packages| name == *packages));
-        if found.start_files.len() < MAX_START_FILES
-            && is_start_file(&names, below.as_deref(), Changes::ByProgram)
+        if is_start_file(&names, below.as_deref(), Changes::ByProgram)
             && !found.start_files.iter().any(|outer| place.starts_with(outer))
             && !is_packaged()
         {

@@ -243,6 +243,72 @@ fn start_files_below_the_top_folder_are_not_changed() {
     }
 }
 
+#[test]
+fn more_start_files_than_are_covered_are_not_changed() {
+    let files: Vec<String> = (0..150).map(|number| format!("{number}/.envrc")).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    for case in cases() {
+        let place = Place::new(case, &files);
+        let told = place.run("for file in */.envrc; do echo evil > $file; done", &[("HOME", "/nowhere")]);
+        assert_eq!(place.holding("evil"), Vec::<PathBuf>::new(), "{case:?}: {told}");
+        let told = place.run("echo x > file", &[("HOME", "/nowhere")]);
+        assert!(told.contains("Exited(0), Itself"), "{case:?}: {told}");
+    }
+}
+
+#[test]
+fn start_files_behind_links_are_not_changed() {
+    let ways = [
+        "echo evil > .config/fish/config.fish",
+        "echo evil > dotfiles/fish/config.fish",
+        "mkdir dotfiles/nvim; echo evil > .config/nvim/init.lua",
+        "rm .config; mkdir -p .config/fish; echo evil > .config/fish/config.fish",
+        "echo evil > none",
+        "rm .zshrc; echo evil > .zshrc",
+        "mv dotfiles old; mkdir -p dotfiles/fish; echo evil > dotfiles/fish/config.fish",
+    ];
+    for case in cases() {
+        for way in ways {
+            let place = Place::new(case, &["dotfiles/fish/config.fish"]);
+            std::os::unix::fs::symlink("dotfiles", place.at(".config")).unwrap();
+            std::os::unix::fs::symlink("none", place.at(".zshrc")).unwrap();
+            let told = place.run("echo x > file", &[("HOME", "/nowhere")]);
+            assert!(told.contains("Exited(0), Itself"), "{case:?}: {told}");
+            let told = place.run(way, &[("HOME", "/nowhere")]);
+            let text = std::fs::read_to_string(place.at(".config/fish/config.fish")).unwrap_or_default();
+            let is_run = place.at(".zshrc").exists() || place.at(".config/nvim").exists();
+            assert!(text == CANARY && !is_run, "{case:?} {way}: {told}");
+            assert!(
+                place.at(".config").is_symlink() && place.at(".zshrc").is_symlink(),
+                "{case:?} {way}: {told}"
+            );
+        }
+    }
+}
+
+#[test]
+fn many_credentials_keep_no_start_file_from_being_found() {
+    let files: Vec<String> = (0..300).map(|number| format!("{number}/.env")).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).chain(["a/b/c/.envrc"]).collect();
+    for case in cases() {
+        let place = Place::new(case, &files);
+        let told = place.run("echo evil > a/b/c/.envrc", &[("HOME", "/nowhere")]);
+        assert_eq!(place.holding("evil"), Vec::<PathBuf>::new(), "{case:?}: {told}");
+        assert_eq!(told.contains("TooMuch"), case.level == Level::Namespaces, "{case:?}: {told}");
+    }
+}
+
+#[test]
+fn a_folder_with_more_start_files_than_can_be_watched_is_refused() {
+    let files: Vec<String> = (0..600).map(|number| format!("{number}/.envrc")).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    for case in cases() {
+        let place = Place::new(case, &files);
+        let told = place.run("echo x > ran", &[("HOME", "/nowhere")]);
+        assert!(told.contains("TooMuch") && !place.at("ran").exists(), "{case:?}: {told}");
+    }
+}
+
 /// Credentials in a project, and a link to one.
 const CREDENTIALS: [&str; 9] = [
     ".env",

@@ -8,17 +8,26 @@ const MAX_LINKS: usize = 40;
 
 /// A path that was followed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Trail {
+pub(crate) struct Trail {
     /// The links on the way, in order.
-    pub(super) links: Vec<PathBuf>,
+    pub(crate) links: Vec<PathBuf>,
     /// The path without links. It need not exist.
-    pub(super) end: PathBuf,
+    pub(crate) end: PathBuf,
 }
 
 impl Trail {
+    /// Follows a path that only its last part can lead elsewhere from.
+    #[expect(clippy::disallowed_methods, reason = "this is the door: where a path of a repository leads")]
+    pub(crate) fn of_last(path: &Path) -> Self {
+        match path.is_symlink() {
+            true => Self::of(path),
+            false => Self { links: Vec::new(), end: path.to_owned() },
+        }
+    }
+
     /// Follows an absolute path. A path with too many links ends at the last one that was followed.
     #[expect(clippy::disallowed_methods, reason = "this is the door: where a path of a repository leads")]
-    pub(super) fn of(path: &Path) -> Self {
+    pub(crate) fn of(path: &Path) -> Self {
         let mut trail = Self { links: Vec::new(), end: PathBuf::from("/") };
         let mut rest = parts(path);
         while let Some(part) = rest.pop() {
