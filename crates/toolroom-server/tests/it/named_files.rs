@@ -77,11 +77,14 @@ fn a_start_file_is_not_reached_by_another_name() {
     let workspace = home.path().join("workspace");
     std::os::unix::fs::symlink(".git", workspace.join("plain")).unwrap();
     std::os::unix::fs::symlink("plain/hooks", workspace.join("deep")).unwrap();
-    for path in ["plain/config", "deep/pre-commit", "plain/hooks/pre-push"] {
+    for path in ["plain/config", "deep/pre-commit"] {
         let refused = write(&home, "write_file", path).ended(1).json()["error"].clone();
         assert_eq!(refused["kind"], "permission_denied", "{path}: {refused}");
         assert!(refused["message"].to_string().contains("name that file itself"), "{refused}");
     }
+    // This name says by itself that it is a hook.
+    let asked = write(&home, "write_file", "plain/hooks/pre-push").ended(4);
+    assert!(asked.out.contains("runs code for its owner later"), "{asked:?}");
     assert_eq!(std::fs::read_dir(workspace.join(".git/hooks")).unwrap().count(), 0);
     assert!(!workspace.join(".git/config").exists());
 }
