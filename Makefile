@@ -29,7 +29,8 @@ build:
 setup: ## install what the tests need
 	@scripts/setup
 
-check: ## formatting, lints, documentation
+check: ## wording, formatting, lints, documentation
+	scripts/plain-words
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
