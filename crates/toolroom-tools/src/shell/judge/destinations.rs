@@ -5,6 +5,7 @@ use super::finding::Finding;
 use super::folder::Folder;
 use super::paths::{holds_startup, is_outside, is_root, is_system};
 use super::started_by::valued;
+use super::tar;
 
 /// Programs that write many files into a folder, and the options that name it.
 const UNPACKING: &[(&str, &str, &[&str])] = &[
@@ -13,6 +14,9 @@ const UNPACKING: &[(&str, &str, &[&str])] = &[
     ("cpio bsdcpio", "D", &["directory"]),
     ("7z 7za 7zr 7zz", "o", &[]),
     ("unar", "o", &[]),
+    ("bsdunzip ripmime ouch", "d", &["dir"]),
+    ("munpack", "C", &[]),
+    ("aunpack atool", "X", &["extract-to"]),
     ("patch", "d", &["directory"]),
     ("unsquashfs", "d", &["dest"]),
     ("jar", "C", &[]),
@@ -34,7 +38,10 @@ pub(super) fn findings(call: &Call, folder: &Folder) -> Option<Finding> {
     let is_one = |names: &str| names.split(' ').any(|each| each == name);
     if let Some((_, short, long)) = UNPACKING.iter().find(|(names, ..)| is_one(names)) {
         let last = call.operands().skip(1).last().filter(|_| short.is_empty());
-        let targets = valued(call, short, long);
+        let mut targets = valued(call, short, long);
+        if name.ends_with("tar") {
+            targets.extend(tar::value_behind_letters(call, 'C'));
+        }
         let leads_out = targets.iter().chain(last).any(is_outside) || folder.is_of_the_system();
         if leads_out {
             return Some(Finding::risk("unpacks files outside of the folder it runs in"));

@@ -24,6 +24,15 @@ pub(super) enum Feed {
 }
 
 impl Feed {
+    /// Whether it is known to hold nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::Empty => true,
+            Self::Text(Some(text)) | Self::Pipe { text: Some(text), .. } => text.trim().is_empty(),
+            Self::Text(None) | Self::Pipe { text: None, .. } | Self::Inherited | Self::File => false,
+        }
+    }
+
     /// What one of several commands reads of it: some part, nobody knows which.
     pub(super) fn shared(&self) -> Self {
         match self {

@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::feed::Feed;
 use super::finding::Finding;
-use super::paths::is_descriptor;
+use super::paths::{is_descriptor, is_outside};
 use super::shell_builtins;
 use super::unwrap::Unwrapped;
 use super::value::Value;
@@ -271,7 +271,7 @@ pub(super) fn inline(call: &Call) -> Unwrapped {
         }
         let Some(option) = text.strip_prefix('-') else {
             let file = text.rsplit('/').next().unwrap_or_default();
-            unwrapped.findings.extend(command_of_a_script(file, call.argument(at).unwrap_or_default()));
+            unwrapped.findings.extend(command_of_a_script(file, call.argument(at).unwrap_or_default(), call));
             return from_file(value, unwrapped);
         };
         if let Some(long) = option.strip_prefix('-') {
@@ -296,7 +296,7 @@ pub(super) fn inline(call: &Call) -> Unwrapped {
                 unwrapped.calls.extend(call.behind(at));
                 return unwrapped;
             }
-            unwrapped.findings.extend(module(name));
+            unwrapped.findings.extend(module(name).or_else(|| command_of_a_module(name, call)));
             if name.is_empty() && call.has_more {
                 unwrapped.findings.push(Finding::opaque("a module that is not known before"));
             }
@@ -315,19 +315,24 @@ pub(super) fn inline(call: &Call) -> Unwrapped {
             unwrapped.findings.push(Finding::danger("what was downloaded or decoded would be run"));
         }
         _ if call.name() == "deno" || call.name() == "bun" => {}
+        // The test files of the project.
+        _ if call.name() == "node" && call.has_argument(&["--test"]) => {}
         _ => unwrapped.findings.push(Finding::opaque("an interpreter that runs what it reads")),
     }
     unwrapped
 }
 
 /// What speaks against a command of a script that many projects have.
-fn command_of_a_script(file: &str, command: &str) -> Option<Finding> {
+fn command_of_a_script(file: &str, command: &str, call: &Call) -> Option<Finding> {
     match (file, command) {
         (
             "manage.py" | "artisan" | "console",
             "shell" | "shell_plus" | "tinker" | "dbshell" | "runscript",
         ) => Some(Finding::opaque("an interpreter that runs what it reads")),
         ("manage.py", "flush" | "reset_db" | "sqlflush") => {
+            Some(Finding::risk("throws away what is in a database"))
+        }
+        ("manage.py", "migrate") if call.has_argument(&["zero"]) => {
             Some(Finding::risk("throws away what is in a database"))
         }
         ("setup.py", "install" | "develop" | "upload" | "register") => {
@@ -344,6 +349,21 @@ fn in_line(option: &Value, program: Option<&Value>) -> Unwrapped {
         true => Finding::danger("runs what was downloaded or decoded"),
         false => Finding::opaque("a program in the line itself, in a language nobody reads here"),
     })
+}
+
+/// What speaks against the arguments of a harmless Python module.
+fn command_of_a_module(name: &str, call: &Call) -> Option<Finding> {
+    match name {
+        "venv" | "virtualenv" if call.has_option("", &["clear"]) => {
+            Some(Finding::risk("removes or replaces what is there"))
+        }
+        "zipfile" | "tarfile"
+            if call.has_option("e", &["extract"]) && call.operands().last().is_some_and(is_outside) =>
+        {
+            Some(Finding::risk("unpacks files outside of the folder it runs in"))
+        }
+        _ => None,
+    }
 }
 
 fn module(name: &str) -> Option<Finding> {

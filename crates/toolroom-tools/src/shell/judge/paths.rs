@@ -206,6 +206,12 @@ pub(super) fn is_outside(value: &Value) -> bool {
     }
 }
 
+/// Whether this is a folder for temporary files, or lies in one.
+pub(super) fn is_temporary(value: &Value) -> bool {
+    let parts = Parts::of(&value.text);
+    parts.is_absolute && matches!(parts.as_slice(), ["tmp", ..] | ["var", "tmp", ..] | ["dev", "shm", ..])
+}
+
 /// Whether this is one named file below the current folder, or a temporary one.
 pub(super) fn is_one_file_inside(value: &Value) -> bool {
     let parts = Parts::of(&value.text);

@@ -1,13 +1,15 @@
 //! What is worth a question: programs that reach out, remove, install or rule over others, and files that matter.
 
 use super::call::Call;
-use super::feed::Feed;
 use super::finding::Finding;
 use super::folder::Folder;
 use super::interpreters::is_interpreter;
-use super::paths::{holds_secrets, is_here, is_one_file_inside, is_secret, may_be_startup, normal};
+use super::paths::{
+    holds_secrets, is_here, is_one_file_inside, is_secret, is_temporary, may_be_startup, normal,
+};
 use super::reading_commands::only_tells;
 use super::risky_programs::{Known, known};
+use super::started_by::valued;
 use super::value::{Origin, UNKNOWN, Value};
 use super::wrappers::wrapper;
 use super::{destinations, npx, rights, risky_options, shell_builtins};
@@ -93,7 +95,8 @@ fn by_words(call: &Call) -> Option<&'static str> {
         {
             Some("empties or replaces a file")
         }
-        "tee" | "sponge" | "sort" if call.feed == Feed::Empty => Some("empties or replaces a file"),
+        "tee" | "sponge" | "sort" if call.feed.is_empty() => Some("empties or replaces a file"),
+        "mv" if moves_to_temporary(call) => Some("moves files to a temporary folder, which is removed later"),
         "cp" | "mv" | "ln" | "install" if call.operands().any(is_program) => {
             Some("gives a shell another name")
         }
@@ -106,6 +109,13 @@ fn by_words(call: &Call) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// Whether files that are not temporary become temporary.
+fn moves_to_temporary(call: &Call) -> bool {
+    let named = valued(call, "t", &["target-directory"]);
+    let target = named.first().or_else(|| call.operands().last());
+    target.is_some_and(is_temporary) && call.operands().any(|file| file.text != "--" && !is_temporary(file))
 }
 
 /// Whether this is a size of gibibytes or more.
@@ -194,25 +204,37 @@ fn reads_files(name: &str) -> bool {
     COPYING.split(' ').any(|copying| copying == name) || READING.contains(&name) && !others.contains(&name)
 }
 
+/// Long options that name what a search looks for.
+const PATTERN_OPTIONS: [&str; 4] = ["regexp", "file", "expression", "from-file"];
+
 fn files(call: &Call, folder: &Folder) -> Vec<Finding> {
     let name = call.name();
-    if PRINTING.contains(&name) {
+    // `openssl x509` prints certificates, never a key.
+    let prints_certificate = name == "openssl" && matches!(call.verb(), "x509" | "crl" | "verify");
+    if PRINTING.contains(&name) || prints_certificate {
         return Vec::new();
     }
     let mut findings = Vec::new();
-    // The first word of a search is what is searched.
-    let skipped =
-        usize::from(matches!(name, "grep" | "rg" | "egrep" | "fgrep" | "ag" | "sed" | "awk" | "jq"));
-    let pattern = call.operands().take(skipped).next();
+    // The first word of a search is what is searched, unless an option names that.
+    let searches = matches!(name, "grep" | "rg" | "egrep" | "fgrep" | "ag" | "sed" | "awk" | "jq");
+    let has_pattern_option = searches && call.has_option("ef", &PATTERN_OPTIONS);
+    let pattern = call.operands().next().filter(|_| searches && !has_pattern_option);
     // What is copied or moved is read, where it goes is not.
     let unread =
         matches!(name, "cp" | "mv" | "ln" | "install" | "rsync").then(|| call.operands().last()).flatten();
     let names_target = call.has_option("t", &["target-directory"]);
+    let names_no_file = |text: &str| {
+        let is_pattern_option =
+            matches!(text, "--regexp" | "--expression") || !text.starts_with("--") && text.ends_with('e');
+        text == "--exclude"
+            || name == "zip" && text == "-x"
+            || has_pattern_option && text.starts_with('-') && is_pattern_option
+    };
     let mut is_left_out = false;
     for value in call.arguments() {
         let text = value.text.as_str();
         if pattern.is_some_and(|pattern| std::ptr::eq(pattern, value))
-            || std::mem::replace(&mut is_left_out, text == "--exclude" || name == "zip" && text == "-x")
+            || std::mem::replace(&mut is_left_out, names_no_file(text))
             || text.starts_with("--exclude")
         {
             continue;

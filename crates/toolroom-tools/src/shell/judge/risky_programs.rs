@@ -45,7 +45,7 @@ static PROGRAMS: LazyLock<HashMap<&str, Known>> = LazyLock::new(|| {
 
 const RISKY: &[(&str, &str)] = &[
     (
-        "rm shred unlink srm wipe trash dd rimraf del-cli trash-put rmtrash gio rdfind rmlint logrotate tmpreaper \
+        "rm shred scrub nwipe unlink srm wipe trash dd rimraf del-cli trash-put rmtrash gio rdfind rmlint logrotate tmpreaper \
          tmpwatch bleachbit systemd-tmpfiles",
         "removes files",
     ),

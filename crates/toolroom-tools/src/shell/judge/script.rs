@@ -21,6 +21,8 @@ struct Redirected {
     writes_file: bool,
     /// The file that loses what was in it.
     emptied: Option<String>,
+    /// The file that is read as standard input.
+    input: Option<String>,
     is_connected: bool,
 }
 
@@ -167,15 +169,16 @@ impl Walk<'_> {
         let mut call = Call::new(words, feed, place);
         call.writes_file = redirected.writes_file;
         call.is_connected = redirected.is_connected;
-        if prints_nothing(&call) {
+        let prints_nothing = prints_nothing(&call);
+        if prints_nothing || redirected.emptied.as_ref().is_some_and(|file| reads(&call, redirected, file)) {
             self.report_emptied_file(redirected, place);
         }
-        let printed = printed(&call);
+        let printed = if prints_nothing { Some("".into()) } else { printed(&call) };
         self.call(call, around);
         printed
     }
 
-    /// A file that is opened for writing, by what writes nothing.
+    /// A file that is opened for writing, by a command that writes nothing or reads the file afterwards.
     fn report_emptied_file(&mut self, redirected: &Redirected, place: Place) {
         if let Some(file) = &redirected.emptied {
             self.tell(Finding::risk("empties a file"), file, place);
@@ -215,7 +218,10 @@ impl Walk<'_> {
                     let value = self.value(&word.pieces, word.place, around);
                     match redirection.operator {
                         "<<<" if is_input => redirected.feed = Some(given(&value)),
-                        _ if is_input => redirected.feed = Some(read(&value)),
+                        _ if is_input => {
+                            redirected.feed = Some(read(&value));
+                            redirected.input = Some(value.shown());
+                        }
                         _ => {}
                     }
                     self.redirected(redirection.operator, &value, word, &mut redirected);
@@ -287,6 +293,14 @@ fn read(value: &Value) -> Feed {
     }
 }
 
+/// Whether a command reads the file that its output replaces. The shell empties that file first.
+fn reads(call: &Call, redirected: &Redirected, file: &str) -> bool {
+    let is_it = |text: &str| paths::normal(text) == paths::normal(file);
+    let is_read = !matches!(call.name(), "echo" | "printf" | "test" | "[");
+    is_read && call.operands().any(|value| is_it(&value.text))
+        || redirected.input.as_deref().is_some_and(is_it)
+}
+
 /// Whether a command is known to print nothing, so that the file it writes ends up empty.
 fn prints_nothing(call: &Call) -> bool {
     let is_format = |value: &Value| matches!(value.text.as_str(), "-n" | "-e" | "-ne" | "%s");
@@ -301,10 +315,7 @@ fn prints_nothing(call: &Call) -> bool {
                 paths::normal(&file.text) == "/dev/null"
                     || file.text.bytes().all(|byte| byte.is_ascii_digit())
             }),
-            None => match &call.feed {
-                Feed::Text(Some(text)) => text.trim().is_empty(),
-                feed => *feed == Feed::Empty,
-            },
+            None => call.feed.is_empty(),
         },
         _ => false,
     }

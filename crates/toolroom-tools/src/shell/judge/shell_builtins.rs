@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::finding::Finding;
 use super::started_by::valued;
-use super::value::UNKNOWN;
+use super::value::{UNKNOWN, Value};
 use super::variables;
 
 /// What bash does itself. Whoever redefines one of these changes what everything after it means, and what a lasting
@@ -23,6 +23,7 @@ pub(super) fn findings(call: &Call) -> Vec<Finding> {
     let name = call.name();
     let why = match name {
         "eval" => "runs a text as commands",
+        "source" | "." if activated(call).is_some() => return Vec::new(),
         "source" | "." => "runs a file in the shell itself",
         "alias" | "unalias" => "changes what names of commands mean",
         "shopt" | "enable" | "bind" | "complete" | "compopt" | "emulate" | "zmodload" | "setopt"
@@ -45,6 +46,19 @@ pub(super) fn findings(call: &Call) -> Vec<Finding> {
         _ => return Vec::new(),
     };
     vec![Finding::touch(why)]
+}
+
+/// The script of a Python environment in the project, which only sets variables of the shell.
+pub(super) fn activated(call: &Call) -> Option<&Value> {
+    match call.arguments() {
+        [file] if matches!(call.name(), "source" | ".") => {
+            let path = file.known()?.trim_start_matches("./");
+            let is_activation =
+                matches!(path, ".venv/bin/activate" | "venv/bin/activate" | "env/bin/activate");
+            is_activation.then_some(file)
+        }
+        _ => None,
+    }
 }
 
 /// `printf -v` names one variable.

@@ -33,11 +33,18 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
         unwrapped.findings.push(Finding::risk("writes where the archive says, over what is there"));
     }
     let mut archives = valued(call, "f", &["file"]);
-    if !first.starts_with('-') && first.contains('f') {
-        archives.extend(call.arguments().get(1).cloned());
-    }
+    archives.extend(value_behind_letters(call, 'f'));
     if archives.iter().any(|archive| archive.text.contains(':')) && !call.has_option("", &["force-local"]) {
         unwrapped.findings.push(Finding::risk("an archive on another machine"));
     }
     unwrapped
+}
+
+/// The value of a letter in a first word without a dash, as in `tar xfC a.tar out`: the values follow in the order of
+/// their letters.
+pub(super) fn value_behind_letters(call: &Call, letter: char) -> Option<Value> {
+    let letters = call.argument(0).filter(|letters| !letters.starts_with('-'))?;
+    let before = letters.split_once(letter)?.0;
+    let valued = before.chars().filter(|letter| "bfgCFIKLNTVX".contains(*letter)).count();
+    call.arguments().get(1 + valued).cloned()
 }

@@ -6,6 +6,7 @@ use super::finding::Finding;
 use super::interpreters;
 use super::paths::{is_secret, may_be_startup};
 use super::reading_commands::only_tells;
+use super::shell_builtins;
 use super::started_by;
 use super::value::{UNKNOWN, Value};
 use super::variables;
@@ -53,6 +54,10 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
         "alias" => Unwrapped {
             texts: call.arguments().iter().filter_map(behind_equals).collect(),
             ..Unwrapped::default()
+        },
+        "source" | "." => match shell_builtins::activated(call) {
+            Some(script) => interpreters::from_file(script, Unwrapped::default()),
+            None => Unwrapped::default(),
         },
         "eval" => Unwrapped { texts: vec![joined(call.arguments())], ..Unwrapped::default() },
         "busybox" | "toybox" if call.verb().is_empty() && !call.has_more => Unwrapped::default(),
