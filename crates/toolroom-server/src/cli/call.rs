@@ -69,7 +69,7 @@ pub(super) struct CallArgs {
     /// Run a call that was parked and approved: its id, the end of it, or `last`
     #[arg(long, value_name = "ID", conflicts_with_all = NEW_CALL)]
     resume: Option<String>,
-    /// What the run this call belongs to has done: private, untrusted, outward
+    /// What was read or sent before this call: private, untrusted, outward (repeatable)
     #[arg(long, value_name = "FACT", value_delimiter = ',', value_parser = ["private", "untrusted", "outward"])]
     provenance: Vec<String>,
 }

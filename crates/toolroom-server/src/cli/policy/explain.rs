@@ -36,7 +36,7 @@ pub(super) struct ExplainArgs {
     /// Facts about the caller for tools that need them (key=value or key:=JSON; repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     context: Vec<String>,
-    /// What the run this call belongs to has done: private, untrusted, outward
+    /// What was read or sent before this call: private, untrusted, outward (repeatable)
     #[arg(long, value_name = "FACT", value_delimiter = ',', value_parser = ["private", "untrusted", "outward"])]
     provenance: Vec<String>,
     /// Judge it as a call of this user

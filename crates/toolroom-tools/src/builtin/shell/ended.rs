@@ -11,8 +11,8 @@ pub(super) fn whole(kept: &Kept) -> String {
 }
 
 /// What is told of a program that changed what was not its own.
-pub(super) const TRESPASS: &str = "it changed a protected file (settings or hooks of git, start files of shells) or closed a folder that is watched, which \
-     was put back";
+pub(super) const TRESPASS: &str = "it changed a protected file (settings or hooks of git, start files, settings of \
+     agents, credentials) or closed a folder that is watched; that was put back";
 
 /// What is told of a program that could have read or changed a file that somebody else saved.
 pub(super) const UNCOVERED: &str = "a file that is kept from programs (credentials, start files) was replaced while it ran, as editors do when they \
