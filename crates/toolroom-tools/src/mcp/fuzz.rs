@@ -10,15 +10,15 @@ use toolroom::tool::Attachment;
 use toolroom_host::net::Url;
 use toolroom_host::sse::Reader;
 
-use super::definition::Definition;
-use super::desk::{Desk, Nobody};
-use super::door::Challenge;
-use super::event_stream::same_origin;
-use super::lock::{self, LockState};
-use super::message::Incoming;
-use super::outcome::outcome;
-use super::stdio::Lines;
-use super::tool::spec;
+use crate::mcp::auth::Challenge;
+use crate::mcp::catalog::definition::Definition;
+use crate::mcp::catalog::lock::{self, LockState};
+use crate::mcp::catalog::outcome::outcome;
+use crate::mcp::catalog::tool::spec;
+use crate::mcp::client::pending::{Desk, Nobody};
+use crate::mcp::protocol::message::Incoming;
+use crate::mcp::transport::event_stream::same_origin;
+use crate::mcp::transport::stdio::Lines;
 use crate::mutation::fuzz;
 
 /// What came of one request, and what was replied, after a program has printed this.

@@ -1,56 +1,35 @@
-//! Tools of other MCP servers.
+//! Tools and resources of other MCP servers.
 //!
-//! [`Client`] talks to one server, of either era, over one of three transports: the program's own input and output,
-//! streamable HTTP, or the older stream of events. Everything a server says is taken for what a stranger says: sizes,
-//! counts and waits are bounded, ids are ours, and no answer reaches anybody who did not ask.
+//! [`Client`] talks to one server, of either era, over one of three transports: the program's standard input and output,
+//! streamable HTTP, or the older HTTP with server-sent events. Servers are untrusted: sizes, counts and waits are bounded,
+//! request ids are ours, and a response reaches only the request it belongs to.
 //!
-//! [`Gateway`] is all servers of a project: it puts their tools into the catalog from what a person has accepted of them
-//! ([`lock`]), starts a server when a tool of it is called, in the sandbox its entry names, and gives one up that fails
-//! again and again. What a foreign tool says about itself can only make it more suspect.
+//! [`Gateway`] manages all servers of a project. It registers the accepted tools ([`lock`]) in the catalog, starts a server
+//! on the first call of one of its tools, in the sandbox its entry names, and gives up on a server that fails repeatedly.
+//! The annotations of a foreign tool can only make its classification stricter.
 
-mod berth;
+mod auth;
+mod catalog;
 mod client;
-mod content;
-mod declared;
-mod definition;
-mod desk;
-mod door;
-mod era;
-mod error;
-mod event_stream;
+mod connection;
 #[cfg(test)]
 mod fuzz;
-mod gateway;
-mod handshake;
-mod http;
 pub mod import;
-mod launcher;
-mod listening;
-pub mod lock;
-mod message;
-mod named_secret;
-pub mod oauth;
-mod outcome;
-mod param_header;
-mod program;
-mod reach;
-mod remote;
-mod resources;
-mod stdio;
-mod surrogates;
-mod tool;
-mod wire;
+mod launch;
+mod protocol;
+mod transport;
 
+pub use auth::{Challenge, Door, oauth};
+pub use catalog::classification::{Because, Worth, worth};
+pub use catalog::definition::{Definition, Unusable};
+pub use catalog::gateway::{Failed, Gateway, Surroundings};
+pub use catalog::lock;
+pub use client::pending::{Attendant, Nobody, ProgressSink};
 pub use client::{Client, Listing};
-pub use declared::{Because, Worth, worth};
-pub use definition::{Definition, Unusable};
-pub use desk::{Attendant, Nobody, ProgressSink};
-pub use door::{Challenge, Door};
-pub use era::Era;
-pub use error::McpError;
-pub use gateway::{Failed, Gateway, Surroundings};
-pub use launcher::{Grounds, Safe, filled_address, values};
-pub use named_secret::{named_secret, names_secret};
-pub use program::reads;
-pub use reach::{is_overheard, reach};
-pub use remote::Remote;
+pub use launch::program::reads;
+pub use launch::secret_reference::{named_secret, names_secret};
+pub use launch::{Grounds, Safe, filled_address, values};
+pub use protocol::era::Era;
+pub use protocol::error::McpError;
+pub use transport::reach::{is_overheard, reach};
+pub use transport::remote::Remote;

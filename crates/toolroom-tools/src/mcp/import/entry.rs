@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use toolroom_host::net::Url;
 
-use super::super::named_secret::names_secret;
 use super::source::Source;
+use crate::mcp::launch::secret_reference::names_secret;
 
 /// A server that can be entered here.
 #[derive(Debug, Clone, PartialEq, Eq)]
