@@ -18,11 +18,15 @@ use toolroom::BoxFuture;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::gate::{ForeignPage, Place};
-use super::need::Need;
-use super::record::{self, Sender};
-use super::route::{Direct, Route};
-use super::server::{Server, method_name};
+use crate::http::access::Need;
+use crate::http::middleware::host_check::ForeignPage;
+use crate::http::middleware::host_check::Place;
+use crate::http::middleware::request_log;
+use crate::http::middleware::request_log::Sender;
+use crate::http::route::Direct;
+use crate::http::route::Route;
+use crate::http::server::Server;
+use crate::http::server::method_name;
 use crate::identity::{Caller, WebOrigin};
 
 /// The door of one route, or of what is no route.
@@ -129,7 +133,7 @@ impl DirectDoor {
         let Self { door, answer } = self.clone();
         let visitor = Visitor::new(Some(peer), request);
         Box::pin(async move {
-            let response = record::follow(&door, visitor, Inside::Direct(answer)).await;
+            let response = request_log::follow(&door, visitor, Inside::Direct(answer)).await;
             door.server.company.gather().await;
             response
         })
@@ -165,6 +169,6 @@ impl Service<Request> for Guarded {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
         let peer = peer.map(|ConnectInfo(peer)| peer.ip());
         let visitor = Visitor::new(peer, request);
-        Box::pin(async move { Ok(record::follow(&door, visitor, Inside::Routed(handler)).await) })
+        Box::pin(async move { Ok(request_log::follow(&door, visitor, Inside::Routed(handler)).await) })
     }
 }

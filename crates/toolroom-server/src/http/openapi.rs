@@ -9,14 +9,20 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use super::entrance::COOKIE;
-use super::need::Need;
-use super::problem::{PROBLEM, ProblemDocument};
-use super::reading::{Document, JSON};
-use super::refusals::refusals;
-use super::repeat;
-use super::route::{ANYTHING, Describe, EVENTS, Header, Route};
-use super::routes;
+use crate::http::access::Need;
+use crate::http::extract::body::Document;
+use crate::http::extract::body::JSON;
+use crate::http::middleware::authenticate::COOKIE;
+use crate::http::middleware::idempotency;
+use crate::http::problem::PROBLEM;
+use crate::http::problem::ProblemDocument;
+use crate::http::refusals::refusals;
+use crate::http::route::ANYTHING;
+use crate::http::route::Describe;
+use crate::http::route::EVENTS;
+use crate::http::route::Header;
+use crate::http::route::Route;
+use crate::http::routes;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -49,7 +55,7 @@ async fn page() -> Response {
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::REFERRER_POLICY, "no-referrer"),
     ];
-    (headers, super::docs::page(&DOCUMENT)).into_response()
+    (headers, crate::http::docs::page(&DOCUMENT)).into_response()
 }
 
 /// What goes out is described apart from what comes in: a field with a default is always there in a reply, and may be
@@ -202,7 +208,7 @@ fn usual_headers(route: &Route, status: u16) -> Vec<(String, Value)> {
         headers.push(("X-RateLimit-Remaining", header("How many of them are left.", false)));
     }
     if status < 400 && route.repeatable {
-        headers.push((repeat::REPLAYED, header("`true`, if the reply was given before.", false)));
+        headers.push((idempotency::REPLAYED, header("`true`, if the reply was given before.", false)));
     }
     headers.into_iter().map(|(name, header)| (name.to_owned(), header)).collect()
 }

@@ -11,7 +11,7 @@ use axum::response::Response;
 use hyper::body::Incoming;
 use tower_service::Service;
 
-use super::door::DirectDoor;
+use crate::http::door::DirectDoor;
 
 /// Knows all doors.
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! What may be refused at a route: whatever it does, by what it needs, and by what it takes.
 
-use super::need::Need;
-use super::route::Route;
+use crate::http::access::Need;
+use crate::http::route::Route;
 
 /// The statuses of refusals that a route brings with it, and what they say.
 pub(super) fn refusals(route: &Route) -> Vec<(u16, &'static str)> {

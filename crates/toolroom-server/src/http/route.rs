@@ -9,12 +9,13 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use toolroom::BoxFuture;
 
-use super::door::Visitor;
-use super::need::Need;
-use super::problem::{PROBLEM, ProblemDocument};
-use super::reading::JSON;
-use super::repeat;
-use super::server::Server;
+use crate::http::access::Need;
+use crate::http::door::Visitor;
+use crate::http::extract::body::JSON;
+use crate::http::middleware::idempotency;
+use crate::http::problem::PROBLEM;
+use crate::http::problem::ProblemDocument;
+use crate::http::server::Server;
 
 /// Describes a type.
 pub(super) type Describe = fn(&mut SchemaGenerator) -> Schema;
@@ -177,7 +178,7 @@ impl Route {
     pub(super) fn repeatable(mut self) -> Self {
         self.repeatable = true;
         let about = "Names the request: sent again under its name, it gets the same reply, and nothing is done twice.";
-        self.header("Idempotency-Key", repeat::NAME_PATTERN, about)
+        self.header("Idempotency-Key", idempotency::NAME_PATTERN, about)
     }
 
     /// A document that may come back.

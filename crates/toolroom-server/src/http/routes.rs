@@ -1,10 +1,26 @@
 //! Every route there is.
 
-use super::route::Route;
-use super::{
-    agents, agui, approvals, artifacts, calls, chat_completions, conversations, doctor, health, keys, mcp,
-    memories, openapi, policy, projects, runs, sign_in, switches, tools, vendors,
-};
+use crate::http::mcp;
+use crate::http::openapi;
+use crate::http::resources::agents;
+use crate::http::resources::agui;
+use crate::http::resources::approvals;
+use crate::http::resources::artifacts;
+use crate::http::resources::calls;
+use crate::http::resources::chat_completions;
+use crate::http::resources::conversations;
+use crate::http::resources::doctor;
+use crate::http::resources::health;
+use crate::http::resources::keys;
+use crate::http::resources::memories;
+use crate::http::resources::policy;
+use crate::http::resources::projects;
+use crate::http::resources::runs;
+use crate::http::resources::sign_in;
+use crate::http::resources::switches;
+use crate::http::resources::tools;
+use crate::http::resources::vendors;
+use crate::http::route::Route;
 
 /// The table.
 pub(super) fn all() -> Vec<Route> {
@@ -35,9 +51,9 @@ pub(super) fn all() -> Vec<Route> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::need::Need;
-    use super::super::route::RouteHandler;
     use super::*;
+    use crate::http::access::Need;
+    use crate::http::route::RouteHandler;
 
     #[test]
     fn no_route_is_there_twice_and_each_says_what_it_does() {

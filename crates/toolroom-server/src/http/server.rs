@@ -12,16 +12,20 @@ use tokio_util::sync::CancellationToken;
 use toolroom::call::CallReport;
 use toolroom_host::listen::Listener;
 
-use super::company::Company;
-use super::door::{DirectDoor, Door};
-use super::front::{Elsewhere, Front};
-use super::pacing::Pacing;
-use super::problem::Problem;
-use super::reception::Reception;
-use super::route::RouteHandler;
-use super::{gate, listen, routes};
 use crate::app::App;
 use crate::config::{AddressRange, ServedName, ServerKeys};
+use crate::http::adaptive_yield::Company;
+use crate::http::connections::accept;
+use crate::http::connections::runtime::Elsewhere;
+use crate::http::connections::runtime::Front;
+use crate::http::door::DirectDoor;
+use crate::http::door::Door;
+use crate::http::middleware::host_check;
+use crate::http::middleware::rate_limit::Pacing;
+use crate::http::problem::Problem;
+use crate::http::reception::Reception;
+use crate::http::route::RouteHandler;
+use crate::http::routes;
 use crate::identity::{Doorkeeper, HostName};
 use crate::mcp::fixtures::Fixtures;
 use crate::mcp::{Desk, Undertakings};
@@ -137,7 +141,7 @@ impl Server {
         if let Err(error) = self.app.machine.settle_all(self.app.room.catalog()).await {
             tracing::warn!("whether projects may use the machine cannot be told: {error}");
         }
-        let taken = self.runs.take_up(super::runs::ENTRANCE).await?;
+        let taken = self.runs.take_up(crate::http::resources::runs::ENTRANCE).await?;
         if taken > 0 {
             tracing::info!("{taken} runs go on that were left in the middle");
         }
@@ -151,7 +155,7 @@ impl Server {
         tokio::spawn(ending.clone().run_until_cancelled_owned(async move {
             loop {
                 tokio::time::sleep(LOOK_EVERY).await;
-                if let Err(error) = runs.go_on_with_answered(super::runs::ENTRANCE).await {
+                if let Err(error) = runs.go_on_with_answered(crate::http::resources::runs::ENTRANCE).await {
                     tracing::warn!("what was answered cannot be looked for: {error}");
                 }
             }
@@ -162,7 +166,7 @@ impl Server {
             runs.end().await;
         });
         let (reception, ending) = (self.reception(), self.ending.clone());
-        front.run(listen::serve(listener, reception, Elsewhere::here(), ending)).await?;
+        front.run(accept::serve(listener, reception, Elsewhere::here(), ending)).await?;
         ended.await?;
         self.undertakings.end(&self.closing).await;
         Ok(())
@@ -188,7 +192,7 @@ impl Server {
             }
         }
         for path in paths {
-            let asked: MethodRouter<Arc<Self>> = options(gate::preflight).fallback(refused);
+            let asked: MethodRouter<Arc<Self>> = options(host_check::preflight).fallback(refused);
             router = router.route(path, asked.layer(Door::beside(self, Some(path))));
         }
         let nowhere = any(async || Problem::not_found("there is nothing at this address; see `/docs`"));

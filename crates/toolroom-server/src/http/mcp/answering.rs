@@ -5,11 +5,12 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use tokio::sync::mpsc;
 
-use crate::http::attended::Attended;
-use crate::http::events::{QUIET, Stream};
-use crate::http::patience::within;
+use crate::http::extract::body::JSON;
 use crate::http::problem::Problem;
-use crate::http::reading::JSON;
+use crate::http::streams::cancel_on_disconnect::Attended;
+use crate::http::streams::events::QUIET;
+use crate::http::streams::events::Stream;
+use crate::http::timeout_after_poll::within;
 use crate::mcp::{Id, Refusal, Told, error_text, result_text};
 use crate::telemetry;
 

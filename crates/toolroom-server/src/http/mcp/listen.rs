@@ -10,10 +10,10 @@ use serde_json::json;
 
 use super::answering::{MESSAGE, accepts};
 use super::session::asked_for;
-use crate::http::events::Stream;
 use crate::http::problem::Problem;
 use crate::http::route::EVENTS;
 use crate::http::server::Server;
+use crate::http::streams::events::Stream;
 use crate::identity::Caller;
 use crate::mcp::{Kinds, Peer, Watch, notification_text};
 use crate::telemetry;

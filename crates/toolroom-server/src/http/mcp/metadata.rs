@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::PATH;
-use crate::http::need::Need;
-use crate::http::reading::Document;
+use crate::http::access::Need;
+use crate::http::extract::body::Document;
 use crate::http::route::Route;
 
 /// Where it is written.

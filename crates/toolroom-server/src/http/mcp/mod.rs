@@ -15,8 +15,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::need::Need;
-use super::route::{ANYTHING, Route};
+use crate::http::access::Need;
+use crate::http::route::ANYTHING;
+use crate::http::route::Route;
 use crate::identity::Permission;
 use said::{NAME_HEADERS, VERSION_HEADER};
 

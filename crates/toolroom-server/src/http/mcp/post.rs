@@ -12,13 +12,14 @@ use toolroom::BoxFuture;
 use super::answering::{Answering, accepts, document, refused};
 use super::said::{Said, said};
 use super::session::{SESSION, Stranger, named};
-use crate::http::attended::Attended;
 use crate::http::door::Visitor;
-use crate::http::gate;
+use crate::http::extract::body::is_json;
+use crate::http::extract::body::whole;
+use crate::http::middleware::host_check;
 use crate::http::problem::Problem;
-use crate::http::reading::{is_json, whole};
 use crate::http::route::EVENTS;
 use crate::http::server::Server;
+use crate::http::streams::cancel_on_disconnect::Attended;
 use crate::mcp::{
     Asker, Calls, Client, Desk, GoingOn, Id, Message, NoMessage, Peer, Place, Refusal, Request, Session,
     Told, Voice, Working, result_text,
@@ -48,7 +49,7 @@ async fn taken(server: Arc<Server>, visitor: Box<Visitor>) -> Result<Response, P
             return Ok(refused(StatusCode::BAD_REQUEST, id.as_ref(), &refusal));
         }
     };
-    let place = place.map(|gate::Place(held)| Place::of(held)).unwrap_or_default();
+    let place = place.map(|host_check::Place(held)| Place::of(held)).unwrap_or_default();
     let visit = Visit { server, peer: Peer::of(caller), headers: parts.headers, place };
     Ok(match message {
         Message::Request(request) => visit.request(request).await,

@@ -1,0 +1,115 @@
+//! Agents: who answers, with which models and tools.
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, State};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use toolroom::agent::AgentRecord;
+use toolroom::conversation::AgentId;
+
+use crate::agents::{self, AgentOrigin, KeepAgentError, Known, OpenAgentError};
+use crate::http::access::Need;
+use crate::http::extract::body::Body;
+use crate::http::extract::body::Document;
+use crate::http::extract::body::Path;
+use crate::http::extract::body::Query;
+use crate::http::extract::paging::PageQuery;
+use crate::http::problem::Problem;
+use crate::http::route::Route;
+use crate::http::server::Server;
+use crate::identity::{Caller, Permission};
+
+pub(crate) fn routes() -> Vec<Route> {
+    let (read, manage) = (Need::Permission(Permission::Read), Need::Permission(Permission::Manage));
+    vec![
+        Route::get("/v1/agents", read, "Lists the agents of the project.", list)
+            .query::<PageQuery>()
+            .reply::<AgentList>(200, "The agents, by id."),
+        Route::get("/v1/agents/{agent}", read, "Shows one agent.", show).reply::<Known>(200, "The agent."),
+        Route::put("/v1/agents/{agent}", manage, "Makes an agent, or puts it in the place of another.", put)
+            .place(agents::ID_PATTERN)
+            .body::<AgentRecord>()
+            .reply::<Known>(200, "The agent.")
+            .refuse(409, "It is written in the configuration."),
+        Route::delete("/v1/agents/{agent}", manage, "Takes an agent out.", remove)
+            .reply::<Removed>(200, "Whether one was kept.")
+            .refuse(409, "It is written in the configuration."),
+    ]
+}
+
+#[derive(Serialize, JsonSchema)]
+struct AgentList {
+    /// The agents.
+    agents: Vec<Known>,
+    /// Where the next page begins, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+async fn list(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Query(query): Query<PageQuery>,
+) -> Result<Document<AgentList>, Problem> {
+    let all = agents::records(&server.app, &caller.scope).await?;
+    let (agents, next_cursor) = query.page()?.of(all, |known| known.record.id.as_str());
+    Ok(Document(AgentList { agents, next_cursor }))
+}
+
+/// The agent of that id, which has to exist.
+pub(crate) async fn known(server: &Server, caller: &Caller, id: &str) -> Result<Known, Problem> {
+    agents::record(&server.app, &caller.scope, id).await.map_err(|error| match error {
+        OpenAgentError::NotFound { .. } => {
+            Problem::not_found(format!("there is no agent `{id}`; see `GET /v1/agents`"))
+        }
+        error => Problem::failure(&error),
+    })
+}
+
+async fn show(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Document<Known>, Problem> {
+    known(&server, &caller, &id).await.map(Document)
+}
+
+pub(crate) fn not_kept(error: KeepAgentError) -> Problem {
+    match error {
+        KeepAgentError::Order(text) => Problem::bad_request(text),
+        error @ KeepAgentError::Written { .. } => Problem::conflict(error.to_string()),
+        error @ (KeepAgentError::Redactions(_) | KeepAgentError::Ledger(_)) => Problem::failure(&error),
+    }
+}
+
+async fn put(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    Body(fields): Body<Map<String, Value>>,
+) -> Result<Document<Known>, Problem> {
+    let record = agents::of_fields(&id, fields).map_err(Problem::bad_request)?;
+    agents::keep(&server.app, &caller.scope, &record).await.map_err(not_kept)?;
+    Ok(Document(Known { record, origin: AgentOrigin::Database }))
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RemovedAgent")]
+struct Removed {
+    /// The agent.
+    agent: AgentId,
+    /// Whether one was kept; `default` goes back to what it was in the beginning.
+    removed: bool,
+}
+
+async fn remove(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Document<Removed>, Problem> {
+    let agent = known(&server, &caller, &id).await?.record.id;
+    let removed = agents::remove(&server.app, &caller.scope, &agent).await.map_err(not_kept)?;
+    Ok(Document(Removed { agent, removed }))
+}

@@ -1,0 +1,352 @@
+//! Calls: made, looked up, gone on with, stopped.
+//!
+//! Whoever goes away is not waited for: a call whose connection breaks is stopped, as an interrupt would stop it. One
+//! with an `Idempotency-Key` goes on, because its sender can ask again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Extension, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use toolroom::approval::Responder;
+use toolroom::call::{CallReport, CallRequest, Outcome, ResumeError, ResumeRequest};
+use toolroom::clock::Timestamp;
+use toolroom::conversation::{ConversationId, Conversations as _};
+use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal as _};
+use toolroom::scope::Scope;
+use toolroom::tool::{ErrorKind, RaisedBy};
+
+use crate::documents::{CallDocument, Surface, whole_number};
+use crate::http::access::Need;
+use crate::http::extract::body::Body;
+use crate::http::extract::body::Document;
+use crate::http::extract::body::Path;
+use crate::http::extract::body::Query;
+use crate::http::extract::paging::Page;
+use crate::http::problem::Problem;
+use crate::http::route::Route;
+use crate::http::server::Server;
+use crate::http::streams::cancel_on_disconnect::Attended;
+use crate::identity::{Caller, Permission};
+
+/// What the journal says of calls that came in here.
+pub(crate) const ENTRANCE: &str = "rest";
+
+/// The most that a client may say about its situation.
+pub(crate) const CONTEXT_BYTES: usize = 64 * 1024;
+
+/// The longest a call may be told to take.
+const LONGEST: Duration = Duration::from_hours(24);
+
+pub(crate) fn routes() -> Vec<Route> {
+    let call = Need::Permission(Permission::Call);
+    let read = Need::Permission(Permission::Read);
+    let outcome = |route: Route| {
+        route
+            .reply::<CallDocument>(200, "The call has ended; `outcome` says how.")
+            .reply::<CallDocument>(202, "The call waits for somebody to approve it.")
+            .reply::<CallDocument>(404, "There is no such tool.")
+            .reply::<CallDocument>(429, "Too many calls; try again after `retry_after` seconds.")
+    };
+    vec![
+        outcome(Route::post("/v1/calls", call, "Calls a tool.", create).body::<NewCall>().repeatable())
+            .refuse(404, "The conversation is not found in this project."),
+        Route::get("/v1/calls", read, "Lists the calls of the project, the newest first.", list)
+            .query::<CallsQuery>()
+            .reply::<CallList>(200, "The calls."),
+        Route::get("/v1/calls/{call}", read, "Shows one call.", show)
+            .reply::<CallRecord>(200, "The call, as the journal keeps it."),
+        Route::post("/v1/calls/{call}/cancel", call, "Stops a call that runs on this server.", cancel)
+            .reply::<Stopping>(202, "The call is being stopped; its row will say how it ended.")
+            .refuse(409, "It does not run, or not here."),
+        outcome(
+            Route::post("/v1/calls/{call}/resume", call, "Runs a call that was approved.", resume)
+                .repeatable()
+                .refuse(409, "It is over, or belongs to a run."),
+        ),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({"tool": "calculator", "arguments": {"expression": "6*7"}}))]
+struct NewCall {
+    /// The tool: id, alias or unique name.
+    tool: String,
+    /// What to call it with.
+    #[serde(default)]
+    arguments: Map<String, Value>,
+    /// What the client says about its user and situation, up to 64 KiB. It gives no rights.
+    #[serde(default)]
+    context: Map<String, Value>,
+    /// A conversation of the caller that the call belongs to: what was read there counts, and answers given there hold.
+    #[serde(default)]
+    conversation: Option<String>,
+    /// Milliseconds after which to give up.
+    #[serde(default, deserialize_with = "whole_number")]
+    #[schemars(range(min = 1, max = 86_400_000))]
+    timeout_ms: Option<u64>,
+}
+
+async fn create(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Body(new): Body<NewCall>,
+) -> Result<Response, Problem> {
+    check_context(&new.context)?;
+    let timeout = new.timeout_ms.map(Duration::from_millis);
+    if timeout.is_some_and(|timeout| timeout.is_zero() || timeout > LONGEST) {
+        return Err(Problem::bad_request("`timeout_ms` is a number from 1 to 86400000"));
+    }
+    let id = CallId::fresh(server.app.room.clock());
+    let stop = server.closing.child_token();
+    let mut request = CallRequest::through(ENTRANCE, new.tool, caller.scope.clone(), stop.clone())
+        .id(id.clone())
+        .arguments(new.arguments)
+        .context(new.context)
+        .source(caller.source())
+        .metadata(caller.facts());
+    request.timeout = timeout;
+    request.caller = Some(caller.call_owner());
+    if let Some(id) = new.conversation {
+        let id = ConversationId::new(&id);
+        if !server.app.store.is_of_caller(&caller.scope, &id, &caller.call_owner()).await? {
+            let detail = format!("there is no conversation `{id}` of yours; leave it out");
+            return Err(Problem::not_found(detail));
+        }
+        request = request.conversation(id.as_str(), None);
+    }
+    let left = stop.clone();
+    let worker = Arc::clone(&server);
+    let scope = caller.scope.clone();
+    let report = Box::pin(async move {
+        let running = worker.running.enter(id, scope, stop);
+        let report = worker.app.room.call(request).await;
+        drop(running);
+        worker.trace_call(&report);
+        report
+    });
+    let report = Attended::new(left, report).await?;
+    reply(&server, &caller.scope, &report, &caller.responder()).await
+}
+
+/// What a client says about its situation is bounded.
+pub(crate) fn check_context(context: &Map<String, Value>) -> Result<(), Problem> {
+    let size = serde_json::to_vec(context).map_err(|error| Problem::failure(&error))?.len();
+    match size <= CONTEXT_BYTES {
+        true => Ok(()),
+        false => {
+            let detail = format!("`context` has {size} bytes of JSON; up to {CONTEXT_BYTES} are taken");
+            Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail))
+        }
+    }
+}
+
+/// A report, with the status that says how it ended.
+async fn reply(
+    server: &Server,
+    scope: &Scope,
+    report: &CallReport,
+    responder: &Responder,
+) -> Result<Response, Problem> {
+    let room = &server.app.room;
+    let question = match report.outcome {
+        Outcome::Pending(_) => room.approvals().question(scope, &report.call_id).await?,
+        Outcome::Done(_) | Outcome::Failed(_) | Outcome::Denied(_) => None,
+    };
+    let answers = question.map_or(Ok(&[][..]), |question| room.answers(&question, responder))?;
+    let document = CallDocument::of(report, Surface::Web(answers));
+    let mut response = (status(&report.outcome), Document(document)).into_response();
+    if let Outcome::Failed(error) = &report.outcome
+        && response.status() == StatusCode::TOO_MANY_REQUESTS
+    {
+        let seconds = error.retry_after().unwrap_or_default().as_secs().max(1);
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    Ok(response)
+}
+
+fn status(outcome: &Outcome) -> StatusCode {
+    match outcome {
+        Outcome::Pending(_) => StatusCode::ACCEPTED,
+        Outcome::Failed(error) if error.raised_by() == RaisedBy::Kernel => match error.kind() {
+            ErrorKind::NotFound => StatusCode::NOT_FOUND,
+            ErrorKind::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            _ => StatusCode::OK,
+        },
+        Outcome::Done(_) | Outcome::Failed(_) | Outcome::Denied(_) => StatusCode::OK,
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CallsQuery {
+    /// Only calls of this tool: id, alias or unique name.
+    #[serde(default)]
+    tool: Option<String>,
+    /// Only calls with this status.
+    #[serde(default)]
+    status: Option<CallStatus>,
+    /// Only calls of this run.
+    #[serde(default)]
+    run: Option<String>,
+    /// Only calls since then: microseconds since the Unix epoch.
+    #[serde(default)]
+    since: Option<i64>,
+    /// At most so many.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 200))]
+    limit: Option<u32>,
+    /// Where the page before ended: its `next_cursor`.
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct CallList {
+    /// The calls, the newest first.
+    calls: Vec<CallRecord>,
+    /// Where the next page begins, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+async fn list(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Query(query): Query<CallsQuery>,
+) -> Result<Document<CallList>, Problem> {
+    let page = Page::new(query.limit, query.cursor.as_deref())?;
+    // A tool that no longer exists has still been called: its name is then taken as it is.
+    let catalog = server.app.room.catalog();
+    let tool = query.tool.map(|name| match catalog.find(&caller.scope.project, &name) {
+        Ok(entry) => entry.spec().id.to_string(),
+        Err(_) => name,
+    });
+    let filter = CallFilter {
+        tool,
+        status: query.status,
+        since: query.since.map(Timestamp::from_micros),
+        run: query.run,
+        before: page.after.as_deref().map(CallId::new),
+        id_suffix: None,
+        limit: Some(page.and_one_more()),
+    };
+    let mut calls = server.app.store.calls(&caller.scope, filter).await?;
+    let next_cursor = page.cut(&mut calls, |call| call.id.to_string());
+    calls.iter_mut().for_each(|call| for_eyes_of(&caller, call));
+    Ok(Document(CallList { calls, next_cursor }))
+}
+
+/// What lies behind an error is for whoever looks after the project.
+fn for_eyes_of(caller: &Caller, call: &mut CallRecord) {
+    if !caller.may(Permission::Manage) {
+        call.detail = None;
+    }
+}
+
+async fn find(server: &Server, caller: &Caller, id: &str) -> Result<CallRecord, Problem> {
+    let found = server.app.store.call(&caller.scope, &CallId::new(id)).await?;
+    found.ok_or_else(|| Problem::not_found(format!("there is no call `{id}`; see `GET /v1/calls`")))
+}
+
+async fn show(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Document<CallRecord>, Problem> {
+    let mut call = find(&server, &caller, &id).await?;
+    for_eyes_of(&caller, &mut call);
+    Ok(Document(call))
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Stopping {
+    /// The call.
+    call_id: CallId,
+}
+
+async fn cancel(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let call_id = CallId::new(&id);
+    if server.running.stop(&caller.scope, &call_id) {
+        return Ok((StatusCode::ACCEPTED, Document(Stopping { call_id })).into_response());
+    }
+    let call = find(&server, &caller, &id).await?;
+    Err(Problem::conflict(match call.status {
+        CallStatus::Begun => format!("`{id}` does not run on this server, or belongs to a run; cancel that"),
+        CallStatus::Pending => format!("`{id}` waits for an answer, and does nothing until then"),
+        status => format!("`{id}` is over: {status}"),
+    }))
+}
+
+async fn resume(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    if let Some(run) = find(&server, &caller, &id).await?.run {
+        return Err(Problem::conflict(format!("`{id}` belongs to the run `{run}`, which goes on with it")));
+    }
+    check_made_by(&server, &caller, &CallId::new(&id)).await?;
+    let stop = server.closing.child_token();
+    let (source, responder) = (caller.source(), caller.responder());
+    let mut request = ResumeRequest::new(CallId::new(&id), caller.scope);
+    request.source = Some(source);
+    request.cancellation = stop.clone();
+    Attended::new(stop, Box::pin(async move { go_on(&server, request, &responder).await })).await?
+}
+
+/// Refuses to run a parked call for another caller than the one that made it: its result is for that caller.
+async fn check_made_by(server: &Server, caller: &Caller, id: &CallId) -> Result<(), Problem> {
+    let asked = server.app.room.asked(&caller.scope, id).await.map_err(|error| Problem::failure(&error))?;
+    // The arguments of a call that is over are not kept, and it does not run again.
+    let waits = asked.filter(|asked| asked.arguments.is_some());
+    if caller.is_owner() || waits.is_none_or(|asked| asked.caller == Some(caller.call_owner())) {
+        return Ok(());
+    }
+    Err(Problem::forbidden(format!("`{id}` was made by another caller, who has to resume it")))
+}
+
+async fn go_on(
+    server: &Server,
+    mut request: ResumeRequest,
+    responder: &Responder,
+) -> Result<Response, Problem> {
+    loop {
+        let (call, stop) = (request.call.clone(), request.cancellation.clone());
+        let running = server.running.enter(call.clone(), request.scope.clone(), stop);
+        let resumed = server.app.room.resume(request.clone()).await;
+        drop(running);
+        match resumed {
+            Ok(report) => {
+                server.trace_call(&report);
+                return reply(server, &request.scope, &report, responder).await;
+            }
+            // The arguments were edited: the call that took its place is the one to run.
+            Err(ResumeError::Replaced { by, .. }) => request.call = by,
+            Err(ResumeError::NotFound(_)) => {
+                return Err(Problem::not_found(format!(
+                    "`{call}` was never parked; see `GET /v1/approvals`"
+                )));
+            }
+            Err(
+                error @ (ResumeError::Over { .. }
+                | ResumeError::Unrepeatable { .. }
+                | ResumeError::NotKept(_)),
+            ) => {
+                return Err(Problem::conflict(error.to_string()));
+            }
+            Err(error @ (ResumeError::Broken(_) | ResumeError::Sealed(_) | ResumeError::Ledger(_))) => {
+                return Err(Problem::failure(&error));
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Whether everything is in order, and what to do where it is not.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use toolroom_tools::builtin::doctor::Report;
+
+use crate::http::access::Need;
+use crate::http::extract::body::Document;
+use crate::http::route::Route;
+use crate::http::server::Server;
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/v1/doctor", Need::Keeper, "Looks whether everything is in order.", examine)
+            .reply::<Report>(200, "What was found."),
+    ]
+}
+
+async fn examine(State(server): State<Arc<Server>>) -> Document<Report> {
+    Document(server.app.checkup.report().await)
+}

@@ -1,0 +1,68 @@
+//! How a call would be judged, without making it.
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, State};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use toolroom::call::CallRequest;
+use toolroom::tool::ErrorKind;
+
+use crate::documents::Judged;
+use crate::http::access::Need;
+use crate::http::extract::body::Body;
+use crate::http::extract::body::Document;
+use crate::http::problem::Problem;
+use crate::http::resources::calls::ENTRANCE;
+use crate::http::resources::calls::check_context;
+use crate::http::route::Route;
+use crate::http::server::Server;
+use crate::identity::{Caller, Permission};
+
+pub(crate) fn routes() -> Vec<Route> {
+    let call = Need::Permission(Permission::Call);
+    vec![
+        Route::post("/v1/policy/explain", call, "Says how a call of yours would be judged.", explain)
+            .body::<Hypothesis>()
+            .reply::<Judged>(200, "The judgement; nothing was called.")
+            .refuse(404, "There is no such tool."),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({"tool": "calculator", "arguments": {"expression": "6*7"}}))]
+struct Hypothesis {
+    /// The tool: id, alias or unique name.
+    tool: String,
+    /// What to call it with.
+    #[serde(default)]
+    arguments: Map<String, Value>,
+    /// What the client says about its user and situation, up to 64 KiB.
+    #[serde(default)]
+    context: Map<String, Value>,
+}
+
+async fn explain(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Caller>,
+    Body(asked): Body<Hypothesis>,
+) -> Result<Document<Judged>, Problem> {
+    check_context(&asked.context)?;
+    let request = CallRequest::new(asked.tool)
+        .arguments(asked.arguments)
+        .context(asked.context)
+        .source(caller.source())
+        .scope(caller.scope)
+        .entrance(ENTRANCE);
+    let explanation = server.app.room.explain(request).await.map_err(|error| {
+        let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+        let detail = format!("{}{hint}", error.for_model());
+        match error.kind() {
+            ErrorKind::NotFound => Problem::not_found(detail),
+            _ => Problem::bad_request(detail),
+        }
+    })?;
+    Ok(Document(Judged::of(&explanation)))
+}
