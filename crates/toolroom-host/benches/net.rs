@@ -23,7 +23,7 @@ use measure::{Bar, Measure, median, report};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::task::JoinSet;
-use toolroom_host::net::{Client, Reach, Request, Target};
+use toolroom_host::net::{Client, EgressPolicy, Request, Target};
 
 /// Rounds per figure; odd, so that there is a median round.
 const ROUNDS: usize = 15;
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
 
 /// What is judged for every request, without the network.
 fn judging(measure: &Measure) -> Done {
-    let reach = Reach::public();
+    let reach = EgressPolicy::public();
     for (case, url) in [
         ("name", "https://www.example.com/a/b/c?d=e"),
         ("address", "http://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]:8080/"),
@@ -64,7 +64,8 @@ fn sending(measure: &Measure) -> Done {
     for (case, body) in [("small", 200), ("page", 200_000)] {
         let server = runtime.block_on(serve(body))?;
         let url = format!("http://{server}/");
-        let guarded = Work::Guarded(Client::new(Reach::public().open(["127.0.0.1".parse()?])), url.clone());
+        let guarded =
+            Work::Guarded(Client::new(EgressPolicy::public().open(["127.0.0.1".parse()?])), url.clone());
         let plain = Work::Plain(reqwest::Client::builder().no_proxy().build()?, url);
         for crowd in [1, CROWD] {
             if measure.wants("net_send", case) {

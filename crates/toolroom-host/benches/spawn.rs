@@ -18,8 +18,8 @@ use measure::{Bar, Measure, quantile, report};
 use tokio_util::sync::CancellationToken;
 use toolroom_host::environment;
 use toolroom_host::process::{Order, SUBCOMMAND, Supervisor, helper_main};
-use toolroom_host::sandbox::{Demand, Level, Profile, Sandbox};
-use toolroom_host::shell::{Command, End, Interpreter, Shells};
+use toolroom_host::sandbox::{Level, Profile, Sandbox, SandboxRequest};
+use toolroom_host::shell::{Command, CommandEnd, Interpreter, Shells};
 
 /// Starts per figure.
 const STARTS: usize = 400;
@@ -58,7 +58,7 @@ async fn spawn() -> Result<(), Box<dyn Error>> {
     let supervisor = Supervisor::new(environment::own_program());
     let mut confinements = Vec::new();
     for level in [Level::Namespaces, Level::Landlock] {
-        let demand = Demand { level: Some(level), user: None };
+        let demand = SandboxRequest { level: Some(level), user: None };
         confinements.push((level, Sandbox::find(&supervisor, demand).await?.confine(&Profile::bare())?));
     }
     let (mut bare, mut supervised) = (Vec::new(), Vec::new());
@@ -107,7 +107,7 @@ fn since(began: Instant) -> f64 {
 
 async fn shell() -> Result<(), Box<dyn Error>> {
     let supervisor = Supervisor::new(environment::own_program());
-    let interpreter = Interpreter::of_this_machine();
+    let interpreter = Interpreter::detect();
     let shells = Shells::new(supervisor.clone(), interpreter);
     let order = || Order::new("", "/");
     let (mut lasting, mut fresh) = (Vec::new(), Vec::new());
@@ -118,7 +118,7 @@ async fn shell() -> Result<(), Box<dyn Error>> {
         let began = Instant::now();
         let outcome = shells.run("bench", order(), &command).await?;
         lasting.push(began.elapsed().as_secs_f64() * 1e3);
-        assert_eq!((outcome.end, outcome.stdout.total_bytes()), (End::Done(0), 6));
+        assert_eq!((outcome.end, outcome.stdout.total_bytes()), (CommandEnd::Done(0), 6));
         let began = Instant::now();
         supervisor.run(interpreter.once(order(), &command.text), &CancellationToken::new()).await?;
         fresh.push(began.elapsed().as_secs_f64() * 1e3);

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use toolroom_host::environment;
-use toolroom_host::process::{Ended, Order, SUBCOMMAND, Supervisor, helper_main};
-use toolroom_host::sandbox::{Demand, Level, Profile, Sandbox};
+use toolroom_host::process::{Order, ProgramEnd, SUBCOMMAND, Supervisor, helper_main};
+use toolroom_host::sandbox::{Level, Profile, Sandbox, SandboxRequest};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut arguments = environment::arguments().into_iter().skip(1);
@@ -32,7 +32,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn run(folder: OsString, mut words: impl Iterator<Item = OsString>) -> Result<Ended, Box<dyn Error>> {
+async fn run(
+    folder: OsString,
+    mut words: impl Iterator<Item = OsString>,
+) -> Result<ProgramEnd, Box<dyn Error>> {
     let supervisor = Supervisor::new(environment::own_program());
     let mut order = Order::new(words.next().ok_or("say a program")?, &folder).with_arguments(words);
     order.limits.wall = Some(Duration::from_secs(60));
@@ -42,7 +45,7 @@ async fn run(folder: OsString, mut words: impl Iterator<Item = OsString>) -> Res
         _ => None,
     };
     if level.is_some() {
-        let sandbox = Sandbox::find(&supervisor, Demand { level, user: None }).await?;
+        let sandbox = Sandbox::find(&supervisor, SandboxRequest { level, user: None }).await?;
         let mut profile = Profile::workspace(folder);
         profile.hidden.extend(environment::path_variable("OWN"));
         profile.programs_read.extend(environment::variable("PROGRAMS_READ"));

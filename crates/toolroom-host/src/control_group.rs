@@ -29,7 +29,7 @@ impl ControlGroup {
     /// Looks. Changes nothing.
     #[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's word about this process")]
     #[must_use]
-    pub fn of_this_process() -> Self {
+    pub fn current() -> Self {
         let text = |file| std::fs::read_to_string(file).unwrap_or_default();
         folder(&text("/proc/self/cgroup"), &text("/proc/self/mountinfo"))
             .map_or(Self::Absent, |folder| Self::at(&folder))

@@ -45,7 +45,7 @@ fn words_say_that_it_is_not_needed() {
         ControlGroup::Delegated { memory: true, processes: true },
         ControlGroup::Delegated { memory: false, processes: true },
     ];
-    for group in all.into_iter().chain([ControlGroup::of_this_process()]) {
+    for group in all.into_iter().chain([ControlGroup::current()]) {
         let meaning = group.meaning();
         assert!(meaning.contains("watcher") && meaning.contains("needed"), "{meaning}");
     }

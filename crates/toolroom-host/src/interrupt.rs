@@ -81,13 +81,13 @@ impl Interrupts {
     }
 
     /// What was stopped is over and something else begins: the next signal calls `stop` again.
-    pub fn start_over(&self) {
+    pub fn reset(&self) {
         self.impatient.store(false, Ordering::SeqCst);
     }
 
     /// Whether one of the signals was not Ctrl-C, but a request to end.
     #[must_use]
-    pub fn is_told_to_end(&self) -> bool {
+    pub fn is_end_requested(&self) -> bool {
         self.told_to_end.load(Ordering::SeqCst)
     }
 

@@ -5,27 +5,28 @@
 //! "this is the door".
 
 pub mod archive;
+mod atomic_file;
 pub mod background;
+pub mod change_counter;
 pub mod control_group;
 pub mod descriptors;
 pub mod desktop;
 pub mod environment;
-pub mod exchange;
 pub mod files;
+pub mod folder_lock;
 pub mod folders;
-pub mod inbox;
 pub mod interrupt;
 pub mod listen;
 pub mod machine;
-mod mapped;
+mod memory_map;
 pub mod net;
-pub mod notice;
-pub mod occupancy;
 mod owner;
+mod path_with_links;
 pub mod picture_file;
-pub mod presence;
 pub mod process;
+pub mod process_identity;
 mod regular_file;
+pub mod replacement;
 pub mod sandbox;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]
@@ -36,9 +37,8 @@ pub mod service_manager;
 pub mod shell;
 pub mod sse;
 pub mod ssh;
-mod staged;
 pub mod standard_streams;
 pub mod terminal;
 pub mod text_file;
-mod trail;
 pub mod work_folder;
+pub mod write_ahead_file;

@@ -64,7 +64,7 @@ pub enum UserNamespaces {
 
 /// Room on a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Space {
+pub struct DiskSpace {
     /// What this user may still fill.
     pub free_bytes: u64,
     /// All there is.
@@ -101,7 +101,7 @@ impl Machine {
             seccomp: proc_text(SECCOMP_ACTIONS).is_some(),
             user_namespaces: user_namespaces(proc_text("/proc/self/uid_map").is_some(), proc_text),
             bubblewrap: on_path("bwrap"),
-            control_group: ControlGroup::of_this_process(),
+            control_group: ControlGroup::current(),
             year: year(),
             core_dumps_off: core_dumps_off(),
         }
@@ -110,10 +110,10 @@ impl Machine {
 
 /// The room on the file system of a folder, or of the one above it if it is not there yet.
 #[expect(clippy::disallowed_methods, reason = "this is the door: the file system of a folder")]
-pub fn space(folder: &Path) -> io::Result<Space> {
+pub fn space(folder: &Path) -> io::Result<DiskSpace> {
     let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
     let found = rustix::fs::statvfs(there)?;
-    Ok(Space {
+    Ok(DiskSpace {
         free_bytes: found.f_bavail.saturating_mul(found.f_frsize),
         total_bytes: found.f_blocks.saturating_mul(found.f_frsize),
     })
@@ -129,7 +129,7 @@ pub struct FileId {
 impl FileId {
     /// Of the file at `path`; `None` when there is none.
     #[expect(clippy::disallowed_methods, reason = "this is the door: which file a path leads to")]
-    pub fn of(path: &Path) -> io::Result<Option<Self>> {
+    pub fn from_path(path: &Path) -> io::Result<Option<Self>> {
         match path.metadata() {
             Ok(found) => Ok(Some(Self { device: found.dev(), inode: found.ino() })),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -4,7 +4,7 @@
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::presence::Presence;
+use crate::process_identity::ProcessIdentity;
 
 #[test]
 fn a_machine_is_looked_at_without_changing_it() {
@@ -86,8 +86,8 @@ fn without_core_dumps_everything_else_goes_on() {
     disable_core_dumps().unwrap();
     assert!(Machine::look().core_dumps_off);
     disable_core_dumps().unwrap();
-    let us = Presence::of_this_process().unwrap();
-    assert_eq!(Presence::is_alive(&us.process), Some(true));
+    let us = ProcessIdentity::current().unwrap();
+    assert_eq!(ProcessIdentity::is_alive(&us.process), Some(true));
     assert!(!proc_text("/proc/self/status").unwrap().is_empty());
     assert!(std::env::current_exe().is_ok());
 }
@@ -96,16 +96,16 @@ fn without_core_dumps_everything_else_goes_on() {
 fn a_file_is_told_from_the_one_that_took_its_place() {
     let home = tempfile::tempdir().unwrap();
     let (path, other) = (home.path().join("a"), home.path().join("b"));
-    assert_eq!(FileId::of(&path).unwrap(), None);
+    assert_eq!(FileId::from_path(&path).unwrap(), None);
     std::fs::write(&path, "one").unwrap();
     std::fs::write(&other, "two").unwrap();
-    let first = FileId::of(&path).unwrap();
+    let first = FileId::from_path(&path).unwrap();
     std::fs::write(&path, "longer than before").unwrap();
-    assert_eq!(FileId::of(&path).unwrap(), first, "other content is no other file");
+    assert_eq!(FileId::from_path(&path).unwrap(), first, "other content is no other file");
     std::fs::rename(&other, &path).unwrap();
-    let second = FileId::of(&path).unwrap();
+    let second = FileId::from_path(&path).unwrap();
     assert!(second.is_some() && second != first);
-    assert!(FileId::of(&path.join("below")).is_err());
+    assert!(FileId::from_path(&path.join("below")).is_err());
 }
 
 #[test]

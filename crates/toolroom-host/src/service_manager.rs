@@ -16,7 +16,7 @@ const PROGRAM: &str = "systemctl";
 
 /// What a service tells its manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Condition {
+pub enum ServiceState {
     /// It can be used.
     Ready,
     /// It is about to end.
@@ -39,7 +39,7 @@ pub struct Reply {
 /// # Errors
 /// When it cannot be told.
 #[expect(clippy::disallowed_types, reason = "this is the door: the socket of the manager that started us")]
-pub fn tell(condition: Condition) -> io::Result<bool> {
+pub fn tell(condition: ServiceState) -> io::Result<bool> {
     let Some(path) = path_variable(NOTIFY) else { return Ok(false) };
     let address = match path.as_os_str().as_bytes() {
         [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,
@@ -47,8 +47,8 @@ pub fn tell(condition: Condition) -> io::Result<bool> {
         _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{NOTIFY} names no socket"))),
     };
     let text: &[u8] = match condition {
-        Condition::Ready => b"READY=1",
-        Condition::Stopping => b"STOPPING=1",
+        ServiceState::Ready => b"READY=1",
+        ServiceState::Stopping => b"STOPPING=1",
     };
     let socket = std::os::unix::net::UnixDatagram::unbound()?;
     // Whoever does not listen must not stop us.

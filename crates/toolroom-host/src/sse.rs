@@ -21,7 +21,7 @@ pub struct Event {
 
 /// Where a stream can be taken up again, and how long to wait before that.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct StreamPosition {
     /// What `id:` said last.
     pub id: Option<String>,
     /// What `retry:` said last.
@@ -30,7 +30,7 @@ pub struct Place {
 
 /// An event without end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooLong;
+pub struct EventTooLong;
 
 /// Reads events from pieces of a stream.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ pub struct Reader {
     begun: bool,
     event: Event,
     has_data: bool,
-    place: Place,
+    place: StreamPosition,
 }
 
 impl Reader {
@@ -51,7 +51,7 @@ impl Reader {
     ///
     /// # Errors
     /// When an event does not end.
-    pub fn push(&mut self, bytes: &[u8], mut take: impl FnMut(Event)) -> Result<(), TooLong> {
+    pub fn push(&mut self, bytes: &[u8], mut take: impl FnMut(Event)) -> Result<(), EventTooLong> {
         let mut rest = bytes;
         if self.after_return && !rest.is_empty() {
             self.after_return = false;
@@ -84,7 +84,7 @@ impl Reader {
 
     /// Where the stream can be taken up again, as far as it has told.
     #[must_use]
-    pub fn place(&self) -> &Place {
+    pub fn position(&self) -> &StreamPosition {
         &self.place
     }
 
@@ -97,9 +97,9 @@ impl Reader {
         self.line(b"", &mut take);
     }
 
-    fn bounded(&self) -> Result<(), TooLong> {
+    fn bounded(&self) -> Result<(), EventTooLong> {
         match self.partial.len() + self.event.data.len() > MAX_EVENT_BYTES {
-            true => Err(TooLong),
+            true => Err(EventTooLong),
             false => Ok(()),
         }
     }
@@ -187,8 +187,8 @@ mod tests {
     fn the_place_in_a_stream_is_what_was_said_last() {
         let mut reader = Reader::default();
         reader.push(b"id: one\nretry: 500\ndata:\n\nid: two\ndata: x\n\nretry: soon\n", |_| ()).unwrap();
-        let place = Place { id: Some("two".to_owned()), wait: Some(Duration::from_millis(500)) };
-        assert_eq!(*reader.place(), place);
+        let place = StreamPosition { id: Some("two".to_owned()), wait: Some(Duration::from_millis(500)) };
+        assert_eq!(*reader.position(), place);
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
         let line = format!("data: {}\n", "x".repeat(1 << 20));
         let result =
             (0..20).try_for_each(|_| reader.push(line.as_bytes(), |_| panic!("nothing is complete")));
-        assert_eq!(result, Err(TooLong));
+        assert_eq!(result, Err(EventTooLong));
     }
 
     proptest! {

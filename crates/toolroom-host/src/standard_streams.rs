@@ -20,12 +20,12 @@ const MOST: usize = 1024 * 1024;
 /// Our standard input.
 #[derive(Debug)]
 pub struct StandardInput {
-    input: Input,
+    input: InputSource,
     _before: Option<Before>,
 }
 
 #[derive(Debug)]
-enum Input {
+enum InputSource {
     Pipe(Receiver),
     Socket(UnixStream),
     Thread(mpsc::Receiver<io::Result<Vec<u8>>>),
@@ -41,9 +41,9 @@ impl StandardInput {
         let kind = kind(&descriptor)?;
         let before = Before::of(&descriptor, kind)?;
         let input = match kind {
-            FileType::Fifo => Input::Pipe(Receiver::from_owned_fd(descriptor)?),
-            FileType::Socket => Input::Socket(socket(descriptor)?),
-            _ => Input::Thread(thread()?),
+            FileType::Fifo => InputSource::Pipe(Receiver::from_owned_fd(descriptor)?),
+            FileType::Socket => InputSource::Socket(socket(descriptor)?),
+            _ => InputSource::Thread(thread()?),
         };
         Ok(Self { input, _before: before })
     }
@@ -55,15 +55,15 @@ impl StandardInput {
     pub async fn read(&mut self, into: &mut Vec<u8>) -> io::Result<usize> {
         loop {
             let read = match &mut self.input {
-                Input::Pipe(pipe) => {
+                InputSource::Pipe(pipe) => {
                     pipe.readable().await?;
                     drain(into, |into| pipe.try_read_buf(into))
                 }
-                Input::Socket(socket) => {
+                InputSource::Socket(socket) => {
                     socket.readable().await?;
                     drain(into, |into| socket.try_read_buf(into))
                 }
-                Input::Thread(pieces) => match pieces.recv().await.transpose()? {
+                InputSource::Thread(pieces) => match pieces.recv().await.transpose()? {
                     Some(piece) => {
                         into.extend_from_slice(&piece);
                         Ok(piece.len())
@@ -120,12 +120,12 @@ fn thread() -> io::Result<mpsc::Receiver<io::Result<Vec<u8>>>> {
 /// Our standard output.
 #[derive(Debug)]
 pub struct StandardOutput {
-    output: Output,
+    output: OutputSink,
     _before: Option<Before>,
 }
 
 #[derive(Debug)]
-enum Output {
+enum OutputSink {
     Pipe(Sender),
     Socket(UnixStream),
     Thread(mpsc::Sender<Piece>),
@@ -144,9 +144,9 @@ impl StandardOutput {
         let kind = kind(&descriptor)?;
         let before = Before::of(&descriptor, kind)?;
         let output = match kind {
-            FileType::Fifo => Output::Pipe(Sender::from_owned_fd(descriptor)?),
-            FileType::Socket => Output::Socket(socket(descriptor)?),
-            _ => Output::Thread(writing_thread()?),
+            FileType::Fifo => OutputSink::Pipe(Sender::from_owned_fd(descriptor)?),
+            FileType::Socket => OutputSink::Socket(socket(descriptor)?),
+            _ => OutputSink::Thread(writing_thread()?),
         };
         Ok(Self { output, _before: before })
     }
@@ -158,15 +158,15 @@ impl StandardOutput {
     pub async fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let written = match &self.output {
-                Output::Pipe(pipe) => {
+                OutputSink::Pipe(pipe) => {
                     pipe.writable().await?;
                     pipe.try_write(bytes)
                 }
-                Output::Socket(socket) => {
+                OutputSink::Socket(socket) => {
                     socket.writable().await?;
                     socket.try_write(bytes)
                 }
-                Output::Thread(pieces) => {
+                OutputSink::Thread(pieces) => {
                     let (told, written) = oneshot::channel();
                     pieces.send((bytes.to_vec(), told)).await.map_err(|_| gone())?;
                     return written.await.map_err(|_| gone())?;

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::atomic_file::AtomicFile;
 use crate::folders::PRIVATE_FILE;
 use crate::regular_file::{Links, RegularFile, RegularFileError};
-use crate::staged::Staged;
 
 /// Its files are everybody's to trust.
 const ROOT: u32 = 0;
@@ -84,7 +84,7 @@ fn read(path: &Path, max_bytes: usize, links: Links) -> Result<Option<String>, T
 
 /// Writes a file that is not there yet, for its owner only. Its folder must be there.
 pub fn write_new_private(path: &Path, content: impl AsRef<[u8]>) -> Result<(), TextFileError> {
-    let written = Staged::beside(path).and_then(|mut staged| {
+    let written = AtomicFile::beside(path).and_then(|mut staged| {
         staged.write_all(content.as_ref())?;
         staged.publish_new()
     });
@@ -113,7 +113,7 @@ pub fn replace(path: &Path, content: impl AsRef<[u8]>) -> Result<(), TextFileErr
         }
         Err(error) => return Err(failed(error)),
     };
-    let mut staged = Staged::beside(&target).map_err(failed)?;
+    let mut staged = AtomicFile::beside(&target).map_err(failed)?;
     staged.file.set_permissions(Permissions::from_mode(mode)).map_err(failed)?;
     staged.write_all(content.as_ref()).map_err(failed)?;
     staged.publish_over().map_err(|errno| failed(errno.into()))
@@ -121,25 +121,25 @@ pub fn replace(path: &Path, content: impl AsRef<[u8]>) -> Result<(), TextFileErr
 
 /// What a search upwards came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Upwards {
+pub struct UpwardSearch {
     /// The nearest file that counts.
     pub file: Option<PathBuf>,
     /// What has its name, is nearer and does not count, nearest first.
-    pub passed_over: Vec<PassedOver>,
+    pub passed_over: Vec<SkippedFile>,
 }
 
 /// Something in the place of a file that does not count as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PassedOver {
+pub struct SkippedFile {
     /// Where it is.
     pub path: PathBuf,
     /// Why it does not count.
-    pub why: NoFile,
+    pub why: SkipReason,
 }
 
 /// Why something is no file of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoFile {
+pub enum SkipReason {
     /// It, what it leads to or its folder belongs to this other user.
     Stranger(u32),
     /// It is a link, and there is nothing at its end.
@@ -152,27 +152,29 @@ pub enum NoFile {
 /// somebody else, and passes over a file that does: in a place where everybody may write, a stranger's file must not
 /// become our configuration.
 #[must_use]
-pub fn nearest_upwards(start: &Path, name: &str) -> Upwards {
+pub fn nearest_upwards(start: &Path, name: &str) -> UpwardSearch {
     nearest_trusted(start, name, &[ROOT, rustix::process::geteuid().as_raw()])
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the door: looking for a text file")]
-fn nearest_trusted(start: &Path, name: &str, owners: &[u32]) -> Upwards {
-    let mut found = Upwards::default();
+fn nearest_trusted(start: &Path, name: &str, owners: &[u32]) -> UpwardSearch {
+    let mut found = UpwardSearch::default();
     for folder in start.ancestors() {
         let Ok(metadata) = folder.metadata() else { break };
         let is_strange = !owners.contains(&metadata.uid());
         let path = folder.join(name);
         let why = match look(&path, owners) {
-            Look::Nothing => None,
-            Look::File | Look::NoFile(_) if is_strange => Some(NoFile::Stranger(metadata.uid())),
-            Look::NoFile(why) => Some(why),
-            Look::File => {
+            Candidate::Nothing => None,
+            Candidate::File | Candidate::NoFile(_) if is_strange => {
+                Some(SkipReason::Stranger(metadata.uid()))
+            }
+            Candidate::NoFile(why) => Some(why),
+            Candidate::File => {
                 found.file = Some(path);
                 break;
             }
         };
-        found.passed_over.extend(why.map(|why| PassedOver { path, why }));
+        found.passed_over.extend(why.map(|why| SkippedFile { path, why }));
         if is_strange {
             break;
         }
@@ -180,25 +182,25 @@ fn nearest_trusted(start: &Path, name: &str, owners: &[u32]) -> Upwards {
     found
 }
 
-enum Look {
+enum Candidate {
     Nothing,
     File,
-    NoFile(NoFile),
+    NoFile(SkipReason),
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the door: looking for a text file")]
-fn look(path: &Path, owners: &[u32]) -> Look {
+fn look(path: &Path, owners: &[u32]) -> Candidate {
     let stranger = |metadata: &Metadata| Some(metadata.uid()).filter(|owner| !owners.contains(owner));
-    let Ok(itself) = path.symlink_metadata() else { return Look::Nothing };
+    let Ok(itself) = path.symlink_metadata() else { return Candidate::Nothing };
     // A stranger's link to a file of ours is a stranger's choice.
     if let Some(owner) = stranger(&itself) {
-        return Look::NoFile(NoFile::Stranger(owner));
+        return Candidate::NoFile(SkipReason::Stranger(owner));
     }
-    let Ok(target) = path.metadata() else { return Look::NoFile(NoFile::LeadsNowhere) };
+    let Ok(target) = path.metadata() else { return Candidate::NoFile(SkipReason::LeadsNowhere) };
     match stranger(&target) {
-        Some(owner) => Look::NoFile(NoFile::Stranger(owner)),
-        None if target.is_file() => Look::File,
-        None => Look::NoFile(NoFile::NotRegular),
+        Some(owner) => Candidate::NoFile(SkipReason::Stranger(owner)),
+        None if target.is_file() => Candidate::File,
+        None => Candidate::NoFile(SkipReason::NotRegular),
     }
 }
 

@@ -149,7 +149,7 @@ fn the_nearest_file_above_is_found() {
     assert_eq!(find(), Some(root.join("toolroom.test.toml")), "a folder is no file");
     std::fs::write(deep.join("toolroom.test.toml"), "").unwrap();
     assert_eq!(find(), Some(deep.join("toolroom.test.toml")));
-    assert_eq!(nearest_upwards(&root.join("missing"), "toolroom.test.toml"), Upwards::default());
+    assert_eq!(nearest_upwards(&root.join("missing"), "toolroom.test.toml"), UpwardSearch::default());
 }
 
 #[test]
@@ -164,8 +164,8 @@ fn what_is_no_file_of_ours_is_passed_over_and_told() {
     mknodat(CWD, at("a/b/c"), FileType::Fifo, 0o600.into(), 0).unwrap();
     let found = nearest_upwards(&root.join("a/b/c/d"), "toolroom.test.toml");
     assert_eq!(found.file, Some(at("")));
-    let passed = |below: &str, why| PassedOver { path: at(below), why };
-    let (nowhere, special) = (NoFile::LeadsNowhere, NoFile::NotRegular);
+    let passed = |below: &str, why| SkippedFile { path: at(below), why };
+    let (nowhere, special) = (SkipReason::LeadsNowhere, SkipReason::NotRegular);
     assert_eq!(found.passed_over, [passed("a/b/c", special), passed("a/b", nowhere), passed("a", special)]);
 }
 
@@ -175,9 +175,9 @@ fn what_belongs_to_somebody_else_does_not_count_and_is_told() {
     let path = folder.path().join("toolroom.test.toml");
     let us = rustix::process::geteuid().as_raw();
     let find = |owners: &[u32]| nearest_trusted(folder.path(), "toolroom.test.toml", owners);
-    assert_eq!(find(&[us + 1]), Upwards::default());
+    assert_eq!(find(&[us + 1]), UpwardSearch::default());
     std::fs::write(&path, "").unwrap();
     assert_eq!(find(&[us]).file, Some(path.clone()));
-    let passed_over = vec![PassedOver { path, why: NoFile::Stranger(us) }];
-    assert_eq!(find(&[us + 1]), Upwards { file: None, passed_over });
+    let passed_over = vec![SkippedFile { path, why: SkipReason::Stranger(us) }];
+    assert_eq!(find(&[us + 1]), UpwardSearch { file: None, passed_over });
 }

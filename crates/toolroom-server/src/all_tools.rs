@@ -72,7 +72,7 @@ pub(crate) fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         _ => Vec::new(),
     });
     let supervisor = Supervisor::new(environment::own_program());
-    let shells = || Shells::new(supervisor.clone(), Interpreter::of_this_machine());
+    let shells = || Shells::new(supervisor.clone(), Interpreter::detect());
     let around = Surroundings {
         lasting: lasting.unwrap_or_else(|| Arc::new(Lasting::new(shells()))),
         artifacts: Arc::clone(&storage) as _,

@@ -18,10 +18,10 @@ use toolroom::scope::{LOCAL_PROJECT, ProjectId, Scope};
 use toolroom_host::background::Background;
 use toolroom_host::environment;
 use toolroom_host::files::{Access, Projects};
+use toolroom_host::folder_lock::FolderLock;
 use toolroom_host::folders::Folders;
 use toolroom_host::machine::FileId;
-use toolroom_host::net::Opening;
-use toolroom_host::occupancy::Occupancy;
+use toolroom_host::net::EgressRule;
 use toolroom_host::process::Supervisor;
 use toolroom_host::shell::{Interpreter, Shells};
 use toolroom_host::ssh::SshHome;
@@ -88,11 +88,11 @@ pub struct App {
     /// Other servers, and their tools.
     pub(crate) gateway: Arc<Gateway>,
     /// What everything may reach in private networks.
-    pub(crate) openings: Vec<Opening>,
+    pub(crate) openings: Vec<EgressRule>,
     /// Who can examine it.
     pub(crate) checkup: Arc<dyn Checkup>,
     /// As long as the store is open, nobody puts another database in its place.
-    _place: Occupancy,
+    _place: FolderLock,
 }
 
 impl App {
@@ -129,10 +129,10 @@ impl App {
         let Compiled { loaded: config, policy, limits, openings } = compiled;
         let vault = Arc::new(Vault::new(folders.clone(), store.clone(), hides(&config)));
         let storage = Arc::new(store.clone());
-        let file = FileId::of(&folders.data.join(DATABASE)).ok().flatten();
+        let file = FileId::from_path(&folders.data.join(DATABASE)).ok().flatten();
         let checkup: Arc<dyn Checkup> = Arc::new(Examination::of_running(&folders, flags, &store, file));
         let supervisor = Supervisor::new(environment::own_program());
-        let lasting = Lasting::new(Shells::new(supervisor.clone(), Interpreter::of_this_machine()));
+        let lasting = Lasting::new(Shells::new(supervisor.clone(), Interpreter::detect()));
         let lasting = Arc::new(match stay {
             Stay::Long => lasting
                 .with_programs(Background::new(supervisor), Arc::clone(&storage) as _)

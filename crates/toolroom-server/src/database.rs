@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use toolroom::clock::SystemClock;
+use toolroom_host::change_counter::FileCounter;
+use toolroom_host::folder_lock::FolderLock;
 use toolroom_host::folders::Folders;
-use toolroom_host::inbox::{self, Inbox, LeftBehind};
-use toolroom_host::notice::Notice;
-use toolroom_host::occupancy::Occupancy;
-use toolroom_host::presence::Presence;
-use toolroom_host::text_file;
+use toolroom_host::write_ahead_file::{self, OrphanedFile};
+use toolroom_host::{process_identity, text_file};
 use toolroom_store::{Store, Words};
 
 use crate::missing_database::{emptied, is_emptied, is_lost, lost};
@@ -28,7 +27,7 @@ pub(crate) const NOTICE: &str = "toolroom.db-notice";
 /// A database, and our place in its folder: as long as this lives, nobody puts another one there.
 pub(crate) struct OccupiedStore {
     pub(crate) store: Store,
-    pub(crate) place: Occupancy,
+    pub(crate) place: FolderLock,
 }
 
 impl Deref for OccupiedStore {
@@ -46,7 +45,7 @@ pub(crate) async fn open_store(folders: &Folders) -> anyhow::Result<OccupiedStor
 
 /// The same for a process that takes many calls: those that change nothing do not wait for the database.
 pub(crate) async fn open_busy_store(folders: &Folders) -> anyhow::Result<OccupiedStore> {
-    let inbox = match Inbox::open(&folders.data.join(INBOX)) {
+    let inbox = match write_ahead_file::WriteAheadFile::open(&folders.data.join(INBOX)) {
         Ok(inbox) => Some(Arc::new(OwnInbox(inbox)) as Arc<dyn toolroom_store::Inbox>),
         Err(error) => {
             tracing::warn!("every call waits for the database: there can be no `{INBOX}`: {error}");
@@ -62,13 +61,13 @@ async fn open(
 ) -> anyhow::Result<OccupiedStore> {
     let folder = folders.data_folder()?;
     // Only somebody alone there can tell: others may be making the database this very moment.
-    if is_emptied(folders) && !matches!(Occupancy::alone(folder), Ok(None)) && is_emptied(folders) {
+    if is_emptied(folders) && !matches!(FolderLock::exclusive(folder), Ok(None)) && is_emptied(folders) {
         bail!(emptied(folders));
     }
     if is_lost(folders) {
         tracing::warn!("{}; a new one is begun", lost(folders));
     }
-    let place = Occupancy::shared(folder).with_context(|| {
+    let place = FolderLock::shared(folder).with_context(|| {
         format!("cannot use `{}`; if a backup is being restored there, wait for it", folder.display())
     })?;
     let database = folders.data.join(DATABASE);
@@ -84,14 +83,14 @@ async fn open(
     let store = Store::open(&database, us, Arc::new(SystemClock)).await?;
     // First what the dead left behind: only the living are worth waiting for.
     adopt(&store, folders).await;
-    inbox::wait_for_others(&folders.data.join(INBOX)).await;
+    write_ahead_file::wait_for_other_processes(&folders.data.join(INBOX)).await;
     Ok(OccupiedStore { store, place })
 }
 
 /// Brings home what processes that are gone had promised. What cannot be now is tried again.
 pub(crate) async fn adopt(store: &Store, folders: &Folders) {
     let folder = folders.data.join(INBOX);
-    let left = LeftBehind::all(&folder).unwrap_or_else(|error| vec![Err(error)]);
+    let left = OrphanedFile::find_all(&folder).unwrap_or_else(|error| vec![Err(error)]);
     for left in left {
         let adopted = async {
             let left = left?;
@@ -105,11 +104,11 @@ pub(crate) async fn adopt(store: &Store, folders: &Folders) {
 }
 
 // What the store puts into a part has room there.
-const _: () = assert!(toolroom_store::PART_BYTES <= inbox::PART_BYTES);
+const _: () = assert!(toolroom_store::PART_BYTES <= write_ahead_file::PART_BYTES);
 
 /// Our own inbox, as the store uses it.
 #[derive(Debug)]
-struct OwnInbox(Inbox);
+struct OwnInbox(write_ahead_file::WriteAheadFile);
 
 impl toolroom_store::Inbox for OwnInbox {
     fn append(&self, part: usize, line: &[u8]) -> io::Result<()> {
@@ -121,18 +120,18 @@ impl toolroom_store::Inbox for OwnInbox {
     }
 
     fn end(&self) {
-        self.0.end();
+        self.0.close();
     }
 }
 
 /// This process, as the store is told about it.
 pub(crate) fn presence() -> anyhow::Result<toolroom_store::Presence> {
-    let us =
-        Presence::of_this_process().context("cannot find out which process this is (is /proc mounted?)")?;
+    let us = process_identity::ProcessIdentity::current()
+        .context("cannot find out which process this is (is /proc mounted?)")?;
     Ok(toolroom_store::Presence {
         machine: us.machine,
         process: us.process,
-        is_alive: Arc::new(Presence::is_alive),
+        is_alive: Arc::new(process_identity::ProcessIdentity::is_alive),
         notice: None,
         inbox: None,
     })
@@ -140,11 +139,11 @@ pub(crate) fn presence() -> anyhow::Result<toolroom_store::Presence> {
 
 /// Where all processes of these folders see that something changed.
 #[derive(Debug)]
-struct OwnNotice(io::Result<Notice>);
+struct OwnNotice(io::Result<FileCounter>);
 
 impl OwnNotice {
     fn of(folders: &Folders) -> Self {
-        let place = Notice::at(&folders.data.join(NOTICE));
+        let place = FileCounter::open(&folders.data.join(NOTICE));
         if let Err(error) = &place {
             tracing::debug!("every call asks the database what changed: no `{NOTICE}`: {error}");
         }
@@ -159,6 +158,6 @@ impl toolroom_store::Notice for OwnNotice {
 
     fn change(&self) -> io::Result<()> {
         // Others may have one, and go by it.
-        self.0.as_ref().map_err(io::Error::kind)?.change()
+        self.0.as_ref().map_err(io::Error::kind)?.bump()
     }
 }

@@ -8,8 +8,8 @@ use tar::EntryType;
 
 use super::error::ArchiveError;
 use super::member::{Hashed, MAX_MEMBERS, Member, check_name};
+use crate::atomic_file::AtomicFile;
 use crate::regular_file::{Links, RegularFile};
-use crate::staged::Staged;
 
 /// Tar counts in these.
 const BLOCK: u64 = 512;
@@ -22,12 +22,12 @@ const END: u64 = 2 * BLOCK;
 pub struct ArchiveReader {
     path: PathBuf,
     archive: RegularFile,
-    members: Vec<Place>,
+    members: Vec<MemberPosition>,
 }
 
 /// A member, and where it lies.
 #[derive(Debug)]
-struct Place {
+struct MemberPosition {
     name: String,
     offset: u64,
     bytes: u64,
@@ -70,7 +70,7 @@ impl ArchiveReader {
             _ => ArchiveError::Io { path: to.to_owned(), source },
         };
         let mut member = self.content(self.place(name)?).map_err(failed)?;
-        let mut staged = Staged::beside(to).map_err(failed)?;
+        let mut staged = AtomicFile::beside(to).map_err(failed)?;
         io::copy(&mut member, &mut staged).map_err(failed)?;
         // The archive may have been cut since it was opened.
         let member = member.finish(name).ok_or(ArchiveError::Damaged)?;
@@ -78,12 +78,12 @@ impl ArchiveReader {
         Ok(member)
     }
 
-    fn place(&self, name: &str) -> Result<&Place, ArchiveError> {
+    fn place(&self, name: &str) -> Result<&MemberPosition, ArchiveError> {
         let found = self.members.iter().find(|member| member.name == name);
         found.ok_or_else(|| ArchiveError::NoMember { name: name.to_owned() })
     }
 
-    fn content(&self, place: &Place) -> io::Result<Hashed<impl Read>> {
+    fn content(&self, place: &MemberPosition) -> io::Result<Hashed<impl Read>> {
         let mut file = &self.archive.file;
         file.seek(SeekFrom::Start(place.offset))?;
         Ok(Hashed::new(file, place.bytes))
@@ -91,11 +91,11 @@ impl ArchiveReader {
 }
 
 /// Every member of an archive, none of which may be anything but a plain file that lies in it whole.
-fn survey(path: &Path, archive: &RegularFile) -> Result<Vec<Place>, ArchiveError> {
+fn survey(path: &Path, archive: &RegularFile) -> Result<Vec<MemberPosition>, ArchiveError> {
     let failed = |source| ArchiveError::Io { path: path.to_owned(), source };
     let damaged = |_| ArchiveError::Damaged;
     let length = archive.metadata.len();
-    let mut members: Vec<Place> = Vec::new();
+    let mut members: Vec<MemberPosition> = Vec::new();
     let mut names = HashSet::new();
     let mut end = 0;
     let mut tar = tar::Archive::new(&archive.file);
@@ -113,7 +113,7 @@ fn survey(path: &Path, archive: &RegularFile) -> Result<Vec<Place>, ArchiveError
         if !names.insert(name.clone()) {
             return Err(ArchiveError::Name { name, why: "it is there twice" });
         }
-        let place = Place { name, offset: entry.raw_file_position(), bytes: entry.size() };
+        let place = MemberPosition { name, offset: entry.raw_file_position(), bytes: entry.size() };
         let whole =
             place.bytes.checked_next_multiple_of(BLOCK).and_then(|bytes| place.offset.checked_add(bytes));
         end = whole.filter(|end| *end <= length).ok_or(ArchiveError::Damaged)?;

@@ -8,14 +8,14 @@ use tar::{Builder, EntryType, Header};
 
 use super::error::ArchiveError;
 use super::member::{Hashed, MAX_MEMBERS, Member, check_name};
+use crate::atomic_file::AtomicFile;
 use crate::folders::PRIVATE_FILE;
 use crate::regular_file::{Links, RegularFile};
-use crate::staged::Staged;
 
 /// Writes an archive. It has its name only once it is finished; dropped before, it never was.
 pub struct ArchiveWriter {
     path: PathBuf,
-    tar: Builder<Staged>,
+    tar: Builder<AtomicFile>,
     names: HashSet<String>,
 }
 
@@ -28,7 +28,7 @@ impl ArchiveWriter {
             return Err(ArchiveError::Exists { path: path.to_owned() });
         }
         let staged =
-            Staged::beside(path).map_err(|source| ArchiveError::Io { path: path.to_owned(), source })?;
+            AtomicFile::beside(path).map_err(|source| ArchiveError::Io { path: path.to_owned(), source })?;
         Ok(Self { path: path.to_owned(), tar: Builder::new(staged), names: HashSet::new() })
     }
 
@@ -76,7 +76,7 @@ impl ArchiveWriter {
 
     /// Ends the archive, syncs it and gives it its name.
     pub fn finish(self) -> Result<(), ArchiveError> {
-        let published = self.tar.into_inner().and_then(Staged::publish_new);
+        let published = self.tar.into_inner().and_then(AtomicFile::publish_new);
         published.map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => ArchiveError::Exists { path: self.path },
             _ => ArchiveError::Io { path: self.path, source },

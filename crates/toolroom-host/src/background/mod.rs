@@ -1,9 +1,9 @@
 //! Programs that run while nobody waits for them.
 
 mod error;
-mod page;
+mod log_page;
 mod table;
 
 pub use error::BackgroundError;
-pub use page::Page;
-pub use table::{Background, Commission, Log, Standing};
+pub use log_page::LogPage;
+pub use table::{Background, Log, NewProgram, ProgramStatus};

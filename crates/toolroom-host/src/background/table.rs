@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::error::BackgroundError;
-use super::page::{Page, count};
-use crate::process::{Ended, Kept, Order, ProcessError, Running, Stream, Supervisor};
+use super::log_page::{LogPage, count};
+use crate::process::{CapturedOutput, Order, OutputStream, ProcessError, ProgramEnd, Running, Supervisor};
 
 /// How many run at the same time.
 const MOST_RUNNING: usize = 16;
@@ -27,7 +27,7 @@ pub struct Background {
 
 /// A program that is to be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Commission {
+pub struct NewProgram {
     /// Its number, which no other program has.
     pub id: u64,
     /// Who alone can see it.
@@ -40,14 +40,14 @@ pub struct Commission {
 
 #[derive(Debug, Default)]
 struct Table {
-    programs: BTreeMap<u64, Program>,
+    programs: BTreeMap<u64, BackgroundProgram>,
     /// Places of programs that are just being started.
     reserved: usize,
 }
 
 #[derive(Debug)]
-struct Program {
-    commission: Commission,
+struct BackgroundProgram {
+    commission: NewProgram,
     began: Instant,
     newlines: Arc<AtomicU64>,
     state: State,
@@ -58,12 +58,12 @@ struct Program {
 #[derive(Debug)]
 enum State {
     Running(Arc<Running>),
-    Ended(Arc<Result<Ended, ProcessError>>),
+    Ended(Arc<Result<ProgramEnd, ProcessError>>),
 }
 
 /// A program as it is now.
 #[derive(Debug, Clone)]
-pub struct Standing {
+pub struct ProgramStatus {
     /// Its number in the table.
     pub id: u64,
     /// As it was given.
@@ -73,18 +73,18 @@ pub struct Standing {
     /// What it has printed until now, kept or not.
     pub stdout_bytes: u64,
     /// How it ended; `None` while it runs.
-    pub end: Option<Arc<Result<Ended, ProcessError>>>,
+    pub end: Option<Arc<Result<ProgramEnd, ProcessError>>>,
 }
 
 /// What a program has printed until now.
 #[derive(Debug, Clone)]
 pub struct Log {
     /// The program.
-    pub standing: Standing,
+    pub standing: ProgramStatus,
     /// The wanted lines of its standard output.
-    pub stdout: Page,
+    pub stdout: LogPage,
     /// Everything that is kept of its errors.
-    pub stderr: Kept,
+    pub stderr: CapturedOutput,
 }
 
 impl Background {
@@ -95,26 +95,27 @@ impl Background {
     }
 
     /// Starts a program.
-    pub async fn start(&self, commission: Commission, order: Order) -> Result<(), BackgroundError> {
+    pub async fn start(&self, commission: NewProgram, order: Order) -> Result<(), BackgroundError> {
         // Given back however this ends.
-        let _place = Place::reserve(self)?;
+        let _place = Reservation::reserve(self)?;
         let newlines = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&newlines);
         let observer = move |stream, bytes: &[u8]| {
-            if stream == Stream::Stdout {
+            if stream == OutputStream::Stdout {
                 counted.fetch_add(count(bytes), Ordering::Relaxed);
             }
         };
         let running = Arc::new(self.supervisor.start_observed(order, observer).await?);
         let (id, state) = (commission.id, State::Running(running));
-        let program = Program { commission, began: Instant::now(), newlines, state, is_noted: false };
+        let program =
+            BackgroundProgram { commission, began: Instant::now(), newlines, state, is_noted: false };
         self.table().programs.insert(id, program);
         Ok(())
     }
 
     /// All of an owner, oldest first.
     #[must_use]
-    pub fn list(&self, owner: &str) -> Vec<Standing> {
+    pub fn list(&self, owner: &str) -> Vec<ProgramStatus> {
         let table = self.table();
         let own = table.programs.iter().filter(|(_, program)| program.commission.owner == owner);
         own.map(|(_, program)| program.standing()).collect()
@@ -122,10 +123,10 @@ impl Background {
 
     /// Those that have ended, until their end is [noted](Self::note).
     #[must_use]
-    pub fn news(&self) -> Vec<Standing> {
+    pub fn news(&self) -> Vec<ProgramStatus> {
         let table = self.table();
         let new = table.programs.values().filter(|program| program.has_ended() && !program.is_noted);
-        new.map(Program::standing).collect()
+        new.map(BackgroundProgram::standing).collect()
     }
 
     /// The end of this one is no news any more.
@@ -145,7 +146,8 @@ impl Background {
     /// Ends the programs of a conversation with everything they started, and forgets them. Nobody waits for that. Gives
     /// their numbers.
     pub fn close(&self, conversation: &str) -> Vec<u64> {
-        let is_meant = |program: &Program| program.commission.conversation.as_deref() == Some(conversation);
+        let is_meant =
+            |program: &BackgroundProgram| program.commission.conversation.as_deref() == Some(conversation);
         let closed = self.table().programs.extract_if(.., |_, program| is_meant(program)).collect::<Vec<_>>();
         let stopped = closed.into_iter().map(|(id, program)| {
             if let State::Running(running) = &program.state {
@@ -163,13 +165,13 @@ impl Background {
         let newlines = program.newlines.load(Ordering::Relaxed);
         Ok(Log {
             standing: program.standing(),
-            stdout: Page::of(&program.output(Stream::Stdout), newlines, offset, limit),
-            stderr: program.output(Stream::Stderr),
+            stdout: LogPage::of(&program.output(OutputStream::Stdout), newlines, offset, limit),
+            stderr: program.output(OutputStream::Stderr),
         })
     }
 
     /// Ends one with everything it started, and waits for that.
-    pub async fn stop(&self, owner: &str, id: u64) -> Result<Standing, BackgroundError> {
+    pub async fn stop(&self, owner: &str, id: u64) -> Result<ProgramStatus, BackgroundError> {
         let running = match &self.table().program(owner, id)?.state {
             State::Running(running) => Some(Arc::clone(running)),
             State::Ended(_) => None,
@@ -217,7 +219,7 @@ impl Table {
         }
     }
 
-    fn program(&self, owner: &str, id: u64) -> Result<&Program, BackgroundError> {
+    fn program(&self, owner: &str, id: u64) -> Result<&BackgroundProgram, BackgroundError> {
         let found = self.programs.get(&id).filter(|program| program.commission.owner == owner);
         found.ok_or(BackgroundError::Unknown { id })
     }
@@ -227,12 +229,12 @@ impl Table {
     }
 }
 
-impl Program {
+impl BackgroundProgram {
     fn has_ended(&self) -> bool {
         matches!(self.state, State::Ended(_))
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> ProgramStatus {
         let (end, duration) = match &self.state {
             State::Running(_) => (None, self.began.elapsed()),
             State::Ended(end) => {
@@ -241,29 +243,29 @@ impl Program {
             }
         };
         let stdout_bytes = match &self.state {
-            State::Running(running) => running.printed_bytes(Stream::Stdout),
+            State::Running(running) => running.printed_bytes(OutputStream::Stdout),
             State::Ended(end) => end.as_ref().as_ref().map_or(0, |ended| ended.stdout.total_bytes()),
         };
-        let Commission { id, command, .. } = &self.commission;
-        Standing { id: *id, command: command.clone(), duration, stdout_bytes, end }
+        let NewProgram { id, command, .. } = &self.commission;
+        ProgramStatus { id: *id, command: command.clone(), duration, stdout_bytes, end }
     }
 
-    fn output(&self, stream: Stream) -> Kept {
+    fn output(&self, stream: OutputStream) -> CapturedOutput {
         match &self.state {
             State::Running(running) => running.output(stream),
             State::Ended(end) => match (end.as_ref(), stream) {
-                (Ok(ended), Stream::Stdout) => ended.stdout.clone(),
-                (Ok(ended), Stream::Stderr) => ended.stderr.clone(),
-                (Err(_), _) => Kept::default(),
+                (Ok(ended), OutputStream::Stdout) => ended.stdout.clone(),
+                (Ok(ended), OutputStream::Stderr) => ended.stderr.clone(),
+                (Err(_), _) => CapturedOutput::default(),
             },
         }
     }
 }
 
 /// A place in the table, before there is a program.
-struct Place<'a>(&'a Background);
+struct Reservation<'a>(&'a Background);
 
-impl<'a> Place<'a> {
+impl<'a> Reservation<'a> {
     fn reserve(background: &'a Background) -> Result<Self, BackgroundError> {
         let mut table = background.table();
         if table.running() + table.reserved >= MOST_RUNNING {
@@ -274,7 +276,7 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         self.0.table().reserved -= 1;
     }

@@ -71,7 +71,7 @@ impl Desktop {
         }
         let mut order = helper(KEEP);
         order.input = text.as_bytes().to_vec();
-        match self.supervisor.let_go_after_word(order, PATIENCE).await? {
+        match self.supervisor.start_detached_until_ready(order, PATIENCE).await? {
             Some(word) if word == KEEPS => Ok(()),
             Some(said) => Err(DesktopError::Clipboard { said: in_short(&said) }),
             None => Err(DesktopError::Silent { seconds: PATIENCE.as_secs() }),
@@ -81,7 +81,7 @@ impl Desktop {
 
 fn helper(stage: &str) -> Order {
     let mut order = Order::new(environment::own_program(), home()).with_arguments([SUBCOMMAND, stage]);
-    order.variables = Variables::of_desktop();
+    order.variables = Variables::for_desktop();
     order
 }
 

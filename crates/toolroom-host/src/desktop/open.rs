@@ -31,7 +31,7 @@ impl Desktop {
         let opener = tokio::task::spawn_blocking(|| program(OPENER, "xdg-utils")).await;
         let order =
             opener.map_err(|_| DesktopError::NoProgram { program: OPENER, package: "xdg-utils" })??;
-        match self.supervisor.let_go(order.with_arguments([what]), PATIENCE).await? {
+        match self.supervisor.start_detached(order.with_arguments([what]), PATIENCE).await? {
             None | Some(0) => Ok(()),
             Some(status) => {
                 Err(DesktopError::Failed { program: OPENER, status, said: meaning(status), next: NEXT })

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::DesktopError;
 use crate::environment;
-use crate::process::{Found, Order, Supervisor, Variables};
+use crate::process::{FoundProgram, Order, Supervisor, Variables};
 
 /// The desktop of the person at this machine. Nothing is started before something is asked for, and the variables are
 /// looked at each time, so that whoever misses one is told so.
@@ -40,9 +40,9 @@ pub(super) fn home() -> PathBuf {
 /// A program of the desktop, in the session. Blocks.
 pub(super) fn program(name: &'static str, package: &'static str) -> Result<Order, DesktopError> {
     let missing = DesktopError::NoProgram { program: name, package };
-    let found = Found::find(name, Path::new("/")).ok_or(missing)?;
+    let found = FoundProgram::find(name, Path::new("/")).ok_or(missing)?;
     let mut order = Order::new(found.path, home());
-    order.variables = Variables::of_desktop();
+    order.variables = Variables::for_desktop();
     Ok(order)
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
-use super::judge::Refusal;
+use super::judge::PathRefusal;
 
 /// Why a file was not read, written or listed. `path` is what was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +52,7 @@ pub enum FileError {
         /// The path.
         path: String,
         /// Why.
-        refusal: Refusal,
+        refusal: PathRefusal,
     },
     /// The root is open for reading only.
     #[error("`{path}` lies in `{}`, which is open for reading only", root.display())]
@@ -154,7 +154,7 @@ pub enum FileError {
         /// The root.
         root: PathBuf,
         /// Why.
-        trouble: RootTrouble,
+        trouble: RootProblem,
     },
     /// The system refused.
     #[error("the system refuses `{path}`")]
@@ -168,7 +168,7 @@ pub enum FileError {
 
 /// Why a folder cannot be opened for tools.
 #[derive(Debug, thiserror::Error)]
-pub enum RootTrouble {
+pub enum RootProblem {
     /// Nobody knows where it begins.
     #[error("its path is not absolute")]
     NotAbsolute,
@@ -180,7 +180,7 @@ pub enum RootTrouble {
     NotAFolder,
     /// What is there is nobody's business here.
     #[error("it {0}")]
-    Refused(Refusal),
+    Refused(PathRefusal),
     /// It is one of our own.
     #[error("Toolroom keeps its own files there; choose a folder inside it")]
     Ours,

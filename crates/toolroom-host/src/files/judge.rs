@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::sensitive::{
-    Changes, Kind, below_home, holds_credentials, holds_start_files, in_lower_case, is_credential,
+    ChangedBy, PathKind, below_home, holds_credentials, holds_start_files, in_lower_case, is_credential,
     is_start_file,
 };
 
@@ -16,7 +16,7 @@ const SYSTEM: &[&str] = &[
 
 /// Why something is not opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
+pub enum PathRefusal {
     /// It belongs to the operating system.
     System {
         /// Its folder.
@@ -34,7 +34,7 @@ pub enum Refusal {
     Ours,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for PathRefusal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::System { folder } => {
@@ -80,35 +80,35 @@ impl Judge {
     }
 
     /// Whether something at this place may be opened: an absolute path without links, below `root`.
-    pub fn place(&self, place: &Path, root: &Path, role: Role) -> Result<(), Refusal> {
+    pub fn place(&self, place: &Path, root: &Path, role: Role) -> Result<(), PathRefusal> {
         match system_folder(place) {
             // Whoever opened a root inside a system folder was judged then.
-            Some(folder) if !root.starts_with(folder) => return Err(Refusal::System { folder }),
+            Some(folder) if !root.starts_with(folder) => return Err(PathRefusal::System { folder }),
             _ => {}
         }
         self.credentials(place, role)
     }
 
     /// Whether a folder may be opened as a root.
-    pub fn root(&self, root: &Path) -> Result<(), Refusal> {
+    pub fn root(&self, root: &Path) -> Result<(), PathRefusal> {
         if root.parent().is_none() {
-            return Err(Refusal::System { folder: "/" });
+            return Err(PathRefusal::System { folder: "/" });
         }
         if let Some(folder) = system_folder(root) {
-            return Err(Refusal::System { folder });
+            return Err(PathRefusal::System { folder });
         }
         self.credentials(root, Role::Folder)
     }
 
     /// Whether a place is one of credentials.
-    pub fn credentials(&self, place: &Path, role: Role) -> Result<(), Refusal> {
+    pub fn credentials(&self, place: &Path, role: Role) -> Result<(), PathRefusal> {
         let (names, below) = self.names(place);
         let kind = match role {
-            Role::File => Kind::File,
-            Role::Folder => Kind::Folder,
+            Role::File => PathKind::File,
+            Role::Folder => PathKind::Folder,
         };
         match is_credential(&names, below.as_deref(), kind) {
-            true => Err(Refusal::Credential),
+            true => Err(PathRefusal::Credential),
             false => Ok(()),
         }
     }
@@ -117,7 +117,7 @@ impl Judge {
     #[must_use]
     pub fn is_start_file(&self, place: &Path) -> bool {
         let (names, below) = self.names(place);
-        is_start_file(&names, below.as_deref(), Changes::ByTool)
+        is_start_file(&names, below.as_deref(), ChangedBy::ByTool)
     }
 
     /// Whether credentials lie in this folder, by their names.

@@ -386,7 +386,7 @@ fn places_of_credentials_are_refused() {
     assert!(REFUSED_FILES.len() >= 240);
     for place in REFUSED_FILES {
         let judged = judge().place(Path::new(place), Path::new("/w"), Role::File);
-        assert_eq!(judged, Err(Refusal::Credential), "{place}");
+        assert_eq!(judged, Err(PathRefusal::Credential), "{place}");
     }
 }
 
@@ -499,7 +499,7 @@ fn a_folder_is_judged_by_where_it_is_and_not_by_the_name_of_a_file() {
         assert_eq!(folder(open), Ok(()), "{open}");
     }
     for closed in ["/w/.ssh", "/home/ann/.gnupg", "/home/ann/.aws", "/root/.kube", "/srv/ann/.azure"] {
-        assert_eq!(folder(closed), Err(Refusal::Credential), "{closed}");
+        assert_eq!(folder(closed), Err(PathRefusal::Credential), "{closed}");
     }
 }
 
@@ -508,14 +508,14 @@ fn system_folders_are_refused_whatever_root_covers_them() {
     for place in SYSTEM_PLACES {
         for root in ["/w", "/", "/var", "/v"] {
             let judged = judge().place(Path::new(place), Path::new(root), Role::File);
-            assert!(matches!(judged, Err(Refusal::System { .. })), "{place} below {root}");
+            assert!(matches!(judged, Err(PathRefusal::System { .. })), "{place} below {root}");
         }
-        assert!(matches!(judge().root(Path::new(place)), Err(Refusal::System { .. })), "{place}");
+        assert!(matches!(judge().root(Path::new(place)), Err(PathRefusal::System { .. })), "{place}");
     }
     // Where our own data folder is a service's.
     let own = Path::new("/var/lib/toolroom/workspace");
     assert_eq!(judge().place(&own.join("a.txt"), own, Role::File), Ok(()));
-    assert_eq!(judge().place(&own.join(".env"), own, Role::File), Err(Refusal::Credential));
+    assert_eq!(judge().place(&own.join(".env"), own, Role::File), Err(PathRefusal::Credential));
 }
 
 #[test]

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use rustix::fs::{AtFlags, FileType, OFlags, statat};
 use rustix::io::Errno;
 
-use super::asked::Asked;
 use super::error::FileError;
 use super::judge::Role;
-use super::looked::Looked;
+use super::path_handle::PathHandle;
+use super::requested_path::RequestedPath;
 use super::root::Root;
 use super::workspace::Workspace;
-use crate::staged::is_stage_name;
+use crate::atomic_file::is_stage_name;
 
 /// Names that are looked at before the rest of a folder is left out.
 const MAX_NAMES: usize = 200_000;
@@ -57,12 +57,17 @@ pub struct Listing {
 impl Workspace {
     /// The real name of a folder that may be worked in. Blocks.
     pub fn folder(&self, path: &str) -> Result<PathBuf, FileError> {
-        let asked = Asked::parse(path)?;
+        let asked = RequestedPath::parse(path)?;
         let (root, names) = self.resolve(&asked)?;
         Ok(self.look_at_folder(&asked, &root, &names)?.place)
     }
 
-    fn look_at_folder(&self, asked: &Asked<'_>, root: &Root, names: &[&str]) -> Result<Looked, FileError> {
+    fn look_at_folder(
+        &self,
+        asked: &RequestedPath<'_>,
+        root: &Root,
+        names: &[&str],
+    ) -> Result<PathHandle, FileError> {
         self.admit_name(root, asked, names, Role::Folder)?;
         let folder = self.look_below(root, names).map_err(|errno| self.failed(asked, errno))?;
         self.admit(root, asked, &folder, Role::Folder)?;
@@ -75,7 +80,7 @@ impl Workspace {
     /// The first `max` entries of a folder. Blocks.
     #[expect(clippy::disallowed_types, reason = "this is the door: what is in a folder of a workspace")]
     pub fn list(&self, path: &str, max: usize) -> Result<Listing, FileError> {
-        let asked = Asked::parse(path)?;
+        let asked = RequestedPath::parse(path)?;
         let (root, names) = self.resolve(&asked)?;
         let failed = |errno| self.failed(&asked, errno);
         let folder = self.look_at_folder(&asked, &root, &names)?;
@@ -127,7 +132,7 @@ impl Entry {
 
 /// Of the entry itself. What is gone by now is nothing any more.
 #[expect(clippy::disallowed_methods, reason = "this is the door: what is in a folder of a workspace")]
-fn kind_and_size(folder: &Looked, name: &CStr) -> (FileType, u64) {
+fn kind_and_size(folder: &PathHandle, name: &CStr) -> (FileType, u64) {
     match statat(folder.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => (FileType::from_raw_mode(stat.st_mode), u64::try_from(stat.st_size).unwrap_or_default()),
         Err(_) => (FileType::Unknown, 0),

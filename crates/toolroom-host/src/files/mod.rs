@@ -6,33 +6,33 @@
 //!
 //! Every call here blocks. Reading and listing are bounded whatever lies in a folder.
 
-mod asked;
 mod beneath;
 mod error;
 mod judge;
 mod list;
-mod looked;
+mod locate;
 mod media;
+mod path_handle;
 mod private_key;
 mod projects;
 mod protected;
 mod read;
+mod requested_path;
 mod root;
 mod stamp;
 mod survey;
-mod whole;
 mod workspace;
 mod write;
 
-pub use asked::Asked;
-pub use error::{FileError, RootTrouble};
-pub use judge::{Judge, Refusal, Role};
+pub use error::{FileError, RootProblem};
+pub use judge::{Judge, PathRefusal, Role};
 pub use list::{Entry, EntryKind, Listing};
+pub use locate::LocatedFile;
 pub use projects::Projects;
 pub use protected::Protected;
 pub use read::{Lines, MAX_WHOLE_BYTES, Page};
+pub use requested_path::RequestedPath;
 pub use root::Access;
-pub use survey::{RootSeen, RootState};
-pub use whole::FoundFile;
+pub use survey::{RootReport, RootState};
 pub use workspace::Workspace;
-pub use write::{Parents, Written};
+pub use write::{Parents, WriteOutcome};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags, Stat, open};
 use rustix::io::Errno;
 
-use super::looked::Looked;
+use super::path_handle::PathHandle;
 use crate::machine::FileId;
 
 /// What is Toolroom's own.
@@ -44,7 +44,7 @@ impl Protected {
 /// What cannot be looked at here cannot be opened by this user either.
 fn is_one_of(paths: &[PathBuf], stat: &Stat) -> bool {
     let id = FileId::from_stat(stat);
-    paths.iter().any(|path| FileId::of(path).is_ok_and(|found| found == Some(id)))
+    paths.iter().any(|path| FileId::from_path(path).is_ok_and(|found| found == Some(id)))
 }
 
 /// Where a folder is, or would be made: what is missing keeps its name below what is there. A configuration that
@@ -56,7 +56,7 @@ fn real_name(folder: &Path) -> Result<PathBuf, Errno> {
     loop {
         match open(here, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
             Ok(found) => {
-                let place = Looked::at(found)?.place;
+                let place = PathHandle::at(found)?.place;
                 return Ok(missing.iter().rev().fold(place, |place, name| place.join(name)));
             }
             Err(errno @ (Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP)) => {

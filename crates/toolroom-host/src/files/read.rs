@@ -5,12 +5,12 @@ use std::io::Read;
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
-use super::asked::Asked;
 use super::error::FileError;
-use super::judge::{Refusal, Role};
-use super::looked::Looked;
+use super::judge::{PathRefusal, Role};
 use super::media::kind_of;
+use super::path_handle::PathHandle;
 use super::private_key::{HEAD_BYTES, has_private_key};
+use super::requested_path::RequestedPath;
 use super::stamp::stamp;
 use super::workspace::{Workspace, refused};
 use crate::regular_file::{RegularFile, RegularFileError};
@@ -123,8 +123,8 @@ impl Workspace {
     pub(super) fn open_file<'a>(
         &self,
         path: &'a str,
-    ) -> Result<(Asked<'a>, Looked, std::fs::File), FileError> {
-        let asked = Asked::parse(path)?;
+    ) -> Result<(RequestedPath<'a>, PathHandle, std::fs::File), FileError> {
+        let asked = RequestedPath::parse(path)?;
         let looked = self.look(&asked, Role::File)?;
         if looked.kind() != FileType::RegularFile {
             return Err(not_a_file(&asked, &looked));
@@ -141,7 +141,11 @@ impl Workspace {
         clippy::disallowed_types,
         reason = "this is the door: looking into a file before it is replaced"
     )]
-    pub(super) fn check_replaced(&self, asked: &Asked<'_>, looked: &Looked) -> Result<(), FileError> {
+    pub(super) fn check_replaced(
+        &self,
+        asked: &RequestedPath<'_>,
+        looked: &PathHandle,
+    ) -> Result<(), FileError> {
         let file = looked.open(OFlags::RDONLY).map_err(|errno| self.failed(asked, errno))?;
         let mut head = Vec::with_capacity(HEAD_BYTES);
         let bound = u64::try_from(HEAD_BYTES).unwrap_or(u64::MAX);
@@ -230,25 +234,25 @@ impl Pager {
     }
 }
 
-pub(super) fn check_head(asked: &Asked<'_>, content: &[u8]) -> Result<(), FileError> {
+pub(super) fn check_head(asked: &RequestedPath<'_>, content: &[u8]) -> Result<(), FileError> {
     match has_private_key(content.get(..HEAD_BYTES).unwrap_or(content)) {
-        true => Err(refused(asked, Refusal::PrivateKey)),
+        true => Err(refused(asked, PathRefusal::PrivateKey)),
         false => Ok(()),
     }
 }
 
-fn text_of(asked: &Asked<'_>, looked: &Looked, content: Vec<u8>) -> Result<String, FileError> {
+fn text_of(asked: &RequestedPath<'_>, looked: &PathHandle, content: Vec<u8>) -> Result<String, FileError> {
     if memchr::memchr(0, &content).is_some() {
         return Err(not_text(asked, looked, &content));
     }
     String::from_utf8(content).map_err(|error| not_text(asked, looked, error.as_bytes()))
 }
 
-fn not_text(asked: &Asked<'_>, looked: &Looked, head: &[u8]) -> FileError {
+fn not_text(asked: &RequestedPath<'_>, looked: &PathHandle, head: &[u8]) -> FileError {
     FileError::NotText { path: asked.text().to_owned(), what: kind_of(head), size: looked.size() }
 }
 
-pub(super) fn not_a_file(asked: &Asked<'_>, looked: &Looked) -> FileError {
+pub(super) fn not_a_file(asked: &RequestedPath<'_>, looked: &PathHandle) -> FileError {
     FileError::NotAFile { path: asked.text().to_owned(), kind: looked.kind_name() }
 }
 

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
-use super::error::{FileError, RootTrouble};
+use super::error::{FileError, RootProblem};
 use super::judge::Judge;
-use super::looked::Looked;
+use super::path_handle::PathHandle;
 use super::protected::Protected;
 use crate::folders::make_workspace;
 
@@ -23,7 +23,7 @@ pub enum Access {
 
 /// Where a root is, before it is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RootPlace {
+pub(super) struct RootFolder {
     pub(super) path: PathBuf,
     pub(super) access: Access,
     pub(super) origin: Origin,
@@ -42,7 +42,7 @@ pub(super) enum Origin {
 #[derive(Debug)]
 pub(super) struct Root {
     pub(super) origin: Origin,
-    folder: Looked,
+    folder: PathHandle,
     pub(super) access: Access,
 }
 
@@ -51,33 +51,33 @@ impl Root {
         clippy::disallowed_methods,
         reason = "this is the door: a folder that a person opened for tools"
     )]
-    pub(super) fn open(place: &RootPlace, judge: &Judge, protected: &Protected) -> Result<Self, FileError> {
+    pub(super) fn open(place: &RootFolder, judge: &Judge, protected: &Protected) -> Result<Self, FileError> {
         let refused = |trouble| FileError::Root { root: place.path.clone(), trouble };
         if !place.path.is_absolute() {
-            return Err(refused(RootTrouble::NotAbsolute));
+            return Err(refused(RootProblem::NotAbsolute));
         }
         let mut flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         // What is not judged must be the folder we made, and not one that a link leads to.
         flags.set(OFlags::NOFOLLOW, place.origin == Origin::Ours);
         let mut found = open(&place.path, flags, Mode::empty());
         if matches!(found, Err(Errno::NOENT)) && place.origin == Origin::Ours {
-            make_workspace(&place.path).map_err(|error| refused(RootTrouble::System(error)))?;
+            make_workspace(&place.path).map_err(|error| refused(RootProblem::System(error)))?;
             found = open(&place.path, flags, Mode::empty());
         }
-        let folder = found.and_then(Looked::at).map_err(|errno| {
+        let folder = found.and_then(PathHandle::at).map_err(|errno| {
             refused(match errno {
-                Errno::NOENT => RootTrouble::Missing,
-                Errno::NOTDIR => RootTrouble::NotAFolder,
-                other => RootTrouble::System(other.into()),
+                Errno::NOENT => RootProblem::Missing,
+                Errno::NOTDIR => RootProblem::NotAFolder,
+                other => RootProblem::System(other.into()),
             })
         })?;
         let judged = match place.origin {
             Origin::Given => judge.root(&folder.place),
             Origin::Ours => Ok(()),
         };
-        judged.map_err(|refusal| refused(RootTrouble::Refused(refusal)))?;
+        judged.map_err(|refusal| refused(RootProblem::Refused(refusal)))?;
         if protected.is_folder(&folder.stat) {
-            return Err(refused(RootTrouble::Ours));
+            return Err(refused(RootProblem::Ours));
         }
         Ok(Self { origin: place.origin, folder, access: place.access })
     }

@@ -3,14 +3,14 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::error::{FileError, RootTrouble};
+use super::error::{FileError, RootProblem};
 use super::root::{Access, Origin, Root};
 use super::workspace::Workspace;
 use crate::machine::{FileId, may_write};
 
 /// A folder that should be open to a project.
 #[derive(Debug)]
-pub struct RootSeen {
+pub struct RootReport {
     /// As it was named.
     pub path: PathBuf,
     /// What may be done there.
@@ -27,7 +27,7 @@ pub enum RootState {
     /// It is made when it is first used.
     NotMade,
     /// It cannot be opened.
-    Closed(RootTrouble),
+    Closed(RootProblem),
     /// It can be read, though it should be written.
     Unwritable(io::Error),
 }
@@ -35,14 +35,14 @@ pub enum RootState {
 impl Workspace {
     /// Looks at every folder that should be open, the workspace first. Makes nothing. Blocks.
     #[must_use]
-    pub fn survey(&self) -> Vec<RootSeen> {
+    pub fn survey(&self) -> Vec<RootReport> {
         let roots = self.roots().map(|root| {
-            let is_made = root.origin == Origin::Given || !matches!(FileId::of(&root.path), Ok(None));
+            let is_made = root.origin == Origin::Given || !matches!(FileId::from_path(&root.path), Ok(None));
             let state = match is_made.then(|| self.open(root)) {
                 None => RootState::NotMade,
                 Some(opened) => state_of(opened),
             };
-            RootSeen { path: root.path.clone(), access: root.access, state }
+            RootReport { path: root.path.clone(), access: root.access, state }
         });
         roots.collect()
     }
@@ -55,6 +55,6 @@ fn state_of(opened: Result<Root, FileError>) -> RootState {
         }
         Ok(_) => RootState::Open,
         Err(FileError::Root { trouble, .. }) => RootState::Closed(trouble),
-        Err(other) => RootState::Closed(RootTrouble::System(io::Error::other(other))),
+        Err(other) => RootState::Closed(RootProblem::System(io::Error::other(other))),
     }
 }

@@ -6,20 +6,20 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::lstat;
 use rustix::io::Errno;
 
-use super::asked::Asked;
 use super::beneath::{Following, LastLink, find};
 use super::error::FileError;
-use super::judge::{Judge, Refusal, Role, system_folder};
-use super::looked::{Looked, name_before_loss};
+use super::judge::{Judge, PathRefusal, Role, system_folder};
+use super::path_handle::{PathHandle, name_before_loss};
 use super::protected::Protected;
-use super::root::{Access, Origin, Root, RootPlace};
+use super::requested_path::RequestedPath;
+use super::root::{Access, Origin, Root, RootFolder};
 
 /// The files of one project. Relative paths begin in the workspace; absolute ones must lie in it or in another root.
 /// Nothing is opened before something is asked for, and nothing is kept open, so that folders may come and go.
 #[derive(Debug, Clone)]
 pub struct Workspace {
-    workspace: RootPlace,
-    further: Vec<RootPlace>,
+    workspace: RootFolder,
+    further: Vec<RootFolder>,
     judge: Judge,
     protected: Protected,
     programs_read: Vec<String>,
@@ -41,7 +41,7 @@ impl Workspace {
 
     fn in_place(path: PathBuf, origin: Origin) -> Self {
         Self {
-            workspace: RootPlace { path, access: Access::Writable, origin },
+            workspace: RootFolder { path, access: Access::Writable, origin },
             further: Vec::new(),
             judge: Judge::default(),
             protected: Protected::default(),
@@ -53,7 +53,7 @@ impl Workspace {
     /// Opens another folder. Only trusted configuration may say so.
     #[must_use]
     pub fn with_root(mut self, path: PathBuf, access: Access) -> Self {
-        self.further.push(RootPlace { path, access, origin: Origin::Given });
+        self.further.push(RootFolder { path, access, origin: Origin::Given });
         self
     }
 
@@ -110,7 +110,7 @@ impl Workspace {
     }
 
     /// Finds something and judges it.
-    pub(super) fn look(&self, asked: &Asked<'_>, role: Role) -> Result<Looked, FileError> {
+    pub(super) fn look(&self, asked: &RequestedPath<'_>, role: Role) -> Result<PathHandle, FileError> {
         let (root, names) = self.resolve(asked)?;
         self.admit_name(&root, asked, &names, role)?;
         let looked = self.look_below(&root, &names).map_err(|errno| self.failed(asked, errno))?;
@@ -119,12 +119,12 @@ impl Workspace {
     }
 
     /// Finds something below a root, not judged yet.
-    pub(super) fn look_below(&self, root: &Root, names: &[&str]) -> Result<Looked, Errno> {
-        find(root.as_fd(), names, LastLink::Follow, self.following).and_then(Looked::at)
+    pub(super) fn look_below(&self, root: &Root, names: &[&str]) -> Result<PathHandle, Errno> {
+        find(root.as_fd(), names, LastLink::Follow, self.following).and_then(PathHandle::at)
     }
 
     /// The root a path lies in, and the names from there on.
-    pub(super) fn resolve<'a>(&self, asked: &Asked<'a>) -> Result<(Root, Vec<&'a str>), FileError> {
+    pub(super) fn resolve<'a>(&self, asked: &RequestedPath<'a>) -> Result<(Root, Vec<&'a str>), FileError> {
         if !asked.is_absolute() {
             return Ok((self.open(&self.workspace)?, asked.names().to_vec()));
         }
@@ -140,13 +140,13 @@ impl Workspace {
             return Ok(found);
         }
         Err(match system_folder(Path::new(asked.text())) {
-            Some(folder) => refused(asked, Refusal::System { folder }),
+            Some(folder) => refused(asked, PathRefusal::System { folder }),
             None => self.failed(asked, Errno::XDEV),
         })
     }
 
     /// Fails if a place may only be read. The innermost root decides, by whatever path the place was reached.
-    pub(super) fn admit_writing(&self, asked: &Asked<'_>, place: &Path) -> Result<(), FileError> {
+    pub(super) fn admit_writing(&self, asked: &RequestedPath<'_>, place: &Path) -> Result<(), FileError> {
         let known = self.roots().filter_map(|root| match self.open(root) {
             Ok(open) => Some((open.path().to_owned(), root.access)),
             // It may be missing, or in trouble for a moment: what was said about its name holds.
@@ -166,11 +166,11 @@ impl Workspace {
     }
 
     /// All of them, the workspace first.
-    pub(super) fn roots(&self) -> impl Iterator<Item = &RootPlace> {
+    pub(super) fn roots(&self) -> impl Iterator<Item = &RootFolder> {
         std::iter::once(&self.workspace).chain(&self.further)
     }
 
-    pub(super) fn open(&self, root: &RootPlace) -> Result<Root, FileError> {
+    pub(super) fn open(&self, root: &RootFolder) -> Result<Root, FileError> {
         Root::open(root, &self.judge, &self.protected)
     }
 
@@ -178,8 +178,8 @@ impl Workspace {
     pub(super) fn admit(
         &self,
         root: &Root,
-        asked: &Asked<'_>,
-        looked: &Looked,
+        asked: &RequestedPath<'_>,
+        looked: &PathHandle,
         role: Role,
     ) -> Result<(), FileError> {
         self.admit_place(root, asked, &looked.place, role)?;
@@ -187,10 +187,10 @@ impl Workspace {
             self.admit_place(root, asked, &before, role)?;
         }
         if looked.is_made_by_the_kernel().map_err(|errno| self.failed(asked, errno))? {
-            return Err(refused(asked, Refusal::Kernel));
+            return Err(refused(asked, PathRefusal::Kernel));
         }
         match self.protected.is_file(&looked.stat) {
-            true => Err(refused(asked, Refusal::Ours)),
+            true => Err(refused(asked, PathRefusal::Ours)),
             false => Ok(()),
         }
     }
@@ -199,7 +199,7 @@ impl Workspace {
     pub(super) fn admit_name(
         &self,
         root: &Root,
-        asked: &Asked<'_>,
+        asked: &RequestedPath<'_>,
         names: &[&str],
         role: Role,
     ) -> Result<(), FileError> {
@@ -215,7 +215,7 @@ impl Workspace {
     pub(super) fn admit_start_file(
         &self,
         root: &Root,
-        asked: &Asked<'_>,
+        asked: &RequestedPath<'_>,
         names: &[&str],
         place: &Path,
     ) -> Result<(), FileError> {
@@ -225,7 +225,7 @@ impl Workspace {
         // A link may lead elsewhere than when the person was asked.
         let is_linked = || without_dots(&root.path().join(names.join("/"))) != place;
         match self.judge.is_start_file(place) || is_in_a_repository(place) && is_linked() {
-            true => Err(refused(asked, Refusal::StartFile)),
+            true => Err(refused(asked, PathRefusal::StartFile)),
             false => Ok(()),
         }
     }
@@ -234,7 +234,7 @@ impl Workspace {
     pub(super) fn admit_place(
         &self,
         root: &Root,
-        asked: &Asked<'_>,
+        asked: &RequestedPath<'_>,
         place: &Path,
         role: Role,
     ) -> Result<(), FileError> {
@@ -244,13 +244,13 @@ impl Workspace {
             return Ok(());
         }
         match self.protected.covers(place, root.path()).map_err(|errno| self.failed(asked, errno))? {
-            true => Err(refused(asked, Refusal::Ours)),
+            true => Err(refused(asked, PathRefusal::Ours)),
             false => Ok(()),
         }
     }
 
     /// What the system said about a path.
-    pub(super) fn failed(&self, asked: &Asked<'_>, errno: Errno) -> FileError {
+    pub(super) fn failed(&self, asked: &RequestedPath<'_>, errno: Errno) -> FileError {
         match errno {
             Errno::XDEV => {
                 FileError::Outside { path: asked.text().to_owned(), workspace: self.workspace.path.clone() }
@@ -260,12 +260,12 @@ impl Workspace {
     }
 }
 
-pub(super) fn refused(asked: &Asked<'_>, refusal: Refusal) -> FileError {
+pub(super) fn refused(asked: &RequestedPath<'_>, refusal: PathRefusal) -> FileError {
     FileError::Refused { path: asked.text().to_owned(), refusal }
 }
 
 /// The names that follow `root` in a path that begins with it.
-fn below<'a>(asked: &Asked<'a>, root: &Path) -> Option<Vec<&'a str>> {
+fn below<'a>(asked: &RequestedPath<'a>, root: &Path) -> Option<Vec<&'a str>> {
     let rest = Path::new(asked.text()).strip_prefix(root).ok()?;
     let skip = asked.names().len().checked_sub(rest.components().count())?;
     asked.names().get(skip..).map(<[&str]>::to_vec)

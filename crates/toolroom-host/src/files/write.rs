@@ -1,6 +1,6 @@
 //! Writing a file: whole or not at all.
 //!
-//! Where it goes is found and judged as for reading; how it takes its place is told in `staged.rs`.
+//! Where it goes is found and judged as for reading; how it takes its place is told in `atomic_file.rs`.
 
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -9,17 +9,17 @@ use std::path::PathBuf;
 use rustix::fs::{FileType, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, mkdirat};
 use rustix::io::Errno;
 
-use super::asked::Asked;
 use super::beneath::{LastLink, find};
 use super::error::FileError;
-use super::judge::{Refusal, Role};
-use super::looked::Looked;
+use super::judge::{PathRefusal, Role};
+use super::path_handle::PathHandle;
 use super::read::not_a_file;
+use super::requested_path::RequestedPath;
 use super::root::Root;
 use super::stamp::stamp;
 use super::workspace::{Workspace, refused};
+use crate::atomic_file::AtomicFile;
 use crate::owner::{give_file, give_folder};
-use crate::staged::Staged;
 
 /// What of an old file's mode is kept: who may read, write and execute, and nothing that lends rights.
 const PERMISSIONS: u32 = 0o777;
@@ -39,7 +39,7 @@ pub enum Parents {
 
 /// What became of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
+pub enum WriteOutcome {
     /// It was not there before.
     New,
     /// It took the place of another one.
@@ -49,7 +49,7 @@ pub enum Written {
 impl Workspace {
     /// Writes a file whole, in place of what is there. Permissions and owner are kept where that is possible; a link is
     /// refused, and another hard link keeps the old content. Blocks until it is on the disk.
-    pub fn write(&self, path: &str, content: &[u8], parents: Parents) -> Result<Written, FileError> {
+    pub fn write(&self, path: &str, content: &[u8], parents: Parents) -> Result<WriteOutcome, FileError> {
         self.write_stamped(path, content, parents).map(|(written, _)| written)
     }
 
@@ -59,8 +59,8 @@ impl Workspace {
         path: &str,
         content: &[u8],
         parents: Parents,
-    ) -> Result<(Written, String), FileError> {
-        let asked = Asked::parse(path)?;
+    ) -> Result<(WriteOutcome, String), FileError> {
+        let asked = RequestedPath::parse(path)?;
         let (root, names) = self.resolve(&asked)?;
         let Some((name, above)) = names.split_last().filter(|_| !asked.is_folder()) else {
             return Err(self.failed(&asked, Errno::ISDIR));
@@ -71,7 +71,8 @@ impl Workspace {
         self.admit_place(&root, &asked, &place, Role::File)?;
         self.admit_start_file(&root, &asked, &names, &place)?;
         self.admit_writing(&asked, &place)?;
-        let old = match find(folder.as_fd(), &[name], LastLink::Keep, self.following).and_then(Looked::at) {
+        let old = match find(folder.as_fd(), &[name], LastLink::Keep, self.following).and_then(PathHandle::at)
+        {
             Ok(old) => Some(old),
             Err(Errno::NOENT) => None,
             Err(errno) => return Err(self.failed(&asked, errno)),
@@ -87,18 +88,18 @@ impl Workspace {
         }
         let stamp = replace(&folder, name, content, old.as_ref().map(|old| &old.stat))
             .map_err(|errno| self.failed(&asked, errno))?;
-        Ok((if old.is_some() { Written::Replaced } else { Written::New }, stamp))
+        Ok((if old.is_some() { WriteOutcome::Replaced } else { WriteOutcome::New }, stamp))
     }
 
     /// The folder a file is to lie in.
     fn folder_for(
         &self,
         root: &Root,
-        asked: &Asked<'_>,
+        asked: &RequestedPath<'_>,
         above: &[&str],
         name: &str,
         parents: Parents,
-    ) -> Result<Looked, FileError> {
+    ) -> Result<PathHandle, FileError> {
         let folder = match self.look_below(root, above) {
             Err(Errno::NOENT) if parents == Parents::MustExist => {
                 return Err(FileError::NoFolder { path: asked.text().to_owned() });
@@ -119,7 +120,7 @@ impl Workspace {
         }
         match folder.is_made_by_the_kernel() {
             Ok(false) => Ok(folder),
-            Ok(true) => Err(refused(asked, Refusal::Kernel)),
+            Ok(true) => Err(refused(asked, PathRefusal::Kernel)),
             Err(errno) => Err(self.failed(asked, errno)),
         }
     }
@@ -127,7 +128,12 @@ impl Workspace {
     /// Makes what is missing of these folders, one by one. Each is found from the root again, so that a link that
     /// stays inside may be part of the way.
     #[expect(clippy::disallowed_methods, reason = "this is the door: folders in a workspace")]
-    fn make_folders(&self, root: &Root, asked: &Asked<'_>, names: &[&str]) -> Result<Looked, FileError> {
+    fn make_folders(
+        &self,
+        root: &Root,
+        asked: &RequestedPath<'_>,
+        names: &[&str],
+    ) -> Result<PathHandle, FileError> {
         let failed = |errno| self.failed(asked, errno);
         if names.contains(&"..") {
             // Where `..` of a missing folder leads is anybody's guess.
@@ -157,11 +163,11 @@ impl Workspace {
 }
 
 /// Puts content in the place of `name`, in one step.
-fn replace(folder: &Looked, name: &str, content: &[u8], old: Option<&Stat>) -> Result<String, Errno> {
+fn replace(folder: &PathHandle, name: &str, content: &[u8], old: Option<&Stat>) -> Result<String, Errno> {
     let folder = folder.open(OFlags::RDONLY | OFlags::DIRECTORY)?;
     let mode = old.map_or(NEW_FILE, |old| Mode::from_raw_mode(old.st_mode & PERMISSIONS));
     let around = folder.try_clone().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    let mut staged = Staged::inside(folder, name.into(), mode)?;
+    let mut staged = AtomicFile::inside(folder, name.into(), mode)?;
     staged.write_all(content).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     if let Some(old) = old {
         // Giving files away is root's; everybody else's become their own.

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What an address is for, if it is not an ordinary host of the internet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum AddressKind {
     /// `0.0.0.0/8`, which leads to this machine, and `::`.
     Unspecified,
     /// `127.0.0.0/8` and `::1`.
@@ -50,7 +50,7 @@ pub enum Kind {
     Isatap,
 }
 
-impl Kind {
+impl AddressKind {
     /// Whether neither an opened name nor an opened range leads there: such an address has to be opened itself.
     #[must_use]
     pub fn is_opened_only_exactly(self) -> bool {
@@ -58,7 +58,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for AddressKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unspecified => "an unspecified address",
@@ -87,83 +87,83 @@ impl fmt::Display for Kind {
 }
 
 /// The first row that fits counts: metadata addresses lie inside wider ranges.
-const V4: &[(Ipv4Addr, u32, Kind)] = &[
-    (Ipv4Addr::new(169, 254, 169, 254), 32, Kind::Metadata), // nearly every cloud
-    (Ipv4Addr::new(169, 254, 42, 42), 32, Kind::Metadata),   // Scaleway
-    (Ipv4Addr::new(169, 254, 0, 23), 32, Kind::Metadata),    // Tencent
-    (Ipv4Addr::new(169, 254, 170, 2), 32, Kind::Metadata),   // AWS, tasks
-    (Ipv4Addr::new(169, 254, 170, 23), 32, Kind::Metadata),  // AWS, pods
-    (Ipv4Addr::new(100, 100, 100, 200), 32, Kind::Metadata), // Alibaba
-    (Ipv4Addr::new(168, 63, 129, 16), 32, Kind::Metadata),   // Azure
-    (Ipv4Addr::new(192, 0, 0, 192), 32, Kind::Metadata),     // Oracle
-    (Ipv4Addr::new(0, 0, 0, 0), 8, Kind::Unspecified),
-    (Ipv4Addr::new(10, 0, 0, 0), 8, Kind::Private),
-    (Ipv4Addr::new(100, 64, 0, 0), 10, Kind::Shared),
-    (Ipv4Addr::new(127, 0, 0, 0), 8, Kind::Loopback),
-    (Ipv4Addr::new(169, 254, 0, 0), 16, Kind::LinkLocal),
-    (Ipv4Addr::new(172, 16, 0, 0), 12, Kind::Private),
-    (Ipv4Addr::new(192, 0, 0, 0), 24, Kind::Protocol),
-    (Ipv4Addr::new(192, 0, 2, 0), 24, Kind::Documentation),
-    (Ipv4Addr::new(192, 88, 99, 0), 24, Kind::SixToFour),
-    (Ipv4Addr::new(192, 168, 0, 0), 16, Kind::Private),
-    (Ipv4Addr::new(198, 18, 0, 0), 15, Kind::Benchmark),
-    (Ipv4Addr::new(198, 51, 100, 0), 24, Kind::Documentation),
-    (Ipv4Addr::new(203, 0, 113, 0), 24, Kind::Documentation),
-    (Ipv4Addr::new(224, 0, 0, 0), 4, Kind::Multicast),
-    (Ipv4Addr::new(255, 255, 255, 255), 32, Kind::Broadcast),
-    (Ipv4Addr::new(240, 0, 0, 0), 4, Kind::Reserved),
+const V4: &[(Ipv4Addr, u32, AddressKind)] = &[
+    (Ipv4Addr::new(169, 254, 169, 254), 32, AddressKind::Metadata), // nearly every cloud
+    (Ipv4Addr::new(169, 254, 42, 42), 32, AddressKind::Metadata),   // Scaleway
+    (Ipv4Addr::new(169, 254, 0, 23), 32, AddressKind::Metadata),    // Tencent
+    (Ipv4Addr::new(169, 254, 170, 2), 32, AddressKind::Metadata),   // AWS, tasks
+    (Ipv4Addr::new(169, 254, 170, 23), 32, AddressKind::Metadata),  // AWS, pods
+    (Ipv4Addr::new(100, 100, 100, 200), 32, AddressKind::Metadata), // Alibaba
+    (Ipv4Addr::new(168, 63, 129, 16), 32, AddressKind::Metadata),   // Azure
+    (Ipv4Addr::new(192, 0, 0, 192), 32, AddressKind::Metadata),     // Oracle
+    (Ipv4Addr::new(0, 0, 0, 0), 8, AddressKind::Unspecified),
+    (Ipv4Addr::new(10, 0, 0, 0), 8, AddressKind::Private),
+    (Ipv4Addr::new(100, 64, 0, 0), 10, AddressKind::Shared),
+    (Ipv4Addr::new(127, 0, 0, 0), 8, AddressKind::Loopback),
+    (Ipv4Addr::new(169, 254, 0, 0), 16, AddressKind::LinkLocal),
+    (Ipv4Addr::new(172, 16, 0, 0), 12, AddressKind::Private),
+    (Ipv4Addr::new(192, 0, 0, 0), 24, AddressKind::Protocol),
+    (Ipv4Addr::new(192, 0, 2, 0), 24, AddressKind::Documentation),
+    (Ipv4Addr::new(192, 88, 99, 0), 24, AddressKind::SixToFour),
+    (Ipv4Addr::new(192, 168, 0, 0), 16, AddressKind::Private),
+    (Ipv4Addr::new(198, 18, 0, 0), 15, AddressKind::Benchmark),
+    (Ipv4Addr::new(198, 51, 100, 0), 24, AddressKind::Documentation),
+    (Ipv4Addr::new(203, 0, 113, 0), 24, AddressKind::Documentation),
+    (Ipv4Addr::new(224, 0, 0, 0), 4, AddressKind::Multicast),
+    (Ipv4Addr::new(255, 255, 255, 255), 32, AddressKind::Broadcast),
+    (Ipv4Addr::new(240, 0, 0, 0), 4, AddressKind::Reserved),
 ];
 
 /// As [`V4`]. What is in no row and outside `2000::/3` belongs to nobody.
-const V6: &[(Ipv6Addr, u32, Kind)] = &[
-    (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0), 32, Kind::Metadata), // AWS
-    (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254), 128, Kind::Metadata), // Google
-    (Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe), 128, Kind::Metadata), // Oracle
-    (Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42), 128, Kind::Metadata), // Scaleway
-    (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0xa9fe, 0xa9fe), 128, Kind::Metadata), // OpenStack
-    (Ipv6Addr::UNSPECIFIED, 128, Kind::Unspecified),
-    (Ipv6Addr::LOCALHOST, 128, Kind::Loopback),
-    (Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 0), 96, Kind::Compatible),
-    (Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96, Kind::Mapped),
-    (Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96, Kind::Translated),
-    (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96, Kind::Nat64),
-    (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48, Kind::Nat64),
-    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 32, Kind::Teredo),
-    (Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 0), 48, Kind::Benchmark),
-    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, Kind::Protocol),
-    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32, Kind::Documentation),
-    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16, Kind::SixToFour),
-    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, Kind::Documentation),
-    (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, Kind::UniqueLocal),
-    (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10, Kind::LinkLocal),
-    (Ipv6Addr::new(0xfec0, 0, 0, 0, 0, 0, 0, 0), 10, Kind::SiteLocal),
-    (Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8, Kind::Multicast),
+const V6: &[(Ipv6Addr, u32, AddressKind)] = &[
+    (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0), 32, AddressKind::Metadata), // AWS
+    (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254), 128, AddressKind::Metadata), // Google
+    (Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe), 128, AddressKind::Metadata), // Oracle
+    (Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42), 128, AddressKind::Metadata), // Scaleway
+    (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0xa9fe, 0xa9fe), 128, AddressKind::Metadata), // OpenStack
+    (Ipv6Addr::UNSPECIFIED, 128, AddressKind::Unspecified),
+    (Ipv6Addr::LOCALHOST, 128, AddressKind::Loopback),
+    (Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 0), 96, AddressKind::Compatible),
+    (Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96, AddressKind::Mapped),
+    (Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96, AddressKind::Translated),
+    (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96, AddressKind::Nat64),
+    (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48, AddressKind::Nat64),
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 32, AddressKind::Teredo),
+    (Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 0), 48, AddressKind::Benchmark),
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, AddressKind::Protocol),
+    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32, AddressKind::Documentation),
+    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16, AddressKind::SixToFour),
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, AddressKind::Documentation),
+    (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, AddressKind::UniqueLocal),
+    (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10, AddressKind::LinkLocal),
+    (Ipv6Addr::new(0xfec0, 0, 0, 0, 0, 0, 0, 0), 10, AddressKind::SiteLocal),
+    (Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8, AddressKind::Multicast),
 ];
 
 /// What kind of special address this is; `None` for an ordinary public one.
 #[must_use]
-pub fn special(address: IpAddr) -> Option<Kind> {
+pub fn special(address: IpAddr) -> Option<AddressKind> {
     match address {
         IpAddr::V4(address) => special_v4(address),
         IpAddr::V6(address) => special_v6(address),
     }
 }
 
-fn special_v4(address: Ipv4Addr) -> Option<Kind> {
+fn special_v4(address: Ipv4Addr) -> Option<AddressKind> {
     let differing = |network: Ipv4Addr| (u32::from(address) ^ u32::from(network)).leading_zeros();
     V4.iter().find(|(network, length, _)| differing(*network) >= *length).map(|(_, _, kind)| *kind)
 }
 
-fn special_v6(address: Ipv6Addr) -> Option<Kind> {
+fn special_v6(address: Ipv6Addr) -> Option<AddressKind> {
     let differing = |network: Ipv6Addr| (u128::from(address) ^ u128::from(network)).leading_zeros();
     if let Some((_, _, kind)) = V6.iter().find(|(network, length, _)| differing(*network) >= *length) {
         return Some(*kind);
     }
     let [first, _, _, _, fifth, sixth, ..] = address.segments();
     if first & 0xe000 != 0x2000 {
-        return Some(Kind::Reserved);
+        return Some(AddressKind::Reserved);
     }
-    (matches!(fifth, 0 | 0x200) && sixth == 0x5efe).then_some(Kind::Isatap)
+    (matches!(fifth, 0 | 0x200) && sixth == 0x5efe).then_some(AddressKind::Isatap)
 }
 
 /// The IPv4 addresses that an IPv6 address leads to, by the way it was made. They are judged like any other.
@@ -174,21 +174,23 @@ pub fn carried(address: IpAddr) -> Vec<Ipv4Addr> {
     let pair = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
     let [_, second, third, fourth, fifth, sixth, seventh, eighth] = segments;
     match special_v6(address) {
-        Some(Kind::Mapped | Kind::Compatible | Kind::Translated | Kind::Isatap) => {
+        Some(
+            AddressKind::Mapped | AddressKind::Compatible | AddressKind::Translated | AddressKind::Isatap,
+        ) => {
             vec![pair(seventh, eighth)]
         }
-        Some(Kind::SixToFour) => vec![pair(second, third)],
+        Some(AddressKind::SixToFour) => vec![pair(second, third)],
         // The server, and the client with all its bits turned over.
-        Some(Kind::Teredo) => vec![pair(third, fourth), pair(!seventh, !eighth)],
-        Some(Kind::Nat64) if third == 0 => vec![pair(seventh, eighth)],
+        Some(AddressKind::Teredo) => vec![pair(third, fourth), pair(!seventh, !eighth)],
+        Some(AddressKind::Nat64) if third == 0 => vec![pair(seventh, eighth)],
         // The translator chooses how long its prefix is (RFC 6052), so every form counts that says something. The
         // byte after the first 64 bits is left out.
-        Some(Kind::Nat64) => {
+        Some(AddressKind::Nat64) => {
             let after_48 = pair(fourth, (fifth << 8) | (sixth >> 8));
             let after_56 = pair((fourth << 8) | (fifth & 0xff), sixth);
             let after_64 = pair((fifth << 8) | (sixth >> 8), (sixth << 8) | (seventh >> 8));
             let forms = [pair(seventh, eighth), after_48, after_56, after_64];
-            forms.into_iter().filter(|form| special_v4(*form) != Some(Kind::Unspecified)).collect()
+            forms.into_iter().filter(|form| special_v4(*form) != Some(AddressKind::Unspecified)).collect()
         }
         _ => Vec::new(),
     }
@@ -198,15 +200,15 @@ pub fn carried(address: IpAddr) -> Vec<Ipv4Addr> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Special {
     /// What it is.
-    pub kind: Kind,
+    pub kind: AddressKind,
     /// A special address that it leads to.
-    pub carries: Option<(Ipv4Addr, Kind)>,
+    pub carries: Option<(Ipv4Addr, AddressKind)>,
 }
 
 impl Special {
     /// Of an address; `None` for an ordinary public one.
     #[must_use]
-    pub fn of(address: IpAddr) -> Option<Self> {
+    pub fn from_address(address: IpAddr) -> Option<Self> {
         let kind = special(address)?;
         let inner = carried(address).into_iter().filter_map(|inner| Some((inner, special_v4(inner)?)));
         // Where it can be read in several ways, the worst one is told.

@@ -8,96 +8,121 @@ fn address(text: &str) -> IpAddr {
 }
 
 /// Every range with its first and last address, and the neighbours outside where those are public.
-const EDGES: &[(&str, &str, &str, Option<Kind>)] = &[
-    ("this network", "0.0.0.0", "0.255.255.255", Some(Kind::Unspecified)),
+const EDGES: &[(&str, &str, &str, Option<AddressKind>)] = &[
+    ("this network", "0.0.0.0", "0.255.255.255", Some(AddressKind::Unspecified)),
     ("before private 10", "1.0.0.0", "9.255.255.255", None),
-    ("private 10", "10.0.0.0", "10.255.255.255", Some(Kind::Private)),
+    ("private 10", "10.0.0.0", "10.255.255.255", Some(AddressKind::Private)),
     ("after private 10", "11.0.0.0", "100.63.255.255", None),
-    ("shared", "100.64.0.0", "100.127.255.255", Some(Kind::Shared)),
-    ("alibaba metadata", "100.100.100.200", "100.100.100.200", Some(Kind::Metadata)),
-    ("beside alibaba metadata", "100.100.100.199", "100.100.100.201", Some(Kind::Shared)),
+    ("shared", "100.64.0.0", "100.127.255.255", Some(AddressKind::Shared)),
+    ("alibaba metadata", "100.100.100.200", "100.100.100.200", Some(AddressKind::Metadata)),
+    ("beside alibaba metadata", "100.100.100.199", "100.100.100.201", Some(AddressKind::Shared)),
     ("after shared", "100.128.0.0", "126.255.255.255", None),
-    ("loopback", "127.0.0.0", "127.255.255.255", Some(Kind::Loopback)),
+    ("loopback", "127.0.0.0", "127.255.255.255", Some(AddressKind::Loopback)),
     ("after loopback", "128.0.0.0", "168.63.129.15", None),
-    ("azure metadata", "168.63.129.16", "168.63.129.16", Some(Kind::Metadata)),
+    ("azure metadata", "168.63.129.16", "168.63.129.16", Some(AddressKind::Metadata)),
     ("after azure metadata", "168.63.129.17", "169.253.255.255", None),
-    ("link-local", "169.254.0.0", "169.254.255.255", Some(Kind::LinkLocal)),
-    ("metadata", "169.254.169.254", "169.254.169.254", Some(Kind::Metadata)),
-    ("beside metadata", "169.254.169.253", "169.254.169.255", Some(Kind::LinkLocal)),
-    ("tencent metadata", "169.254.0.23", "169.254.0.23", Some(Kind::Metadata)),
-    ("scaleway metadata", "169.254.42.42", "169.254.42.42", Some(Kind::Metadata)),
-    ("task metadata", "169.254.170.2", "169.254.170.2", Some(Kind::Metadata)),
-    ("pod metadata", "169.254.170.23", "169.254.170.23", Some(Kind::Metadata)),
+    ("link-local", "169.254.0.0", "169.254.255.255", Some(AddressKind::LinkLocal)),
+    ("metadata", "169.254.169.254", "169.254.169.254", Some(AddressKind::Metadata)),
+    ("beside metadata", "169.254.169.253", "169.254.169.255", Some(AddressKind::LinkLocal)),
+    ("tencent metadata", "169.254.0.23", "169.254.0.23", Some(AddressKind::Metadata)),
+    ("scaleway metadata", "169.254.42.42", "169.254.42.42", Some(AddressKind::Metadata)),
+    ("task metadata", "169.254.170.2", "169.254.170.2", Some(AddressKind::Metadata)),
+    ("pod metadata", "169.254.170.23", "169.254.170.23", Some(AddressKind::Metadata)),
     ("after link-local", "169.255.0.0", "172.15.255.255", None),
-    ("private 172", "172.16.0.0", "172.31.255.255", Some(Kind::Private)),
+    ("private 172", "172.16.0.0", "172.31.255.255", Some(AddressKind::Private)),
     ("after private 172", "172.32.0.0", "191.255.255.255", None),
-    ("protocols", "192.0.0.0", "192.0.0.255", Some(Kind::Protocol)),
-    ("oracle metadata", "192.0.0.192", "192.0.0.192", Some(Kind::Metadata)),
-    ("beside oracle metadata", "192.0.0.191", "192.0.0.193", Some(Kind::Protocol)),
+    ("protocols", "192.0.0.0", "192.0.0.255", Some(AddressKind::Protocol)),
+    ("oracle metadata", "192.0.0.192", "192.0.0.192", Some(AddressKind::Metadata)),
+    ("beside oracle metadata", "192.0.0.191", "192.0.0.193", Some(AddressKind::Protocol)),
     ("between", "192.0.1.0", "192.0.1.255", None),
-    ("documentation 1", "192.0.2.0", "192.0.2.255", Some(Kind::Documentation)),
+    ("documentation 1", "192.0.2.0", "192.0.2.255", Some(AddressKind::Documentation)),
     ("after documentation 1", "192.0.3.0", "192.88.98.255", None),
-    ("6to4 relays", "192.88.99.0", "192.88.99.255", Some(Kind::SixToFour)),
+    ("6to4 relays", "192.88.99.0", "192.88.99.255", Some(AddressKind::SixToFour)),
     ("after 6to4 relays", "192.88.100.0", "192.167.255.255", None),
-    ("private 192", "192.168.0.0", "192.168.255.255", Some(Kind::Private)),
+    ("private 192", "192.168.0.0", "192.168.255.255", Some(AddressKind::Private)),
     ("after private 192", "192.169.0.0", "198.17.255.255", None),
-    ("benchmarks", "198.18.0.0", "198.19.255.255", Some(Kind::Benchmark)),
+    ("benchmarks", "198.18.0.0", "198.19.255.255", Some(AddressKind::Benchmark)),
     ("after benchmarks", "198.20.0.0", "198.51.99.255", None),
-    ("documentation 2", "198.51.100.0", "198.51.100.255", Some(Kind::Documentation)),
+    ("documentation 2", "198.51.100.0", "198.51.100.255", Some(AddressKind::Documentation)),
     ("after documentation 2", "198.51.101.0", "203.0.112.255", None),
-    ("documentation 3", "203.0.113.0", "203.0.113.255", Some(Kind::Documentation)),
+    ("documentation 3", "203.0.113.0", "203.0.113.255", Some(AddressKind::Documentation)),
     ("after documentation 3", "203.0.114.0", "223.255.255.255", None),
-    ("multicast", "224.0.0.0", "239.255.255.255", Some(Kind::Multicast)),
-    ("reserved", "240.0.0.0", "255.255.255.254", Some(Kind::Reserved)),
-    ("broadcast", "255.255.255.255", "255.255.255.255", Some(Kind::Broadcast)),
-    ("unspecified", "::", "::", Some(Kind::Unspecified)),
-    ("loopback 6", "::1", "::1", Some(Kind::Loopback)),
-    ("compatible", "::2", "::255.255.255.255", Some(Kind::Compatible)),
-    ("after compatible", "::1:0:0", "::fffe:ffff:ffff", Some(Kind::Reserved)),
-    ("mapped", "::ffff:0.0.0.0", "::ffff:255.255.255.255", Some(Kind::Mapped)),
-    ("after mapped", "::1:0:0:0", "::fffe:ffff:ffff:ffff", Some(Kind::Reserved)),
-    ("translated", "::ffff:0:0.0.0.0", "::ffff:0:255.255.255.255", Some(Kind::Translated)),
-    ("after translated", "::ffff:1:0.0.0.0", "64:ff9a:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Reserved)),
-    ("nat64", "64:ff9b::", "64:ff9b::255.255.255.255", Some(Kind::Nat64)),
-    ("after nat64", "64:ff9b::1:0:0", "64:ff9b:0:ffff:ffff:ffff:ffff:ffff", Some(Kind::Reserved)),
-    ("local nat64", "64:ff9b:1::", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff", Some(Kind::Nat64)),
-    ("after local nat64", "64:ff9b:2::", "ff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Reserved)),
-    ("discard", "100::", "100::ffff:ffff:ffff:ffff", Some(Kind::Reserved)),
-    ("below unicast", "1fff::", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Reserved)),
+    ("multicast", "224.0.0.0", "239.255.255.255", Some(AddressKind::Multicast)),
+    ("reserved", "240.0.0.0", "255.255.255.254", Some(AddressKind::Reserved)),
+    ("broadcast", "255.255.255.255", "255.255.255.255", Some(AddressKind::Broadcast)),
+    ("unspecified", "::", "::", Some(AddressKind::Unspecified)),
+    ("loopback 6", "::1", "::1", Some(AddressKind::Loopback)),
+    ("compatible", "::2", "::255.255.255.255", Some(AddressKind::Compatible)),
+    ("after compatible", "::1:0:0", "::fffe:ffff:ffff", Some(AddressKind::Reserved)),
+    ("mapped", "::ffff:0.0.0.0", "::ffff:255.255.255.255", Some(AddressKind::Mapped)),
+    ("after mapped", "::1:0:0:0", "::fffe:ffff:ffff:ffff", Some(AddressKind::Reserved)),
+    ("translated", "::ffff:0:0.0.0.0", "::ffff:0:255.255.255.255", Some(AddressKind::Translated)),
+    (
+        "after translated",
+        "::ffff:1:0.0.0.0",
+        "64:ff9a:ffff:ffff:ffff:ffff:ffff:ffff",
+        Some(AddressKind::Reserved),
+    ),
+    ("nat64", "64:ff9b::", "64:ff9b::255.255.255.255", Some(AddressKind::Nat64)),
+    ("after nat64", "64:ff9b::1:0:0", "64:ff9b:0:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::Reserved)),
+    ("local nat64", "64:ff9b:1::", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::Nat64)),
+    (
+        "after local nat64",
+        "64:ff9b:2::",
+        "ff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+        Some(AddressKind::Reserved),
+    ),
+    ("discard", "100::", "100::ffff:ffff:ffff:ffff", Some(AddressKind::Reserved)),
+    ("below unicast", "1fff::", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::Reserved)),
     ("unicast", "2000::", "2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff", None),
-    ("teredo", "2001::", "2001:0:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Teredo)),
-    ("protocols 6", "2001:1::", "2001:1:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Protocol)),
-    ("benchmarks 6", "2001:2::", "2001:2:0:ffff:ffff:ffff:ffff:ffff", Some(Kind::Benchmark)),
-    ("rest of protocols 6", "2001:2:1::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Protocol)),
-    ("orchid", "2001:10::", "2001:2f:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Protocol)),
+    ("teredo", "2001::", "2001:0:ffff:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::Teredo)),
+    ("protocols 6", "2001:1::", "2001:1:ffff:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::Protocol)),
+    ("benchmarks 6", "2001:2::", "2001:2:0:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::Benchmark)),
+    (
+        "rest of protocols 6",
+        "2001:2:1::",
+        "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff",
+        Some(AddressKind::Protocol),
+    ),
+    ("orchid", "2001:10::", "2001:2f:ffff:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::Protocol)),
     ("after protocols 6", "2001:200::", "2001:db7:ffff:ffff:ffff:ffff:ffff:ffff", None),
-    ("documentation 6", "2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Documentation)),
+    (
+        "documentation 6",
+        "2001:db8::",
+        "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff",
+        Some(AddressKind::Documentation),
+    ),
     ("after documentation 6", "2001:db9::", "2001:ffff:ffff:ffff:ffff:ffff:ffff:ffff", None),
-    ("6to4", "2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::SixToFour)),
+    ("6to4", "2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::SixToFour)),
     ("after 6to4", "2003::", "3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff", None),
-    ("documentation 7", "3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Documentation)),
+    ("documentation 7", "3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::Documentation)),
     ("after documentation 7", "3fff:1000::", "3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", None),
-    ("above unicast", "4000::", "fbff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Reserved)),
-    ("segment routing", "5f00::", "5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Reserved)),
-    ("unique local", "fc00::", "fd00:ec1:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::UniqueLocal)),
-    ("oracle metadata 6", "fd00:c1::a9fe:a9fe", "fd00:c1::a9fe:a9fe", Some(Kind::Metadata)),
-    ("beside oracle metadata 6", "fd00:c1::a9fe:a9fd", "fd00:c1::a9fe:a9ff", Some(Kind::UniqueLocal)),
-    ("scaleway metadata 6", "fd00:42::42", "fd00:42::42", Some(Kind::Metadata)),
-    ("openstack metadata 6", "fe80::a9fe:a9fe", "fe80::a9fe:a9fe", Some(Kind::Metadata)),
-    ("amazon metadata", "fd00:ec2::", "fd00:ec2:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Metadata)),
-    ("after amazon metadata", "fd00:ec3::", "fd20:ce::253", Some(Kind::UniqueLocal)),
-    ("google metadata", "fd20:ce::254", "fd20:ce::254", Some(Kind::Metadata)),
-    ("more unique local", "fd20:ce::255", "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::UniqueLocal)),
-    ("below link-local", "fe00::", "fe7f:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Reserved)),
-    ("link-local 6", "fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::LinkLocal)),
-    ("site-local", "fec0::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::SiteLocal)),
-    ("multicast 6", "ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(Kind::Multicast)),
-    ("isatap", "2a00:1450::5efe:0.0.0.0", "2a00:1450::5efe:255.255.255.255", Some(Kind::Isatap)),
+    ("above unicast", "4000::", "fbff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::Reserved)),
+    ("segment routing", "5f00::", "5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::Reserved)),
+    ("unique local", "fc00::", "fd00:ec1:ffff:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::UniqueLocal)),
+    ("oracle metadata 6", "fd00:c1::a9fe:a9fe", "fd00:c1::a9fe:a9fe", Some(AddressKind::Metadata)),
+    ("beside oracle metadata 6", "fd00:c1::a9fe:a9fd", "fd00:c1::a9fe:a9ff", Some(AddressKind::UniqueLocal)),
+    ("scaleway metadata 6", "fd00:42::42", "fd00:42::42", Some(AddressKind::Metadata)),
+    ("openstack metadata 6", "fe80::a9fe:a9fe", "fe80::a9fe:a9fe", Some(AddressKind::Metadata)),
+    ("amazon metadata", "fd00:ec2::", "fd00:ec2:ffff:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::Metadata)),
+    ("after amazon metadata", "fd00:ec3::", "fd20:ce::253", Some(AddressKind::UniqueLocal)),
+    ("google metadata", "fd20:ce::254", "fd20:ce::254", Some(AddressKind::Metadata)),
+    (
+        "more unique local",
+        "fd20:ce::255",
+        "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+        Some(AddressKind::UniqueLocal),
+    ),
+    ("below link-local", "fe00::", "fe7f:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::Reserved)),
+    ("link-local 6", "fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::LinkLocal)),
+    ("site-local", "fec0::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::SiteLocal)),
+    ("multicast 6", "ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some(AddressKind::Multicast)),
+    ("isatap", "2a00:1450::5efe:0.0.0.0", "2a00:1450::5efe:255.255.255.255", Some(AddressKind::Isatap)),
     (
         "isatap, unique",
         "2a00:1450::200:5efe:0.0.0.0",
         "2a00:1450::200:5efe:255.255.255.255",
-        Some(Kind::Isatap),
+        Some(AddressKind::Isatap),
     ),
     ("before isatap", "2a00:1450::", "2a00:1450::5efd:ffff:ffff", None),
     ("after isatap", "2a00:1450::5eff:0:0", "2a00:1450::1ff:ffff:ffff:ffff", None),
@@ -141,7 +166,7 @@ fn ordinary_hosts_are_public() {
         "2a03:2880:f12f:83:face:b00c:0:25de",
         "2400:cb00:2048:1::c629:d7a2",
     ] {
-        assert_eq!(Special::of(address(text)), None, "{text}");
+        assert_eq!(Special::from_address(address(text)), None, "{text}");
     }
 }
 
@@ -161,12 +186,12 @@ fn what_an_address_carries_is_told() {
         ("2001:0:808:808::f5ff:fffe", "10.0.0.1"),
         ("2a00:1450::5efe:192.168.1.1", "192.168.1.1"),
     ] {
-        let found = Special::of(address(text)).unwrap().carries.map(|(inner, _)| inner.to_string());
+        let found = Special::from_address(address(text)).unwrap().carries.map(|(inner, _)| inner.to_string());
         assert_eq!(found.as_deref(), Some(carries), "{text}");
     }
-    let told = Special::of(address("64:ff9b::7f00:1")).unwrap().to_string();
+    let told = Special::from_address(address("64:ff9b::7f00:1")).unwrap().to_string();
     assert_eq!(told, "a NAT64 address that leads to `127.0.0.1`, a loopback address");
-    assert_eq!(Special::of(address("64:ff9b::8.8.8.8")).unwrap().to_string(), "a NAT64 address");
+    assert_eq!(Special::from_address(address("64:ff9b::8.8.8.8")).unwrap().to_string(), "a NAT64 address");
 }
 
 /// All the ways to put an IPv4 address into an IPv6 one.
@@ -217,9 +242,10 @@ fn no_embedding_passes_for_public() {
         }
         let inner = Ipv4Addr::from(inner);
         for outer in embeddings(inner, noise()) {
-            assert!(Special::of(outer.into()).is_some(), "{outer} with {inner}");
-            let is_plain = matches!(special_v6(outer), Some(Kind::Loopback | Kind::Unspecified));
-            if special_v4(inner).is_some_and(|kind| kind != Kind::Unspecified) && !is_plain {
+            assert!(Special::from_address(outer.into()).is_some(), "{outer} with {inner}");
+            let is_plain =
+                matches!(special_v6(outer), Some(AddressKind::Loopback | AddressKind::Unspecified));
+            if special_v4(inner).is_some_and(|kind| kind != AddressKind::Unspecified) && !is_plain {
                 assert!(carried(outer.into()).contains(&inner), "{outer} with {inner}");
             }
         }

@@ -11,7 +11,7 @@ use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt};
 
-use super::error::{Measure, NetError};
+use super::error::{NetError, SizeMeasure};
 use super::flow::Flow;
 
 /// What is decoded at a time.
@@ -29,12 +29,12 @@ pub(super) const ACCEPTED: &str = "gzip, deflate, br, zstd";
 /// A body that is being received. Dropping it ends the connection.
 pub struct Body {
     host: Arc<str>,
-    source: Source,
+    source: BodySource,
     decoded: u64,
     limit: u64,
 }
 
-enum Source {
+enum BodySource {
     Plain(Flow),
     Brotli(Flow),
     Decoder(Pin<Box<dyn AsyncRead + Send + Sync>>),
@@ -53,20 +53,20 @@ impl Body {
         let is_empty = flow.announced() == Some(0);
         let source = match coding.as_str() {
             "" | "identity" if !several => {
-                return Ok(Self { host, source: Source::Plain(flow), decoded: 0, limit });
+                return Ok(Self { host, source: BodySource::Plain(flow), decoded: 0, limit });
             }
             // Nothing is the same in every encoding.
             _ if is_empty => return Ok(Self::none(host)),
             "gzip" | "x-gzip" if !several => {
                 let mut decoder = GzipDecoder::new(flow);
                 decoder.multiple_members(true);
-                Source::Decoder(Box::pin(decoder))
+                BodySource::Decoder(Box::pin(decoder))
             }
-            "deflate" if !several => Source::Decoder(Box::pin(ZlibDecoder::new(flow))),
-            "br" if !several => Source::Brotli(flow),
+            "deflate" if !several => BodySource::Decoder(Box::pin(ZlibDecoder::new(flow))),
+            "br" if !several => BodySource::Brotli(flow),
             "zstd" if !several => {
                 let window = [DParameter::window_log_max(ZSTD_WINDOW)];
-                Source::Decoder(Box::pin(ZstdDecoder::with_params(flow, &window)))
+                BodySource::Decoder(Box::pin(ZstdDecoder::with_params(flow, &window)))
             }
             other => {
                 let shown: String = other.chars().take(40).collect();
@@ -81,7 +81,7 @@ impl Body {
 
     /// Of a response that has none, whatever its headers say.
     pub(super) fn none(host: Arc<str>) -> Self {
-        Self { host, source: Source::Over, decoded: 0, limit: 0 }
+        Self { host, source: BodySource::Over, decoded: 0, limit: 0 }
     }
 
     /// The next piece; `None` at the end. Can be dropped while it waits: nothing is lost.
@@ -89,20 +89,20 @@ impl Body {
         let piece = match self.piece().await {
             Ok(Some(piece)) => self.count(piece),
             Ok(None) => {
-                self.source = Source::Over;
+                self.source = BodySource::Over;
                 return Ok(None);
             }
             Err(error) => Err(error),
         };
         // What failed once goes on failing: somebody who asks again must not take it for the end.
-        piece.map(Some).inspect_err(|error| self.source = Source::Failed(error.clone()))
+        piece.map(Some).inspect_err(|error| self.source = BodySource::Failed(error.clone()))
     }
 
     /// All of it, if it is no larger than `most` and the limits of the client.
     pub async fn bytes_up_to(mut self, most: u64) -> Result<Bytes, NetError> {
         let (what, limit) = match &self.source {
-            Source::Plain(flow) => (Measure::Wire, most.min(self.limit).min(flow.limit())),
-            _ => (Measure::Decoded, most),
+            BodySource::Plain(flow) => (SizeMeasure::Wire, most.min(self.limit).min(flow.limit())),
+            _ => (SizeMeasure::Decoded, most),
         };
         let host = Arc::clone(&self.host);
         let too_large = |announced| NetError::TooLarge { host: host.to_string(), what, limit, announced };
@@ -122,8 +122,8 @@ impl Body {
     /// How much is certain to come if nothing breaks; 0 where nobody knows.
     fn announced(&self) -> u64 {
         match &self.source {
-            Source::Plain(flow) => flow.announced().unwrap_or(0),
-            Source::Brotli(_) | Source::Decoder(_) | Source::Over | Source::Failed(_) => 0,
+            BodySource::Plain(flow) => flow.announced().unwrap_or(0),
+            BodySource::Brotli(_) | BodySource::Decoder(_) | BodySource::Over | BodySource::Failed(_) => 0,
         }
     }
 
@@ -150,27 +150,27 @@ impl Body {
     }
 
     async fn piece(&mut self) -> Result<Option<Bytes>, NetError> {
-        if let Source::Brotli(flow) = &mut self.source {
+        if let BodySource::Brotli(flow) = &mut self.source {
             let first =
                 flow.fill_buf().await.map_err(|error| undecodable(&self.host, error))?.first().copied();
             if first.is_some_and(|first| first & 0x7f == BROTLI_LARGE_WINDOW) {
                 let why = "it asks for more memory than brotli on the web may".to_owned();
                 return Err(NetError::Encoding { host: self.host.to_string(), why });
             }
-            if let Source::Brotli(flow) = std::mem::replace(&mut self.source, Source::Over) {
-                self.source = Source::Decoder(Box::pin(BrotliDecoder::new(flow)));
+            if let BodySource::Brotli(flow) = std::mem::replace(&mut self.source, BodySource::Over) {
+                self.source = BodySource::Decoder(Box::pin(BrotliDecoder::new(flow)));
             }
         }
         match &mut self.source {
-            Source::Plain(flow) => flow.next().await.transpose(),
-            Source::Decoder(decoder) => {
+            BodySource::Plain(flow) => flow.next().await.transpose(),
+            BodySource::Decoder(decoder) => {
                 let mut piece = BytesMut::with_capacity(PIECE);
                 let amount =
                     decoder.read_buf(&mut piece).await.map_err(|error| undecodable(&self.host, error))?;
                 Ok((amount > 0).then(|| piece.freeze()))
             }
-            Source::Failed(error) => Err(error.clone()),
-            Source::Brotli(_) | Source::Over => Ok(None),
+            BodySource::Failed(error) => Err(error.clone()),
+            BodySource::Brotli(_) | BodySource::Over => Ok(None),
         }
     }
 
@@ -180,7 +180,7 @@ impl Body {
             return Ok(piece);
         }
         let (host, limit) = (self.host.to_string(), self.limit);
-        Err(NetError::TooLarge { host, what: Measure::Decoded, limit, announced: None })
+        Err(NetError::TooLarge { host, what: SizeMeasure::Decoded, limit, announced: None })
     }
 }
 

@@ -16,16 +16,16 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::allowance::Allowance;
 use super::body::{ACCEPTED, Body};
-use super::error::{NetError, Wait, inside};
+use super::connector::EgressConnector;
+use super::egress_policy::{EgressPolicy, HttpLimits};
+use super::error::{NetError, TimeoutKind, inside};
 use super::flow::{Deadline, Flow};
-use super::gate::Gate;
-use super::reach::{Limits, Reach};
 use super::redirect::{Hop, location};
 use super::request::{Follows, Request};
-use super::resolve::{Pending, Resolve, SystemResolver};
+use super::resolve::{BoxFuture, Resolve, SystemResolver};
 use super::response::Response;
 use super::target::Target;
-use super::wire::Peer;
+use super::transport::Peer;
 
 /// How Toolroom introduces itself.
 const NAME: &str = concat!("toolroom/", env!("CARGO_PKG_VERSION"));
@@ -50,21 +50,21 @@ const WINDOW: u32 = 512 * 1024;
 /// over it, so that none of them ever opens a connection.
 pub trait Http: Send + Sync {
     /// Sends a request and returns once the headers of the response are there.
-    fn send(&self, request: Request) -> Pending<'_, Result<Response, NetError>>;
+    fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, NetError>>;
 }
 
-/// The only HTTP client. A clone is the same client; another [`Reach`] is another client with connections of its
+/// The only HTTP client. A clone is the same client; another [`EgressPolicy`] is another client with connections of its
 /// own, so that none that was made under one policy is used under another.
 #[derive(Clone)]
 pub struct Client {
-    reach: Arc<Reach>,
-    pool: Arc<Pool<Gate, Full<Bytes>>>,
+    reach: Arc<EgressPolicy>,
+    pool: Arc<Pool<EgressConnector, Full<Bytes>>>,
 }
 
 impl Client {
     /// A client over the system's resolver. Opens nothing yet.
     #[must_use]
-    pub fn new(reach: Reach) -> Self {
+    pub fn new(reach: EgressPolicy) -> Self {
         Self::with_resolver(reach, Arc::new(SystemResolver::default()))
     }
 
@@ -74,7 +74,7 @@ impl Client {
         clippy::disallowed_methods,
         reason = "this is the door: the one pool of connections, over the gate"
     )]
-    pub fn with_resolver(mut reach: Reach, resolver: Arc<dyn Resolve>) -> Self {
+    pub fn with_resolver(mut reach: EgressPolicy, resolver: Arc<dyn Resolve>) -> Self {
         reach.limits = reach.limits.sane();
         let reach = Arc::new(reach);
         let limits = &reach.limits;
@@ -90,7 +90,7 @@ impl Client {
             .http2_max_header_list_size(limits.header_bytes)
             .http2_initial_stream_window_size(WINDOW)
             .http2_initial_connection_window_size(4 * WINDOW)
-            .build(Gate::new(Arc::clone(&reach), resolver));
+            .build(EgressConnector::new(Arc::clone(&reach), resolver));
         Self { reach, pool: Arc::new(pool) }
     }
 
@@ -155,10 +155,10 @@ impl Client {
                 biased;
                 answer = &mut sent => answer,
                 allowance = connected(&mut connection) => {
-                    let Limits { idle: limit, header_bytes, .. } = self.reach.limits;
+                    let HttpLimits { idle: limit, header_bytes, .. } = self.reach.limits;
                     let before_head = u64::from(header_bytes).saturating_mul(BEFORE_HEAD);
                     allowance.iter().for_each(|allowance| allowance.begin(before_head));
-                    let silent = |_| NetError::Timeout { host: host(), wait: Wait::Idle, limit };
+                    let silent = |_| NetError::Timeout { host: host(), wait: TimeoutKind::Idle, limit };
                     let answer = timeout(limit, sent).await.map_err(silent)?;
                     allowance.iter().for_each(|allowance| allowance.end(before_head));
                     answer
@@ -169,7 +169,7 @@ impl Client {
         match deadline {
             None => answer.await,
             Some(Deadline { at, after: limit }) => {
-                let late = |_| NetError::Timeout { host: host(), wait: Wait::Total, limit };
+                let late = |_| NetError::Timeout { host: host(), wait: TimeoutKind::Total, limit };
                 timeout_at(at, answer).await.map_err(late)?
             }
         }
@@ -218,13 +218,13 @@ impl Client {
     }
 
     fn too_many_headers(&self, host: &str) -> NetError {
-        let Limits { headers: count, header_bytes: bytes, .. } = self.reach.limits;
+        let HttpLimits { headers: count, header_bytes: bytes, .. } = self.reach.limits;
         NetError::TooManyHeaders { host: host.to_owned(), count, bytes }
     }
 }
 
 impl Http for Client {
-    fn send(&self, request: Request) -> Pending<'_, Result<Response, NetError>> {
+    fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, NetError>> {
         Box::pin(Self::send(self, request))
     }
 }

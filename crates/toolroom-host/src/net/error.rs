@@ -37,7 +37,7 @@ pub enum NetError {
         /// Its host, with the port if that is not the usual one.
         host: String,
         /// The rule.
-        refusal: Refusal,
+        refusal: DestinationRefusal,
     },
     /// The name has no address.
     #[error(
@@ -74,7 +74,7 @@ pub enum NetError {
         /// Its host.
         host: String,
         /// What was waited for.
-        wait: Wait,
+        wait: TimeoutKind,
         /// For how long.
         limit: Duration,
     },
@@ -84,7 +84,7 @@ pub enum NetError {
         /// Its host.
         host: String,
         /// What there is too much of.
-        what: Measure,
+        what: SizeMeasure,
         /// How much there may be.
         limit: u64,
         /// How much there would be, if the server said so and nothing of it was received.
@@ -183,7 +183,7 @@ impl NetError {
     }
 }
 
-fn too_large_text(announced: &Option<u64>, what: &Measure, limit: &u64) -> String {
+fn too_large_text(announced: &Option<u64>, what: &SizeMeasure, limit: &u64) -> String {
     match announced {
         Some(announced) => format!("announces {announced} bytes, more than the {limit} allowed"),
         None => format!("is too large: {what} is limited to {limit}"),
@@ -205,7 +205,7 @@ pub(super) fn inside<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -
 /// Which rule refuses a destination.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum DestinationRefusal {
     /// It is, or one of its addresses is, special.
     #[error("{}", address_text(.address, .special, .name.as_deref()))]
     Address {
@@ -320,7 +320,7 @@ pub enum UrlProblem {
 /// What was waited for in vain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
-pub enum Wait {
+pub enum TimeoutKind {
     /// The name, the connection and its handshake.
     #[error("no connection")]
     Connect,
@@ -335,7 +335,7 @@ pub enum Wait {
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
-pub enum Measure {
+pub enum SizeMeasure {
     /// Bytes as they travel.
     #[error("the body on the wire, in bytes,")]
     Wire,

@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use tokio::io::{AsyncBufRead, AsyncRead, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::error::{Measure, NetError, Wait};
+use super::error::{NetError, SizeMeasure, TimeoutKind};
 
 /// When everything has to be done.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +77,7 @@ impl Flow {
             if let Some(deadline) = self.deadline
                 && Instant::now() >= deadline.at
             {
-                return Poll::Ready(Some(Err(self.late(Wait::Total, deadline.after))));
+                return Poll::Ready(Some(Err(self.late(TimeoutKind::Total, deadline.after))));
             }
             return Poll::Ready(match frame {
                 None => None,
@@ -97,7 +97,7 @@ impl Flow {
             return Ok(bytes);
         }
         let host = self.host.to_string();
-        Err(NetError::TooLarge { host, what: Measure::Wire, limit: self.limit, announced: None })
+        Err(NetError::TooLarge { host, what: SizeMeasure::Wire, limit: self.limit, announced: None })
     }
 
     fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<NetError> {
@@ -111,12 +111,12 @@ impl Flow {
         }
         ready!(alarm.as_mut().poll(cx));
         Poll::Ready(match total {
-            Some(deadline) => self.late(Wait::Total, deadline.after),
-            None => self.late(Wait::Idle, self.idle),
+            Some(deadline) => self.late(TimeoutKind::Total, deadline.after),
+            None => self.late(TimeoutKind::Idle, self.idle),
         })
     }
 
-    fn late(&self, wait: Wait, limit: Duration) -> NetError {
+    fn late(&self, wait: TimeoutKind, limit: Duration) -> NetError {
         NetError::Timeout { host: self.host.to_string(), wait, limit }
     }
 }

@@ -16,11 +16,11 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use url::Url;
 
+use super::connector::EgressConnector;
+use super::egress_policy::EgressPolicy;
+use super::egress_rule::EgressRule;
 use super::error::NetError;
-use super::gate::Gate;
-use super::opening::Opening;
-use super::place::Place;
-use super::reach::Reach;
+use super::host_port::HostPort;
 use super::resolve::{Resolve, SystemResolver};
 use crate::work_folder::WorkFolder;
 
@@ -54,12 +54,12 @@ struct Rules {
 
 #[derive(Clone)]
 struct Hosts {
-    allowed: Vec<Opening>,
-    gate: Gate,
+    allowed: Vec<EgressRule>,
+    gate: EgressConnector,
 }
 
 /// Why a program is not connected.
-enum Turned {
+enum ProxyRejection {
     /// It is not understood.
     Unread,
     /// The host is not in the list.
@@ -71,13 +71,13 @@ enum Turned {
 impl Proxy {
     /// Opens one that leads to these hosts. One that is named with its port may be anywhere; the others have to be in the
     /// public internet and are spoken to on the usual ports.
-    pub fn open(hosts: &[Opening]) -> io::Result<Self> {
+    pub fn open(hosts: &[EgressRule]) -> io::Result<Self> {
         Self::with_resolver(hosts, Arc::new(SystemResolver::default()))
     }
 
     /// The same, with names looked up elsewhere.
     #[expect(clippy::disallowed_types, reason = "this is the door: confined programs come in here")]
-    pub fn with_resolver(hosts: &[Opening], resolver: Arc<dyn Resolve>) -> io::Result<Self> {
+    pub fn with_resolver(hosts: &[EgressRule], resolver: Arc<dyn Resolve>) -> io::Result<Self> {
         let hosts = Hosts::of(hosts.to_vec(), Arc::clone(&resolver));
         let rules = Rules { hosts: Arc::new(Mutex::new(hosts)), resolver };
         // The path of a socket must be short, so it is not among our data.
@@ -89,7 +89,7 @@ impl Proxy {
     }
 
     /// Leads to this host as well, from now on.
-    pub(super) fn lead_to(&self, host: Opening) {
+    pub(super) fn lead_to(&self, host: EgressRule) {
         let mut hosts = self.rules.hosts();
         let mut allowed = hosts.allowed.clone();
         allowed.push(host);
@@ -97,7 +97,7 @@ impl Proxy {
     }
 
     /// Whether it leads there, if the gate lets it.
-    pub(super) fn leads_to(&self, host: &Opening) -> bool {
+    pub(super) fn leads_to(&self, host: &EgressRule) -> bool {
         self.rules.hosts().allowed.contains(host)
     }
 
@@ -136,9 +136,9 @@ async fn serve(listener: tokio::net::UnixListener, rules: Rules) {
 }
 
 impl Hosts {
-    fn of(allowed: Vec<Opening>, resolver: Arc<dyn Resolve>) -> Self {
-        let reach = Reach::public().open(allowed.iter().filter(|host| host.has_port()).cloned());
-        Self { allowed, gate: Gate::new(Arc::new(reach), resolver) }
+    fn of(allowed: Vec<EgressRule>, resolver: Arc<dyn Resolve>) -> Self {
+        let reach = EgressPolicy::public().open(allowed.iter().filter(|host| host.has_port()).cloned());
+        Self { allowed, gate: EgressConnector::new(Arc::new(reach), resolver) }
     }
 }
 
@@ -157,15 +157,15 @@ impl Rules {
         let Ok(head) = tokio::time::timeout(HEAD, read_head(&mut program)).await else { return Ok(()) };
         let (head, rest) = head?;
         let Some((place, onward)) = wanted(&head) else {
-            return turn_away(&mut program, &Turned::Unread).await;
+            return turn_away(&mut program, &ProxyRejection::Unread).await;
         };
         let Hosts { allowed, gate } = self.hosts().clone();
         if !allowed.iter().any(|host| host.names(&place)) {
-            return turn_away(&mut program, &Turned::NotAllowed(place.to_string())).await;
+            return turn_away(&mut program, &ProxyRejection::NotAllowed(place.to_string())).await;
         }
         let mut server = match gate.tunnel(&place).await {
             Ok(server) => server,
-            Err(error) => return turn_away(&mut program, &Turned::Refused(error)).await,
+            Err(error) => return turn_away(&mut program, &ProxyRejection::Refused(error)).await,
         };
         match onward {
             Some(request) => server.write_all(request.as_bytes()).await?,
@@ -176,16 +176,16 @@ impl Rules {
     }
 }
 
-async fn turn_away(program: &mut UnixStream, turned: &Turned) -> io::Result<()> {
+async fn turn_away(program: &mut UnixStream, turned: &ProxyRejection) -> io::Result<()> {
     let (status, text) = match turned {
-        Turned::Unread => {
+        ProxyRejection::Unread => {
             ("400 Bad Request", "this proxy takes `CONNECT host:port` and whole URLs".to_owned())
         }
-        Turned::NotAllowed(place) => {
+        ProxyRejection::NotAllowed(place) => {
             ("403 Forbidden", format!("`{place}` is not among the hosts that this sandbox may reach"))
         }
-        Turned::Refused(error @ NetError::Refused { .. }) => ("403 Forbidden", error.to_string()),
-        Turned::Refused(error) => ("502 Bad Gateway", error.to_string()),
+        ProxyRejection::Refused(error @ NetError::Refused { .. }) => ("403 Forbidden", error.to_string()),
+        ProxyRejection::Refused(error) => ("502 Bad Gateway", error.to_string()),
     };
     let length = text.len() + 1;
     let answer = format!(
@@ -215,7 +215,7 @@ async fn read_head(program: &mut UnixStream) -> io::Result<(String, Vec<u8>)> {
 }
 
 /// Where a request wants to go; and, unless it asks for a connection, what is to be said there.
-fn wanted(head: &str) -> Option<(Place, Option<String>)> {
+fn wanted(head: &str) -> Option<(HostPort, Option<String>)> {
     let (line, headers) = head.split_once("\r\n")?;
     let mut words = line.split(' ');
     let (method, target, version) = (words.next()?, words.next()?, words.next()?);
@@ -224,10 +224,10 @@ fn wanted(head: &str) -> Option<(Place, Option<String>)> {
     }
     if method == "CONNECT" {
         let (host, port) = target.rsplit_once(':')?;
-        return Some((Place::new(&url::Host::parse(host).ok()?, port.parse().ok()?).ok()?, None));
+        return Some((HostPort::new(&url::Host::parse(host).ok()?, port.parse().ok()?).ok()?, None));
     }
     let url = Url::parse(target).ok().filter(|url| url.scheme() == "http")?;
-    let place = Place::new(&url.host()?, url.port_or_known_default()?).ok()?;
+    let place = HostPort::new(&url.host()?, url.port_or_known_default()?).ok()?;
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
     // One request for each connection: the next one may be meant for somebody else.
     let is_ours = |header: &&str| {

@@ -5,8 +5,8 @@ use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LOCATION, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, Method, StatusCode};
 
-use super::error::{NetError, Refusal};
-use super::reach::Reach;
+use super::egress_policy::EgressPolicy;
+use super::error::{DestinationRefusal, NetError};
 use super::target::Target;
 
 /// The headers of a caller that another origin may see. Whatever is not here may be a credential: many services take
@@ -45,12 +45,17 @@ pub(super) fn location(status: StatusCode, headers: &HeaderMap) -> Option<String
 
 impl Hop {
     /// The request that follows a redirect, judged anew.
-    pub(super) fn follow(self, status: StatusCode, location: &str, reach: &Reach) -> Result<Self, NetError> {
+    pub(super) fn follow(
+        self,
+        status: StatusCode,
+        location: &str,
+        reach: &EgressPolicy,
+    ) -> Result<Self, NetError> {
         let target = self.target.follow(location, reach)?;
         let Self { target: from, mut method, mut headers, mut body } = self;
         let refused = |refusal| Err(NetError::Refused { host: from.place().to_string(), refusal });
         if reach.stays_at_origin && !target.has_origin_of(&from) {
-            return refused(Refusal::OtherOrigin);
+            return refused(DestinationRefusal::OtherOrigin);
         }
         if becomes_get(status, &method) {
             method = Method::GET;
@@ -65,7 +70,7 @@ impl Hop {
         // Browsers go from https to http, and so does a page that is merely read: credentials stay behind as it is
         // another origin. What somebody entrusted to an encrypted connection stays behind as well.
         if from.is_secure() && !target.is_secure() && !body.is_empty() {
-            return refused(Refusal::Downgrade);
+            return refused(DestinationRefusal::Downgrade);
         }
         Ok(Self { target, method, headers, body })
     }

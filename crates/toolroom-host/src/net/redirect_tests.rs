@@ -16,11 +16,16 @@ fn hop(url: &str, method: Method) -> Hop {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    Hop { target: Target::judge(url, &Reach::public()).unwrap(), method, headers, body: Bytes::from("body") }
+    Hop {
+        target: Target::judge(url, &EgressPolicy::public()).unwrap(),
+        method,
+        headers,
+        body: Bytes::from("body"),
+    }
 }
 
 fn follow(hop: Hop, status: u16, location: &str) -> Result<Hop, NetError> {
-    hop.follow(StatusCode::from_u16(status).unwrap(), location, &Reach::public())
+    hop.follow(StatusCode::from_u16(status).unwrap(), location, &EgressPolicy::public())
 }
 
 #[test]
@@ -74,14 +79,14 @@ fn a_header_marked_as_secret_stays_even_if_it_is_harmless() {
 fn from_https_to_http_no_body_goes_along() {
     let post = || hop("https://example.com/", Method::POST);
     let error = follow(post(), 307, "http://example.com/").unwrap_err();
-    assert!(matches!(error, NetError::Refused { refusal: Refusal::Downgrade, .. }), "{error}");
+    assert!(matches!(error, NetError::Refused { refusal: DestinationRefusal::Downgrade, .. }), "{error}");
     assert!(follow(post(), 302, "http://example.com/").is_ok());
     assert!(follow(post(), 307, "https://example.net/").is_ok());
 }
 
 #[test]
 fn a_client_of_one_origin_does_not_leave_it() {
-    let reach = Reach::public().within_origin();
+    let reach = EgressPolicy::public().within_origin();
     let go = |to: &str| {
         hop("https://example.com/a", Method::POST).follow(StatusCode::TEMPORARY_REDIRECT, to, &reach)
     };
@@ -89,7 +94,10 @@ fn a_client_of_one_origin_does_not_leave_it() {
     for to in ["https://example.net/", "https://example.com:8443/", "http://example.com/", "//x.example.com/"]
     {
         let error = go(to).unwrap_err();
-        assert!(matches!(error, NetError::Refused { refusal: Refusal::OtherOrigin, .. }), "{to}: {error}");
+        assert!(
+            matches!(error, NetError::Refused { refusal: DestinationRefusal::OtherOrigin, .. }),
+            "{to}: {error}"
+        );
     }
 }
 

@@ -16,12 +16,12 @@ const AT_ONCE: usize = 32;
 static PLACES: Semaphore = Semaphore::const_new(4 * AT_ONCE);
 
 /// A future behind a port.
-pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Finds the addresses of a name. What it finds is judged by whoever asks.
 pub trait Resolve: Send + Sync {
     /// All addresses, best first.
-    fn resolve(&self, name: &str) -> Pending<'_, io::Result<Vec<IpAddr>>>;
+    fn resolve(&self, name: &str) -> BoxFuture<'_, io::Result<Vec<IpAddr>>>;
 }
 
 /// What the machine would find: its hosts file, its name servers, in the order it is set up for.
@@ -37,7 +37,7 @@ impl Default for SystemResolver {
 }
 
 impl Resolve for SystemResolver {
-    fn resolve(&self, name: &str) -> Pending<'_, io::Result<Vec<IpAddr>>> {
+    fn resolve(&self, name: &str) -> BoxFuture<'_, io::Result<Vec<IpAddr>>> {
         let name = name.to_owned();
         Box::pin(async move {
             let own = Arc::clone(&self.places).acquire_owned().await.map_err(io::Error::other)?;

@@ -5,9 +5,9 @@ use std::fmt;
 use http::Uri;
 use url::Url;
 
+use super::egress_policy::EgressPolicy;
 use super::error::{NetError, UrlProblem};
-use super::place::Place;
-use super::reach::Reach;
+use super::host_port::HostPort;
 
 /// Longer ones are refused; what servers take ends far below.
 const MAX_LENGTH: usize = 16 * 1024;
@@ -22,24 +22,24 @@ const MAX_TOLD: usize = 80;
 pub struct Target {
     url: Url,
     uri: Uri,
-    place: Place,
+    place: HostPort,
 }
 
 impl Target {
     /// Reads and judges a text. Opens nothing.
-    pub fn judge(text: &str, reach: &Reach) -> Result<Self, NetError> {
+    pub fn judge(text: &str, reach: &EgressPolicy) -> Result<Self, NetError> {
         read(text).map_err(NetError::BadUrl).and_then(|target| target.judged(reach))
     }
 
     /// Where a redirect leads.
-    pub(super) fn follow(&self, location: &str, reach: &Reach) -> Result<Self, NetError> {
+    pub(super) fn follow(&self, location: &str, reach: &EgressPolicy) -> Result<Self, NetError> {
         let bad = |problem| NetError::BadRedirect { host: self.place.to_string(), problem };
         check_text(location).map_err(bad)?;
         let url = self.url.join(location).map_err(|error| bad(UrlProblem::Unreadable(error.to_string())))?;
         Self::new(url).map_err(bad)?.judged(reach)
     }
 
-    fn judged(self, reach: &Reach) -> Result<Self, NetError> {
+    fn judged(self, reach: &EgressPolicy) -> Result<Self, NetError> {
         match self.place.judge(reach) {
             Ok(()) => Ok(self),
             Err(refusal) => Err(NetError::Refused { host: self.place.to_string(), refusal }),
@@ -58,7 +58,7 @@ impl Target {
         let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
             return Err(UrlProblem::Beginning);
         };
-        let place = Place::new(&host, port)?;
+        let place = HostPort::new(&host, port)?;
         let uri = url
             .as_str()
             .parse()
@@ -74,7 +74,7 @@ impl Target {
 
     /// Its host and port.
     #[must_use]
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &HostPort {
         &self.place
     }
 

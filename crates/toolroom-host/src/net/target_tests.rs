@@ -2,15 +2,15 @@ use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 use super::*;
-use crate::net::error::Refusal;
-use crate::net::opening::Opening;
+use crate::net::egress_rule::EgressRule;
+use crate::net::error::DestinationRefusal;
 
 fn judge(text: &str) -> Result<Target, NetError> {
-    Target::judge(text, &Reach::public())
+    Target::judge(text, &EgressPolicy::public())
 }
 
-fn opened(entries: &[&str]) -> Reach {
-    Reach::public().open(entries.iter().map(|entry| entry.parse::<Opening>().unwrap()))
+fn opened(entries: &[&str]) -> EgressPolicy {
+    EgressPolicy::public().open(entries.iter().map(|entry| entry.parse::<EgressRule>().unwrap()))
 }
 
 /// The ways to write one part of an address.
@@ -319,14 +319,16 @@ fn what_is_opened_passes_and_nothing_beside_it() {
 
 #[test]
 fn where_a_name_leads_is_judged_with_what_is_opened() {
-    let place = |url: &str, reach: &Reach| Target::judge(url, reach).unwrap().place().clone();
+    let place = |url: &str, reach: &EgressPolicy| Target::judge(url, reach).unwrap().place().clone();
     let never = |_| false;
-    let public = Reach::public();
+    let public = EgressPolicy::public();
     let example = place("http://example.com/", &public);
     assert!(public.admit(&example, "8.8.8.8".parse().unwrap(), never).is_ok());
     for address in ["10.0.0.1", "::1", "169.254.169.254", "64:ff9b::8.8.8.8"] {
         let refusal = public.admit(&example, address.parse().unwrap(), never).unwrap_err();
-        assert!(matches!(&refusal, Refusal::Address { name: Some(name), .. } if name == "example.com"));
+        assert!(
+            matches!(&refusal, DestinationRefusal::Address { name: Some(name), .. } if name == "example.com")
+        );
     }
     let own = public.admit(&example, "8.8.8.8".parse().unwrap(), |_| true).unwrap_err();
     assert!(own.to_string().contains("an address of this machine"), "{own}");
@@ -349,6 +351,6 @@ fn where_a_name_leads_is_judged_with_what_is_opened() {
     let is_ours = |address: std::net::IpAddr| address.to_string() == "8.8.8.8";
     assert!(translating.admit(&example, public, is_ours).is_ok());
     let own = translating.admit(&example, ours, is_ours).unwrap_err();
-    assert!(matches!(own, Refusal::Own { .. }), "{own}");
+    assert!(matches!(own, DestinationRefusal::Own { .. }), "{own}");
     assert!(reach.admit(&example, "192.168.1.1".parse().unwrap(), never).is_err());
 }

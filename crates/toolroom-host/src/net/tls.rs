@@ -11,7 +11,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::error::NetError;
-use super::place::Place;
+use super::host_port::HostPort;
 
 /// The machine's roots and not ones that we bring along: a company's own authority counts, and one that is no longer
 /// trusted goes with an update of the system instead of a release of ours. They are read when the first encrypted
@@ -31,7 +31,7 @@ impl Tls {
 
     pub(super) async fn connect(
         &self,
-        place: &Place,
+        place: &HostPort,
         stream: TcpStream,
     ) -> Result<TlsStream<TcpStream>, NetError> {
         let refused = |source: io::Error| NetError::Tls { host: place.to_string(), source: Arc::new(source) };

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::helper::SUBCOMMAND;
 use super::order::Limits;
-use super::wire::{self, Refusal, Step, Task};
+use super::wire::{self, StartError, StartStep, Task};
 use crate::sandbox::Confinement;
 
 /// The word behind [`SUBCOMMAND`] that means this stage.
@@ -42,7 +42,7 @@ const THREADS: u64 = 16;
 
 /// What this stage is told, besides the program.
 #[derive(Debug, Serialize, Deserialize)]
-struct Told {
+struct StageInput {
     /// Who starts it: the helper, or its stage inside the namespaces.
     helper: u32,
     /// Where a failure is told. Closes with the start of the program.
@@ -52,14 +52,14 @@ struct Told {
 }
 
 /// Starts the second stage, and with it the program. Comes back when the program runs.
-pub(super) fn start(task: &Task, stdin: Stdio) -> Result<u32, Refusal> {
+pub(super) fn start(task: &Task, stdin: Stdio) -> Result<u32, StartError> {
     let (mut outcome, child) =
-        start_stage(task, stdin).map_err(|source| Refusal::Step(Step::Execute, source))?;
-    match wire::read::<(Step, i32)>(&mut outcome) {
-        Ok((step, code)) => Err(Refusal::Step(step, io::Error::from_raw_os_error(code))),
+        start_stage(task, stdin).map_err(|source| StartError::Step(StartStep::Execute, source))?;
+    match wire::read::<(StartStep, i32)>(&mut outcome) {
+        Ok((step, code)) => Err(StartError::Step(step, io::Error::from_raw_os_error(code))),
         // Nobody holds the other end any more: the program has begun.
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(child),
-        Err(error) => Err(Refusal::preparing(error)),
+        Err(error) => Err(StartError::preparing(error)),
     }
 }
 
@@ -72,7 +72,7 @@ fn start_stage(task: &Task, stdin: Stdio) -> io::Result<(PipeReader, u32)> {
     let (outcome, report) = io::pipe()?;
     // This process has one thread, so nobody else can start a child that would inherit it too.
     fcntl_setfd(&report, FdFlags::empty())?;
-    let told = Told {
+    let told = StageInput {
         helper: std::process::id(),
         report: report.as_raw_fd(),
         limits: task.limits,
@@ -87,7 +87,7 @@ fn start_stage(task: &Task, stdin: Stdio) -> io::Result<(PipeReader, u32)> {
 
 /// Runs this stage. Comes back only if it failed, which it has told then.
 pub(super) fn begin(mut arguments: impl Iterator<Item = OsString>) {
-    let told = arguments.next().and_then(|told| serde_json::from_str::<Told>(told.to_str()?).ok());
+    let told = arguments.next().and_then(|told| serde_json::from_str::<StageInput>(told.to_str()?).ok());
     if let (Some(told), Some(program)) = (told, arguments.next())
         && let Ok(mut report) = take_over(told.report)
         && let Err((step, error)) = become_program(&told, &program, arguments)
@@ -111,22 +111,22 @@ pub(super) fn take_over(report: i32) -> io::Result<std::fs::File> {
     reason = "this is the door: becoming a program"
 )]
 fn become_program(
-    told: &Told,
+    told: &StageInput,
     program: &OsString,
     arguments: impl Iterator<Item = OsString>,
-) -> Result<Infallible, (Step, io::Error)> {
-    set_apart(told).map_err(|error| (Step::Execute, error))?;
+) -> Result<Infallible, (StartStep, io::Error)> {
+    set_apart(told).map_err(|error| (StartStep::Execute, error))?;
     if let Some(confinement) = &told.confinement {
-        put_on(confinement).map_err(|error| (Step::Confine, error))?;
+        put_on(confinement).map_err(|error| (StartStep::Confine, error))?;
         // Becoming another user has made the kernel forget.
-        die_with(told.helper).map_err(|error| (Step::Execute, error.into()))?;
+        die_with(told.helper).map_err(|error| (StartStep::Execute, error.into()))?;
     }
-    Err((Step::Execute, std::process::Command::new(program).args(arguments).exec()))
+    Err((StartStep::Execute, std::process::Command::new(program).args(arguments).exec()))
 }
 
 /// Sets what every program gets.
 #[expect(clippy::disallowed_methods, reason = "this is the door: who goes first when memory runs out")]
-fn set_apart(told: &Told) -> io::Result<()> {
+fn set_apart(told: &StageInput) -> io::Result<()> {
     die_with(told.helper)?;
     // Apart from the helper: signals to all of its group do not reach it, and a scheduler that shares processors among
     // sessions has a share for it that no number of processes takes away.

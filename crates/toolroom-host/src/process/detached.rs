@@ -29,8 +29,12 @@ const NOT_STARTED: u8 = 127;
 impl Supervisor {
     /// Starts a program that goes on without us. Waits at most so long to see whether it ends, and with which status:
     /// nothing, if it does not. Of an order only program, arguments, folder and variables count.
-    pub async fn let_go(&self, order: Order, patience: Duration) -> Result<Option<i32>, ProcessError> {
-        let mut child = self.start_detached(&order, Stdio::null())?;
+    pub async fn start_detached(
+        &self,
+        order: Order,
+        patience: Duration,
+    ) -> Result<Option<i32>, ProcessError> {
+        let mut child = self.spawn_detached(&order, Stdio::null())?;
         drop(child.stdin.take());
         match tokio::time::timeout(patience, child.wait()).await {
             Ok(ended) => Ok(Some(ended.map_err(|source| self.unusable(source))?.code().unwrap_or(-1))),
@@ -40,12 +44,12 @@ impl Supervisor {
 
     /// Starts a program that goes on without us, gives it [`Order::input`], and waits at most so long for its first line.
     /// Nothing, if it says none.
-    pub async fn let_go_after_word(
+    pub async fn start_detached_until_ready(
         &self,
         order: Order,
         patience: Duration,
     ) -> Result<Option<String>, ProcessError> {
-        let mut child = self.start_detached(&order, Stdio::piped())?;
+        let mut child = self.spawn_detached(&order, Stdio::piped())?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let heard = async {
             if let Some(mut input) = input {
@@ -74,7 +78,7 @@ impl Supervisor {
         clippy::disallowed_types,
         reason = "this is the door: a program of the desktop is started"
     )]
-    fn start_detached(&self, order: &Order, output: Stdio) -> Result<tokio::process::Child, ProcessError> {
+    fn spawn_detached(&self, order: &Order, output: Stdio) -> Result<tokio::process::Child, ProcessError> {
         order.check()?;
         let mut command = tokio::process::Command::new(self.helper());
         command.arg0("toolroom").arg(SUBCOMMAND).arg(STAGE).arg(&order.program).args(&order.arguments);

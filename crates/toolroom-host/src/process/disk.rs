@@ -12,8 +12,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::statvfs;
 
-use super::family::Member;
-use super::look::now;
+use super::descendants::Descendant;
+use super::repository_scan::now;
 
 /// A file takes at least this much.
 const LEAST: u64 = 4_096;
@@ -37,14 +37,14 @@ pub(super) struct Disk {
     /// In seconds since 1970.
     began: i64,
     /// The most room there was since the files were counted last.
-    highest: Room,
+    highest: FreeSpace,
     /// How much of it may be gone before they are counted again.
     allowance: u64,
 }
 
 /// Free room, of all file systems together.
 #[derive(Debug, Clone, Copy, Default)]
-struct Room {
+struct FreeSpace {
     bytes: u64,
     files: u64,
 }
@@ -60,7 +60,7 @@ impl Disk {
             folders,
             bound,
             began: i64::try_from(began).unwrap_or(i64::MAX),
-            highest: Room::default(),
+            highest: FreeSpace::default(),
             allowance: bound,
         };
         disk.highest = disk.room();
@@ -68,7 +68,7 @@ impl Disk {
     }
 
     /// Whether the program has added more than it may.
-    pub(super) fn is_full(&mut self, living: &[Member]) -> bool {
+    pub(super) fn is_full(&mut self, living: &[Descendant]) -> bool {
         let room = self.room();
         self.highest.bytes = self.highest.bytes.max(room.bytes);
         self.highest.files = self.highest.files.max(room.files);
@@ -88,8 +88,8 @@ impl Disk {
         }
     }
 
-    fn room(&self) -> Room {
-        let mut room = Room::default();
+    fn room(&self) -> FreeSpace {
+        let mut room = FreeSpace::default();
         for found in self.devices.values().filter_map(|folder| statvfs(folder).ok()) {
             room.bytes = room.bytes.saturating_add(found.f_bfree.saturating_mul(found.f_frsize));
             room.files = room.files.saturating_add(found.f_ffree);
@@ -99,7 +99,7 @@ impl Disk {
 
     /// What files take that changed since the program began; `None` if they cannot be counted.
     #[expect(clippy::disallowed_methods, reason = "this is the door: what a program has written")]
-    fn added(&self, living: &[Member]) -> Option<u64> {
+    fn added(&self, living: &[Descendant]) -> Option<u64> {
         let until = now() + MAX_COUNT;
         let is_older = |found: &Metadata| found.ctime() < self.began;
         let mut seen = BTreeSet::new();

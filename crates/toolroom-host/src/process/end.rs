@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::output::Kept;
+use super::output::CapturedOutput;
 
 /// A program that has ended, and with it everything it started.
 #[derive(Debug, Clone)]
-pub struct Ended {
+pub struct ProgramEnd {
     /// What the system says of the program itself.
     pub status: Status,
     /// Why it ended.
     pub cause: Cause,
     /// What it and its descendants printed.
-    pub stdout: Kept,
+    pub stdout: CapturedOutput,
     /// What it and its descendants printed as errors.
-    pub stderr: Kept,
+    pub stderr: CapturedOutput,
     /// What it took.
     pub usage: Usage,
     /// Processes that even the strongest signal did not end in time, such as those that wait for a broken disk.

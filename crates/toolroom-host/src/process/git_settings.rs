@@ -104,14 +104,14 @@ const MAX_WORDS: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Setting {
     /// It may run something.
-    Runs(Program),
+    Runs(ConfiguredProgram),
     /// It names this place.
     Place(String),
 }
 
 /// What a setting may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Program {
+pub(super) struct ConfiguredProgram {
     /// The whole setting.
     pub(super) text: String,
     /// The words in it that may be paths.
@@ -122,7 +122,7 @@ pub(super) struct Program {
     pub(super) is_include: bool,
 }
 
-impl Program {
+impl ConfiguredProgram {
     fn of(section: &str, key: &str, value: &str, line: &str) -> Self {
         let name = format!("{section}.{key}");
         let is_none = NO_PROGRAMS.iter().any(|none| *none == section || *none == name);
@@ -162,7 +162,10 @@ fn plain(value: &str) -> Vec<String> {
 /// The settings in this text that are not known to be harmless.
 pub(super) fn doubtful(text: &[u8]) -> Vec<Setting> {
     let Ok(text) = str::from_utf8(text) else {
-        return vec![Setting::Runs(Program::anything(&String::from_utf8_lossy(text), hex::encode(text)))];
+        return vec![Setting::Runs(ConfiguredProgram::anything(
+            &String::from_utf8_lossy(text),
+            hex::encode(text),
+        ))];
     };
     let mut section = String::new();
     let mut found = Vec::new();
@@ -179,7 +182,7 @@ pub(super) fn doubtful(text: &[u8]) -> Vec<Setting> {
     // A value that goes on in the next line was taken for two settings.
     let is_continued = |one: &Setting| matches!(one, Setting::Runs(program) if program.text.ends_with('\\'));
     if found.iter().any(is_continued) {
-        found.push(Setting::Runs(Program::anything(text, "lines that go on".to_owned())));
+        found.push(Setting::Runs(ConfiguredProgram::anything(text, "lines that go on".to_owned())));
     }
     found
 }
@@ -208,7 +211,7 @@ fn judged(section: &str, line: &str) -> Option<Setting> {
     match (name == PLACE, is_plain && is_harmless) {
         (true, _) if is_plain => Some(Setting::Place(value.to_owned())),
         (_, true) => None,
-        (_, false) => Some(Setting::Runs(Program::of(section, &key, value, line))),
+        (_, false) => Some(Setting::Runs(ConfiguredProgram::of(section, &key, value, line))),
     }
 }
 

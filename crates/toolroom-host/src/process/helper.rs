@@ -13,18 +13,18 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::fs::MemfdFlags;
 use rustix::process::{Signal, set_child_subreaper, set_parent_process_death_signal};
 
-use super::line;
-use super::place::Place;
+use super::cleanup::Cleanup;
+use super::stdin_socket;
 use super::tree::Tree;
-use super::wire::{self, Refusal, Step, Task, Word};
-use super::{confine, detached, inside, namespace};
+use super::wire::{self, HelperMessage, StartError, StartStep, Task};
+use super::{confine, detached, init, namespace};
 use crate::sandbox::Level;
 
 /// The first argument of a program that must call [`helper_main`]. No command for people.
 pub const SUBCOMMAND: &str = "__supervise";
 
 #[expect(clippy::disallowed_types, reason = "this is the door: the lifeline")]
-pub(super) type Lifeline = std::os::unix::net::UnixStream;
+pub(super) type ControlSocket = std::os::unix::net::UnixStream;
 
 /// Runs as the helper. To be called first of all, before anything is opened or started, with the arguments behind
 /// [`SUBCOMMAND`].
@@ -37,8 +37,8 @@ pub fn helper_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::FAILURE
         }
         Some(stage) if stage == detached::STAGE => ExitCode::from(detached::begin(arguments)),
-        Some(stage) if stage == inside::STAGE => {
-            inside::begin(arguments);
+        Some(stage) if stage == init::STAGE => {
+            init::begin(arguments);
             ExitCode::FAILURE
         }
         Some(_) => ExitCode::FAILURE,
@@ -67,7 +67,7 @@ fn supervise() -> ExitCode {
 
 /// Makes this process fit for its work: deaf to signals, alone in its session, adopting orphans, and without any
 /// descriptor that was left open for it by mistake. The lifeline is our standard input.
-fn set_up() -> io::Result<Lifeline> {
+fn set_up() -> io::Result<ControlSocket> {
     close_strays()?;
     SigSet::all().thread_block()?;
     rustix::process::setsid()?;
@@ -76,7 +76,7 @@ fn set_up() -> io::Result<Lifeline> {
     // we find the lifeline closed. Awake we do not hear it.
     set_parent_process_death_signal(Some(Signal::CONT))?;
     crate::machine::disable_core_dumps()?;
-    Ok(Lifeline::from(io::stdin().as_fd().try_clone_to_owned()?))
+    Ok(ControlSocket::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
 /// Closes all descriptors but the first three. Nothing of ours is open yet.
@@ -92,16 +92,17 @@ pub(super) fn close_strays() -> io::Result<()> {
     Ok(())
 }
 
-fn begin(task: &mut Task, lifeline: &mut Lifeline) -> Result<Tree, Refusal> {
-    let stdin = input(lifeline, task).map_err(Refusal::preparing)?;
-    let nothing = OwnedFd::from(nothing().map_err(Refusal::preparing)?);
-    rustix::process::chdir(&task.folder).map_err(|error| Refusal::Step(Step::EnterFolder, error.into()))?;
+fn begin(task: &mut Task, lifeline: &mut ControlSocket) -> Result<Tree, StartError> {
+    let stdin = input(lifeline, task).map_err(StartError::preparing)?;
+    let nothing = OwnedFd::from(nothing().map_err(StartError::preparing)?);
+    rustix::process::chdir(&task.folder)
+        .map_err(|error| StartError::Step(StartStep::EnterFolder, error.into()))?;
     let mut only_children = SigSet::empty();
     only_children.add(nix::sys::signal::Signal::SIGCHLD);
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
     let deaths =
-        SignalFd::with_flags(&only_children, flags).map_err(|error| Refusal::preparing(error.into()))?;
-    let place = Place::prepared(task)?;
+        SignalFd::with_flags(&only_children, flags).map_err(|error| StartError::preparing(error.into()))?;
+    let place = Cleanup::prepared(task)?;
     let tree = match &task.confinement {
         Some(confinement) if confinement.level() == Level::Namespaces => {
             let house = namespace::start(task, confinement, stdin.into())?;
@@ -113,16 +114,16 @@ fn begin(task: &mut Task, lifeline: &mut Lifeline) -> Result<Tree, Refusal> {
     // What it prints must end when it ends, so we hold no end of its pipes. Failing now is none of its business.
     drop(let_go(&nothing));
     // If nobody hears this, the tree will find the lifeline closed, and end.
-    drop(wire::write(lifeline, &Word::Started(tree.program())));
+    drop(wire::write(lifeline, &HelperMessage::Started(tree.program())));
     Ok(tree)
 }
 
 /// What the program will read: a line to whoever ordered it, or a file in memory, so that nobody has to feed it.
 #[expect(clippy::disallowed_types, reason = "this is the door: the input of a program")]
-fn input(lifeline: &mut Lifeline, task: &Task) -> io::Result<std::fs::File> {
+fn input(lifeline: &mut ControlSocket, task: &Task) -> io::Result<std::fs::File> {
     let bytes = task.input_bytes;
     if task.line {
-        return Ok(line::take(lifeline)?.into());
+        return Ok(stdin_socket::take(lifeline)?.into());
     }
     if bytes == 0 {
         return nothing();

@@ -8,7 +8,7 @@
 //! and ignoring signals change nothing about that.
 //!
 //! What a program gets: a clean environment ([`Variables`]), three descriptors, no terminal, no rights beyond ours
-//! (setuid programs gain none), and [`Limits`]. What it prints is kept from both ends ([`Kept`]) with an exact count of
+//! (setuid programs gain none), and [`Limits`]. What it prints is kept from both ends ([`CapturedOutput`]) with an exact count of
 //! what lies between.
 //!
 //! What is *not* held here: a program of the same user can kill or stop the helper. The program itself then dies, its
@@ -16,49 +16,49 @@
 //! else (a service manager, a container engine) to start things. Both are the business of [`crate::sandbox`], in which a
 //! program is started when its order says so.
 
+mod cached_package;
+mod cleanup;
 mod confine;
+mod descendants;
 mod detached;
 mod disk;
 mod end;
-mod errands;
 mod error;
-mod family;
-mod fetched;
 mod forwarder;
-mod found;
+mod found_program;
+mod git_executions;
 mod git_settings;
 mod helper;
-mod inside;
-mod keeper;
-mod keepsake;
-mod line;
-mod look;
+mod helper_session;
+mod init;
+mod limit_monitor;
 mod namespace;
 mod order;
 mod output;
-mod place;
-mod put_back;
 mod repositories;
+mod repository_scan;
+mod restore;
 mod running;
+mod snapshot;
 mod stat;
+mod stdin_socket;
 mod supervisor;
 mod tree;
 mod variables;
-mod watch;
 mod wire;
 
+pub use cached_package::CachedPackage;
 pub(crate) use detached::forget_streams;
-pub use end::{Cause, Ended, Limit, Status, Usage};
+pub use end::{Cause, Limit, ProgramEnd, Status, Usage};
 pub use error::ProcessError;
-pub use fetched::Fetched;
-pub use found::{Found, folder_of_script, is_narrow, named_file};
+pub use found_program::{FoundProgram, folder_of_script, is_narrow, named_file};
 pub use helper::{SUBCOMMAND, helper_main};
-pub use line::Input;
-pub(crate) use line::Line;
 pub use order::{Limits, Order};
-pub use output::{Kept, Stream};
-pub(crate) use put_back::change_mode;
+pub use output::{CapturedOutput, OutputStream};
+pub(crate) use restore::change_mode;
 pub use running::Running;
 pub(crate) use stat::Stat;
+pub use stdin_socket::ProgramInput;
+pub(crate) use stdin_socket::StdinSocket;
 pub use supervisor::Supervisor;
 pub use variables::{VariableError, Variables};

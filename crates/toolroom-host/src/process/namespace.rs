@@ -11,11 +11,11 @@ use rustix::fs::MemfdFlags;
 use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Deserialize, Serialize};
 
+use super::descendants;
 use super::end::Status;
-use super::family;
 use super::helper::SUBCOMMAND;
-use super::inside;
-use super::wire::{self, Refusal, Step, Task};
+use super::init;
+use super::wire::{self, StartError, StartStep, Task};
 use crate::sandbox::Confinement;
 
 /// As much of bubblewrap's complaint as is passed on.
@@ -23,7 +23,7 @@ const MAX_COMPLAINT_BYTES: u64 = 2_000;
 
 /// Descriptors that the first process inside is handed, by their numbers.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Handed {
+pub(super) struct PassedDescriptors {
     /// Its words go here.
     pub(super) report: i32,
     /// What to start.
@@ -36,18 +36,18 @@ pub(super) struct Handed {
 
 /// What the first process inside says.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Inside {
+pub(super) enum InitMessage {
     /// The program runs, under this number inside.
     Begun(u32),
     /// It does not.
-    Failed(Step, i32),
+    Failed(StartStep, i32),
     /// The program has ended.
     Ended(Status),
 }
 
 /// The namespaces of a program that runs.
 #[derive(Debug)]
-pub(super) struct House {
+pub(super) struct Namespaces {
     /// Our child: bubblewrap, which ends when everything inside has.
     pub(super) keeper: u32,
     /// The program, under its number out here.
@@ -59,23 +59,32 @@ pub(super) struct House {
 }
 
 /// Starts a program in namespaces. Comes back when it runs.
-pub(super) fn start(task: &Task, confinement: &Confinement, stdin: OwnedFd) -> Result<House, Refusal> {
+pub(super) fn start(
+    task: &Task,
+    confinement: &Confinement,
+    stdin: OwnedFd,
+) -> Result<Namespaces, StartError> {
     let (mut words, keeper, mut complaint) = start_keeper(task, confinement, stdin).map_err(|source| {
-        Refusal::Confinement(format!("`{}` cannot be started: {source}", confinement.bubblewrap().display()))
+        StartError::Confinement(format!(
+            "`{}` cannot be started: {source}",
+            confinement.bubblewrap().display()
+        ))
     })?;
-    match wire::read::<Inside>(&mut words) {
-        Ok(Inside::Begun(inner)) => {
+    match wire::read::<InitMessage>(&mut words) {
+        Ok(InitMessage::Begun(inner)) => {
             let program = number_outside(inner).unwrap_or(keeper);
-            Ok(House { keeper, program, is_gone: false, words: Some(words) })
+            Ok(Namespaces { keeper, program, is_gone: false, words: Some(words) })
         }
-        Ok(Inside::Failed(step, code)) => Err(Refusal::Step(step, io::Error::from_raw_os_error(code))),
-        Ok(Inside::Ended(_)) | Err(_) => {
+        Ok(InitMessage::Failed(step, code)) => {
+            Err(StartError::Step(step, io::Error::from_raw_os_error(code)))
+        }
+        Ok(InitMessage::Ended(_)) | Err(_) => {
             let mut text = Vec::new();
             drop(
                 complaint.rewind().and_then(|()| complaint.take(MAX_COMPLAINT_BYTES).read_to_end(&mut text)),
             );
             let text = String::from_utf8_lossy(&text).trim().to_owned();
-            Err(Refusal::Confinement(if text.is_empty() { "bubblewrap failed".to_owned() } else { text }))
+            Err(StartError::Confinement(if text.is_empty() { "bubblewrap failed".to_owned() } else { text }))
         }
     }
 }
@@ -105,7 +114,7 @@ fn start_keeper(
     for file in handed_down.into_iter().chain(users.map(AsFd::as_fd)) {
         fcntl_setfd(file, FdFlags::empty())?;
     }
-    let handed = Handed {
+    let handed = PassedDescriptors {
         report: report.as_raw_fd(),
         task: handed_task.as_raw_fd(),
         stderr: stderr.as_raw_fd(),
@@ -113,7 +122,7 @@ fn start_keeper(
     };
     let mut command = std::process::Command::new(confinement.bubblewrap());
     command.arg("--args").arg(options.as_raw_fd().to_string()).arg("--");
-    command.arg(format!("/proc/self/fd/{}", handed.own)).args([SUBCOMMAND, inside::STAGE]);
+    command.arg(format!("/proc/self/fd/{}", handed.own)).args([SUBCOMMAND, init::STAGE]);
     command.arg(serde_json::to_string(&handed)?);
     command.env_clear().stdin(stdin).stderr(complaint.try_clone()?);
     Ok((words, command.spawn()?.id(), complaint))
@@ -130,6 +139,6 @@ fn in_memory(content: &[u8]) -> io::Result<std::fs::File> {
 
 /// The process that has this number inside the namespaces of one of our descendants.
 fn number_outside(inner: u32) -> Option<u32> {
-    let members = family::descendants(std::process::id());
-    members.into_iter().map(|member| member.pid).find(|pid| family::number_inside(*pid) == Some(inner))
+    let members = descendants::descendants(std::process::id());
+    members.into_iter().map(|member| member.pid).find(|pid| descendants::number_inside(*pid) == Some(inner))
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// Which of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
+pub enum OutputStream {
     /// Standard output.
     Stdout,
     /// Standard error.
@@ -13,7 +13,7 @@ pub enum Stream {
 
 /// Bytes of one stream, in bounded room however many there were.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct CapturedOutput {
     head: Vec<u8>,
     /// Only used once `head` is full.
     tail: VecDeque<u8>,
@@ -22,7 +22,7 @@ pub struct Kept {
     total: u64,
 }
 
-impl Kept {
+impl CapturedOutput {
     /// Keeps `max_bytes`, half from the beginning and half from the end.
     #[must_use]
     pub fn new(max_bytes: usize) -> Self {
@@ -151,8 +151,8 @@ fn is_start_of_char(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn kept(max_bytes: usize, parts: &[Vec<u8>]) -> Kept {
-        let mut kept = Kept::new(max_bytes);
+    fn kept(max_bytes: usize, parts: &[Vec<u8>]) -> CapturedOutput {
+        let mut kept = CapturedOutput::new(max_bytes);
         parts.iter().for_each(|part| kept.push(part));
         kept
     }
@@ -161,7 +161,7 @@ mod tests {
     fn little_is_kept_whole() {
         let kept = kept(10, &[b"hello".to_vec(), b" you".to_vec()]);
         assert_eq!((kept.text(100).as_str(), kept.dropped_bytes()), ("hello you", 0));
-        assert_eq!(Kept::new(0).text(10), "");
+        assert_eq!(CapturedOutput::new(0).text(10), "");
     }
 
     #[test]

@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::end::{Cause, Limit};
-use super::errands::{Digest, Errand};
-use super::keepsake::{Keepsake, Room, Thing};
-use super::look::{Bounds, Look, is_enterable, now};
-use super::put_back::change_mode;
+use super::git_executions::{Digest, GitExecution};
+use super::repository_scan::{RepositoryScan, ScanBounds, is_enterable, now};
+use super::restore::change_mode;
+use super::snapshot::{Snapshot, SnapshotBudget, SnapshotEntry};
 use super::wire::GitOwner;
 
 /// Folders that are looked at before a program starts, those nearest first.
@@ -45,7 +45,7 @@ pub(super) struct Repositories {
     /// The errands of before, and whether a working tree had them.
     known: HashMap<Digest, bool>,
     /// What was in the files that hold them.
-    kept: BTreeMap<PathBuf, Thing>,
+    kept: BTreeMap<PathBuf, SnapshotEntry>,
     /// Folders that could not be read.
     closed: BTreeSet<PathBuf>,
     /// How deep the first look went.
@@ -61,13 +61,16 @@ impl Repositories {
     pub(super) fn of(folders: Vec<PathBuf>, owner: &GitOwner) -> (Self, BTreeSet<PathBuf>) {
         let began = time();
         let until = now() + MAX_LOOK;
-        let mut look = Look::at(&folders, Bounds { folders: FOLDERS_BEFORE, until, opening_all_but: None });
+        let mut look = RepositoryScan::at(
+            &folders,
+            ScanBounds { folders: FOLDERS_BEFORE, until, opening_all_but: None },
+        );
         look.read_errands(owner);
         let mut known: HashMap<Digest, bool> = look.places.iter().map(|place| (*place, true)).collect();
         for errand in &look.errands {
             *known.entry(errand.digest).or_default() |= errand.is_used;
         }
-        let mut room = Room::new();
+        let mut room = SnapshotBudget::new();
         // Without room for it a file is only set aside if it comes to that.
         let remember = |path: PathBuf| room.remember(&path).ok()?.map(|thing| (path, thing));
         let reach = look.reach();
@@ -114,7 +117,7 @@ impl Repositories {
             let is_closed = look.closed.iter().any(|(folder, _)| !self.closed.contains(folder))
                 || look.opened.iter().any(|(_, mode)| is_enterable(*mode));
             opened.append(&mut look.opened);
-            let errands: Vec<&Errand> = self.new_errands(&look).collect();
+            let errands: Vec<&GitExecution> = self.new_errands(&look).collect();
             errands.iter().for_each(|errand| self.put_back_one(errand));
             if is_closed || !errands.is_empty() {
                 finding = Some(Cause::Trespass);
@@ -133,16 +136,16 @@ impl Repositories {
         finding
     }
 
-    fn look(&self, until: Instant, opening_all_but: Option<&BTreeSet<PathBuf>>) -> Look {
+    fn look(&self, until: Instant, opening_all_but: Option<&BTreeSet<PathBuf>>) -> RepositoryScan {
         // Where the first look was cut short there is no telling what the program made.
         let more = if self.cut_at.is_none() { FOLDERS_MADE } else { 0 };
-        let bounds = Bounds { folders: FOLDERS_BEFORE + more, until, opening_all_but };
-        let mut look = Look::at(&self.folders, bounds);
+        let bounds = ScanBounds { folders: FOLDERS_BEFORE + more, until, opening_all_but };
+        let mut look = RepositoryScan::at(&self.folders, bounds);
         look.read_errands(&self.owner);
         look
     }
 
-    fn new_errands<'a>(&self, look: &'a Look) -> impl Iterator<Item = &'a Errand> {
+    fn new_errands<'a>(&self, look: &'a RepositoryScan) -> impl Iterator<Item = &'a GitExecution> {
         look.errands.iter().filter(|errand| {
             let is_known = self.known.get(&errand.digest).is_some_and(|used| *used || !errand.is_used);
             let is_young = |since| errand.chain.iter().any(|path| is_changed_since(path, since));
@@ -151,19 +154,19 @@ impl Repositories {
     }
 
     /// Puts back the first of its files that is not as it was; if all are, the last one is set aside.
-    fn put_back_one(&self, errand: &Errand) {
+    fn put_back_one(&self, errand: &GitExecution) {
         let keepsakes = || errand.chain.iter().filter_map(|path| self.keepsake(path));
-        let changed = keepsakes().find(Keepsake::is_changed);
-        let unchanged = || keepsakes().next_back().map(|keepsake| Keepsake { was: None, ..keepsake });
+        let changed = keepsakes().find(Snapshot::is_changed);
+        let unchanged = || keepsakes().next_back().map(|keepsake| Snapshot { was: None, ..keepsake });
         // Who asked hears of it either way.
         drop(changed.or_else(unchanged).map(|keepsake| keepsake.put_back()));
     }
 
     /// What was there before, which may be nothing.
-    fn keepsake(&self, path: &Path) -> Option<Keepsake> {
+    fn keepsake(&self, path: &Path) -> Option<Snapshot> {
         let folder = self.folders.iter().find(|folder| path.starts_with(folder))?;
         let inner = path.strip_prefix(folder).ok()?.to_owned();
-        Some(Keepsake { folder: folder.clone(), path: inner, was: self.kept.get(path).cloned() })
+        Some(Snapshot { folder: folder.clone(), path: inner, was: self.kept.get(path).cloned() })
     }
 }
 

@@ -5,28 +5,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::end::Ended;
+use super::end::ProgramEnd;
 use super::error::ProcessError;
-use super::keeper::PageTurn;
-use super::output::{Kept, Stream};
+use super::helper_session::PageRequest;
+use super::output::{CapturedOutput, OutputStream};
 
 /// A program that was started. Dropping it leaves the end to the helper: the program and everything that came from it
 /// are asked to end, and killed after the grace, or after a second if that is longer. Nobody waits for that.
 #[derive(Debug)]
 pub struct Running {
     pub(super) pid: u32,
-    pub(super) output: Arc<Output>,
+    pub(super) output: Arc<OutputBuffers>,
     pub(super) stop: CancellationToken,
-    pub(super) page_turns: mpsc::Sender<PageTurn>,
-    pub(super) end: watch::Receiver<Option<Result<Ended, ProcessError>>>,
+    pub(super) page_turns: mpsc::Sender<PageRequest>,
+    pub(super) end: watch::Receiver<Option<Result<ProgramEnd, ProcessError>>>,
     pub(super) _lifeline: DropGuard,
 }
 
 /// What was printed so far.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct OutputBuffers {
     /// Held only while bytes are copied.
-    streams: Mutex<(Kept, Kept)>,
+    streams: Mutex<(CapturedOutput, CapturedOutput)>,
 }
 
 impl Running {
@@ -38,18 +38,18 @@ impl Running {
 
     /// What it has printed until now.
     #[must_use]
-    pub fn output(&self, stream: Stream) -> Kept {
+    pub fn output(&self, stream: OutputStream) -> CapturedOutput {
         self.output.kept(stream)
     }
 
     /// How much it has printed until now on this page.
-    pub(crate) fn printed_bytes(&self, stream: Stream) -> u64 {
+    pub(crate) fn printed_bytes(&self, stream: OutputStream) -> u64 {
         self.output.total_bytes(stream)
     }
 
     /// Takes away what was printed until now, both streams, and begins a new page, for which [`super::Limits::output_bytes`]
     /// is counted anew. `None` once it has ended: what it printed is then told with its end.
-    pub(crate) async fn turn_page(&self) -> Option<(Kept, Kept)> {
+    pub(crate) async fn turn_page(&self) -> Option<(CapturedOutput, CapturedOutput)> {
         let (turn, page) = oneshot::channel();
         self.page_turns.send(turn).await.ok()?;
         page.await.ok()
@@ -63,12 +63,12 @@ impl Running {
 
     /// How it ended, if it has.
     #[must_use]
-    pub fn ended(&self) -> Option<Result<Ended, ProcessError>> {
+    pub fn ended(&self) -> Option<Result<ProgramEnd, ProcessError>> {
         self.end.borrow().clone()
     }
 
     /// Waits for its end. A wait that is given up ends nothing, and there may be several.
-    pub async fn wait(&self) -> Result<Ended, ProcessError> {
+    pub async fn wait(&self) -> Result<ProgramEnd, ProcessError> {
         let mut end = self.end.clone();
         let ended = end.wait_for(Option::is_some).await;
         // Without its keeper, which is stopped only with the runtime.
@@ -76,39 +76,39 @@ impl Running {
     }
 }
 
-impl Output {
+impl OutputBuffers {
     pub(super) fn new(max_bytes: usize) -> Self {
-        Self { streams: Mutex::new((Kept::new(max_bytes), Kept::new(max_bytes))) }
+        Self { streams: Mutex::new((CapturedOutput::new(max_bytes), CapturedOutput::new(max_bytes))) }
     }
 
     /// What was printed until now; what follows is kept apart.
-    pub(super) fn turn_page(&self) -> (Kept, Kept) {
+    pub(super) fn turn_page(&self) -> (CapturedOutput, CapturedOutput) {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = (streams.0.emptied(), streams.1.emptied());
         std::mem::replace(&mut streams, fresh)
     }
 
-    pub(super) fn push(&self, stream: Stream, bytes: &[u8]) {
+    pub(super) fn push(&self, stream: OutputStream, bytes: &[u8]) {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         match stream {
-            Stream::Stdout => streams.0.push(bytes),
-            Stream::Stderr => streams.1.push(bytes),
+            OutputStream::Stdout => streams.0.push(bytes),
+            OutputStream::Stderr => streams.1.push(bytes),
         }
     }
 
-    fn total_bytes(&self, stream: Stream) -> u64 {
+    fn total_bytes(&self, stream: OutputStream) -> u64 {
         let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         match stream {
-            Stream::Stdout => streams.0.total_bytes(),
-            Stream::Stderr => streams.1.total_bytes(),
+            OutputStream::Stdout => streams.0.total_bytes(),
+            OutputStream::Stderr => streams.1.total_bytes(),
         }
     }
 
-    pub(super) fn kept(&self, stream: Stream) -> Kept {
+    pub(super) fn kept(&self, stream: OutputStream) -> CapturedOutput {
         let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         match stream {
-            Stream::Stdout => streams.0.clone(),
-            Stream::Stderr => streams.1.clone(),
+            OutputStream::Stdout => streams.0.clone(),
+            OutputStream::Stderr => streams.1.clone(),
         }
     }
 }

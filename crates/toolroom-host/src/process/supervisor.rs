@@ -10,15 +10,15 @@ use tokio::process::Child;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::end::Ended;
+use super::end::ProgramEnd;
 use super::error::ProcessError;
 use super::helper::SUBCOMMAND;
-use super::keeper::{Greeting, Keeper, Lifeline, Observer, Patience};
-use super::line::{self, Input, Line};
+use super::helper_session::{ControlSocket, HelperSession, HelperTimeouts, Observer, StartRequest};
 use super::order::Order;
-use super::output::Stream;
-use super::running::{Output, Running};
-use super::wire::{Step, Word};
+use super::output::OutputStream;
+use super::running::{OutputBuffers, Running};
+use super::stdin_socket::{self, ProgramInput, StdinSocket};
+use super::wire::{HelperMessage, StartStep};
 
 /// Starts programs, each under a helper of its own.
 #[derive(Debug, Clone)]
@@ -42,27 +42,30 @@ impl Supervisor {
     pub async fn start_observed(
         &self,
         order: Order,
-        observer: impl FnMut(Stream, &[u8]) + Send + 'static,
+        observer: impl FnMut(OutputStream, &[u8]) + Send + 'static,
     ) -> Result<Running, ProcessError> {
         self.start_with(order, None, Box::new(observer)).await
     }
 
     /// Starts a program that can be talked with: its standard input is a line, not [`Order::input`].
-    pub(crate) async fn start_on_line(&self, order: Order) -> Result<(Running, Line), ProcessError> {
-        let (ours, theirs) = line::pair().map_err(|source| self.unusable(source))?;
+    pub(crate) async fn start_with_socket(
+        &self,
+        order: Order,
+    ) -> Result<(Running, StdinSocket), ProcessError> {
+        let (ours, theirs) = stdin_socket::pair().map_err(|source| self.unusable(source))?;
         Ok((self.start_with(order, Some(theirs), Box::new(|_, _| ())).await?, ours))
     }
 
-    /// Starts a program that is talked with for as long as it runs: what is written to the [`Input`] it reads from its
+    /// Starts a program that is talked with for as long as it runs: what is written to the [`ProgramInput`] it reads from its
     /// standard input, in place of [`Order::input`], and everything it prints is shown to `observer`, which must not
     /// block.
-    pub async fn start_talking(
+    pub async fn start_interactive(
         &self,
         order: Order,
-        observer: impl FnMut(Stream, &[u8]) + Send + 'static,
-    ) -> Result<(Running, Input), ProcessError> {
-        let (ours, theirs) = line::pair().map_err(|source| self.unusable(source))?;
-        Ok((self.start_with(order, Some(theirs), Box::new(observer)).await?, Input(ours)))
+        observer: impl FnMut(OutputStream, &[u8]) + Send + 'static,
+    ) -> Result<(Running, ProgramInput), ProcessError> {
+        let (ours, theirs) = stdin_socket::pair().map_err(|source| self.unusable(source))?;
+        Ok((self.start_with(order, Some(theirs), Box::new(observer)).await?, ProgramInput(ours)))
     }
 
     async fn start_with(
@@ -78,35 +81,37 @@ impl Supervisor {
         let (stop, gone) = (CancellationToken::new(), CancellationToken::new());
         // Whoever turns pages waits for each.
         let (page_turns, turns) = mpsc::channel(1);
-        let output = Arc::new(Output::new(order.kept_bytes));
-        let keeper = Keeper {
+        let output = Arc::new(OutputBuffers::new(order.kept_bytes));
+        let keeper = HelperSession {
             output: Arc::clone(&output),
             observer,
             stop: stop.clone(),
             gone: gone.clone(),
             max_output: order.limits.output_bytes,
-            patience: Patience { wall: order.limits.wall, grace: order.grace },
+            patience: HelperTimeouts { wall: order.limits.wall, grace: order.grace },
             page_turns: turns,
             printed: 0,
         };
         // From here on whoever gives up, this future or the handle, has the keeper end everything.
         let lifeguard = gone.drop_guard();
-        let greeting = Greeting::of(&order, line).map_err(|source| self.unusable(source))?;
+        let greeting = StartRequest::of(&order, line).map_err(|source| self.unusable(source))?;
         tokio::spawn(async move {
             let ended = keeper.keep(child, lifeline, greeting, tell_started).await;
             tell.send_replace(Some(ended));
         });
         let started = started.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
         match started.map_err(|source| self.unusable(source))? {
-            Word::Started(pid) => Ok(Running { pid, output, stop, page_turns, end, _lifeline: lifeguard }),
-            Word::NotStarted(step, code) => Err(not_started(&order, step, code)),
-            Word::NotConfined(reason) => Err(ProcessError::Confinement { reason }),
-            Word::Ended { .. } => Err(self.unusable(io::ErrorKind::InvalidData.into())),
+            HelperMessage::Started(pid) => {
+                Ok(Running { pid, output, stop, page_turns, end, _lifeline: lifeguard })
+            }
+            HelperMessage::NotStarted(step, code) => Err(not_started(&order, step, code)),
+            HelperMessage::NotConfined(reason) => Err(ProcessError::Confinement { reason }),
+            HelperMessage::Ended { .. } => Err(self.unusable(io::ErrorKind::InvalidData.into())),
         }
     }
 
     /// Runs a program to its end, or stops it when `cancel` says so. What it printed until then is in the answer.
-    pub async fn run(&self, order: Order, cancel: &CancellationToken) -> Result<Ended, ProcessError> {
+    pub async fn run(&self, order: Order, cancel: &CancellationToken) -> Result<ProgramEnd, ProcessError> {
         if cancel.is_cancelled() {
             return Err(ProcessError::Cancelled);
         }
@@ -123,8 +128,8 @@ impl Supervisor {
         clippy::disallowed_types,
         reason = "this is the door: the helper is started"
     )]
-    fn start_helper(&self) -> io::Result<(Child, Lifeline)> {
-        let (ours, theirs) = Lifeline::pair()?;
+    fn start_helper(&self) -> io::Result<(Child, ControlSocket)> {
+        let (ours, theirs) = ControlSocket::pair()?;
         let theirs = theirs.into_std()?;
         theirs.set_nonblocking(false)?;
         let mut command = tokio::process::Command::new(&self.helper);
@@ -143,16 +148,16 @@ impl Supervisor {
     }
 }
 
-fn not_started(order: &Order, step: Step, code: i32) -> ProcessError {
+fn not_started(order: &Order, step: StartStep, code: i32) -> ProcessError {
     let source = io::Error::from_raw_os_error(code);
     let program = order.program.to_string_lossy().into_owned();
     match step {
-        Step::Prepare => ProcessError::Preparation { source: Arc::new(source) },
-        Step::EnterFolder => {
+        StartStep::Prepare => ProcessError::Preparation { source: Arc::new(source) },
+        StartStep::EnterFolder => {
             ProcessError::Folder { folder: Path::to_owned(&order.folder), source: Arc::new(source) }
         }
-        Step::Confine => ProcessError::Confinement { reason: source.to_string() },
-        Step::Execute if source.kind() == io::ErrorKind::NotFound => ProcessError::NotFound { program },
-        Step::Execute => ProcessError::NotStarted { program, source: Arc::new(source) },
+        StartStep::Confine => ProcessError::Confinement { reason: source.to_string() },
+        StartStep::Execute if source.kind() == io::ErrorKind::NotFound => ProcessError::NotFound { program },
+        StartStep::Execute => ProcessError::NotStarted { program, source: Arc::new(source) },
     }
 }

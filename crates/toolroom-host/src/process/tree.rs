@@ -11,13 +11,13 @@ use rustix::process::{
     waitid,
 };
 
+use super::cleanup::Cleanup;
+use super::descendants;
 use super::end::{Cause, Limit, Status};
-use super::family;
-use super::helper::Lifeline;
-use super::namespace::{House, Inside};
-use super::place::Place;
-use super::watch::{Verdict, Watch, reaped_cpu};
-use super::wire::{self, KILL, STOP, Task, Word};
+use super::helper::ControlSocket;
+use super::limit_monitor::{LimitMonitor, Verdict, reaped_cpu};
+use super::namespace::{InitMessage, Namespaces};
+use super::wire::{self, HelperMessage, KILL, STOP, Task};
 
 /// A program that lives longer is watched.
 const FIRST_LOOK: Duration = Duration::from_millis(20);
@@ -37,14 +37,14 @@ pub(super) struct Tree {
     began: Instant,
     program: u32,
     /// Where the program is if it is not our own child.
-    house: Option<House>,
-    place: Place,
+    house: Option<Namespaces>,
+    place: Cleanup,
     /// Known once the program itself has ended.
     status: Option<Status>,
     /// Whether no descendant is left.
     is_empty: bool,
     cause: Cause,
-    watch: Watch,
+    watch: LimitMonitor,
     /// Tells of every child that ended.
     deaths: SignalFd,
     wall: Option<Duration>,
@@ -59,11 +59,11 @@ impl Tree {
             began: now(),
             program,
             house: None,
-            place: Place::default(),
+            place: Cleanup::default(),
             status: None,
             is_empty: false,
             cause: Cause::Itself,
-            watch: Watch::new(task.limits),
+            watch: LimitMonitor::new(task.limits),
             deaths,
             wall: task.limits.wall,
             grace: task.grace,
@@ -72,12 +72,12 @@ impl Tree {
     }
 
     /// The same for a program in namespaces of its own.
-    pub(super) fn in_house(house: House, task: &Task, deaths: SignalFd) -> Self {
+    pub(super) fn in_house(house: Namespaces, task: &Task, deaths: SignalFd) -> Self {
         Self { house: Some(house), ..Self::of(0, task, deaths) }
     }
 
     /// The same with this to be put back when all has ended.
-    pub(super) fn with_place(self, place: Place) -> Self {
+    pub(super) fn with_place(self, place: Cleanup) -> Self {
         Self { place, ..self }
     }
 
@@ -87,7 +87,7 @@ impl Tree {
     }
 
     /// Waits until the tree is gone or has to be killed.
-    pub(super) fn run(&mut self, lifeline: &Lifeline) {
+    pub(super) fn run(&mut self, lifeline: &ControlSocket) {
         let mut lifeline = Some(lifeline);
         // Most programs are gone by then, and are never looked at.
         let mut look_at = self.began + FIRST_LOOK;
@@ -103,7 +103,7 @@ impl Tree {
             if time >= look_at {
                 // Bubblewrap and our first process inside are none of the program's.
                 let ours = if self.house.is_some() { 2 } else { 0 };
-                let living = family::some_descendants(std::process::id(), self.watch.enough(ours));
+                let living = descendants::some_descendants(std::process::id(), self.watch.enough(ours));
                 match self.watch.look(&living, ours, reaped_cpu()) {
                     Verdict::Within(rest) => match self.place.finding(&living) {
                         Some(cause) => return self.because(cause),
@@ -114,11 +114,11 @@ impl Tree {
             }
             let next = self.grace_until.or(self.wall_until());
             match self.hear(lifeline, next.map_or(look_at, |next| next.min(look_at))) {
-                Heard::Nothing => {}
-                Heard::Stop if self.grace_until.is_some() => {}
-                Heard::Stop => self.terminate(Cause::Stopped),
-                Heard::Kill => return self.because(Cause::Stopped),
-                Heard::Gone => {
+                TreeEvent::Nothing => {}
+                TreeEvent::Stop if self.grace_until.is_some() => {}
+                TreeEvent::Stop => self.terminate(Cause::Stopped),
+                TreeEvent::Kill => return self.because(Cause::Stopped),
+                TreeEvent::Gone => {
                     lifeline = None;
                     self.hurry();
                 }
@@ -141,7 +141,7 @@ impl Tree {
     fn terminate(&mut self, cause: Cause) {
         self.because(cause);
         self.grace_until = Some(now() + self.grace);
-        family::terminate(std::process::id());
+        descendants::terminate(std::process::id());
     }
 
     /// Ends without anybody who waits for it.
@@ -158,7 +158,7 @@ impl Tree {
     }
 
     /// Waits for a death, a word or the time. A lifeline that was found closed has nothing more to say.
-    fn hear(&mut self, lifeline: Option<&Lifeline>, until: Instant) -> Heard {
+    fn hear(&mut self, lifeline: Option<&ControlSocket>, until: Instant) -> TreeEvent {
         let wait = until.saturating_duration_since(now());
         let wait = Timespec {
             tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
@@ -170,7 +170,7 @@ impl Tree {
         sources.extend(words.map(|words| PollFd::new(words, PollFlags::IN)));
         sources.extend(lifeline.map(|lifeline| PollFd::new(lifeline, PollFlags::IN)));
         if poll(&mut sources, Some(&wait)).is_err() {
-            return Heard::Nothing;
+            return TreeEvent::Nothing;
         }
         let has_word = sources.get(at_lifeline).is_some_and(|lifeline| !lifeline.revents().is_empty());
         let is_told = at_lifeline > 1 && sources.get(1).is_some_and(|words| !words.revents().is_empty());
@@ -182,20 +182,20 @@ impl Tree {
         while let Ok(Some(_)) = self.deaths.read_signal() {}
         let mut word = [0];
         match lifeline.filter(|_| has_word).map(|mut lifeline| lifeline.read(&mut word)) {
-            None => Heard::Nothing,
-            Some(Ok(1)) if word == [STOP] => Heard::Stop,
-            Some(Ok(1)) if word == [KILL] => Heard::Kill,
-            Some(_) => Heard::Gone,
+            None => TreeEvent::Nothing,
+            Some(Ok(1)) if word == [STOP] => TreeEvent::Stop,
+            Some(Ok(1)) if word == [KILL] => TreeEvent::Kill,
+            Some(_) => TreeEvent::Gone,
         }
     }
 
     /// Takes the next word of the first process inside, which is there or will never come.
     fn hear_from_inside(&mut self) {
         let Some(house) = &mut self.house else { return };
-        let word = house.words.as_mut().map(wire::read::<Inside>);
+        let word = house.words.as_mut().map(wire::read::<InitMessage>);
         match word {
-            Some(Ok(Inside::Ended(status))) => self.status = Some(status),
-            Some(Ok(Inside::Begun(_) | Inside::Failed(..))) => {}
+            Some(Ok(InitMessage::Ended(status))) => self.status = Some(status),
+            Some(Ok(InitMessage::Begun(_) | InitMessage::Failed(..))) => {}
             Some(Err(_)) | None => house.words = None,
         }
     }
@@ -252,14 +252,14 @@ impl Tree {
     }
 
     /// Kills what is left, reaps it, and says how all this ended.
-    pub(super) fn end(&mut self) -> Word {
+    pub(super) fn end(&mut self) -> HelperMessage {
         if let (None, Some(program)) = (self.status, self.program_pid()) {
             let _ = kill_process_group(program, Signal::KILL);
         }
         self.pull_down();
         let began = now();
         while !self.is_empty && now() - began < LAST_WAIT {
-            family::kill(std::process::id());
+            descendants::kill(std::process::id());
             let wait = Timespec { tv_sec: 0, tv_nsec: MOMENT.subsec_nanos().into() };
             let _ = poll(&mut [PollFd::new(&self.deaths, PollFlags::IN)], Some(&wait));
             while let Ok(Some(_)) = self.deaths.read_signal() {}
@@ -269,7 +269,7 @@ impl Tree {
         while self.status.is_none() && self.house.as_ref().is_some_and(|house| house.words.is_some()) {
             self.hear_from_inside();
         }
-        let survivors = family::descendants(std::process::id()).len();
+        let survivors = descendants::descendants(std::process::id()).len();
         if let Some(cause) = self.place.put_back() {
             self.because(cause);
         }
@@ -277,7 +277,7 @@ impl Tree {
         if self.cause == Cause::Itself {
             self.cause = told_by(status);
         }
-        Word::Ended {
+        HelperMessage::Ended {
             status,
             cause: self.cause,
             usage: self.watch.usage(now() - self.began),
@@ -290,7 +290,7 @@ impl Tree {
     }
 }
 
-enum Heard {
+enum TreeEvent {
     Nothing,
     Stop,
     Kill,

@@ -176,7 +176,7 @@ impl Variables {
     /// What programs of the desktop get, which act for the person at this machine: the variables of their session and
     /// their own `PATH` as well.
     #[must_use]
-    pub fn of_desktop() -> Self {
+    pub fn for_desktop() -> Self {
         let mut made = Self::clean();
         let ours = |name: &str| Some((name.to_owned(), path_variable(name)?.into_os_string()));
         made.values.extend(OF_DESKTOP.into_iter().filter_map(ours));

@@ -61,11 +61,11 @@ impl GitOwner {
 
 /// What the helper says: first that the program runs or why not, then how it ended.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Word {
+pub(super) enum HelperMessage {
     /// The program runs under this number.
     Started(u32),
     /// It does not, for this reason of the system.
-    NotStarted(Step, i32),
+    NotStarted(StartStep, i32),
     /// It could not be confined, for this reason.
     NotConfined(String),
     /// Everything has ended.
@@ -74,7 +74,7 @@ pub(super) enum Word {
 
 /// What could not be done.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) enum Step {
+pub(super) enum StartStep {
     Prepare,
     EnterFolder,
     Confine,
@@ -83,22 +83,22 @@ pub(super) enum Step {
 
 /// Why a program was not started.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(super) enum StartError {
     /// The system did not let this step be taken.
-    Step(Step, io::Error),
+    Step(StartStep, io::Error),
     /// It could not be confined.
     Confinement(String),
 }
 
-impl Refusal {
+impl StartError {
     pub(super) fn preparing(source: io::Error) -> Self {
-        Self::Step(Step::Prepare, source)
+        Self::Step(StartStep::Prepare, source)
     }
 
-    pub(super) fn word(self) -> Word {
+    pub(super) fn word(self) -> HelperMessage {
         match self {
-            Self::Step(step, source) => Word::NotStarted(step, code_of(&source)),
-            Self::Confinement(reason) => Word::NotConfined(reason),
+            Self::Step(step, source) => HelperMessage::NotStarted(step, code_of(&source)),
+            Self::Confinement(reason) => HelperMessage::NotConfined(reason),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::cover::Cover;
+use super::covered_file::CoveredFile;
 use super::error::SandboxError;
 use super::level::Level;
 use super::profile::{Network, Profile};
@@ -15,8 +15,8 @@ use super::user::User;
 use super::{protected, system};
 use crate::environment::path_variable;
 use crate::folders::{CONFIGURATION, IN_A_HOME};
-use crate::sensitive::{Found, Survey, holds_a_home, is_a_home, watched};
-use crate::trail::Trail;
+use crate::path_with_links::PathWithLinks;
+use crate::sensitive::{SensitiveFiles, Survey, holds_a_home, is_a_home, watched};
 
 /// Start files that mounts are laid over, the nearest ones. Each mount costs time; more are watched.
 const MAX_COVERED_START_FILES: usize = 64;
@@ -38,7 +38,7 @@ pub struct Confinement {
     /// Start files beyond those that are locked.
     more_start_files: Vec<PathBuf>,
     /// What mounts lie over, but for the settings of repositories, which are watched.
-    covers: Vec<Cover>,
+    covers: Vec<CoveredFile>,
     /// Folders in which nothing of the list may appear, and whether each is a home.
     watched: Vec<(PathBuf, bool)>,
     /// Folders of ours without a configuration, which may appear while the program runs.
@@ -97,7 +97,7 @@ impl Confinement {
         let own = OwnPlaces::of(profile, level, user, &usable, &writable, own_home)?;
         let is_hiding = level == Level::Namespaces;
         let survey = Survey { home: own_home, opened: &profile.programs_read, is_hiding };
-        let Found { credentials, named_folders, start_files, is_cut } = survey.of(&usable);
+        let SensitiveFiles { credentials, named_folders, start_files, is_cut } = survey.of(&usable);
         if is_cut && !survey.opens_everything() {
             return Err(SandboxError::TooMuch { folder: first.unwrap_or(Path::new("/")).to_owned() });
         }
@@ -108,7 +108,8 @@ impl Confinement {
         let mut start_files: Vec<PathBuf> = start_files.into_iter().filter(|path| is_open(path)).collect();
         let more_start_files = start_files.split_off(start_files.len().min(MAX_COVERED_START_FILES));
         let covered = hidden.iter().chain(start_files.iter().filter(|path| protected::can_be_covered(path)));
-        let covers = covered.filter(|_| level == Level::Namespaces).cloned().filter_map(Cover::of).collect();
+        let covers =
+            covered.filter(|_| level == Level::Namespaces).cloned().filter_map(CoveredFile::of).collect();
         let of_repositories = shared().flat_map(|folder| protected::locked(folder));
         let locked: Vec<PathBuf> = of_repositories.filter(|path| is_open(path)).chain(start_files).collect();
         // What has a protected file somewhere inside, and a repository. A file of credentials is hidden wherever it is
@@ -198,7 +199,7 @@ impl Confinement {
 
     /// Whether something else has taken the place of what a mount was laid over.
     pub(crate) fn is_uncovered(&self) -> bool {
-        self.covers.iter().any(Cover::is_replaced)
+        self.covers.iter().any(CoveredFile::is_replaced)
     }
 
     /// Whether what `newer` hides is hidden here, too.
@@ -226,13 +227,13 @@ impl Confinement {
         };
         let watched = self.watched.iter().flat_map(|(folder, is_home)| watched(folder, *is_home));
         let named = self.locked.iter().chain(&self.more_start_files).cloned().chain(watched);
-        let mut folders: BTreeMap<PathBuf, Trail> = BTreeMap::new();
+        let mut folders: BTreeMap<PathBuf, PathWithLinks> = BTreeMap::new();
         let mut all: BTreeSet<PathBuf> = BTreeSet::new();
         for path in named {
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
-            let trail = folders.entry(folder.to_owned()).or_insert_with(|| Trail::of(folder));
+            let trail = folders.entry(folder.to_owned()).or_insert_with(|| PathWithLinks::of(folder));
             all.extend(trail.links.iter().cloned());
-            let Trail { links, end } = Trail::of_last(&trail.end.join(name));
+            let PathWithLinks { links, end } = PathWithLinks::of_last(&trail.end.join(name));
             all.extend(links);
             all.insert(end);
         }

@@ -14,7 +14,7 @@ pub enum Level {
 
 /// One thing a sandbox promises, or does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Promise {
+pub struct Guarantee {
     /// A short name that stays the same.
     pub name: &'static str,
     /// Whether it holds.
@@ -35,9 +35,9 @@ impl Level {
 
     /// What holds on this level with this version of Landlock, and what does not.
     #[must_use]
-    pub fn promises(self, landlock_abi: u32) -> Vec<Promise> {
+    pub fn guarantees(self, landlock_abi: u32) -> Vec<Guarantee> {
         let spaces = self == Self::Namespaces;
-        let either = |name, holds, yes, no| Promise { name, holds, meaning: if holds { yes } else { no } };
+        let either = |name, holds, yes, no| Guarantee { name, holds, meaning: if holds { yes } else { no } };
         vec![
             either(
                 "files",
@@ -105,7 +105,7 @@ impl Level {
             ),
             either(
                 "second_fence",
-                landlock_abi >= super::finding::LEAST_LANDLOCK,
+                landlock_abi >= super::find::LEAST_LANDLOCK,
                 "the kernel checks every file once more (Landlock)",
                 "the kernel has no Landlock, or too old a one, to check every file once more",
             ),

@@ -13,30 +13,30 @@
 //! nothing else. Home, our data and other people's folders need not be named to be out of reach.
 
 mod bubblewrap;
-mod calls;
-mod configuration;
 mod confinement;
-mod cover;
+mod covered_file;
 mod error;
-mod fence;
-mod finding;
+mod find;
 mod home;
+mod landlock;
 mod level;
-mod named;
+mod named_profile;
 mod passwd;
 mod profile;
 mod protected;
+mod seccomp;
 mod system;
+mod unconfirmed;
 mod user;
 
 pub(crate) use bubblewrap::PROXY;
-pub(crate) use configuration::Marks;
-pub use configuration::{confirm, is_unconfirmed};
 pub use confinement::Confinement;
 pub use error::SandboxError;
-pub use finding::{Demand, Sandbox};
+pub use find::{Sandbox, SandboxRequest};
 pub use home::make_home;
-pub use level::{Level, Promise};
-pub use named::{Named, NamedError};
+pub use level::{Guarantee, Level};
+pub use named_profile::{NamedProfile, ProfileNameError};
 pub use profile::{Network, Profile};
+pub(crate) use unconfirmed::UnconfirmedMarks;
+pub use unconfirmed::{confirm, is_unconfirmed};
 pub use user::User;

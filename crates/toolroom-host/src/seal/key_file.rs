@@ -8,9 +8,9 @@ use zeroize::Zeroizing;
 
 use super::error::{KeyFileProblem, RotationProblem, SealError};
 use super::master_key::{MasterKey, MasterKeyError};
+use crate::atomic_file::{AtomicFile, sync_folder_of};
 use crate::folders::OTHERS;
 use crate::regular_file::{Links, RegularFile, RegularFileError};
-use crate::staged::{Staged, sync_folder_of};
 
 /// A key has 64 characters; the rest is room for spaces and empty lines.
 const MAX_BYTES: usize = 256;
@@ -47,7 +47,7 @@ impl From<RegularFileError> for KeyFileProblem {
 /// Writes a key where none is yet: whole and synced, or not at all. A key that is there already stays, and the error
 /// is [`io::ErrorKind::AlreadyExists`].
 pub(super) fn write_new(path: &Path, key: &MasterKey) -> io::Result<()> {
-    let mut staged = Staged::beside(path)?;
+    let mut staged = AtomicFile::beside(path)?;
     staged.write_all(key.to_text().as_bytes())?;
     staged.publish_new()
 }

@@ -12,8 +12,8 @@ use super::error::{KeyFileProblem, RotationProblem, SealError};
 use super::key_file::{self, KeyLock};
 use super::master_key::{KeyId, MasterKey, MasterKeyError};
 use crate::environment::path_variable;
-use crate::exchange::{is_there, put_in_place, with_end};
 use crate::folders::{Folders, make_private};
+use crate::replacement::{is_there, put_in_place, with_end};
 
 /// Holds the key where there is no file for it, as in a container.
 pub const KEY_VARIABLE: &str = "TOOLROOM_MASTER_KEY";

@@ -9,6 +9,7 @@ mod survey;
 
 pub(crate) use home::{below_home, holds_a_home, is_a_home};
 pub(crate) use names::{
-    Changes, Kind, holds_credentials, holds_start_files, in_lower_case, is_credential, is_start_file, watched,
+    ChangedBy, PathKind, holds_credentials, holds_start_files, in_lower_case, is_credential, is_start_file,
+    watched,
 };
-pub(crate) use survey::{Found, Survey};
+pub(crate) use survey::{SensitiveFiles, Survey};

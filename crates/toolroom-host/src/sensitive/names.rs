@@ -29,14 +29,14 @@ struct Names {
 
 /// What a place is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum PathKind {
     File,
     Folder,
 }
 
 /// Who changes a start file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Changes {
+pub(crate) enum ChangedBy {
     /// A tool: also what programs may change in the sandbox is asked about.
     ByTool,
     /// A program in the sandbox.
@@ -137,10 +137,10 @@ pub(crate) fn in_lower_case(path: &Path) -> Vec<String> {
 }
 
 /// Whether these names lead to, or through, a place of credentials. `below_home` are those below a home.
-pub(crate) fn is_credential(names: &[String], below_home: Option<&[String]>, kind: Kind) -> bool {
+pub(crate) fn is_credential(names: &[String], below_home: Option<&[String]>, kind: PathKind) -> bool {
     NAMES.credentials.are_on_the_way(names)
         || below_home.is_some_and(|names| NAMES.credentials_of_a_home.begin(names))
-        || (kind == Kind::File && names.last().is_some_and(|name| is_credential_file(name)))
+        || (kind == PathKind::File && names.last().is_some_and(|name| is_credential_file(name)))
 }
 
 /// How many names make the place of credentials that these names lead to, counted with the home for one of a home. Every
@@ -155,7 +155,7 @@ pub(super) fn length_of_place(names: &[String], below_home: Option<&[String]>) -
 }
 
 /// Whether these names lead to, or through, a start file.
-pub(crate) fn is_start_file(names: &[String], below_home: Option<&[String]>, changes: Changes) -> bool {
+pub(crate) fn is_start_file(names: &[String], below_home: Option<&[String]>, changes: ChangedBy) -> bool {
     let is_for_tools = || {
         let ends = &NAMES.start_file_ends;
         NAMES.changeable_start_files.are_on_the_way(names)
@@ -164,7 +164,7 @@ pub(crate) fn is_start_file(names: &[String], below_home: Option<&[String]>, cha
     };
     NAMES.start_files.are_on_the_way(names)
         || below_home.is_some_and(|names| NAMES.start_files_of_a_home.begin(names))
-        || (changes == Changes::ByTool && is_for_tools())
+        || (changes == ChangedBy::ByTool && is_for_tools())
 }
 
 /// Whether places of credentials lie in the folder that these names lead to.

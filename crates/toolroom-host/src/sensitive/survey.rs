@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::home::below_home;
 use super::names::{
-    Changes, Kind, in_lower_case, is_credential, is_start_file, is_worth_a_look, length_of_place,
+    ChangedBy, PathKind, in_lower_case, is_credential, is_start_file, is_worth_a_look, length_of_place,
 };
 
 /// Folders that are looked at. A program is not started in more, as what is in them would be open to it.
@@ -47,7 +47,7 @@ pub(crate) struct Survey<'a> {
 
 /// What was found, the nearest first.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct SensitiveFiles {
     /// Files and folders with credentials, and folders that cannot be looked into.
     pub(crate) credentials: Vec<PathBuf>,
     /// Folders by whose names credentials in them are known.
@@ -60,10 +60,13 @@ pub(crate) struct Found {
 
 impl Survey<'_> {
     /// Looks through these folders. What lies in a place of credentials that was named as a whole is open. Blocks.
-    pub(crate) fn of(&self, folders: &BTreeSet<PathBuf>) -> Found {
-        let mut found = Found::default();
-        let mut open: VecDeque<PathBuf> =
-            folders.iter().filter(|folder| !self.holds_credentials(folder, Kind::Folder)).cloned().collect();
+    pub(crate) fn of(&self, folders: &BTreeSet<PathBuf>) -> SensitiveFiles {
+        let mut found = SensitiveFiles::default();
+        let mut open: VecDeque<PathBuf> = folders
+            .iter()
+            .filter(|folder| !self.holds_credentials(folder, PathKind::Folder))
+            .cloned()
+            .collect();
         // What lies in another one of them is looked at with that one.
         let inner = |path: &Path| path.ancestors().skip(1).any(|above| folders.contains(above));
         open.retain(|folder| !inner(folder));
@@ -94,7 +97,7 @@ impl Survey<'_> {
         &self,
         folder: &Path,
         all: &BTreeSet<PathBuf>,
-        found: &mut Found,
+        found: &mut SensitiveFiles,
         open: &mut VecDeque<PathBuf>,
         count: &mut usize,
     ) {
@@ -118,7 +121,7 @@ impl Survey<'_> {
                 let is_inside =
                     |target: &PathBuf| all.iter().any(|one| target != one && target.starts_with(one));
                 if let Some(target) = path.canonicalize().ok().filter(is_inside) {
-                    let kind = if target.is_dir() { Kind::Folder } else { Kind::File };
+                    let kind = if target.is_dir() { PathKind::Folder } else { PathKind::File };
                     let count = found.credentials.len() + found.start_files.len();
                     self.sort(&path, target, kind, found);
                     // Without the link nothing tells what its target is.
@@ -129,8 +132,8 @@ impl Survey<'_> {
                 continue;
             }
             let is_hidden = match (is_known, kind.is_dir()) {
-                (true, true) => self.sort(&path, path.clone(), Kind::Folder, found),
-                (true, false) => self.sort(&path, path.clone(), Kind::File, found),
+                (true, true) => self.sort(&path, path.clone(), PathKind::Folder, found),
+                (true, false) => self.sort(&path, path.clone(), PathKind::File, found),
                 (false, _) => false,
             };
             if kind.is_dir() && !is_hidden {
@@ -140,7 +143,7 @@ impl Survey<'_> {
     }
 
     /// Sorts something by its name. Says whether it is hidden.
-    fn sort(&self, named: &Path, place: PathBuf, kind: Kind, found: &mut Found) -> bool {
+    fn sort(&self, named: &Path, place: PathBuf, kind: PathKind, found: &mut SensitiveFiles) -> bool {
         if self.holds_credentials(named, kind) {
             // What programs may read they may not change.
             let is_opened = self.is_opened(named);
@@ -151,11 +154,11 @@ impl Survey<'_> {
             let (names, below) = self.names(named);
             let folders = named.ancestors().skip(1).take(length_of_place(&names, below.as_deref()) - 1);
             found.named_folders.extend(folders.map(Path::to_owned));
-            return !is_opened || kind == Kind::Folder;
+            return !is_opened || kind == PathKind::Folder;
         }
         let (names, below) = self.names(named);
         let is_packaged = || named.iter().any(|name| PACKAGES.iter().any(|packages| name == *packages));
-        if is_start_file(&names, below.as_deref(), Changes::ByProgram)
+        if is_start_file(&names, below.as_deref(), ChangedBy::ByProgram)
             && !found.start_files.iter().any(|outer| place.starts_with(outer))
             && !is_packaged()
         {
@@ -164,7 +167,7 @@ impl Survey<'_> {
         false
     }
 
-    fn holds_credentials(&self, place: &Path, kind: Kind) -> bool {
+    fn holds_credentials(&self, place: &Path, kind: PathKind) -> bool {
         let (names, below) = self.names(place);
         is_credential(&names, below.as_deref(), kind)
     }

@@ -2,7 +2,7 @@
 
 use crate::process::ProcessError;
 
-/// An error of the shells. What a command does wrong is no error here, but its [`super::End`].
+/// An error of the shells. What a command does wrong is no error here, but its [`super::CommandEnd`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShellError {

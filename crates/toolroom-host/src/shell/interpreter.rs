@@ -21,7 +21,7 @@ impl Interpreter {
     /// Bash where it is installed.
     #[expect(clippy::disallowed_methods, reason = "this is the door: which shell is installed")]
     #[must_use]
-    pub fn of_this_machine() -> Self {
+    pub fn detect() -> Self {
         let has_bash = PLACES.iter().any(|place| std::path::Path::new(place).join("bash").is_file());
         if has_bash { Self::Bash } else { Self::Sh }
     }

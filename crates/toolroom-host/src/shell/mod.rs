@@ -18,5 +18,5 @@ mod shells;
 
 pub use error::ShellError;
 pub use interpreter::Interpreter;
-pub use session::{Command, End, Outcome};
+pub use session::{Command, CommandEnd, Outcome};
 pub use shells::Shells;

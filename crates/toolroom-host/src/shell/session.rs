@@ -12,9 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::ShellError;
 use super::interpreter::Interpreter;
-use super::report::{Reading, Report};
+use super::report::{Report, ReportReader};
 use super::script::{quoted, told};
-use crate::process::{Cause, Ended, Kept, Line, Order, ProcessError, Running, Status, Supervisor};
+use crate::process::{
+    CapturedOutput, Cause, Order, ProcessError, ProgramEnd, Running, Status, StdinSocket, Supervisor,
+};
 use crate::sandbox::Confinement;
 
 /// What can be typed at once. The system takes no longer word for a shell that runs one command, either.
@@ -40,7 +42,7 @@ pub struct Command {
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum CommandEnd {
     /// It is done, with this code, and its shell waits for the next one.
     Done(i32),
     /// Its shell has ended with it.
@@ -53,18 +55,18 @@ pub enum End {
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// How it ended.
-    pub end: End,
+    pub end: CommandEnd,
     /// Where the shell is, or was when it was last known.
     pub folder: Option<PathBuf>,
     /// What was printed, also by what earlier commands had left running.
-    pub stdout: Kept,
+    pub stdout: CapturedOutput,
     /// The same for errors.
-    pub stderr: Kept,
+    pub stderr: CapturedOutput,
 }
 
 /// What the next shell has to know to go on.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Memory {
+pub(super) struct ShellState {
     pub(super) folder: Option<PathBuf>,
     state: Option<Vec<u8>>,
 }
@@ -74,7 +76,7 @@ pub(super) struct Memory {
 pub(super) struct Session {
     interpreter: Interpreter,
     running: Running,
-    line: Line,
+    line: StdinSocket,
     /// What its programs are confined to.
     confinement: Option<Confinement>,
 }
@@ -98,10 +100,10 @@ impl Session {
         supervisor: &Supervisor,
         interpreter: Interpreter,
         order: Order,
-        memory: &Memory,
+        memory: &ShellState,
     ) -> Result<Self, ProcessError> {
         let confinement = order.confinement.clone();
-        let (running, line) = supervisor.start_on_line(interpreter.lasting(order)).await?;
+        let (running, line) = supervisor.start_with_socket(interpreter.lasting(order)).await?;
         let mut session = Self { interpreter, running, line, confinement };
         let mut first = memory.state.clone().unwrap_or_default();
         if let Some(folder) = &memory.folder {
@@ -140,37 +142,42 @@ impl Session {
     pub(super) async fn run(
         &mut self,
         command: &Command,
-        memory: &mut Memory,
+        memory: &mut ShellState,
         closed: &CancellationToken,
     ) -> Result<Outcome, ShellError> {
         let until = command.until.min(Instant::now() + command.wall);
         if let Some(folder) = &command.folder {
             let entered = self.step(&entering(folder), &[], until, closed).await?;
             match entered {
-                Step::Reported(Report { code: 0, folder, .. }) => memory.folder = folder,
-                Step::Reported(_) => {
+                Reply::Reported(Report { code: 0, folder, .. }) => memory.folder = folder,
+                Reply::Reported(_) => {
                     // What the shell says about it is said better below.
                     drop(self.running.turn_page().await);
                     return Err(ShellError::Folder { folder: folder.display().to_string() });
                 }
-                Step::Ended(..) => {}
+                Reply::Ended(..) => {}
             }
         }
         match self.step(command.text.as_bytes(), &command.variables, until, closed).await? {
-            Step::Reported(report) => {
+            Reply::Reported(report) => {
                 let Some((stdout, stderr)) = self.running.turn_page().await else {
                     // Both at once: it reported, and something ended it.
                     let ended = self.running.wait().await?;
-                    return Ok(outcome(End::Done(report.code), report.folder, ended));
+                    return Ok(outcome(CommandEnd::Done(report.code), report.folder, ended));
                 };
-                *memory = Memory { folder: report.folder, state: report.state };
-                Ok(Outcome { end: End::Done(report.code), folder: memory.folder.clone(), stdout, stderr })
+                *memory = ShellState { folder: report.folder, state: report.state };
+                Ok(Outcome {
+                    end: CommandEnd::Done(report.code),
+                    folder: memory.folder.clone(),
+                    stdout,
+                    stderr,
+                })
             }
-            Step::Ended(end, ended) => {
+            Reply::Ended(end, ended) => {
                 let folder = memory.folder.clone();
-                if end != End::OutOfTime {
+                if end != CommandEnd::OutOfTime {
                     // It did so itself, and gets what it wanted: the next shell is a new one.
-                    *memory = Memory::default();
+                    *memory = ShellState::default();
                 }
                 Ok(outcome(end, folder, ended))
             }
@@ -184,7 +191,7 @@ impl Session {
         variables: &[(String, OsString)],
         until: Instant,
         closed: &CancellationToken,
-    ) -> Result<Step, ShellError> {
+    ) -> Result<Reply, ShellError> {
         let report = async {
             match exchange(&mut self.line, self.interpreter, text, variables).await {
                 Ok(report) => report,
@@ -194,7 +201,7 @@ impl Session {
         };
         let is_late = tokio::select! {
             biased;
-            report = report => return Ok(Step::Reported(report)),
+            report = report => return Ok(Reply::Reported(report)),
             () = wait(&self.running) => false,
             () = closed.cancelled() => return Err(ShellError::Closed),
             () = tokio::time::sleep_until(until) => true,
@@ -203,8 +210,9 @@ impl Session {
             self.running.stop();
         }
         let ended = self.running.wait().await?;
-        let end = if is_late { End::OutOfTime } else { End::ShellEnded(ended.status, ended.cause) };
-        Ok(Step::Ended(end, ended))
+        let end =
+            if is_late { CommandEnd::OutOfTime } else { CommandEnd::ShellEnded(ended.status, ended.cause) };
+        Ok(Reply::Ended(end, ended))
     }
 }
 
@@ -213,20 +221,20 @@ fn way_out(confinement: Option<&Confinement>) -> Option<&PathBuf> {
 }
 
 /// What followed on something that was said.
-enum Step {
+enum Reply {
     Reported(Report),
-    Ended(End, Ended),
+    Ended(CommandEnd, ProgramEnd),
 }
 
 /// Says one thing and hears the report.
 async fn exchange(
-    line: &mut Line,
+    line: &mut StdinSocket,
     interpreter: Interpreter,
     text: &[u8],
     variables: &[(String, OsString)],
 ) -> io::Result<Report> {
     let word = fresh_word()?;
-    let mut reading = Reading::of(&word);
+    let mut reading = ReportReader::of(&word);
     line.write_all(&told(interpreter, &word, text, variables)).await?;
     let mut piece = vec![0; 16 * 1024];
     loop {
@@ -246,7 +254,7 @@ async fn wait(running: &Running) {
     drop(running.wait().await);
 }
 
-fn outcome(end: End, folder: Option<PathBuf>, ended: Ended) -> Outcome {
+fn outcome(end: CommandEnd, folder: Option<PathBuf>, ended: ProgramEnd) -> Outcome {
     Outcome { end, folder, stdout: ended.stdout, stderr: ended.stderr }
 }
 

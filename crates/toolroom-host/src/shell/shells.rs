@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::ShellError;
 use super::interpreter::Interpreter;
-use super::session::{Command, Memory, Outcome, Session};
+use super::session::{Command, Outcome, Session, ShellState};
 use crate::process::{Order, ProcessError, Supervisor};
 
 /// How many there are at most.
@@ -25,12 +25,12 @@ pub struct Shells {
     interpreter: Interpreter,
     most: usize,
     /// Held only while seats are looked for.
-    seats: Mutex<HashMap<String, Arc<Seat>>>,
+    seats: Mutex<HashMap<String, Arc<ConversationShell>>>,
 }
 
 /// The place of one conversation.
 #[derive(Debug)]
-struct Seat {
+struct ConversationShell {
     /// Held while a command runs: those of one conversation run one after another.
     shell: tokio::sync::Mutex<Shell>,
     used: Mutex<Instant>,
@@ -41,7 +41,7 @@ struct Seat {
 #[derive(Debug, Default)]
 struct Shell {
     session: Option<Session>,
-    memory: Memory,
+    memory: ShellState,
 }
 
 impl Shells {
@@ -113,19 +113,19 @@ impl Shells {
         self.seats().keys().cloned().collect()
     }
 
-    async fn start(&self, order: Order, memory: &mut Memory) -> Result<Session, ShellError> {
+    async fn start(&self, order: Order, memory: &mut ShellState) -> Result<Session, ShellError> {
         let started = Session::start(&self.supervisor, self.interpreter, order.clone(), memory).await;
         if !matches!(started, Err(ProcessError::HelperLost)) {
             return Ok(started?);
         }
         // It runs and does not answer: perhaps what was remembered keeps it from it.
-        *memory = Memory::default();
+        *memory = ShellState::default();
         Ok(Session::start(&self.supervisor, self.interpreter, order, memory).await?)
     }
 
     /// The conversation's seat. Where there is none, one is made, if need be in the place of the one that was used
     /// least recently.
-    fn seat(&self, conversation: &str) -> Result<Arc<Seat>, ShellError> {
+    fn seat(&self, conversation: &str) -> Result<Arc<ConversationShell>, ShellError> {
         let mut seats = self.seats();
         let now = Instant::now();
         seats.retain(|name, seat| name == conversation || !seat.is_free() || now - seat.used() < IDLE);
@@ -137,7 +137,7 @@ impl Shells {
             let oldest = free.min_by_key(|(_, seat)| seat.used()).map(|(name, _)| name.clone());
             seats.remove(&oldest.ok_or(ShellError::Full { most: self.most })?);
         }
-        let seat = Arc::new(Seat {
+        let seat = Arc::new(ConversationShell {
             shell: tokio::sync::Mutex::default(),
             used: Mutex::new(now),
             closed: CancellationToken::new(),
@@ -146,12 +146,12 @@ impl Shells {
         Ok(seat)
     }
 
-    fn seats(&self) -> MutexGuard<'_, HashMap<String, Arc<Seat>>> {
+    fn seats(&self) -> MutexGuard<'_, HashMap<String, Arc<ConversationShell>>> {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Seat {
+impl ConversationShell {
     /// Whether nobody runs a command here, or waits to: whoever does holds it, too.
     fn is_free(self: &Arc<Self>) -> bool {
         Arc::strong_count(self) == 1

@@ -10,11 +10,11 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use super::entry::HostEntry;
 use super::error::SshError;
 use super::known_host::KnownHost;
+use crate::atomic_file::AtomicFile;
 use crate::folders::PRIVATE_FILE;
 use crate::owner::give_file;
 use crate::regular_file::{Links, RegularFile, RegularFileError};
 use crate::sandbox::make_home;
-use crate::staged::Staged;
 
 /// The configuration itself.
 const CONFIG: &str = "config";
@@ -36,7 +36,7 @@ pub struct SshHome {
 
 /// What was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Changed {
+pub struct ChangedFiles {
     /// The block of the host.
     pub config: bool,
     /// The line with its key.
@@ -62,7 +62,7 @@ impl SshHome {
         entry: &HostEntry,
         key: Option<&KnownHost>,
         workspace: &Path,
-    ) -> Result<Changed, SshError> {
+    ) -> Result<ChangedFiles, SshError> {
         let _alone = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         for folder in self.folder.parent().into_iter().chain([self.folder.as_path()]) {
             make_home(folder, workspace)?;
@@ -74,7 +74,7 @@ impl SshHome {
             None => false,
         };
         let config = change(&folder, CONFIG, |config| entry.put_into(config, &self.folder))?;
-        Ok(Changed { config, known_hosts })
+        Ok(ChangedFiles { config, known_hosts })
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the door: our own ssh configuration")]
@@ -105,7 +105,7 @@ fn change(folder: &OwnedFd, name: &'static str, edit: impl FnOnce(&str) -> Strin
         return Err(not_a_file());
     }
     let mode = Mode::from_raw_mode(PRIVATE_FILE);
-    let mut staged = Staged::inside(folder.try_clone()?, name.into(), mode).map_err(io::Error::from)?;
+    let mut staged = AtomicFile::inside(folder.try_clone()?, name.into(), mode).map_err(io::Error::from)?;
     staged.write_all(new.as_bytes())?;
     give_file(&staged.file, folder).map_err(io::Error::from)?;
     staged.publish_over().map_err(io::Error::from)?;

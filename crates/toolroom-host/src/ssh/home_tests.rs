@@ -21,7 +21,7 @@ impl Desk {
         Self { home, ssh }
     }
 
-    fn configure(&self, entry: &HostEntry, key: Option<&KnownHost>) -> Result<Changed, SshError> {
+    fn configure(&self, entry: &HostEntry, key: Option<&KnownHost>) -> Result<ChangedFiles, SshError> {
         self.ssh.configure(entry, key, self.home.path())
     }
 
@@ -40,8 +40,8 @@ fn a_host_is_written_once_and_changed_in_its_place() {
     let full =
         entry().with_user("ann").unwrap().with_port(2222).unwrap().with_identity_file("id_box").unwrap();
     let key = KnownHost::parse(&format!("[box.example.com]:2222 {KEY} a comment\n"), &full).unwrap();
-    let both = Changed { config: true, known_hosts: true };
-    let neither = Changed { config: false, known_hosts: false };
+    let both = ChangedFiles { config: true, known_hosts: true };
+    let neither = ChangedFiles { config: false, known_hosts: false };
     assert_eq!(desk.configure(&full, Some(&key)).unwrap(), both);
     assert_eq!(desk.configure(&full, Some(&key)).unwrap(), neither);
     let ssh = desk.home.path().join(".ssh").display().to_string();
@@ -59,7 +59,7 @@ fn a_host_is_written_once_and_changed_in_its_place() {
     assert_eq!(desk.read(KNOWN_HOSTS), format!("[box.example.com]:2222 {KEY}\n"));
     desk.configure(&HostEntry::new("bo", "other.example.com").unwrap(), None).unwrap();
     let changed = desk.configure(&entry(), None).unwrap();
-    assert_eq!(changed, Changed { config: true, known_hosts: false });
+    assert_eq!(changed, ChangedFiles { config: true, known_hosts: false });
     let config = desk.read(CONFIG);
     assert_eq!((config.matches("Host box\n").count(), config.matches("Host bo\n").count()), (1, 1));
     assert!(!config.contains("2222") && config.contains("other.example.com"), "{config}");

@@ -7,5 +7,5 @@ mod known_host;
 
 pub use entry::HostEntry;
 pub use error::SshError;
-pub use home::{Changed, SshHome};
+pub use home::{ChangedFiles, SshHome};
 pub use known_host::KnownHost;

@@ -9,8 +9,8 @@ use rustix::io::Errno;
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 use zeroize::Zeroizing;
 
-use super::key::{Byte, Key, Paste, Patience, next_key};
-use super::quiet::Quiet;
+use super::key::{Byte, Key, KeyTimeout, Paste, next_key};
+use super::quiet_mode::QuietMode;
 use super::stroke::{Stroke, next_stroke};
 
 /// How long the rest of a key's sequence may take, over a slow line too. Nobody notices it after Escape.
@@ -70,19 +70,19 @@ impl Terminal {
     }
 
     /// Keeps keys unseen between two looks for one, too: for whoever has something to do meanwhile.
-    pub fn quiet(&mut self) -> io::Result<Quiet> {
-        Quiet::begin(self.input.as_fd())
+    pub fn quiet(&mut self) -> io::Result<QuietMode> {
+        QuietMode::begin(self.input.as_fd())
     }
 
     /// Keeps what is typed from being shown between lines of ours, and Ctrl-C a signal.
-    pub fn unechoed(&mut self) -> io::Result<Quiet> {
-        Quiet::begin_stoppable(self.input.as_fd())
+    pub fn unechoed(&mut self) -> io::Result<QuietMode> {
+        QuietMode::begin_stoppable(self.input.as_fd())
     }
 
     /// The next key, without showing it; `None` when none was pressed in time. What a terminal says is pasted is no key.
     pub fn read_key(&mut self, timeout: Duration) -> io::Result<Option<Key>> {
         let deadline = now().checked_add(timeout);
-        let _quiet = Quiet::begin(self.input.as_fd())?;
+        let _quiet = QuietMode::begin(self.input.as_fd())?;
         self.key_until(deadline, Paste::Swallowed)
     }
 
@@ -113,7 +113,7 @@ impl Terminal {
     /// are an error of kind [`io::ErrorKind::InvalidData`].
     pub fn read_hidden_line(&mut self) -> io::Result<Option<Zeroizing<String>>> {
         let line = {
-            let _quiet = Quiet::begin(self.input.as_fd())?;
+            let _quiet = QuietMode::begin(self.input.as_fd())?;
             self.hidden_line()
         };
         // The key that ended it was not shown either.
@@ -158,9 +158,9 @@ impl Terminal {
 
     fn key_until(&self, deadline: Option<Instant>, paste: Paste) -> io::Result<Option<Key>> {
         next_key(paste, |patience| match patience {
-            Patience::Person => self.byte_until(deadline),
-            Patience::Machine => self.byte_until(now().checked_add(SEQUENCE)),
-            Patience::Paste => self.byte_until(now().checked_add(PASTE)),
+            KeyTimeout::Person => self.byte_until(deadline),
+            KeyTimeout::Machine => self.byte_until(now().checked_add(SEQUENCE)),
+            KeyTimeout::Paste => self.byte_until(now().checked_add(PASTE)),
         })
     }
 
@@ -168,9 +168,9 @@ impl Terminal {
     pub(super) fn stroke(&self, timeout: Duration) -> io::Result<Option<Stroke>> {
         let deadline = now().checked_add(timeout);
         next_stroke(|patience| match patience {
-            Patience::Person => self.byte_until(deadline),
-            Patience::Machine => self.byte_until(now().checked_add(SEQUENCE)),
-            Patience::Paste => self.byte_until(now().checked_add(PASTE)),
+            KeyTimeout::Person => self.byte_until(deadline),
+            KeyTimeout::Machine => self.byte_until(now().checked_add(SEQUENCE)),
+            KeyTimeout::Paste => self.byte_until(now().checked_add(PASTE)),
         })
     }
 

@@ -22,7 +22,7 @@ const BRACKETS_OFF: &str = "\x1b[?2004l";
 
 /// What somebody wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Written {
+pub enum EditorOutcome {
     /// A text, of one line or several.
     Text(String),
     /// Ctrl-C. What was written is gone; says whether there was something.
@@ -78,7 +78,7 @@ impl Editor {
         terminal: &mut Terminal,
         prompt: &str,
         is_stopped: impl Fn() -> bool,
-    ) -> io::Result<Written> {
+    ) -> io::Result<EditorOutcome> {
         let _quiet = terminal.quiet()?;
         terminal.draw(BRACKETS_ON)?;
         let place = self.earlier.len();
@@ -96,37 +96,41 @@ impl Editor {
         &mut self,
         terminal: &mut Terminal,
         is_stopped: impl Fn() -> bool,
-    ) -> io::Result<Written> {
+    ) -> io::Result<EditorOutcome> {
         let mut text = Text::default();
         loop {
             while !terminal.has_line(LOOK_EVERY)? {
                 if is_stopped() {
-                    return Ok(Written::Interrupted(!text.is_empty()));
+                    return Ok(EditorOutcome::Interrupted(!text.is_empty()));
                 }
             }
-            let Some(line) = terminal.read_line()? else { return Ok(Written::End) };
+            let Some(line) = terminal.read_line()? else { return Ok(EditorOutcome::End) };
             text.insert(&line);
             if !text.continue_line() {
-                return Ok(Written::Text(text.whole()));
+                return Ok(EditorOutcome::Text(text.whole()));
             }
         }
     }
 
-    fn write(&mut self, writing: &mut Writing<'_>, is_stopped: impl Fn() -> bool) -> io::Result<Written> {
+    fn write(
+        &mut self,
+        writing: &mut Writing<'_>,
+        is_stopped: impl Fn() -> bool,
+    ) -> io::Result<EditorOutcome> {
         writing.draw()?;
         loop {
             let Some(stroke) = writing.terminal.stroke(LOOK_EVERY)? else {
                 if is_stopped() {
-                    return Ok(Written::Stopped);
+                    return Ok(EditorOutcome::Stopped);
                 }
                 continue;
             };
             let end = match stroke {
-                Stroke::Gone => Some(Written::End),
-                Stroke::Key(Key::Interrupt) => Some(Written::Interrupted(!writing.text.is_empty())),
-                Stroke::Key(Key::EndOfInput) if writing.text.is_empty() => Some(Written::End),
+                Stroke::Gone => Some(EditorOutcome::End),
+                Stroke::Key(Key::Interrupt) => Some(EditorOutcome::Interrupted(!writing.text.is_empty())),
+                Stroke::Key(Key::EndOfInput) if writing.text.is_empty() => Some(EditorOutcome::End),
                 Stroke::Key(Key::Enter) if !writing.text.continue_line() => {
-                    Some(Written::Text(writing.text.whole()))
+                    Some(EditorOutcome::Text(writing.text.whole()))
                 }
                 stroke => {
                     self.take(writing, stroke);

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::os::fd::{AsFd, OwnedFd};
 
 use super::tests::{Pair, type_quietly};
-use super::{Editor, Written};
+use super::{Editor, EditorOutcome};
 
 /// What is written when this is typed, and what is seen of it.
-fn write(editor: &mut Editor, typed: &str) -> (Written, String) {
+fn write(editor: &mut Editor, typed: &str) -> (EditorOutcome, String) {
     let mut pair = Pair::new();
     let before = pair.mode();
     let person = pair.person.as_fd().try_clone_to_owned().unwrap();
@@ -36,7 +36,7 @@ fn all(person: &OwnedFd) -> String {
 fn keys_do_what_they_do_in_a_shell() {
     let check = |typed: &str, text: &str| {
         let mut editor = Editor::new(vec!["first one".to_owned(), "second two".to_owned()]);
-        assert_eq!(write(&mut editor, typed).0, Written::Text(text.to_owned()), "{typed:?}");
+        assert_eq!(write(&mut editor, typed).0, EditorOutcome::Text(text.to_owned()), "{typed:?}");
     };
     check("hello\r", "hello");
     check("hellp\x7fo wörld 日本\r", "hello wörld 日本");
@@ -63,17 +63,17 @@ fn keys_do_what_they_do_in_a_shell() {
 #[test]
 fn a_text_can_be_left() {
     let mut editor = Editor::default();
-    assert_eq!(write(&mut editor, "half\x03").0, Written::Interrupted(true));
-    assert_eq!(write(&mut editor, "\x03").0, Written::Interrupted(false));
-    assert_eq!(write(&mut editor, "\x04").0, Written::End);
+    assert_eq!(write(&mut editor, "half\x03").0, EditorOutcome::Interrupted(true));
+    assert_eq!(write(&mut editor, "\x03").0, EditorOutcome::Interrupted(false));
+    assert_eq!(write(&mut editor, "\x04").0, EditorOutcome::End);
     let looked = Cell::new(0);
     let mut pair = Pair::new();
     let stopped = editor.read(&mut pair.terminal, "> ", || looked.replace(looked.get() + 1) > 0);
-    assert_eq!(stopped.unwrap(), Written::Stopped);
+    assert_eq!(stopped.unwrap(), EditorOutcome::Stopped);
     let Pair { person, mut terminal, witness } = Pair::new();
     drop((person, witness));
     let gone = editor.read(&mut terminal, "> ", || true);
-    assert!(gone.is_err() || matches!(gone, Ok(Written::End | Written::Stopped)), "{gone:?}");
+    assert!(gone.is_err() || matches!(gone, Ok(EditorOutcome::End | EditorOutcome::Stopped)), "{gone:?}");
 }
 
 #[test]

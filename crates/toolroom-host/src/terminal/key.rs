@@ -36,7 +36,7 @@ pub(super) enum Byte {
 
 /// How long to wait for a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(super) enum KeyTimeout {
     /// A person may press a key.
     Person,
     /// The rest of what one key sends comes at once.
@@ -56,26 +56,26 @@ pub(super) enum Paste {
 
 /// Bytes as they come.
 pub(super) trait Bytes {
-    fn next(&mut self, patience: Patience) -> io::Result<Byte>;
+    fn next(&mut self, patience: KeyTimeout) -> io::Result<Byte>;
 
     /// Gives back the last byte, which belongs to what comes next.
     fn put_back(&mut self, byte: u8);
 }
 
 /// Bytes from a function, and the one that was put back.
-pub(super) struct Input<F> {
+pub(super) struct ByteSource<F> {
     read: F,
     again: Option<u8>,
 }
 
-impl<F> Input<F> {
+impl<F> ByteSource<F> {
     pub(super) fn new(read: F) -> Self {
         Self { read, again: None }
     }
 }
 
-impl<F: FnMut(Patience) -> io::Result<Byte>> Bytes for Input<F> {
-    fn next(&mut self, patience: Patience) -> io::Result<Byte> {
+impl<F: FnMut(KeyTimeout) -> io::Result<Byte>> Bytes for ByteSource<F> {
+    fn next(&mut self, patience: KeyTimeout) -> io::Result<Byte> {
         self.again.take().map_or_else(|| (self.read)(patience), |byte| Ok(Byte::Got(byte)))
     }
 
@@ -87,9 +87,9 @@ impl<F: FnMut(Patience) -> io::Result<Byte>> Bytes for Input<F> {
 /// The next key; `None` when the person's time is up.
 pub(super) fn next_key(
     paste: Paste,
-    read: impl FnMut(Patience) -> io::Result<Byte>,
+    read: impl FnMut(KeyTimeout) -> io::Result<Byte>,
 ) -> io::Result<Option<Key>> {
-    let mut bytes = Input::new(read);
+    let mut bytes = ByteSource::new(read);
     loop {
         match (next_typed(&mut bytes)?, paste) {
             (Typed::Nothing, _) => return Ok(None),
@@ -114,7 +114,7 @@ pub(super) enum Typed {
 
 /// What comes next. Only what is no key puts a byte back, so none is left here when there is one.
 pub(super) fn next_typed(bytes: &mut impl Bytes) -> io::Result<Typed> {
-    let first = match bytes.next(Patience::Person)? {
+    let first = match bytes.next(KeyTimeout::Person)? {
         Byte::Got(first) => first,
         Byte::Nothing => return Ok(Typed::Nothing),
         Byte::End => return Ok(Typed::Gone),
@@ -145,7 +145,7 @@ pub(super) fn next_typed(bytes: &mut impl Bytes) -> io::Result<Typed> {
 fn character(first: u8, bytes: &mut impl Bytes) -> io::Result<Option<char>> {
     let mut text = vec![first];
     for _ in 0..continuations(first) {
-        match bytes.next(Patience::Machine)? {
+        match bytes.next(KeyTimeout::Machine)? {
             // A broken character must not take with it what begins a sequence.
             Byte::Got(control @ ..0x20) => {
                 bytes.put_back(control);

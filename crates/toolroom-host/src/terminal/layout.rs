@@ -7,18 +7,18 @@ const TAB: &str = "    ";
 /// Rows that a screen does not break any more, and where the cursor is in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<LayoutRow>,
     /// Row and column, counted from 0.
     pub(super) cursor: (usize, usize),
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct LayoutRow {
     pub(super) shown: String,
     pub(super) width: usize,
 }
 
-impl Row {
+impl LayoutRow {
     fn indented(width: usize) -> Self {
         Self { shown: " ".repeat(width), width }
     }
@@ -35,7 +35,7 @@ impl Layout {
         let indent = prompt.chars().map(|c| c.width().unwrap_or(0)).sum();
         // One column stays free: terminals differ in where the cursor is behind the last one.
         let room = columns.saturating_sub(1).max(indent + 4);
-        let mut rows = vec![Row { shown: prompt.to_owned(), width: indent }];
+        let mut rows = vec![LayoutRow { shown: prompt.to_owned(), width: indent }];
         write(&mut rows, before, indent, room);
         let cursor = (rows.len() - 1, rows.last().map_or(0, |row| row.width));
         write(&mut rows, after, indent, room);
@@ -44,7 +44,7 @@ impl Layout {
 
     /// How many rows above the cursor there are on a screen of so many columns, which may have broken them again.
     pub(super) fn above(&self, columns: usize) -> usize {
-        let rows = |row: &Row| row.width.div_ceil(columns.max(1)).max(1);
+        let rows = |row: &LayoutRow| row.width.div_ceil(columns.max(1)).max(1);
         let (row, column) = self.cursor;
         self.rows.iter().take(row).map(rows).sum::<usize>() + column / columns.max(1)
     }
@@ -61,10 +61,10 @@ impl Layout {
     }
 }
 
-fn write(rows: &mut Vec<Row>, text: &str, indent: usize, room: usize) {
+fn write(rows: &mut Vec<LayoutRow>, text: &str, indent: usize, room: usize) {
     for c in text.chars() {
         if c == '\n' {
-            rows.push(Row::indented(indent));
+            rows.push(LayoutRow::indented(indent));
             continue;
         }
         let mut buffer = [0; 4];
@@ -77,7 +77,7 @@ fn write(rows: &mut Vec<Row>, text: &str, indent: usize, room: usize) {
             c => (&*c.encode_utf8(&mut buffer), c.width().unwrap_or(0)),
         };
         if rows.last().is_none_or(|row| row.width + width > room) {
-            rows.push(Row::indented(indent));
+            rows.push(LayoutRow::indented(indent));
         }
         if let Some(row) = rows.last_mut() {
             row.push(shown, width);

@@ -4,7 +4,7 @@
 //! written here but the end of a hidden line, and a text while an [`Editor`] is at work on it.
 //!
 //! Keys and hidden lines are read in a changed mode of the terminal, in which Ctrl-C is a key and not a signal. The
-//! mode lasts exactly as long as the call, or a [`Quiet`] that somebody holds over several, and comes back when that
+//! mode lasts exactly as long as the call, or a [`QuietMode`] that somebody holds over several, and comes back when that
 //! ends, panics, or a second signal ends the process. After a `kill -9` it does not: then the shell sets it right, or the person types `reset`.
 
 mod device;
@@ -13,7 +13,7 @@ mod editor;
 mod editor_tests;
 mod key;
 mod layout;
-mod quiet;
+mod quiet_mode;
 mod sequence;
 mod stroke;
 #[cfg(test)]
@@ -21,7 +21,7 @@ mod tests;
 mod text;
 
 pub use self::device::{Size, Terminal};
-pub use self::editor::{Editor, Written};
+pub use self::editor::{Editor, EditorOutcome};
 pub use self::key::Key;
-pub use self::quiet::Quiet;
-pub(crate) use self::quiet::restore_all;
+pub use self::quiet_mode::QuietMode;
+pub(crate) use self::quiet_mode::restore_all;

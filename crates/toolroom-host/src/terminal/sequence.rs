@@ -6,7 +6,7 @@
 
 use std::io;
 
-use super::key::{Byte, Bytes, Patience};
+use super::key::{Byte, Bytes, KeyTimeout};
 
 pub(super) const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 0x07;
@@ -52,7 +52,7 @@ pub(super) enum Move {
 }
 
 /// How a part of a sequence ended.
-enum End {
+enum SequenceEnd {
     Whole,
     Move(Move),
     Paste,
@@ -63,17 +63,17 @@ enum End {
 /// Reads what comes behind an Escape.
 pub(super) fn escaped(bytes: &mut impl Bytes) -> io::Result<Sequence> {
     loop {
-        let end = match bytes.next(Patience::Machine)? {
+        let end = match bytes.next(KeyTimeout::Machine)? {
             // Some terminals put one more before what is pressed together with Alt.
-            Byte::Got(ESCAPE) => End::Escape,
+            Byte::Got(ESCAPE) => SequenceEnd::Escape,
             Byte::Got(first) => behind(first, bytes)?,
             Byte::Nothing | Byte::End => return Ok(Sequence::Escape),
         };
         match end {
-            End::Whole => return Ok(Sequence::Other),
-            End::Move(key) => return Ok(Sequence::Move(key)),
-            End::Paste => return Ok(Sequence::Paste),
-            End::Escape => {}
+            SequenceEnd::Whole => return Ok(Sequence::Other),
+            SequenceEnd::Move(key) => return Ok(Sequence::Move(key)),
+            SequenceEnd::Paste => return Ok(Sequence::Paste),
+            SequenceEnd::Escape => {}
         }
     }
 }
@@ -81,10 +81,10 @@ pub(super) fn escaped(bytes: &mut impl Bytes) -> io::Result<Sequence> {
 /// Reads what comes behind a control character of 8 bits (0x80 to 0x9f).
 pub(super) fn eight_bit(control: u8, bytes: &mut impl Bytes) -> io::Result<Sequence> {
     match behind(control.saturating_sub(EIGHT_BIT), bytes)? {
-        End::Whole => Ok(Sequence::Other),
-        End::Move(key) => Ok(Sequence::Move(key)),
-        End::Paste => Ok(Sequence::Paste),
-        End::Escape => escaped(bytes),
+        SequenceEnd::Whole => Ok(Sequence::Other),
+        SequenceEnd::Move(key) => Ok(Sequence::Move(key)),
+        SequenceEnd::Paste => Ok(Sequence::Paste),
+        SequenceEnd::Escape => escaped(bytes),
     }
 }
 
@@ -92,7 +92,7 @@ pub(super) fn eight_bit(control: u8, bytes: &mut impl Bytes) -> io::Result<Seque
 pub(super) fn skip_paste(bytes: &mut impl Bytes) -> io::Result<()> {
     let mut last = [0; PASTE_ENDS.len()];
     while last != PASTE_ENDS {
-        let Byte::Got(byte) = bytes.next(Patience::Paste)? else { return Ok(()) };
+        let Byte::Got(byte) = bytes.next(KeyTimeout::Paste)? else { return Ok(()) };
         let [_, b, c, d, e, f] = last;
         last = [b, c, d, e, f, byte];
     }
@@ -102,7 +102,7 @@ pub(super) fn skip_paste(bytes: &mut impl Bytes) -> io::Result<()> {
 /// Reads a paste to its end, at most so many bytes of it; the rest is thrown away.
 pub(super) fn read_paste(bytes: &mut impl Bytes, most: usize) -> io::Result<Vec<u8>> {
     let mut pasted = Vec::new();
-    while let Byte::Got(byte) = bytes.next(Patience::Paste)? {
+    while let Byte::Got(byte) = bytes.next(KeyTimeout::Paste)? {
         if pasted.len() == most + PASTE_ENDS.len() {
             pasted.truncate(most);
             skip_paste(bytes)?;
@@ -119,7 +119,7 @@ pub(super) fn read_paste(bytes: &mut impl Bytes, most: usize) -> io::Result<Vec<
 }
 
 /// Reads the sequence whose kind this byte says.
-fn behind(kind: u8, bytes: &mut impl Bytes) -> io::Result<End> {
+fn behind(kind: u8, bytes: &mut impl Bytes) -> io::Result<SequenceEnd> {
     match kind {
         b'[' => control(bytes),
         // Keys of the keypad, some with a number for Shift and Ctrl before the letter.
@@ -129,31 +129,31 @@ fn behind(kind: u8, bytes: &mut impl Bytes) -> io::Result<End> {
         0x20..0x30 => skip_until(bytes, |byte| (0x30..0x7f).contains(&byte)),
         // A character together with Alt.
         0x80.. => skip_characters(1, Some(kind), bytes),
-        b'\r' | b'\n' => Ok(End::Move(Move::NewLine)),
-        0x08 | 0x7f => Ok(End::Move(Move::EraseWord)),
-        b'b' => Ok(End::Move(Move::WordLeft)),
-        b'f' => Ok(End::Move(Move::WordRight)),
-        _ => Ok(End::Whole),
+        b'\r' | b'\n' => Ok(SequenceEnd::Move(Move::NewLine)),
+        0x08 | 0x7f => Ok(SequenceEnd::Move(Move::EraseWord)),
+        b'b' => Ok(SequenceEnd::Move(Move::WordLeft)),
+        b'f' => Ok(SequenceEnd::Move(Move::WordRight)),
+        _ => Ok(SequenceEnd::Whole),
     }
 }
 
-fn keypad(bytes: &mut impl Bytes) -> io::Result<End> {
+fn keypad(bytes: &mut impl Bytes) -> io::Result<SequenceEnd> {
     loop {
-        return match bytes.next(Patience::Machine)? {
-            Byte::Got(ESCAPE) => Ok(End::Escape),
+        return match bytes.next(KeyTimeout::Machine)? {
+            Byte::Got(ESCAPE) => Ok(SequenceEnd::Escape),
             Byte::Got(0x30..0x40) => continue,
             Byte::Got(letter) => Ok(key(letter, &[])),
-            Byte::Nothing | Byte::End => Ok(End::Whole),
+            Byte::Nothing | Byte::End => Ok(SequenceEnd::Whole),
         };
     }
 }
 
 /// What a key does, by the last byte of what it sends and the parameters before it.
-fn key(last: u8, parameters: &[u8]) -> End {
+fn key(last: u8, parameters: &[u8]) -> SequenceEnd {
     // Behind a semicolon stands what else was pressed: one more than Alt (2) or Ctrl (4).
     let is_far = matches!(parameters, [.., b';', b'3' | b'5' | b'7']);
     let number = parameters.split(|byte| *byte == b';').next().unwrap_or_default();
-    End::Move(match (last, number) {
+    SequenceEnd::Move(match (last, number) {
         (b'A', _) => Move::Up,
         (b'B', _) => Move::Down,
         (b'C', _) if is_far => Move::WordRight,
@@ -163,25 +163,25 @@ fn key(last: u8, parameters: &[u8]) -> End {
         (b'H', _) | (b'~', b"1" | b"7") => Move::LineStart,
         (b'F', _) | (b'~', b"4" | b"8") => Move::LineEnd,
         (b'~', b"3") => Move::Delete,
-        _ => return End::Whole,
+        _ => return SequenceEnd::Whole,
     })
 }
 
-fn control(bytes: &mut impl Bytes) -> io::Result<End> {
+fn control(bytes: &mut impl Bytes) -> io::Result<SequenceEnd> {
     let mut parameters = Vec::new();
     loop {
-        return match (bytes.next(Patience::Machine)?, parameters.as_slice()) {
-            (Byte::Got(ESCAPE), _) => Ok(End::Escape),
-            (Byte::Got(CANCEL | SUBSTITUTE), _) => Ok(End::Whole),
+        return match (bytes.next(KeyTimeout::Machine)?, parameters.as_slice()) {
+            (Byte::Got(ESCAPE), _) => Ok(SequenceEnd::Escape),
+            (Byte::Got(CANCEL | SUBSTITUTE), _) => Ok(SequenceEnd::Whole),
             // The console of Linux doubles the bracket of its function keys.
             (Byte::Got(b'['), []) => skip_characters(1, None, bytes),
             // Reports of the mouse in its oldest forms: so many characters, whatever they are.
             (Byte::Got(b't'), []) => skip_characters(2, None, bytes),
             (Byte::Got(b'M'), []) => skip_characters(3, None, bytes),
             (Byte::Got(b'T'), []) => skip_characters(6, None, bytes),
-            (Byte::Got(b'~'), PASTE_BEGINS) => Ok(End::Paste),
+            (Byte::Got(b'~'), PASTE_BEGINS) => Ok(SequenceEnd::Paste),
             (Byte::Got(last @ 0x40..0x7f), parameters) => Ok(key(last, parameters)),
-            (Byte::Nothing | Byte::End, _) => Ok(End::Whole),
+            (Byte::Nothing | Byte::End, _) => Ok(SequenceEnd::Whole),
             (Byte::Got(byte), _) => {
                 // One more than is compared with is enough.
                 if parameters.len() <= PASTE_BEGINS.len() {
@@ -194,24 +194,24 @@ fn control(bytes: &mut impl Bytes) -> io::Result<End> {
 }
 
 /// Reads up to and including the byte that is the last one.
-fn skip_until(bytes: &mut impl Bytes, is_last: impl Fn(u8) -> bool) -> io::Result<End> {
+fn skip_until(bytes: &mut impl Bytes, is_last: impl Fn(u8) -> bool) -> io::Result<SequenceEnd> {
     loop {
-        match bytes.next(Patience::Machine)? {
-            Byte::Got(ESCAPE) => return Ok(End::Escape),
-            Byte::Got(CANCEL | SUBSTITUTE) | Byte::Nothing | Byte::End => return Ok(End::Whole),
-            Byte::Got(byte) if is_last(byte) => return Ok(End::Whole),
+        match bytes.next(KeyTimeout::Machine)? {
+            Byte::Got(ESCAPE) => return Ok(SequenceEnd::Escape),
+            Byte::Got(CANCEL | SUBSTITUTE) | Byte::Nothing | Byte::End => return Ok(SequenceEnd::Whole),
+            Byte::Got(byte) if is_last(byte) => return Ok(SequenceEnd::Whole),
             Byte::Got(_) => {}
         }
     }
 }
 
 /// Reads so many characters, be they bytes or UTF-8: terminals differ. `first` was read already.
-fn skip_characters(count: usize, mut first: Option<u8>, bytes: &mut impl Bytes) -> io::Result<End> {
+fn skip_characters(count: usize, mut first: Option<u8>, bytes: &mut impl Bytes) -> io::Result<SequenceEnd> {
     let (mut left, mut more) = (count, 0);
     while left > 0 || more > 0 {
         let byte = match first.take() {
             Some(byte) => Byte::Got(byte),
-            None => bytes.next(Patience::Machine)?,
+            None => bytes.next(KeyTimeout::Machine)?,
         };
         match byte {
             Byte::Got(0x80..0xc0) if more > 0 => more -= 1,
@@ -219,15 +219,15 @@ fn skip_characters(count: usize, mut first: Option<u8>, bytes: &mut impl Bytes) 
                 left -= 1;
                 more = continuations(byte);
             }
-            Byte::Got(ESCAPE) => return Ok(End::Escape),
+            Byte::Got(ESCAPE) => return Ok(SequenceEnd::Escape),
             Byte::Got(byte) => {
                 bytes.put_back(byte);
-                return Ok(End::Whole);
+                return Ok(SequenceEnd::Whole);
             }
-            Byte::Nothing | Byte::End => return Ok(End::Whole),
+            Byte::Nothing | Byte::End => return Ok(SequenceEnd::Whole),
         }
     }
-    Ok(End::Whole)
+    Ok(SequenceEnd::Whole)
 }
 
 /// How many bytes of its character follow this first one.

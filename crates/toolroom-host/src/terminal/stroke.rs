@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::key::{Byte, Input, Key, Patience, Typed, next_typed};
+use super::key::{Byte, ByteSource, Key, KeyTimeout, Typed, next_typed};
 use super::sequence::{Move, Sequence, read_paste};
 use super::text::MAX_BYTES;
 
@@ -16,8 +16,8 @@ pub(super) enum Stroke {
 }
 
 /// The next stroke; `None` when the person's time is up.
-pub(super) fn next_stroke(read: impl FnMut(Patience) -> io::Result<Byte>) -> io::Result<Option<Stroke>> {
-    let mut bytes = Input::new(read);
+pub(super) fn next_stroke(read: impl FnMut(KeyTimeout) -> io::Result<Byte>) -> io::Result<Option<Stroke>> {
+    let mut bytes = ByteSource::new(read);
     loop {
         return Ok(Some(match next_typed(&mut bytes)? {
             Typed::Nothing => return Ok(None),

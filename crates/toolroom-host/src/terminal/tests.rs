@@ -11,7 +11,7 @@ use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use super::key::{Byte, Paste, next_key};
-use super::quiet::Quiet;
+use super::quiet_mode::QuietMode;
 use super::{Key, Size, Terminal, restore_all};
 use crate::scale::cases;
 
@@ -321,7 +321,7 @@ fn no_line_of_a_hidden_paste_is_left_for_the_shell() {
 fn the_mode_comes_back_after_a_panic_and_before_an_exit() {
     let pair = Pair::new();
     let before = pair.mode();
-    let quiet = Quiet::begin(pair.witness.as_fd()).unwrap();
+    let quiet = QuietMode::begin(pair.witness.as_fd()).unwrap();
     assert_ne!(pair.mode(), before);
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let _quiet = quiet;
@@ -330,14 +330,14 @@ fn the_mode_comes_back_after_a_panic_and_before_an_exit() {
     assert!(result.is_err());
     assert_eq!(pair.mode(), before);
 
-    let quiet = Quiet::begin(pair.witness.as_fd()).unwrap();
+    let quiet = QuietMode::begin(pair.witness.as_fd()).unwrap();
     restore_all();
     assert_eq!(pair.mode(), before);
     drop(quiet);
 
     // One inside another one, as when a key is read while somebody keeps the terminal quiet.
-    let outer = Quiet::begin(pair.witness.as_fd()).unwrap();
-    let inner = Quiet::begin(pair.witness.as_fd()).unwrap();
+    let outer = QuietMode::begin(pair.witness.as_fd()).unwrap();
+    let inner = QuietMode::begin(pair.witness.as_fd()).unwrap();
     restore_all();
     assert_eq!(pair.mode(), before);
     drop(inner);

@@ -9,7 +9,9 @@ use async_compression::Level;
 use async_compression::tokio::write::{BrotliEncoder, GzipEncoder, ZlibEncoder, ZstdEncoder};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::runtime::Builder;
-use toolroom_host::net::{Client, Limits, Measure, NetError, Reach, Request, Response, Wait};
+use toolroom_host::net::{
+    Client, EgressPolicy, HttpLimits, NetError, Request, Response, SizeMeasure, TimeoutKind,
+};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -55,20 +57,20 @@ fn say_on(start: &str, more: &[u8]) -> SocketAddr {
     })
 }
 
-fn limits() -> Limits {
-    Limits { idle: Duration::from_secs(5), total: Some(Duration::from_secs(20)), ..Limits::default() }
+fn limits() -> HttpLimits {
+    HttpLimits { idle: Duration::from_secs(5), total: Some(Duration::from_secs(20)), ..HttpLimits::default() }
 }
 
-fn client(limits: Limits) -> Client {
-    Client::new(Reach::public().open(["127.0.0.1".parse().unwrap()]).limits(limits))
+fn client(limits: HttpLimits) -> Client {
+    Client::new(EgressPolicy::public().open(["127.0.0.1".parse().unwrap()]).limits(limits))
 }
 
-async fn ask(limits: Limits, server: SocketAddr) -> Result<Response, NetError> {
+async fn ask(limits: HttpLimits, server: SocketAddr) -> Result<Response, NetError> {
     client(limits).send(Request::get(format!("http://{server}/"))).await
 }
 
 /// All of a response, and by how much the process grew at most meanwhile.
-fn fetch(limits: Limits, server: SocketAddr) -> Result<Vec<u8>, NetError> {
+fn fetch(limits: HttpLimits, server: SocketAddr) -> Result<Vec<u8>, NetError> {
     let before = reset_peak();
     let fetched = block_on(async { ask(limits, server).await?.body.bytes().await });
     let grown = memory("VmHWM").saturating_sub(before);
@@ -144,8 +146,8 @@ fn an_endless_body_ends_at_the_limit() {
         (say_on("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", &tiny), 20_000),
         (say_on("HTTP/1.1 200 OK\r\ncontent-length: 10737418240\r\n\r\n", &block), 2_000_000),
     ] {
-        let error = fetch(Limits { wire_bytes: most, ..limits() }, server).unwrap_err();
-        assert!(matches!(error, NetError::TooLarge { what: Measure::Wire, .. }), "{error:?}");
+        let error = fetch(HttpLimits { wire_bytes: most, ..limits() }, server).unwrap_err();
+        assert!(matches!(error, NetError::TooLarge { what: SizeMeasure::Wire, .. }), "{error:?}");
     }
 }
 
@@ -193,8 +195,8 @@ fn silence_and_slowness_have_an_end() {
             drip(stream, None);
         })
     };
-    let idle = Limits { idle: 5 * moment, ..limits() };
-    let total = Limits { total: Some(10 * moment), ..limits() };
+    let idle = HttpLimits { idle: 5 * moment, ..limits() };
+    let total = HttpLimits { total: Some(10 * moment), ..limits() };
     let slow = serve(move |mut stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 50000\r\n\r\n").unwrap();
         drip(stream, Some(moment));
@@ -204,12 +206,12 @@ fn silence_and_slowness_have_an_end() {
         drip(stream, Some(moment));
     });
     for (limits, server, wait) in [
-        (idle, silent_body(), Wait::Idle),
-        (total, silent_body(), Wait::Total),
-        (idle, serve(|stream| drip(stream, None)), Wait::Idle),
-        (total, serve(|stream| drip(stream, None)), Wait::Total),
-        (total, slow, Wait::Total),
-        (total, slow_head, Wait::Total),
+        (idle, silent_body(), TimeoutKind::Idle),
+        (total, silent_body(), TimeoutKind::Total),
+        (idle, serve(|stream| drip(stream, None)), TimeoutKind::Idle),
+        (total, serve(|stream| drip(stream, None)), TimeoutKind::Total),
+        (total, slow, TimeoutKind::Total),
+        (total, slow_head, TimeoutKind::Total),
     ] {
         let error = fetch(limits, server).unwrap_err();
         assert!(
@@ -249,7 +251,7 @@ fn too_many_and_too_large_headers_are_refused() {
 #[test]
 fn limits_that_no_clock_can_hold_hold_forever() {
     let limits =
-        Limits { connect: Duration::MAX, idle: Duration::MAX, total: Some(Duration::MAX), ..limits() };
+        HttpLimits { connect: Duration::MAX, idle: Duration::MAX, total: Some(Duration::MAX), ..limits() };
     assert_eq!(fetch(limits, say("HTTP/1.1 200 OK\r\n\r\nhello")).unwrap(), b"hello");
 }
 
@@ -329,9 +331,10 @@ fn a_bomb_does_not_go_off() {
     for (coding, name) in CODINGS {
         let bomb = compressed(coding, BOMB);
         assert!(BOMB / bomb.len() > 200, "{name}: {} bytes", bomb.len());
-        let limits = Limits { wire_bytes: 20_000_000, ..limits() };
+        let limits = HttpLimits { wire_bytes: 20_000_000, ..limits() };
         let error = fetch(limits, say(encoded(name, &bomb))).unwrap_err();
-        let is_decoded = matches!(error, NetError::TooLarge { what: Measure::Decoded, limit: 8_000_000, .. });
+        let is_decoded =
+            matches!(error, NetError::TooLarge { what: SizeMeasure::Decoded, limit: 8_000_000, .. });
         assert!(is_decoded, "{name}: {error:?}");
     }
 }
@@ -374,7 +377,7 @@ fn a_caller_decides_about_its_own_headers_only() {
     }
     for method in ["CONNECT", "TRACE"] {
         let request = Request::new(method.parse().unwrap(), "http://example.com/");
-        let error = block_on(Client::new(Reach::public()).send(request)).err().unwrap();
+        let error = block_on(Client::new(EgressPolicy::public()).send(request)).err().unwrap();
         assert!(matches!(error, NetError::BadMethod(_)), "{method}: {error}");
     }
 }

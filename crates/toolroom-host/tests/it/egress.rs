@@ -4,7 +4,7 @@ use std::future::Future;
 
 use tokio::runtime::Builder;
 use toolroom_host::listen::Listener;
-use toolroom_host::net::{Client, NetError, Reach, Refusal, Request};
+use toolroom_host::net::{Client, DestinationRefusal, EgressPolicy, NetError, Request};
 
 use crate::internet::{Answer, INTERNAL, Internet, LAN, OWN, PUBLIC, inside};
 use crate::scale::scaled;
@@ -14,11 +14,11 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn client() -> Client {
-    Client::new(Reach::public())
+    Client::new(EgressPolicy::public())
 }
 
 fn opened(entries: &[&str]) -> Client {
-    Client::new(Reach::public().open(entries.iter().map(|entry| entry.parse().unwrap())))
+    Client::new(EgressPolicy::public().open(entries.iter().map(|entry| entry.parse().unwrap())))
 }
 
 async fn get(client: &Client, url: &str) -> Result<String, NetError> {
@@ -207,7 +207,9 @@ fn a_name_that_changes_its_mind_gains_nothing() {
             for _ in 0..flips {
                 match get(&client, "http://flip.example/").await {
                     Ok(_) => answered += 1,
-                    Err(NetError::Refused { refusal: Refusal::Address { .. }, .. }) => refused += 1,
+                    Err(NetError::Refused { refusal: DestinationRefusal::Address { .. }, .. }) => {
+                        refused += 1
+                    }
                     Err(other) => panic!("{other}"),
                 }
             }
@@ -285,7 +287,7 @@ fn a_redirect_that_leads_nowhere_is_told_and_without_following_it_is_the_respons
             let found = block_on(get(&client(), &url));
             assert!(matches!(found, Err(NetError::BadRedirect { .. })), "{found:?}");
         }
-        let webhooks = Client::new(Reach::public().max_redirects(0));
+        let webhooks = Client::new(EgressPolicy::public().max_redirects(0));
         redirect(b"http://127.0.0.1/");
         assert_eq!(block_on(webhooks.send(Request::get(&url))).unwrap().status, 302);
         internet.web.say("/page", "HTTP/1.1 302 Found\r\ncontent-length: 0\r\n\r\n");
@@ -392,7 +394,7 @@ fn names_that_are_not_there_or_not_answered_are_told_apart() {
     inside(names_that_are_not_there_or_not_answered_are_told_apart, |internet| {
         internet.names.set("silent.example", Answer::Silence);
         internet.names.point("empty.example", &[]);
-        let mut reach = Reach::public();
+        let mut reach = EgressPolicy::public();
         reach.limits.connect = std::time::Duration::from_millis(300);
         block_on(async {
             for name in ["nobody.example", "empty.example"] {
@@ -424,7 +426,7 @@ fn nobody_gets_at_this_server_through_itself() {
                     let url = format!("http://{host}:{port}/");
                     let refused = get(&client, &url).await.unwrap_err();
                     assert!(
-                        matches!(refused, NetError::Refused { refusal: Refusal::Ourselves, .. }),
+                        matches!(refused, NetError::Refused { refusal: DestinationRefusal::Ourselves, .. }),
                         "{url}: {refused}"
                     );
                 }

@@ -3,17 +3,18 @@
 use std::net::IpAddr;
 use std::path::Path;
 
-use toolroom_host::files::{Asked, Judge, Role};
+use toolroom_host::files::{Judge, RequestedPath, Role};
 use toolroom_host::net::address::Special;
-use toolroom_host::net::{Client, Opening, Place, Reach, Url};
+use toolroom_host::net::{Client, EgressPolicy, EgressRule, HostPort, Url};
 
 use crate::mutation::fuzz;
 
 #[test]
 fn url() {
-    let public = Client::new(Reach::public());
-    let lan =
-        Client::new(Reach::public().open(["printer.lan".parse().unwrap(), "10.0.0.0/8".parse().unwrap()]));
+    let public = Client::new(EgressPolicy::public());
+    let lan = Client::new(
+        EgressPolicy::public().open(["printer.lan".parse().unwrap(), "10.0.0.0/8".parse().unwrap()]),
+    );
     fuzz("url", |text| {
         let Ok(target) = public.judge(text) else { return };
         // Whatever text it came from, what is left says where it leads, in only one way.
@@ -28,9 +29,9 @@ fn url() {
     });
 }
 
-fn assert_public(place: &Place) {
+fn assert_public(place: &HostPort) {
     match place.address() {
-        Some(address) => assert_eq!(Special::of(address), None, "{place}"),
+        Some(address) => assert_eq!(Special::from_address(address), None, "{place}"),
         None => {
             // A resolver would read such a name as an address.
             assert!(place.name().parse::<IpAddr>().is_err(), "{place}");
@@ -44,9 +45,9 @@ fn assert_public(place: &Place) {
 #[test]
 fn opening() {
     fuzz("opening", |text| {
-        let Ok(opening) = text.parse::<Opening>() else { return };
-        assert_eq!(opening.to_string().parse::<Opening>(), Ok(opening.clone()), "{text}");
-        let reach = Reach::public().open([opening.clone()]);
+        let Ok(opening) = text.parse::<EgressRule>() else { return };
+        assert_eq!(opening.to_string().parse::<EgressRule>(), Ok(opening.clone()), "{text}");
+        let reach = EgressPolicy::public().open([opening.clone()]);
         let client = Client::new(reach);
         for never in ["http://169.254.169.254/", "http://[fd00:ec2::254]/", "http://0.0.0.0/"] {
             let host = never.trim_start_matches("http://").trim_end_matches('/').trim_matches(['[', ']']);
@@ -60,7 +61,7 @@ fn opening() {
 fn path() {
     let judge = Judge::new(Some("/srv/ann".into()));
     fuzz("path", |text| {
-        let Ok(asked) = Asked::parse(text) else { return };
+        let Ok(asked) = RequestedPath::parse(text) else { return };
         assert!(!text.contains(char::is_control) && text.len() <= 4_096);
         assert!(asked.names().iter().all(|name| !name.contains('/') && !matches!(*name, "" | ".")));
         let path = format!("/{}", asked.names().join("/"));

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use toolroom_host::net::{Client, Http, NetError, Pending, Reach, Refusal, Request, Resolve, Wait};
+use toolroom_host::net::{
+    BoxFuture, Client, DestinationRefusal, EgressPolicy, Http, NetError, Request, Resolve, TimeoutKind,
+};
 
 /// What a resolver does when it is asked.
 enum Finds {
@@ -33,7 +35,7 @@ impl Book {
 }
 
 impl Resolve for Book {
-    fn resolve(&self, name: &str) -> Pending<'_, io::Result<Vec<IpAddr>>> {
+    fn resolve(&self, name: &str) -> BoxFuture<'_, io::Result<Vec<IpAddr>>> {
         assert_eq!(name, "shop.example");
         self.asked.fetch_add(1, Ordering::Relaxed);
         let found = match &*self.finds.lock().unwrap() {
@@ -59,8 +61,8 @@ async fn server() -> SocketAddr {
     address
 }
 
-fn opened() -> Reach {
-    Reach::public().open(["shop.example".parse().unwrap()])
+fn opened() -> EgressPolicy {
+    EgressPolicy::public().open(["shop.example".parse().unwrap()])
 }
 
 async fn get(client: &dyn Http, port: u16) -> Result<SocketAddr, NetError> {
@@ -100,9 +102,11 @@ async fn where_one_address_does_not_answer_the_next_one_is_tried() {
 async fn whatever_resolver_there_is_it_does_not_open_anything() {
     let server = server().await;
     for address in ["127.0.0.1", "::1", "10.0.0.1", "::ffff:127.0.0.1", "169.254.169.254"] {
-        let client = Client::with_resolver(Reach::public(), Book::of(&["8.8.8.8", address]));
+        let client = Client::with_resolver(EgressPolicy::public(), Book::of(&["8.8.8.8", address]));
         let error = get(&client, server.port()).await.unwrap_err();
-        let NetError::Refused { refusal: Refusal::Address { address: found, name, .. }, .. } = error else {
+        let NetError::Refused { refusal: DestinationRefusal::Address { address: found, name, .. }, .. } =
+            error
+        else {
             panic!("{error:?}");
         };
         assert_eq!((found.to_string().as_str(), name.as_deref()), (address, Some("shop.example")));
@@ -119,7 +123,7 @@ async fn a_resolver_that_finds_nothing_fails_or_is_silent_is_told_apart() {
         let error = get(&Client::with_resolver(reach.clone(), Book::new(finds)), 80).await.unwrap_err();
         match error {
             NetError::Unresolvable { .. } if !is_late => {}
-            NetError::Timeout { wait: Wait::Connect, .. } if is_late => {}
+            NetError::Timeout { wait: TimeoutKind::Connect, .. } if is_late => {}
             other => panic!("{other:?}"),
         }
     }

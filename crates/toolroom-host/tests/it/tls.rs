@@ -16,7 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
-use toolroom_host::net::{Client, Method, NetError, Reach, Request, Wait};
+use toolroom_host::net::{Client, EgressPolicy, Method, NetError, Request, TimeoutKind};
 
 /// Somebody who says who others are.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -111,8 +111,8 @@ async fn answer(io: TokioIo<TlsStream<TcpStream>>, is_two: bool) {
     }
 }
 
-fn reach() -> Reach {
-    Reach::public().open(["localhost".parse().unwrap(), "127.0.0.1".parse().unwrap()])
+fn reach() -> EgressPolicy {
+    EgressPolicy::public().open(["localhost".parse().unwrap(), "127.0.0.1".parse().unwrap()])
 }
 
 async fn get(client: &Client, url: String) -> Result<String, NetError> {
@@ -173,7 +173,7 @@ async fn who_does_not_speak_tls_is_refused_and_who_says_nothing_is_left() {
     let error = get(&client, format!("https://127.0.0.1:{port}/")).await.unwrap_err();
     assert!(matches!(error, NetError::Tls { .. }), "{error:?}");
     let error = get(&client, format!("https://127.0.0.1:{port}/")).await.unwrap_err();
-    assert!(matches!(error, NetError::Timeout { wait: Wait::Connect, .. }), "{error:?}");
+    assert!(matches!(error, NetError::Timeout { wait: TimeoutKind::Connect, .. }), "{error:?}");
     plain.await.unwrap();
 }
 

@@ -1,7 +1,7 @@
 //! What goes wrong on the way to a vendor, as models report it.
 
 use toolroom::model::{ModelError, ModelErrorKind};
-use toolroom_host::net::{NetError, Response, Url, Wait};
+use toolroom_host::net::{NetError, Response, TimeoutKind, Url};
 
 use super::endpoint::Endpoint;
 
@@ -33,7 +33,7 @@ pub(super) fn failed(error: NetError, endpoint: &Endpoint, stage: Stage) -> Mode
 
 const fn kind(error: &NetError) -> ModelErrorKind {
     match error {
-        NetError::Timeout { wait: Wait::Connect, .. } => ModelErrorKind::Network,
+        NetError::Timeout { wait: TimeoutKind::Connect, .. } => ModelErrorKind::Network,
         NetError::Timeout { .. } => ModelErrorKind::Timeout,
         NetError::BadHeader { .. } => ModelErrorKind::Auth,
         // Nothing of this passes by itself.

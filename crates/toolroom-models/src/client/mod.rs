@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use toolroom::BoxFuture;
 use toolroom::clock::Clock;
 use toolroom::model::{Answer, Model, ModelError, ModelErrorKind, ModelEvent, ModelRequest};
-use toolroom_host::net::{Body, Bytes, Http, Limits, Opening, Reach, Response, StatusCode};
+use toolroom_host::net::{Body, Bytes, EgressPolicy, EgressRule, Http, HttpLimits, Response, StatusCode};
 
 pub use self::endpoint::Endpoint;
 use self::failure::{Stage, no_web_page, redirected, unreachable};
@@ -46,16 +46,16 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(3_600);
 
 /// How far a vendor's connections reach: the public internet, and the one origin an operator set.
 #[must_use]
-pub fn reach(opening: Option<&Opening>) -> Reach {
-    let limits = Limits {
+pub fn reach(opening: Option<&EgressRule>) -> EgressPolicy {
+    let limits = HttpLimits {
         wire_bytes: MAX_ANSWER_BYTES,
         decoded_bytes: MAX_ANSWER_BYTES,
         connect: CONNECT,
         idle: LONGEST_SILENCE,
         total: None,
-        ..Limits::default()
+        ..HttpLimits::default()
     };
-    Reach::public().open(opening.cloned()).max_redirects(0).limits(limits)
+    EgressPolicy::public().open(opening.cloned()).max_redirects(0).limits(limits)
 }
 
 /// How long signs of life alone keep an answer waited for: some models think for minutes before they say a word.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use toolroom::redact::Secret;
-use toolroom_host::net::{Client, Opening};
+use toolroom_host::net::{Client, EgressRule};
 
 use super::error::OpenError;
 use super::settings::{KeySetting, VendorSettings};
@@ -201,7 +201,7 @@ impl Vendor {
     }
 
     /// What is opened: nothing for a vendor that is where it always is, which is public.
-    fn opening<'e>(&self, preset: &Preset, endpoint: &'e Endpoint) -> Option<&'e Opening> {
+    fn opening<'e>(&self, preset: &Preset, endpoint: &'e Endpoint) -> Option<&'e EgressRule> {
         let is_own = self.settings.base_url.is_some() || preset.local;
         endpoint.base.opening().filter(|_| is_own)
     }

@@ -11,7 +11,7 @@
 use std::fmt;
 
 use thiserror::Error;
-use toolroom_host::net::{Opening, Url};
+use toolroom_host::net::{EgressRule, Url};
 
 use super::preset::{Auth, Preset, WireKind};
 
@@ -22,7 +22,7 @@ const ENDPOINTS: [&str; 4] = ["/chat/completions", "/responses", "/messages", "/
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl {
     text: String,
-    opening: Option<Opening>,
+    opening: Option<EgressRule>,
 }
 
 /// Why an address cannot be used. It is not shown whole: people put keys into addresses.
@@ -88,7 +88,7 @@ impl BaseUrl {
 
     /// What has to be open for it to be reached where it is not public: this one origin.
     #[must_use]
-    pub fn opening(&self) -> Option<&Opening> {
+    pub fn opening(&self) -> Option<&EgressRule> {
         self.opening.as_ref()
     }
 
@@ -100,7 +100,7 @@ impl BaseUrl {
 
     /// Whether others can listen to what is said there on the way: no key goes there.
     pub(crate) fn is_overheard(&self) -> bool {
-        Url::parse(&self.text).is_ok_and(|url| Opening::is_overheard(&url))
+        Url::parse(&self.text).is_ok_and(|url| EgressRule::is_overheard(&url))
     }
 
     /// The address of a wire's endpoint.

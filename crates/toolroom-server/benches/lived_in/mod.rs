@@ -26,8 +26,8 @@ pub(crate) fn folder() -> std::io::Result<TempDir> {
 }
 
 pub(crate) async fn open(database: &Path) -> Result<Store, Box<dyn Error>> {
-    let us = toolroom_host::presence::Presence::of_this_process()?;
-    let is_alive = Arc::new(toolroom_host::presence::Presence::is_alive);
+    let us = toolroom_host::process_identity::ProcessIdentity::current()?;
+    let is_alive = Arc::new(toolroom_host::process_identity::ProcessIdentity::is_alive);
     let presence = Presence { machine: us.machine, process: us.process, is_alive, notice: None, inbox: None };
     Ok(Store::open(database, presence, Arc::new(SystemClock)).await?)
 }

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use toolroom::clock::SystemClock;
 use toolroom_host::archive::ArchiveReader;
-use toolroom_host::exchange::{New, is_there, keep_aside, replace, with_end};
+use toolroom_host::folder_lock::FolderLock;
 use toolroom_host::folders::Folders;
-use toolroom_host::occupancy::Occupancy;
+use toolroom_host::replacement::{Replacement, is_there, keep_aside, replace, with_end};
 use toolroom_host::sandbox::confirm;
 use toolroom_host::seal::{KEY_FILE, KeyHome, KeyRing, MasterKey};
 use toolroom_host::work_folder::WorkFolder;
@@ -121,13 +121,13 @@ impl Restoration {
         };
         // The log is there only beside a database that could not be opened; left, it would be taken for the new one's.
         let companions = [WRITE_AHEAD_LOG, SHARED_MEMORY];
-        restored.kept.extend(replace(New::File(&new), &database, mark, &companions).map_err(failed)?);
+        restored.kept.extend(replace(Replacement::File(&new), &database, mark, &companions).map_err(failed)?);
         if let Some(mut ring) = brought_in {
             ring.finish_rotation()?;
         }
         if let Some(text) = &self.config {
             let path = folders.config_file(FILE_NAME)?;
-            let kept = replace(New::Text(text), &path, mark, &[]);
+            let kept = replace(Replacement::Text(text), &path, mark, &[]);
             let failed = |source| BackupError::Io { path: path.clone(), source };
             restored.kept.extend(kept.map_err(failed)?);
             confirm(&path).map_err(failed)?;
@@ -166,10 +166,10 @@ fn wanted_key(
 }
 
 /// The folder, once nobody else is in it.
-pub(super) async fn wait_until_alone(folder: &Path) -> Result<Occupancy, BackupError> {
+pub(super) async fn wait_until_alone(folder: &Path) -> Result<FolderLock, BackupError> {
     for _ in 0..LOOKS {
-        let alone =
-            Occupancy::alone(folder).map_err(|source| BackupError::Io { path: folder.to_owned(), source })?;
+        let alone = FolderLock::exclusive(folder)
+            .map_err(|source| BackupError::Io { path: folder.to_owned(), source })?;
         match alone {
             Some(alone) => return Ok(alone),
             None => tokio::time::sleep(LOOK_EVERY).await,

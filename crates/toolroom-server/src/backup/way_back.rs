@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use toolroom_host::exchange::{New, is_there, replace};
 use toolroom_host::folders::Folders;
+use toolroom_host::replacement::{Replacement, is_there, replace};
 use toolroom_store::{BackupFacts, StoreError, copies_before, inspect, plan_migration};
 
 use super::error::BackupError;
@@ -61,5 +61,5 @@ impl WayBack {
 
 fn put(copy: &Path, database: &Path, found: i64) -> std::io::Result<Option<PathBuf>> {
     // Its log belongs to it: left, it would be taken for the copy's.
-    replace(New::File(copy), database, &format!("schema-{found}"), &[WRITE_AHEAD_LOG, SHARED_MEMORY])
+    replace(Replacement::File(copy), database, &format!("schema-{found}"), &[WRITE_AHEAD_LOG, SHARED_MEMORY])
 }

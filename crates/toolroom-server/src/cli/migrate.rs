@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
-use toolroom_host::exchange::is_there;
 use toolroom_host::folders::Folders;
+use toolroom_host::replacement::is_there;
 use toolroom_store::{MigrationPlan, newest_schema, plan_migration};
 
 use super::exit::{Exit, Refused, Usage};

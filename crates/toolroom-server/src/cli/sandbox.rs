@@ -12,8 +12,10 @@ use tokio_util::sync::CancellationToken;
 use toolroom_host::control_group::ControlGroup;
 use toolroom_host::folders::Folders;
 use toolroom_host::net::Proxy;
-use toolroom_host::process::{Cause, Ended, Limit, Order, ProcessError, Running, Status, Stream, Supervisor};
-use toolroom_host::sandbox::{Demand, Level, Named, Network, Profile, Promise, Sandbox};
+use toolroom_host::process::{
+    Cause, Limit, Order, OutputStream, ProcessError, ProgramEnd, Running, Status, Supervisor,
+};
+use toolroom_host::sandbox::{Guarantee, Level, NamedProfile, Network, Profile, Sandbox, SandboxRequest};
 use toolroom_host::{environment, interrupt::Interrupts, text_file};
 
 use super::exit::{Exit, Missing, Refused, Usage};
@@ -70,18 +72,18 @@ fn level(text: &str) -> Result<Level, String> {
 }
 
 pub(super) async fn run(settings: &[String], args: SandboxArgs, output: &Output) -> anyhow::Result<Exit> {
-    let named: Named =
+    let named: NamedProfile =
         args.profile.parse().map_err(|error| Usage(format!("{:#}", anyhow::Error::from(error))))?;
     let supervisor = Supervisor::new(environment::own_program());
-    let demand = Demand { level: args.level, user: None };
-    if named == Named::Off && args.level.is_some() {
+    let demand = SandboxRequest { level: args.level, user: None };
+    if named == NamedProfile::Off && args.level.is_some() {
         return Err(Usage(
             "`--profile off` confines nothing: leave out `--level`, or choose another profile".to_owned(),
         )
         .into());
     }
     let sandbox = match (&named, args.command.is_empty()) {
-        (Named::Off, false) => None,
+        (NamedProfile::Off, false) => None,
         _ => Some(Sandbox::find(&supervisor, demand).await.map_err(|error| Refused(error.to_string()))?),
     };
     let mut words = args.command.into_iter();
@@ -103,10 +105,12 @@ pub(super) async fn run(settings: &[String], args: SandboxArgs, output: &Output)
     let mut _proxy = None;
     if let Some(sandbox) = &sandbox {
         let mut profile = match &named {
-            Named::ReadOnly => Profile::read_only(&folder),
-            Named::Workspace | Named::Network(_) | Named::Off => Profile::workspace(&folder),
+            NamedProfile::ReadOnly => Profile::read_only(&folder),
+            NamedProfile::Workspace | NamedProfile::Network(_) | NamedProfile::Off => {
+                Profile::workspace(&folder)
+            }
         };
-        if let Named::Network(hosts) = &named {
+        if let NamedProfile::Network(hosts) = &named {
             let opened = Proxy::open(hosts).context("the way to the network cannot be opened")?;
             profile.network = Network::Proxy { socket: opened.socket().to_owned() };
             _proxy = Some(opened);
@@ -120,7 +124,7 @@ pub(super) async fn run(settings: &[String], args: SandboxArgs, output: &Output)
         order.confinement = Some(sandbox.confine(&profile).map_err(refused)?);
     }
     let is_json = output.is_json();
-    let observer = move |stream: Stream, bytes: &[u8]| {
+    let observer = move |stream: OutputStream, bytes: &[u8]| {
         if !is_json {
             pass_on(stream, bytes);
         }
@@ -148,7 +152,7 @@ fn read_input() -> anyhow::Result<Vec<u8>> {
 }
 
 /// Waits for its end; a signal to us asks it to end.
-async fn wait(running: &Running) -> anyhow::Result<Ended> {
+async fn wait(running: &Running) -> anyhow::Result<ProgramEnd> {
     let stop = CancellationToken::new();
     let asked = stop.clone();
     let _interrupts = Interrupts::watch(move || asked.cancel())?;
@@ -160,10 +164,12 @@ async fn wait(running: &Running) -> anyhow::Result<Ended> {
 }
 
 /// What it prints, as it comes. Nobody may be reading: that is the program's business only if it were alone.
-fn pass_on(stream: Stream, bytes: &[u8]) {
+fn pass_on(stream: OutputStream, bytes: &[u8]) {
     let written = match stream {
-        Stream::Stdout => io::stdout().lock().write_all(bytes).and_then(|()| io::stdout().lock().flush()),
-        Stream::Stderr => io::stderr().lock().write_all(bytes),
+        OutputStream::Stdout => {
+            io::stdout().lock().write_all(bytes).and_then(|()| io::stdout().lock().flush())
+        }
+        OutputStream::Stderr => io::stderr().lock().write_all(bytes),
     };
     drop(written);
 }
@@ -174,7 +180,7 @@ struct Explained {
     landlock_abi: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     shortfall: Option<String>,
-    promises: Vec<Promise>,
+    promises: Vec<Guarantee>,
     cgroup: Cgroup,
 }
 
@@ -186,12 +192,12 @@ struct Cgroup {
 }
 
 fn explain(sandbox: &Sandbox, output: &Output) -> anyhow::Result<Exit> {
-    let found = ControlGroup::of_this_process();
+    let found = ControlGroup::current();
     let explained = Explained {
         level: sandbox.level(),
         landlock_abi: sandbox.landlock_abi(),
         shortfall: sandbox.shortfall().map(str::to_owned),
-        promises: sandbox.promises(),
+        promises: sandbox.guarantees(),
         cgroup: Cgroup { found, meaning: found.meaning() },
     };
     if output.is_json() {
@@ -202,7 +208,7 @@ fn explain(sandbox: &Sandbox, output: &Output) -> anyhow::Result<Exit> {
     if let Some(shortfall) = &explained.shortfall {
         output.data(&format!("  no stronger one: {}", visible(shortfall)))?;
     }
-    for Promise { name, holds, meaning } in explained.promises {
+    for Guarantee { name, holds, meaning } in explained.promises {
         let (style, word) = if holds { (GREEN, "holds") } else { (YELLOW, "does not hold") };
         output.data(&format!("  {name:<15} {style}{word}{style:#}: {meaning}"))?;
     }
@@ -222,7 +228,12 @@ struct Told {
     wall_ms: u128,
 }
 
-fn tell(ended: &Ended, sandbox: Option<&Sandbox>, named: &Named, output: &Output) -> anyhow::Result<Exit> {
+fn tell(
+    ended: &ProgramEnd,
+    sandbox: Option<&Sandbox>,
+    named: &NamedProfile,
+    output: &Output,
+) -> anyhow::Result<Exit> {
     let ended_by = match ended.cause {
         Cause::Itself => "itself",
         Cause::Stopped => "interrupt",

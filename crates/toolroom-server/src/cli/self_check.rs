@@ -10,7 +10,7 @@ use toolroom::scope::Scope;
 use toolroom_host::environment;
 use toolroom_host::folders::Folders;
 use toolroom_host::process::Supervisor;
-use toolroom_host::sandbox::{Demand, Sandbox};
+use toolroom_host::sandbox::{Sandbox, SandboxRequest};
 use toolroom_host::work_folder::WorkFolder;
 use toolroom_store::{migration_steps, newest_schema};
 
@@ -171,7 +171,8 @@ fn holds(value: &Value, number: i64) -> bool {
 /// How well programs are confined. A machine without any way to do that can still be used for everything else.
 async fn sandbox() -> Check {
     let supervisor = Supervisor::new(environment::own_program());
-    let (status, details) = match Sandbox::find(&supervisor, Demand { level: None, user: None }).await {
+    let (status, details) = match Sandbox::find(&supervisor, SandboxRequest { level: None, user: None }).await
+    {
         Err(error) => (Status::Warning, format!("{error}; tools that start programs will refuse to")),
         Ok(sandbox) => match sandbox.shortfall() {
             None => (Status::Ok, format!("programs are confined by {}", sandbox.level().name())),

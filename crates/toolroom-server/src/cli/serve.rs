@@ -13,7 +13,7 @@ use toolroom::redact::Secret;
 use toolroom_host::descriptors::allow_open_files;
 use toolroom_host::interrupt::Interrupts;
 use toolroom_host::listen::Listener;
-use toolroom_host::service_manager::{self, Condition};
+use toolroom_host::service_manager::{self, ServiceState};
 
 use super::exit::{Exit, Refused};
 use super::output::Output;
@@ -156,10 +156,10 @@ pub(super) async fn run(
             "  curl -H \"Authorization: Bearer $KEY\" --json '{{\"tool\":\"calculator\",\"arguments\":{{\"expression\":\"17*23\"}}}}' {url}/v1/calls"
         ));
     }
-    tell_manager(Condition::Ready);
+    tell_manager(ServiceState::Ready);
     tokio::spawn(async move {
         ending.cancelled().await;
-        tell_manager(Condition::Stopping);
+        tell_manager(ServiceState::Stopping);
     });
     server.serve(listener, &front).await?;
     drop(interrupts);
@@ -210,7 +210,7 @@ fn listen_to_signals(ending: &CancellationToken, reloads: &Arc<Notify>) -> std::
 }
 
 /// Tells whoever started us, if they want to know.
-fn tell_manager(condition: Condition) {
+fn tell_manager(condition: ServiceState) {
     if let Err(error) = service_manager::tell(condition) {
         tracing::warn!("the service manager cannot be told how we are: {error}");
     }

@@ -3,7 +3,7 @@
 use toolroom::catalog::LimitRule;
 use toolroom::policy::{Policy, Rule, RuleError, RuleText, ToolPattern};
 use toolroom::tool::ToolSpec;
-use toolroom_host::net::Opening;
+use toolroom_host::net::EgressRule;
 
 use super::problem::{Problems, escaped};
 use super::{ConfigError, ConfigRule, Destination, Layer, Loaded, Origin, Problem, load};
@@ -27,21 +27,21 @@ pub struct Compiled {
 /// Which destinations that are not public a tool may reach.
 #[derive(Debug, Clone, Default)]
 pub struct Openings {
-    all: Vec<Opening>,
+    all: Vec<EgressRule>,
     /// In the order of their sections; the last one about a tool counts.
-    tools: Vec<(ToolPattern, Vec<Opening>)>,
+    tools: Vec<(ToolPattern, Vec<EgressRule>)>,
 }
 
 impl Openings {
     /// Those that everything may reach.
     #[must_use]
-    pub fn everywhere(&self) -> &[Opening] {
+    pub fn everywhere(&self) -> &[EgressRule] {
         &self.all
     }
 
     /// Those of a tool.
     #[must_use]
-    pub fn of(&self, spec: &ToolSpec) -> Vec<Opening> {
+    pub fn of(&self, spec: &ToolSpec) -> Vec<EgressRule> {
         let own = self.tools.iter().rev().find(|(pattern, _)| pattern.matches(spec));
         let own = own.map(|(_, openings)| openings.as_slice()).unwrap_or_default();
         self.all.iter().chain(own).cloned().collect()

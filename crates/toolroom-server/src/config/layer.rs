@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use toml::de::{DeTable, DeValue};
 use toolroom::nearest::nearest_one;
 use toolroom_host::folders::HOME_VARIABLE;
-use toolroom_host::text_file::{NoFile, PassedOver};
+use toolroom_host::text_file::{SkipReason, SkippedFile};
 
 use super::Origin;
 use super::document::Document;
@@ -46,7 +46,7 @@ pub enum Layer {
         text: String,
     },
     /// What stands in the place of a project's file and does not count as one. It sets nothing, and is told.
-    PassedOver(PassedOver),
+    PassedOver(SkippedFile),
     /// Variables by name and value. Those of others are passed over, and an empty one counts as unset.
     Environment(Vec<(String, OsString)>),
     /// `key.path=value`, each from one `--set`. The value is TOML, or else text.
@@ -105,17 +105,17 @@ pub(super) fn variable(path: &[&str]) -> String {
 }
 
 /// What is said of something that does not count.
-pub(crate) fn told(PassedOver { path, why }: &PassedOver) -> Problem {
+pub(crate) fn told(SkippedFile { path, why }: &SkippedFile) -> Problem {
     let message = match why {
-        NoFile::Stranger(owner) => {
+        SkipReason::Stranger(owner) => {
             format!(
                 "is passed over: it or its folder belongs to another user ({owner}); make it yours, or move it"
             )
         }
-        NoFile::LeadsNowhere => {
+        SkipReason::LeadsNowhere => {
             "is passed over: it is a link that leads nowhere; mend it, or remove it".to_owned()
         }
-        NoFile::NotRegular => "is passed over: it is no regular file; move it away".to_owned(),
+        SkipReason::NotRegular => "is passed over: it is no regular file; move it away".to_owned(),
     };
     let origin = Origin::Project { path: path.clone(), trusted: false };
     Problem { origin, line: None, key: String::new(), message }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use toolroom_host::environment;
-use toolroom_host::net::Opening;
+use toolroom_host::net::EgressRule;
 
 /// A folder: an absolute path, or one that begins with `~/`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,13 +73,13 @@ impl JsonSchema for Folder {
 /// A destination that is opened although it is not public.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Destination(pub Opening);
+pub struct Destination(pub EgressRule);
 
 impl TryFrom<String> for Destination {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        text.parse().map(Self).map_err(|error: toolroom_host::net::OpeningError| error.to_string())
+        text.parse().map(Self).map_err(|error: toolroom_host::net::EgressRuleError| error.to_string())
     }
 }
 

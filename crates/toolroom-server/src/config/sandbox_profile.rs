@@ -5,26 +5,26 @@ use std::cmp::Ordering;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use toolroom_host::sandbox::Named;
+use toolroom_host::sandbox::NamedProfile;
 
 /// A profile of the sandbox by its name: `workspace`, `read-only`, `network:HOST[:PORT],…` or `off`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct SandboxProfile(pub Named);
+pub struct SandboxProfile(pub NamedProfile);
 
 impl SandboxProfile {
     /// How much tighter this one is; `None` where neither is.
     pub(super) fn compare(&self, other: &Self) -> Option<Ordering> {
-        let tightness = |profile: &Named| match profile {
-            Named::Off => 0,
-            Named::Network(_) => 1,
-            Named::Workspace => 2,
-            Named::ReadOnly => 3,
+        let tightness = |profile: &NamedProfile| match profile {
+            NamedProfile::Off => 0,
+            NamedProfile::Network(_) => 1,
+            NamedProfile::Workspace => 2,
+            NamedProfile::ReadOnly => 3,
         };
         match (&self.0, &other.0) {
             (ours, theirs) if ours == theirs => Some(Ordering::Equal),
             // Other hosts are neither more nor fewer.
-            (Named::Network(_), Named::Network(_)) => None,
+            (NamedProfile::Network(_), NamedProfile::Network(_)) => None,
             (ours, theirs) => Some(tightness(ours).cmp(&tightness(theirs))),
         }
     }
@@ -32,7 +32,7 @@ impl SandboxProfile {
 
 impl Default for SandboxProfile {
     fn default() -> Self {
-        Self(Named::Workspace)
+        Self(NamedProfile::Workspace)
     }
 }
 

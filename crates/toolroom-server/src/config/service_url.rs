@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use toolroom_host::net::{Opening, Url};
+use toolroom_host::net::{EgressRule, Url};
 
 /// The address of a service: scheme, host, port and a path. Whoever writes it down lets tools reach it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ServiceUrl {
     text: String,
-    opening: Option<Opening>,
+    opening: Option<EgressRule>,
 }
 
 impl ServiceUrl {
@@ -30,7 +30,7 @@ impl ServiceUrl {
     /// Whether others can listen to what is said to it on the way: nothing secret goes there.
     #[must_use]
     pub fn is_overheard(&self) -> bool {
-        Url::parse(&self.text).is_ok_and(|url| Opening::is_overheard(&url))
+        Url::parse(&self.text).is_ok_and(|url| EgressRule::is_overheard(&url))
     }
 
     /// What to say where something secret would go over such a way, and what to do.
@@ -41,7 +41,7 @@ impl ServiceUrl {
 
     /// What has to be open for it to be reached where it is not public: this one origin.
     #[must_use]
-    pub fn opening(&self) -> Option<&Opening> {
+    pub fn opening(&self) -> Option<&EgressRule> {
         self.opening.as_ref()
     }
 }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use toolroom_host::environment;
 use toolroom_host::folders::Folders;
 use toolroom_host::sandbox::is_unconfirmed;
-use toolroom_host::text_file::{self, PassedOver, TextFileError, Upwards};
+use toolroom_host::text_file::{self, SkippedFile, TextFileError, UpwardSearch};
 use toolroom_store::{Store, StoreError};
 
 use super::problem::{Problem, Problems};
@@ -24,7 +24,7 @@ pub struct Sources {
     /// The project's file: the nearest one above the current folder.
     pub project: Option<PathBuf>,
     /// What is nearer, has its name and does not count.
-    pub passed_over: Vec<PassedOver>,
+    pub passed_over: Vec<SkippedFile>,
 }
 
 /// What is in them now. Read once: what was checked or shown is what counts.
@@ -37,7 +37,7 @@ pub struct Files {
     /// The project's file, if there is one.
     pub project: Option<ProjectFile>,
     /// What does not count in its place.
-    pub passed_over: Vec<PassedOver>,
+    pub passed_over: Vec<SkippedFile>,
 }
 
 /// A project's file as it is now.
@@ -92,7 +92,7 @@ impl Sources {
 
     fn find_from(here: Option<&Path>, folders: &Folders) -> Self {
         let user = folders.config.join(FILE_NAME);
-        let Upwards { file: project, mut passed_over } =
+        let UpwardSearch { file: project, mut passed_over } =
             here.map(|here| text_file::nearest_upwards(here, FILE_NAME)).unwrap_or_default();
         // Whoever works in the configuration folder has no project there, by whatever name it is reached.
         let project = project.filter(|project| *project != user && !text_file::is_same(project, &user));

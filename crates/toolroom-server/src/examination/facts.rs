@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::CallStatus;
 use toolroom::policy::Preset;
-use toolroom_host::machine::{Machine, Space, TreeSize};
+use toolroom_host::machine::{DiskSpace, Machine, TreeSize};
 use toolroom_host::sandbox::Level;
-use toolroom_host::text_file::PassedOver;
+use toolroom_host::text_file::SkippedFile;
 use toolroom_store::{KeptWords, StoreHealth};
 
 /// Everything that is judged. A text in the place of an error is its cause, in words for a person.
@@ -83,7 +83,7 @@ pub(super) struct ConfigFacts {
     /// The project's file, if there is one.
     pub(super) project: Option<ProjectFacts>,
     /// What stands in the place of a project's file and does not count as one.
-    pub(super) passed_over: Vec<PassedOver>,
+    pub(super) passed_over: Vec<SkippedFile>,
     /// What else is odd and changes nothing.
     pub(super) odd: Vec<Oddity>,
 }
@@ -324,7 +324,7 @@ pub(super) struct SealedFacts {
 /// The file system of the data folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DiskFacts {
-    pub(super) space: Space,
+    pub(super) space: DiskSpace,
     /// What the data folder takes; absent if there is none yet, or it cannot be read.
     pub(super) used: Option<TreeSize>,
 }

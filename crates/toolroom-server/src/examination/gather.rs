@@ -14,7 +14,7 @@ use toolroom_host::environment;
 use toolroom_host::folders::Folders;
 use toolroom_host::machine::{self, FileId, Machine};
 use toolroom_host::process::Supervisor;
-use toolroom_host::sandbox::{Demand, Sandbox};
+use toolroom_host::sandbox::{Sandbox, SandboxRequest};
 use toolroom_store::Store;
 use toolroom_tools::builtin::doctor::{Checkup, Report};
 
@@ -158,10 +158,11 @@ impl Checkup for Examination {
 /// Confines a program that does nothing, to see how well that works.
 async fn sandbox(deadline: Instant) -> Result<SandboxFacts, String> {
     let supervisor = Supervisor::new(environment::own_program());
-    let found = within(deadline, Sandbox::find(&supervisor, Demand::default())).await;
+    let found = within(deadline, Sandbox::find(&supervisor, SandboxRequest::default())).await;
     let found = found.map_err(|_| "confining a program took too long".to_owned())?;
     let sandbox = found.map_err(told)?;
-    let gaps = sandbox.promises().into_iter().filter(|promise| !promise.holds).map(|promise| promise.meaning);
+    let gaps =
+        sandbox.guarantees().into_iter().filter(|promise| !promise.holds).map(|promise| promise.meaning);
     Ok(SandboxFacts {
         level: sandbox.level(),
         shortfall: sandbox.shortfall().map(str::to_owned),

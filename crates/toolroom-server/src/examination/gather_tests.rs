@@ -1,7 +1,7 @@
 //! What a process that has a database open notices about it.
 #![expect(clippy::disallowed_methods, reason = "tests delete files")]
 
-use toolroom_host::occupancy::Occupancy;
+use toolroom_host::folder_lock::FolderLock;
 use toolroom_tools::builtin::doctor::Check;
 
 use super::*;
@@ -18,7 +18,7 @@ async fn running() -> Running {
     let home = tempfile::tempdir().unwrap();
     let folders = Folders { config: home.path().to_owned(), data: home.path().to_owned() };
     let store = open_store(&folders).await.unwrap();
-    let file = FileId::of(&folders.data.join(DATABASE)).unwrap();
+    let file = FileId::from_path(&folders.data.join(DATABASE)).unwrap();
     let examination = Examination::of_running(&folders, &[], &store, file);
     Running { _home: home, folders, store, examination }
 }
@@ -60,7 +60,7 @@ async fn nobody_puts_another_database_in_the_place_of_one_that_is_looked_at() {
     // The folder is kept to the end.
     let Running { _home, folders, store, .. } = running;
     drop(store);
-    let is_alone = || Occupancy::alone(&folders.data).unwrap().is_some();
+    let is_alone = || FolderLock::exclusive(&folders.data).unwrap().is_some();
     assert!(is_alone());
     let (readable, _) = look::open(&folders, None, Instant::now() + BOUND).await;
     assert!(readable.is_some() && !is_alone());

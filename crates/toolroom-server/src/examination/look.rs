@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 use toolroom::clock::SystemClock;
+use toolroom_host::folder_lock::FolderLock;
 use toolroom_host::folders::Folders;
 use toolroom_host::machine::{FileId, may_write};
-use toolroom_host::occupancy::Occupancy;
 use toolroom_store::{Store, StoreError};
 
 use super::facts::{Damage, OpenStore, StoreFacts, StoreState, StoreTrouble, Unwritable, Vanished};
@@ -23,7 +23,7 @@ const SEARCHED_BYTES: u64 = 1_000_000_000;
 pub(super) struct Readable {
     pub(super) store: Store,
     /// Our place in its folder; a process that is running has its own.
-    _place: Option<Occupancy>,
+    _place: Option<FolderLock>,
 }
 
 /// The database, if it can be read, and how it was found, not yet read as a whole.
@@ -49,7 +49,7 @@ async fn state(
 ) -> Result<(Readable, StoreState), StoreState> {
     let unusable = |error: StoreError| StoreState::Unusable(trouble(&error), told(error));
     let late = |late| StoreState::Unusable(StoreTrouble::Slow, format!("not examined: {late}"));
-    let found = FileId::of(database);
+    let found = FileId::from_path(database);
     let unreadable = |cause| StoreState::Unusable(StoreTrouble::Unreadable, cause);
     let Readable { store, _place: place } = match (running, found) {
         (Some(running), Ok(found)) if found == running.file => {
@@ -66,7 +66,7 @@ async fn state(
         (None, Ok(Some(_))) => {
             let us = presence().map_err(|error| unreadable(told(error)))?;
             let folder = folders.data.clone();
-            let place = aside(deadline, move || Occupancy::shared(&folder)).await;
+            let place = aside(deadline, move || FolderLock::shared(&folder)).await;
             let place = place.and_then(|place| place.map_err(told));
             let place = place.map_err(|cause| {
                 let text = format!("not examined: a backup may be being restored there: {cause}");

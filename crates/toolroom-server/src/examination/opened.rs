@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 use toolroom::scope::LOCAL_PROJECT;
-use toolroom_host::files::{Projects, RootSeen, RootState, RootTrouble};
+use toolroom_host::files::{Projects, RootProblem, RootReport, RootState};
 
 use super::facts::{FolderFacts, FolderState, FolderTrouble};
 use super::gather::{aside, told};
@@ -17,19 +17,19 @@ pub(super) async fn look(
     Ok(seen.into_iter().map(facts).collect())
 }
 
-fn facts(RootSeen { path, state, .. }: RootSeen) -> FolderFacts {
+fn facts(RootReport { path, state, .. }: RootReport) -> FolderFacts {
     let state = match state {
         RootState::Open => FolderState::Open,
         RootState::NotMade => FolderState::NotMade,
         RootState::Unwritable(error) => FolderState::Closed(FolderTrouble::Unwritable, told(error)),
         RootState::Closed(trouble) => {
             let kind = match &trouble {
-                RootTrouble::Missing => FolderTrouble::Missing,
-                RootTrouble::NotAFolder => FolderTrouble::NotAFolder,
-                RootTrouble::Refused(_) | RootTrouble::Ours | RootTrouble::NotAbsolute => {
+                RootProblem::Missing => FolderTrouble::Missing,
+                RootProblem::NotAFolder => FolderTrouble::NotAFolder,
+                RootProblem::Refused(_) | RootProblem::Ours | RootProblem::NotAbsolute => {
                     FolderTrouble::Refused
                 }
-                RootTrouble::System(_) => FolderTrouble::Unreadable,
+                RootProblem::System(_) => FolderTrouble::Unreadable,
             };
             FolderState::Closed(kind, trouble.to_string())
         }

@@ -6,8 +6,8 @@ use tokio::time::Instant;
 use toolroom::foreign::{ForeignServers, Reached, ServerCondition, ServerRecord};
 use toolroom::ledger::LedgerError;
 use toolroom::scope::ProjectId;
-use toolroom_host::process::Found;
-use toolroom_host::sandbox::Named;
+use toolroom_host::process::FoundProgram;
+use toolroom_host::sandbox::NamedProfile;
 use toolroom_store::Store;
 use toolroom_tools::mcp::lock::{LockState, state_of};
 
@@ -69,7 +69,7 @@ fn unreadable(name: &str) -> ServerFacts {
 
 fn is_confined(reached: &Reached) -> bool {
     match reached {
-        Reached::Stdio(program) => !matches!(program.profile.parse(), Ok(Named::Off)),
+        Reached::Stdio(program) => !matches!(program.profile.parse(), Ok(NamedProfile::Off)),
         Reached::Http(_) | Reached::Sse(_) => false,
     }
 }
@@ -78,5 +78,5 @@ fn is_confined(reached: &Reached) -> bool {
 fn is_missing(record: &ServerRecord) -> bool {
     let Reached::Stdio(program) = &record.reached else { return false };
     let is_relative = program.command.contains('/') && !program.command.starts_with('/');
-    !is_relative && Found::find(&program.command, Path::new("/")).is_none()
+    !is_relative && FoundProgram::find(&program.command, Path::new("/")).is_none()
 }

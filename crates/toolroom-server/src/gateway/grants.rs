@@ -8,8 +8,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 use toolroom::BoxFuture;
 use toolroom::scope::ProjectId;
+use toolroom_host::folder_lock::FolderLock;
 use toolroom_host::folders::make_private;
-use toolroom_host::occupancy::Occupancy;
 use toolroom_store::{Store, StoreError};
 use toolroom_tools::mcp::McpError;
 use toolroom_tools::mcp::oauth::{Grant, Grants, Turn};
@@ -101,7 +101,7 @@ impl Grants for KeptGrants {
                     let folder = self.folder.clone();
                     let alone = spawn_blocking(move || {
                         make_private(&folder)?;
-                        Occupancy::alone(&folder)
+                        FolderLock::exclusive(&folder)
                     });
                     match alone.await.map_err(|error| unkept(&error))?.map_err(|error| unkept(&error))? {
                         Some(turn) => return Ok(Box::new(turn) as Turn),

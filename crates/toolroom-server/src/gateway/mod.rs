@@ -17,7 +17,7 @@ use toolroom::scope::{LOCAL_PROJECT, ProjectId};
 use toolroom_host::environment;
 use toolroom_host::files::Projects;
 use toolroom_host::folders::Folders;
-use toolroom_host::net::{Http, Opening};
+use toolroom_host::net::{EgressRule, Http};
 use toolroom_host::process::Supervisor;
 use toolroom_store::Store;
 use toolroom_tools::mcp::oauth::{Known, OAuthDoor, Site};
@@ -41,7 +41,7 @@ pub(crate) fn gateway(
     store: &Store,
     vault: &Arc<Vault>,
     catalog: &Arc<Catalog>,
-    openings: &[Opening],
+    openings: &[EgressRule],
     disk_bytes: u64,
 ) -> Gateway {
     let workspace = files.workspace(LOCAL_PROJECT);

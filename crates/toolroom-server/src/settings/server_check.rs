@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use toolroom::foreign::{EntryValue, Reached, ServerRecord};
 use toolroom_host::net::Url;
-use toolroom_host::sandbox::Named;
+use toolroom_host::sandbox::NamedProfile;
 use toolroom_tools::mcp::named_secret;
 
 use crate::gateway::{
@@ -18,7 +18,7 @@ pub(super) fn check(server: &ServerRecord) -> Result<(), String> {
     }
     match &server.reached {
         Reached::Stdio(program) => {
-            program.profile.parse::<Named>().map_err(|error| error.to_string())?;
+            program.profile.parse::<NamedProfile>().map_err(|error| error.to_string())?;
             if let Some(index) = secret_argument(&program.arguments) {
                 return Err(format!(
                     "its argument {} looks like a secret; write `secret:NAME` there",

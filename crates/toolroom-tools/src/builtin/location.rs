@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use toolroom::tool::{
     Capability, Effect, ErrorKind, IdError, NoArguments, Timeout, Tool, ToolError, tool_fn,
 };
-use toolroom_host::net::{Opening, Request};
+use toolroom_host::net::{EgressRule, Request};
 
 use super::web::{Web, ask, told};
 
@@ -53,7 +53,7 @@ pub struct LocationService {
     /// Where, if not at its usual address.
     pub url: Option<String>,
     /// What has to be open for it to be reached where it is not public.
-    pub opening: Option<Opening>,
+    pub opening: Option<EgressRule>,
 }
 
 #[derive(Debug, PartialEq, Serialize)]

@@ -9,7 +9,7 @@ use toolroom::policy::{Policy, Preset};
 use toolroom::scope::ProjectId;
 use toolroom::testing::MemoryLedger;
 use toolroom_host::process::Supervisor;
-use toolroom_host::sandbox::Named;
+use toolroom_host::sandbox::NamedProfile;
 use toolroom_host::shell::{Interpreter, Shells};
 use toolroom_tools::builtin::shell::{CommandTerms, Lasting};
 use toolroom_tools::builtin::{self, Surroundings};
@@ -21,7 +21,7 @@ const FAMILY: &str = "execute_shell_command";
 
 fn room(interpreter: Interpreter, profile: &str) -> Toolroom {
     let ledger = Arc::new(MemoryLedger::new());
-    let profile: Named = profile.parse().unwrap();
+    let profile: NamedProfile = profile.parse().unwrap();
     let around = Surroundings {
         commands: CommandTerms { profile, ..CommandTerms::default() },
         lasting: Arc::new(Lasting::new(Shells::new(Supervisor::new("/nowhere"), interpreter))),

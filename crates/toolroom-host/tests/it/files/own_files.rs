@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use toolroom_host::files::{FileError, Parents, Protected, Refusal, Workspace};
+use toolroom_host::files::{FileError, Parents, PathRefusal, Protected, Workspace};
 
 use super::Ground;
 
@@ -22,7 +22,7 @@ fn home() -> (Ground, PathBuf, Workspace) {
 #[track_caller]
 fn is_ours<T: std::fmt::Debug>(result: Result<T, FileError>) {
     let error = result.unwrap_err();
-    assert!(matches!(error, FileError::Refused { refusal: Refusal::Ours, .. }), "{error}");
+    assert!(matches!(error, FileError::Refused { refusal: PathRefusal::Ours, .. }), "{error}");
 }
 
 #[test]

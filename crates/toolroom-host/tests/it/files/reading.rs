@@ -1,4 +1,4 @@
-use toolroom_host::files::{Access, FileError, Lines, MAX_WHOLE_BYTES, Refusal};
+use toolroom_host::files::{Access, FileError, Lines, MAX_WHOLE_BYTES, PathRefusal};
 
 use super::Ground;
 
@@ -87,7 +87,10 @@ fn credentials_stay_closed_by_whatever_name() {
         ".netrc",
     ] {
         let error = space.read(path).unwrap_err();
-        assert!(matches!(error, FileError::Refused { refusal: Refusal::Credential, .. }), "{path}: {error}");
+        assert!(
+            matches!(error, FileError::Refused { refusal: PathRefusal::Credential, .. }),
+            "{path}: {error}"
+        );
         assert!(
             error.to_string().contains(path) && error.to_string().contains("toolroom secrets"),
             "{error}"
@@ -99,7 +102,7 @@ fn credentials_stay_closed_by_whatever_name() {
         let by_lines = [ALL, later].map(|lines| space.read_lines(path, lines).unwrap_err());
         for error in by_lines.into_iter().chain([space.read(path).unwrap_err()]) {
             assert!(
-                matches!(error, FileError::Refused { refusal: Refusal::PrivateKey, .. }),
+                matches!(error, FileError::Refused { refusal: PathRefusal::PrivateKey, .. }),
                 "{path}: {error}"
             );
         }

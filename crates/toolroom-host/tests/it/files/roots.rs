@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use toolroom_host::files::{Access, FileError, Parents, RootState, RootTrouble, Workspace};
+use toolroom_host::files::{Access, FileError, Parents, RootProblem, RootState, Workspace};
 
 use super::{CANARY, Ground};
 
@@ -139,9 +139,9 @@ fn a_survey_says_what_is_open_and_makes_nothing() {
                 RootState::NotMade,
                 RootState::Open,
                 RootState::Open,
-                RootState::Closed(RootTrouble::Missing),
-                RootState::Closed(RootTrouble::NotAFolder),
-                RootState::Closed(RootTrouble::Refused(_)),
+                RootState::Closed(RootProblem::Missing),
+                RootState::Closed(RootProblem::NotAFolder),
+                RootState::Closed(RootProblem::Refused(_)),
             ]
         ),
         "{seen:?}"

@@ -1,7 +1,7 @@
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use toolroom_host::files::{FileError, Parents, Written};
+use toolroom_host::files::{FileError, Parents, WriteOutcome};
 
 use super::{Ground, names_in};
 
@@ -10,10 +10,10 @@ fn a_file_is_made_or_replaced_whole() {
     let ground = Ground::new();
     for space in ground.both() {
         let write = |path: &str, text: &str| space.write(path, text.as_bytes(), Parents::MustExist).unwrap();
-        assert_eq!(write("new.txt", "one"), Written::New);
-        assert_eq!(write("./dir/../new.txt", ""), Written::Replaced);
+        assert_eq!(write("new.txt", "one"), WriteOutcome::New);
+        assert_eq!(write("./dir/../new.txt", ""), WriteOutcome::Replaced);
         assert_eq!(ground.text("new.txt"), "");
-        assert_eq!(write(ground.inside("dir/sub/a b.txt").to_str().unwrap(), "añ🙂\r\n"), Written::New);
+        assert_eq!(write(ground.inside("dir/sub/a b.txt").to_str().unwrap(), "añ🙂\r\n"), WriteOutcome::New);
         assert_eq!(ground.text("dir/sub/a b.txt"), "añ🙂\r\n");
         std::fs::remove_file(ground.inside("new.txt")).unwrap();
         std::fs::remove_file(ground.inside("dir/sub/a b.txt")).unwrap();

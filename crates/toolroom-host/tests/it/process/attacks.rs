@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use toolroom_host::process::{Cause, ProcessError, Stream};
+use toolroom_host::process::{Cause, OutputStream, ProcessError};
 
 use super::{BOUND, Bench, until, zombies};
 
@@ -35,7 +35,7 @@ async fn who_stops_the_helper_is_ended_from_outside() {
     order.grace = Duration::ZERO;
     let running = bench.supervisor.start(order).await.unwrap();
     std::fs::write(bench.path().join("gate"), "go\n").unwrap();
-    until(BOUND, || running.output(Stream::Stdout).total_bytes() > 0).await;
+    until(BOUND, || running.output(OutputStream::Stdout).total_bytes() > 0).await;
     running.stop();
     let ended = running.wait().await;
     assert!(matches!(ended, Err(ProcessError::HelperLost)), "{ended:?}");

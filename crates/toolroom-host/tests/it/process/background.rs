@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use toolroom_host::background::{Background, BackgroundError, Commission, Standing};
+use toolroom_host::background::{Background, BackgroundError, NewProgram, ProgramStatus};
 use toolroom_host::process::{Cause, Status};
 
 use super::{BOUND, Bench, until};
@@ -23,8 +23,8 @@ impl Backstage {
         Self { bench, programs, last: AtomicU64::new(0) }
     }
 
-    fn commission(&self, conversation: Option<&str>) -> Commission {
-        Commission {
+    fn commission(&self, conversation: Option<&str>) -> NewProgram {
+        NewProgram {
             id: self.last.fetch_add(1, Ordering::Relaxed) + 1,
             owner: OWNER.to_owned(),
             conversation: conversation.map(str::to_owned),
@@ -41,7 +41,7 @@ impl Backstage {
         id
     }
 
-    fn standing(&self, id: u64) -> Standing {
+    fn standing(&self, id: u64) -> ProgramStatus {
         self.programs.list(OWNER).into_iter().find(|standing| standing.id == id).unwrap()
     }
 

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
-use toolroom_host::process::{Ended, Order, ProcessError, Supervisor};
-use toolroom_host::sandbox::{Demand, Level, Profile, Sandbox};
+use toolroom_host::process::{Order, ProcessError, ProgramEnd, Supervisor};
+use toolroom_host::sandbox::{Level, Profile, Sandbox, SandboxRequest};
 
 use super::{BOUND, alive, helper, until};
 
@@ -63,7 +63,7 @@ impl<const CONFINED: u8> Bench<CONFINED> {
         self.order("sh", &["-c", script])
     }
 
-    pub(crate) async fn run(&self, order: Order) -> Result<Ended, ProcessError> {
+    pub(crate) async fn run(&self, order: Order) -> Result<ProgramEnd, ProcessError> {
         self.supervisor.run(order, &CancellationToken::new()).await
     }
 
@@ -89,7 +89,7 @@ pub(crate) fn sandbox(level: Level) -> &'static Sandbox {
     FOUND[usize::from(level == Level::Landlock)].get_or_init(|| {
         let find = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            let demand = Demand { level: Some(level), user: None };
+            let demand = SandboxRequest { level: Some(level), user: None };
             runtime.block_on(Sandbox::find(&Supervisor::new(helper()), demand)).unwrap()
         };
         std::thread::spawn(find).join().unwrap()

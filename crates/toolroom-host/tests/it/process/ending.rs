@@ -130,7 +130,7 @@ async fn who_is_asked_to_end_may_tidy_up() {
     let mut order = bench.shell("trap 'echo tidy; exit 7' TERM; echo ready; while :; do sleep 0.01; done");
     order.grace = BOUND;
     let running = bench.supervisor.start(order).await.unwrap();
-    until(BOUND, || running.output(toolroom_host::process::Stream::Stdout).total_bytes() > 0).await;
+    until(BOUND, || running.output(toolroom_host::process::OutputStream::Stdout).total_bytes() > 0).await;
     running.stop();
     running.stop();
     let ended = running.wait().await.unwrap();
@@ -147,7 +147,7 @@ async fn who_is_dropped_may_tidy_up_though_nobody_waits() {
     let mut order = bench.shell(&format!("trap '{tidy}' TERM; echo ready; while :; do sleep 0.01; done"));
     order.grace = 2 * BOUND;
     let running = bench.supervisor.start(order).await.unwrap();
-    until(BOUND, || running.output(toolroom_host::process::Stream::Stdout).total_bytes() > 0).await;
+    until(BOUND, || running.output(toolroom_host::process::OutputStream::Stdout).total_bytes() > 0).await;
     drop(running);
     until(BOUND, || bench.alive().is_empty()).await;
     assert_eq!(std::fs::read_to_string(bench.path().join("tidied")).unwrap(), "tidy\n");
@@ -159,7 +159,7 @@ async fn who_is_dropped_while_it_tidies_up_has_no_longer_than_a_moment() {
     let mut order = bench.shell("trap 'echo deaf' TERM; echo ready; while :; do sleep 0.01; done");
     order.grace = 60 * BOUND;
     let running = bench.supervisor.start(order).await.unwrap();
-    let printed = || running.output(toolroom_host::process::Stream::Stdout).text(100);
+    let printed = || running.output(toolroom_host::process::OutputStream::Stdout).text(100);
     until(BOUND, || printed() == "ready\n").await;
     running.stop();
     until(BOUND, || printed() == "ready\ndeaf\n").await;

@@ -1,12 +1,12 @@
 //! What is kept of an output, for every output there could be.
 
 use proptest::prelude::*;
-use toolroom_host::process::Kept;
+use toolroom_host::process::CapturedOutput;
 
 use crate::scale::cases;
 
-fn kept(max_bytes: usize, parts: &[Vec<u8>]) -> Kept {
-    let mut kept = Kept::new(max_bytes);
+fn kept(max_bytes: usize, parts: &[Vec<u8>]) -> CapturedOutput {
+    let mut kept = CapturedOutput::new(max_bytes);
     parts.iter().for_each(|part| kept.push(part));
     kept
 }

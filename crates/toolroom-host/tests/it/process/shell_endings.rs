@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use toolroom_host::process::{Cause, Limit, Status};
-use toolroom_host::shell::{End, Interpreter, ShellError};
+use toolroom_host::shell::{CommandEnd, Interpreter, ShellError};
 
 use super::shells::{Talk, command, within};
 use super::{BOUND, descriptors, rounds, until, zombies};
@@ -26,7 +26,7 @@ async fn a_command_that_ends_its_shell_is_told_and_the_next_one_is_new() {
     ] {
         talk.says("state=there; cd /").await;
         let outcome = talk.outcome(text).await;
-        assert_eq!(outcome.end, End::ShellEnded(status, Cause::Itself), "{text}");
+        assert_eq!(outcome.end, CommandEnd::ShellEnded(status, Cause::Itself), "{text}");
         assert_eq!(outcome.stdout.text(99), "so far\n", "{text}");
         assert_eq!(outcome.folder.as_deref(), Some(std::path::Path::new("/")));
         let folder = talk.bench.path().canonicalize().unwrap();
@@ -42,7 +42,7 @@ async fn a_shell_that_is_ended_between_two_commands_is_replaced() {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     until(BOUND, || talk.bench.alive().is_empty()).await;
     let mut outcome = talk.outcome("echo new").await;
-    if outcome.end != End::Done(0) {
+    if outcome.end != CommandEnd::Done(0) {
         // It was not known yet.
         outcome = talk.outcome("echo new").await;
     }
@@ -78,7 +78,7 @@ async fn what_takes_too_long_is_ended_and_the_state_from_before_is_there() {
     for text in ["echo so far; A=2; cd /; sleep 600; touch canary", "echo so far; while :; do :; done"] {
         let late = within(text, Duration::from_millis(300));
         let outcome = talk.shells.run("a", talk.order(), &late).await.unwrap();
-        assert_eq!((outcome.end, outcome.stdout.text(99)), (End::OutOfTime, "so far\n".to_owned()));
+        assert_eq!((outcome.end, outcome.stdout.text(99)), (CommandEnd::OutOfTime, "so far\n".to_owned()));
         assert_eq!(outcome.folder.as_deref(), Some(std::path::Path::new("/tmp")));
         let state = talk.says("echo $A ${m[k]} $R; f x; umask; pwd; sh -c 'echo $A'").await;
         assert_eq!(state, "1 v w 5\nf x\n0077\n/tmp\n1\n");
@@ -120,7 +120,7 @@ async fn whatever_a_command_does_to_its_shell_the_next_but_one_runs() {
         let second = within("true", Duration::from_millis(400));
         drop(talk.shells.run("a", talk.order(), &second).await.unwrap());
         let third = talk.outcome("echo on; false").await;
-        assert_eq!((third.end, third.stdout.text(99).as_str()), (End::Done(1), "on\n"), "{text}");
+        assert_eq!((third.end, third.stdout.text(99).as_str()), (CommandEnd::Done(1), "on\n"), "{text}");
         talk.shells.close("a");
     }
 }
@@ -133,10 +133,10 @@ async fn endless_output_is_ended_by_its_limit_and_counted_for_each_command() {
     for _ in 0..3 {
         let text = command("head -c 900000 /dev/zero");
         let outcome = talk.shells.run("a", order.clone(), &text).await.unwrap();
-        assert_eq!((outcome.end, outcome.stdout.total_bytes()), (End::Done(0), 900_000));
+        assert_eq!((outcome.end, outcome.stdout.total_bytes()), (CommandEnd::Done(0), 900_000));
     }
     let outcome = talk.shells.run("a", order, &command("yes")).await.unwrap();
-    let End::ShellEnded(_, cause) = outcome.end else { panic!("{:?}", outcome.end) };
+    let CommandEnd::ShellEnded(_, cause) = outcome.end else { panic!("{:?}", outcome.end) };
     assert_eq!(cause, Cause::Limit(Limit::Output));
     assert!(outcome.stdout.dropped_bytes() > 900_000);
     until(BOUND, || talk.bench.alive().is_empty()).await;
@@ -151,7 +151,7 @@ async fn nothing_is_left_of_commands_that_are_given_up_or_late() {
         let bound = Duration::from_millis(u64::from(round % 20) * 7);
         if round % 2 == 0 {
             let outcome = talk.shells.run("a", talk.order(), &within(NASTY, bound)).await.unwrap();
-            assert_eq!(outcome.end, End::OutOfTime);
+            assert_eq!(outcome.end, CommandEnd::OutOfTime);
             assert_eq!(talk.bench.alive(), Vec::<String>::new());
         } else {
             let late = within(NASTY, BOUND);
@@ -192,9 +192,12 @@ async fn functions_with_the_names_of_its_own_words_keep_no_shell_from_answering(
             talk.outcome("state=there").await;
             let text = format!("{name}() {{ while :; do sleep 1; done; }}");
             let end = talk.outcome(&text).await.end;
-            assert!(matches!(end, End::Done(_) | End::ShellEnded(..)), "{interpreter:?} {text}: {end:?}");
+            assert!(
+                matches!(end, CommandEnd::Done(_) | CommandEnd::ShellEnded(..)),
+                "{interpreter:?} {text}: {end:?}"
+            );
             let next = talk.outcome("false").await;
-            assert_eq!(next.end, End::Done(1), "{interpreter:?} {text}");
+            assert_eq!(next.end, CommandEnd::Done(1), "{interpreter:?} {text}");
         }
     }
 }

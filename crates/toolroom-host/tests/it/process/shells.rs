@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use toolroom_host::process::{Cause, Order, Status};
-use toolroom_host::shell::{Command, End, Interpreter, Outcome, ShellError, Shells};
+use toolroom_host::shell::{Command, CommandEnd, Interpreter, Outcome, ShellError, Shells};
 
 use super::{BOUND, Bench, until};
 
@@ -24,7 +24,7 @@ impl Talk {
     }
 
     pub(super) fn with_bash() -> Self {
-        assert_eq!(Interpreter::of_this_machine(), Interpreter::Bash);
+        assert_eq!(Interpreter::detect(), Interpreter::Bash);
         Self::new(Interpreter::Bash)
     }
 
@@ -43,7 +43,7 @@ impl Talk {
     pub(super) async fn says(&self, text: &str) -> String {
         let outcome = self.outcome(text).await;
         let (out, err) = (outcome.stdout.text(10_000), outcome.stderr.text(10_000));
-        assert_eq!((outcome.end, err.as_str()), (End::Done(0), ""), "{text}: {out}");
+        assert_eq!((outcome.end, err.as_str()), (CommandEnd::Done(0), ""), "{text}: {out}");
         out
     }
 }
@@ -65,7 +65,7 @@ async fn what_a_command_changes_is_there_for_the_next() {
         let done =
             talk.outcome("cd 'sub folder'; export A='1 2'; b=3; f() { echo \"f $A $b\"; }; umask 027").await;
         let inside = talk.bench.path().canonicalize().unwrap().join("sub folder");
-        assert_eq!((done.end, done.folder), (End::Done(0), Some(inside.clone())));
+        assert_eq!((done.end, done.folder), (CommandEnd::Done(0), Some(inside.clone())));
         let seen = talk.says("pwd; f; umask; sh -c 'echo $A$b'").await;
         assert_eq!(seen, format!("{}\nf 1 2 3\n0027\n1 2\n", inside.display()));
         // Redirections of its own stay; those of its streams do not.
@@ -105,7 +105,11 @@ async fn codes_and_streams_are_told_apart() {
         ("echo 'it'\\''s'", 0, "it's\n", ""),
     ] {
         let outcome = talk.outcome(text).await;
-        assert_eq!((outcome.end, outcome.stdout.text(999)), (End::Done(code), out.to_owned()), "{text}");
+        assert_eq!(
+            (outcome.end, outcome.stdout.text(999)),
+            (CommandEnd::Done(code), out.to_owned()),
+            "{text}"
+        );
         let said = outcome.stderr.text(999);
         assert!(said.starts_with(err) && said.is_empty() == err.is_empty(), "{text}: {said}");
     }
@@ -122,7 +126,7 @@ async fn what_cannot_be_read_harms_no_other_command() {
         talk.says("state=there").await;
         for text in broken.split('|') {
             let end = talk.outcome(text).await.end;
-            assert!(matches!(end, End::Done(_)), "{interpreter:?} {text}: {end:?}");
+            assert!(matches!(end, CommandEnd::Done(_)), "{interpreter:?} {text}: {end:?}");
             let next = talk.outcome("echo $state").await;
             assert_eq!(next.stdout.text(99), "there\n", "{interpreter:?} {text}");
         }
@@ -149,7 +153,7 @@ async fn what_is_printed_is_never_taken_for_an_end() {
          2>/dev/null; sleep 0.05; echo end >&2; (exit 5)"
     );
     let outcome = talk.outcome(&forged).await;
-    assert_eq!((outcome.end, outcome.stderr.text(99).ends_with("end\n")), (End::Done(5), true));
+    assert_eq!((outcome.end, outcome.stderr.text(99).ends_with("end\n")), (CommandEnd::Done(5), true));
     assert_eq!(talk.says("echo on").await, "on\n");
     // No program is given more than its three streams.
     let seen = talk.says("sh -c 'ls /proc/$$/fd'; readlink /proc/self/fd/0").await;
@@ -159,15 +163,15 @@ async fn what_is_printed_is_never_taken_for_an_end() {
 #[tokio::test]
 async fn options_that_would_end_the_shell_end_with_the_command() {
     let talk = Talk::with_bash();
-    assert_eq!(talk.outcome("set -eux; echo fine").await.end, End::Done(0));
+    assert_eq!(talk.outcome("set -eux; echo fine").await.end, CommandEnd::Done(0));
     let next = talk.outcome("false; echo $unknown on").await;
     assert_eq!((next.stdout.text(99), next.stderr.text(99)), ("on\n".to_owned(), String::new()));
     // Traps that run with every command do not disturb the report.
     let trapped = talk.outcome("trap 'echo trapped' DEBUG; trap 'echo failed' ERR; cd /; false").await;
-    assert_eq!((trapped.end, trapped.folder), (End::Done(1), Some(PathBuf::from("/"))));
+    assert_eq!((trapped.end, trapped.folder), (CommandEnd::Done(1), Some(PathBuf::from("/"))));
     assert_eq!(talk.says("echo on").await, "on\n");
     let outcome = talk.outcome("set -e; false; echo never").await;
-    assert_eq!(outcome.end, End::ShellEnded(Status::Exited(1), Cause::Itself));
+    assert_eq!(outcome.end, CommandEnd::ShellEnded(Status::Exited(1), Cause::Itself));
     assert_eq!(outcome.stdout.text(99), "");
 }
 
@@ -196,7 +200,7 @@ async fn a_folder_is_entered_and_stays() {
     assert!(matches!(missing, Err(ShellError::Folder { .. })), "{missing:?}");
     std::fs::remove_dir(&inside).unwrap();
     let outcome = talk.outcome("true").await;
-    assert_eq!((outcome.end, outcome.folder), (End::Done(0), None));
+    assert_eq!((outcome.end, outcome.folder), (CommandEnd::Done(0), None));
 }
 
 #[tokio::test]
@@ -222,7 +226,7 @@ async fn commands_of_one_conversation_run_one_after_another() {
         })
         .collect();
     for one in all {
-        assert_eq!(one.await.unwrap(), End::Done(0));
+        assert_eq!(one.await.unwrap(), CommandEnd::Done(0));
     }
     assert_eq!(talk.says("cat n; echo $m").await, "20\n20\n");
 }

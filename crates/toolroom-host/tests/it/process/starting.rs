@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustix::io::{FdFlags, fcntl_setfd};
-use toolroom_host::process::{Cause, ProcessError, Status, Stream};
+use toolroom_host::process::{Cause, OutputStream, ProcessError, Status};
 
 use super::{BOUND, Bench, until};
 
@@ -143,14 +143,14 @@ async fn output_can_be_seen_while_it_runs() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let observer = {
         let seen = Arc::clone(&seen);
-        move |stream: Stream, bytes: &[u8]| seen.lock().unwrap().push((stream, bytes.to_vec()))
+        move |stream: OutputStream, bytes: &[u8]| seen.lock().unwrap().push((stream, bytes.to_vec()))
     };
     let gate = bench.path().join("gate");
     let order =
         bench.shell("echo first; echo second >&2; until [ -e gate ]; do sleep 0.01; done; echo third");
     let running = bench.supervisor.start_observed(order, observer).await.unwrap();
-    until(BOUND, || running.output(Stream::Stderr).total_bytes() > 0).await;
-    assert_eq!(running.output(Stream::Stdout).text(100), "first\n");
+    until(BOUND, || running.output(OutputStream::Stderr).total_bytes() > 0).await;
+    assert_eq!(running.output(OutputStream::Stdout).text(100), "first\n");
     assert!(running.ended().is_none());
     std::fs::File::create(gate).unwrap().flush().unwrap();
     let (one, two) = tokio::join!(running.wait(), running.wait());
@@ -160,7 +160,7 @@ async fn output_can_be_seen_while_it_runs() {
     let seen = seen.lock().unwrap();
     let stderr: Vec<u8> = seen
         .iter()
-        .filter(|(stream, _)| *stream == Stream::Stderr)
+        .filter(|(stream, _)| *stream == OutputStream::Stderr)
         .flat_map(|(_, bytes)| bytes.clone())
         .collect();
     assert_eq!(stderr, b"second\n");

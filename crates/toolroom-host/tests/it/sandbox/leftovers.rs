@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
-use toolroom_host::process::{ProcessError, Stream};
+use toolroom_host::process::{OutputStream, ProcessError};
 
 use super::world::is_root;
 use crate::process::bench::{Bench, LANDLOCK};
@@ -60,8 +60,8 @@ async fn a_killed_helper_leaves_no_temporary_files() {
     let bench = Bench::<LANDLOCK>::new();
     let script = "echo $TMPDIR; echo x > $TMPDIR/file; exec sleep 600";
     let running = bench.supervisor.start(bench.shell(script)).await.unwrap();
-    until(BOUND, || running.output(Stream::Stdout).text(1_000).ends_with('\n')).await;
-    let folder = around(&running.output(Stream::Stdout).text(1_000));
+    until(BOUND, || running.output(OutputStream::Stdout).text(1_000).ends_with('\n')).await;
+    let folder = around(&running.output(OutputStream::Stdout).text(1_000));
     assert!(folder.exists());
     kill(parent(running.pid()));
     assert!(matches!(running.wait().await, Err(ProcessError::HelperLost)));

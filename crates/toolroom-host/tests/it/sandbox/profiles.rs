@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
-use toolroom_host::process::{Cause, Ended, Order, Status, Supervisor, VariableError, Variables};
-use toolroom_host::sandbox::{Demand, Level, Network, Profile, Sandbox, SandboxError};
+use toolroom_host::process::{Cause, Order, ProgramEnd, Status, Supervisor, VariableError, Variables};
+use toolroom_host::sandbox::{Level, Network, Profile, Sandbox, SandboxError, SandboxRequest};
 
 use super::world::{is_root, own, write};
 use crate::process::bench::{self, sandbox};
@@ -20,13 +20,13 @@ fn folder() -> TempDir {
     folder
 }
 
-async fn run(level: Level, profile: &Profile, folder: &Path, script: &str) -> Ended {
+async fn run(level: Level, profile: &Profile, folder: &Path, script: &str) -> ProgramEnd {
     let mut order = Order::new("bash", folder).with_arguments(["-c", script]);
     order.confinement = Some(sandbox(level).confine(profile).unwrap());
     Supervisor::new(helper()).run(order, &Default::default()).await.unwrap()
 }
 
-fn printed(ended: &Ended) -> String {
+fn printed(ended: &ProgramEnd) -> String {
     ended.stdout.text(10_000) + &ended.stderr.text(10_000)
 }
 
@@ -218,10 +218,10 @@ fn folders_that_hold_the_system_or_are_not_there_are_refused() {
 
 #[tokio::test]
 async fn the_strongest_level_is_found_and_says_what_holds() {
-    let found = Sandbox::find(&Supervisor::new(helper()), Demand::default()).await.unwrap();
+    let found = Sandbox::find(&Supervisor::new(helper()), SandboxRequest::default()).await.unwrap();
     assert_eq!((found.level(), found.shortfall()), (Level::Namespaces, None));
-    assert!(found.promises().iter().all(|promise| promise.holds || promise.name == "outside_sockets"));
-    let weaker = sandbox(Level::Landlock).promises();
+    assert!(found.guarantees().iter().all(|promise| promise.holds || promise.name == "outside_sockets"));
+    let weaker = sandbox(Level::Landlock).guarantees();
     let broken: Vec<_> = weaker.iter().filter(|promise| !promise.holds).map(|promise| promise.name).collect();
     assert!(broken.contains(&"processes") && !broken.contains(&"files"), "{broken:?}");
     assert!(weaker.iter().all(|promise| !promise.meaning.is_empty()));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::TempDir;
-use toolroom_host::net::{Pending, Proxy, Resolve};
+use toolroom_host::net::{BoxFuture, Proxy, Resolve};
 use toolroom_host::process::{Order, Supervisor};
 use toolroom_host::sandbox::{Level, Network, Profile};
 
@@ -19,7 +19,7 @@ use crate::process::helper;
 struct Names(BTreeMap<&'static str, IpAddr>);
 
 impl Resolve for Names {
-    fn resolve(&self, name: &str) -> Pending<'_, io::Result<Vec<IpAddr>>> {
+    fn resolve(&self, name: &str) -> BoxFuture<'_, io::Result<Vec<IpAddr>>> {
         let found = self.0.get(name).copied().ok_or(io::ErrorKind::NotFound.into());
         Box::pin(async move { found.map(|address| vec![address]) })
     }

@@ -27,10 +27,10 @@ impl Hand {
         let fresh = CancellationToken::new();
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         // A signal to end between two runs is not forgotten.
-        if self.interrupts.is_told_to_end() {
+        if self.interrupts.is_end_requested() {
             fresh.cancel();
         } else {
-            self.interrupts.start_over();
+            self.interrupts.reset();
         }
         *current = fresh.clone();
         fresh
@@ -38,7 +38,7 @@ impl Hand {
 
     /// Whether somebody else than the person at the keyboard wants the process to end.
     pub(super) fn is_told_to_end(&self) -> bool {
-        self.interrupts.is_told_to_end()
+        self.interrupts.is_end_requested()
     }
 
     /// What is left is to print: one more signal ends the process.

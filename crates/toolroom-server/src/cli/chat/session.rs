@@ -10,7 +10,7 @@ use toolroom::model::Dollars;
 use toolroom::redact::Redactions;
 use toolroom::scope::Scope;
 use toolroom_host::environment;
-use toolroom_host::terminal::{Editor, Terminal, Written};
+use toolroom_host::terminal::{Editor, EditorOutcome, Terminal};
 use toolroom_models::offline;
 
 use super::super::conversations;
@@ -73,8 +73,8 @@ impl<'a> Session<'a> {
         let mut is_warned = false;
         loop {
             match self.listen().await? {
-                Written::Text(said) if said.trim().is_empty() => {}
-                Written::Text(said) => {
+                EditorOutcome::Text(said) if said.trim().is_empty() => {}
+                EditorOutcome::Text(said) => {
                     is_warned = false;
                     match self.hear(&said).await {
                         Ok(Next::GoOn) => {}
@@ -84,14 +84,14 @@ impl<'a> Session<'a> {
                         Err(error) => self.output().error(&format!("{error:#}")),
                     }
                 }
-                Written::Interrupted(true) => {}
-                Written::Interrupted(false) if is_warned => return Ok(Exit::Interrupted),
-                Written::Interrupted(false) => {
+                EditorOutcome::Interrupted(true) => {}
+                EditorOutcome::Interrupted(false) if is_warned => return Ok(Exit::Interrupted),
+                EditorOutcome::Interrupted(false) => {
                     is_warned = true;
                     self.output().talk(format_args!("{DIM}Ctrl-C once more, or Ctrl-D, leaves{DIM:#}"));
                 }
-                Written::End => return Ok(Exit::Done),
-                Written::Stopped => return Ok(Exit::Interrupted),
+                EditorOutcome::End => return Ok(Exit::Done),
+                EditorOutcome::Stopped => return Ok(Exit::Interrupted),
             }
             if self.turn.hand.is_told_to_end() {
                 return Ok(Exit::Interrupted);
@@ -137,9 +137,9 @@ impl<'a> Session<'a> {
     }
 
     /// What is said next. Keys are read on a thread of their own: a person may take their time, the runtime may not.
-    async fn listen(&mut self) -> anyhow::Result<Written> {
+    async fn listen(&mut self) -> anyhow::Result<EditorOutcome> {
         let stop = self.turn.hand.begin();
-        let Some(mut terminal) = Terminal::open() else { return Ok(Written::End) };
+        let Some(mut terminal) = Terminal::open() else { return Ok(EditorOutcome::End) };
         let mut editor = std::mem::take(&mut self.editor);
         let has_lines_only =
             self.turn.is_plain || environment::variable("TERM").is_none_or(|term| term == "dumb");

@@ -7,7 +7,7 @@ use toolroom::conversation::{BeginRunError, ConversationId, RunId, RunState, Tak
 use toolroom::ledger::{Answerer, CallId};
 use toolroom::model::Message;
 use toolroom::scope::Scope;
-use toolroom_host::terminal::{Quiet, Terminal};
+use toolroom_host::terminal::{QuietMode, Terminal};
 
 use super::super::exit::{Exit, Missing, Refused};
 use super::super::output::{DIM, Output, visible};
@@ -193,7 +193,7 @@ impl Turn<'_> {
     }
 }
 
-fn unechoed() -> Option<Quiet> {
+fn unechoed() -> Option<QuietMode> {
     Terminal::open().and_then(|mut terminal| terminal.unechoed().ok())
 }
 

@@ -11,7 +11,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 use toolroom::BoxFuture;
 use toolroom_host::environment::variable;
-use toolroom_host::net::{Client as HttpClient, Limits, Opening, Reach};
+use toolroom_host::net::{Client as HttpClient, EgressPolicy, EgressRule, HttpLimits};
 use toolroom_host::net::{Http, Request};
 use toolroom_tools::mcp::oauth::{Consent, Grant, Grants, Known, OAuthDoor, Site, Turn};
 use toolroom_tools::mcp::{Attendant, Client, Definition, Era, McpError, Remote};
@@ -85,9 +85,10 @@ pub(super) async fn run(args: &ConformanceArgs) -> anyhow::Result<Exit> {
     let version = variable("MCP_CONFORMANCE_PROTOCOL_VERSION").unwrap_or_default();
     let wanted = variable("MCP_CONFORMANCE_CONTEXT").unwrap_or_else(|| "{}".to_owned());
     let wanted: Value = serde_json::from_str(&wanted).context("the runner's context is no JSON")?;
-    let here: Vec<Opening> = ["localhost", "127.0.0.1"].iter().filter_map(|host| host.parse().ok()).collect();
-    let limits = Limits { idle: PATIENCE, total: None, ..Limits::default() };
-    let reach = Reach::public().open(here).limits(limits);
+    let here: Vec<EgressRule> =
+        ["localhost", "127.0.0.1"].iter().filter_map(|host| host.parse().ok()).collect();
+    let limits = HttpLimits { idle: PATIENCE, total: None, ..HttpLimits::default() };
+    let reach = EgressPolicy::public().open(here).limits(limits);
     let browser = Browser(Arc::new(HttpClient::new(reach.clone().max_redirects(0))));
     let http: Arc<dyn Http> = Arc::new(HttpClient::new(reach));
     let text = |name: &str| wanted.get(name).and_then(Value::as_str).map(str::to_owned);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use toolroom::foreign::EntryValue;
-use toolroom_host::process::Found;
-use toolroom_host::sandbox::Named;
+use toolroom_host::process::FoundProgram;
+use toolroom_host::sandbox::NamedProfile;
 use toolroom_host::text_file::current_folder;
 
 use super::super::exit::Usage;
@@ -16,7 +16,7 @@ use crate::gateway::{StoredSecrets, check_variables, is_secret, secret_argument}
 pub(super) fn found(command: &str) -> Result<String, Usage> {
     let here = here()?;
     let missing = || Usage(format!("there is no program `{}`", visible(command)));
-    let path = Found::find(command, &here).ok_or_else(missing)?.path;
+    let path = FoundProgram::find(command, &here).ok_or_else(missing)?.path;
     let no_text = || Usage("the path of the program is not UTF-8".to_owned());
     path.into_os_string().into_string().map_err(|_| no_text())
 }
@@ -64,7 +64,7 @@ pub(super) fn checked_arguments(arguments: &[String], stored: &StoredSecrets) ->
 
 /// A sandbox by its name.
 pub(super) fn profile(text: &str) -> Result<String, Usage> {
-    Ok(text.parse::<Named>().map_err(|error| Usage(error.to_string()))?.to_string())
+    Ok(text.parse::<NamedProfile>().map_err(|error| Usage(error.to_string()))?.to_string())
 }
 
 /// `NAME=VALUE`, where a value that has to stay secret names the secret that holds it. The value of a stored secret becomes

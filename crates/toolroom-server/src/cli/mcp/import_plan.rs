@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toolroom::clock::Timestamp;
 use toolroom::foreign::{AddressEntry, Declarations, EntryValue, ProgramEntry, Reached, ServerRecord};
 use toolroom::redact::Secret;
-use toolroom_host::process::{Found, Variables};
+use toolroom_host::process::{FoundProgram, Variables};
 use toolroom_tools::mcp::import::{Given, Imported, Source, Way};
 
 use super::import_values::{Sealing, SecretPlan};
@@ -233,7 +233,7 @@ impl Before {
         if !command.contains('/') {
             return Ok(command.to_owned());
         }
-        let found = Found::find(command, base).map(|found| found.path);
+        let found = FoundProgram::find(command, base).map(|found| found.path);
         let path = match found {
             Some(path) => path,
             None if Path::new(command).is_absolute() => PathBuf::from(command),

@@ -1,6 +1,6 @@
 //! What the settings mean, and the rules by which calls are judged.
 
-use toolroom_host::text_file::{NoFile, PassedOver};
+use toolroom_host::text_file::{SkipReason, SkippedFile};
 use toolroom_tools::builtin::doctor::{Check, Finding};
 
 use super::super::facts::{About, AnswerFacts, ConfigFacts, ConfigTrouble, PolicyFacts};
@@ -45,11 +45,11 @@ pub(super) fn config(facts: &Result<ConfigFacts, ConfigTrouble>) -> Check {
 }
 
 /// Its rules, if it has any, do not hold: somebody may rely on them.
-fn passed_over(passed: &PassedOver) -> Finding {
+fn passed_over(passed: &SkippedFile) -> Finding {
     let file = quoted(&passed.path);
     let remedy = match passed.why {
-        NoFile::Stranger(_) => format!("sudo chown \"$(id -u)\" {file}"),
-        NoFile::LeadsNowhere | NoFile::NotRegular => format!("mv {file} {file}.other"),
+        SkipReason::Stranger(_) => format!("sudo chown \"$(id -u)\" {file}"),
+        SkipReason::LeadsNowhere | SkipReason::NotRegular => format!("mv {file} {file}.other"),
     };
     Finding::warning("config.passed_over", told(passed).to_string(), remedy)
 }

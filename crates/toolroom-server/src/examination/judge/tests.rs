@@ -7,7 +7,7 @@ use std::time::Duration;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::CallStatus;
 use toolroom_host::control_group::ControlGroup;
-use toolroom_host::machine::{Extent, Machine, Space, TreeSize, UserNamespaces};
+use toolroom_host::machine::{DiskSpace, Extent, Machine, TreeSize, UserNamespaces};
 use toolroom_host::sandbox::Level;
 use toolroom_store::{InstanceSeen, KeptWords, StoreHealth};
 use toolroom_tools::builtin::doctor::{Gravity, Report};
@@ -68,7 +68,7 @@ fn sound() -> Facts {
         key: KeyFacts::Held { home: "`/data/master.key`".to_owned(), change: KeyChange::None },
         sealed: Some(SealedFacts { secrets: 2, ..SealedFacts::default() }),
         disk: Some(Ok(DiskFacts {
-            space: Space { free_bytes: 100 * GB, total_bytes: 200 * GB },
+            space: DiskSpace { free_bytes: 100 * GB, total_bytes: 200 * GB },
             used: Some(TreeSize { bytes: 120_000, entries: 2, extent: Extent::Whole }),
         })),
         machine: Ok(Machine {

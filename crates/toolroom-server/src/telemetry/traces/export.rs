@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
-use toolroom_host::net::{Client, Limits, Reach, Request, StatusCode};
+use toolroom_host::net::{Client, EgressPolicy, HttpLimits, Request, StatusCode};
 
 use super::otlp;
 use super::settings::Collector;
@@ -48,16 +48,16 @@ enum ExportError {
 
 impl Exporter {
     pub(super) fn new(collector: Collector, figures: Arc<Figures>, hide: Hide) -> Self {
-        let limits = Limits {
+        let limits = HttpLimits {
             wire_bytes: REPLY_BYTES,
             decoded_bytes: REPLY_BYTES,
             connect: PATIENCE,
             idle: PATIENCE,
             total: Some(PATIENCE),
-            ..Limits::default()
+            ..HttpLimits::default()
         };
         // The public internet, and the one origin an operator set, as for vendors of models.
-        let reach = Reach::public().open(collector.opening.clone()).max_redirects(0).limits(limits);
+        let reach = EgressPolicy::public().open(collector.opening.clone()).max_redirects(0).limits(limits);
         Self { collector, client: Client::new(reach), figures, hide, is_down: false }
     }
 

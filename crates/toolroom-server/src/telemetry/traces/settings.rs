@@ -4,7 +4,7 @@ use anyhow::{Context, anyhow};
 use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
 use toolroom_host::environment;
-use toolroom_host::net::{Opening, Request};
+use toolroom_host::net::{EgressRule, Request};
 
 use crate::config::{Config, ServiceUrl};
 use crate::vault::Vault;
@@ -19,7 +19,7 @@ pub(crate) struct Collector {
     /// Where spans are posted.
     pub(super) url: String,
     /// The one origin that has to be open for that, public or not.
-    pub(super) opening: Option<Opening>,
+    pub(super) opening: Option<EgressRule>,
     /// What goes along with each request.
     pub(super) headers: Vec<(String, Secret)>,
     /// What we are called.

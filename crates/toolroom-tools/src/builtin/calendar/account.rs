@@ -8,7 +8,7 @@ use toolroom::BoxFuture;
 use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
 use toolroom::tool::{ErrorKind, ToolError};
-use toolroom_host::net::{Method, Opening, Request};
+use toolroom_host::net::{EgressRule, Method, Request};
 
 use super::super::web::{Web, ask, told};
 
@@ -20,7 +20,7 @@ pub struct CalendarAccount {
     /// The address of the calendar: its collection.
     pub url: String,
     /// What has to be open for it to be reached where it is not public.
-    pub opening: Option<Opening>,
+    pub opening: Option<EgressRule>,
     /// Who signs in, and with what; nobody, if the server wants nobody to.
     pub credentials: Option<(String, Secret)>,
 }

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout};
 use toolroom::call::{CallContext, Seat};
 use toolroom::tool::{Attachment, ErrorKind, OfferedFile, ToolError};
 use toolroom_host::desktop::Desktop;
-use toolroom_host::files::{FileError, FoundFile, Workspace};
+use toolroom_host::files::{FileError, LocatedFile, Workspace};
 
 use super::super::files::{Files, failed as not_read, workspace};
 use super::{failed, media_type};
@@ -122,7 +122,7 @@ pub(super) async fn attached(
     handing: &Handing,
     context: &CallContext,
     path: String,
-) -> Result<(FoundFile, Attachment, OfferedFile), ToolError> {
+) -> Result<(LocatedFile, Attachment, OfferedFile), ToolError> {
     // Until it is given back it has gone nowhere.
     let (found, carried) = context.before_effect(carried(handing, context, path)).await?;
     let name = name_of(&found);
@@ -136,10 +136,10 @@ async fn carried(
     handing: &Handing,
     context: &CallContext,
     path: String,
-) -> Result<(FoundFile, Carried), ToolError> {
+) -> Result<(LocatedFile, Carried), ToolError> {
     let asked = path.clone();
     let look = move |workspace: &Workspace| {
-        let FoundFile { size, .. } = workspace.locate(&asked)?;
+        let LocatedFile { size, .. } = workspace.locate(&asked)?;
         let max = u64::try_from(HANDED_BYTES).unwrap_or(u64::MAX);
         if size > max { Err(FileError::TooLarge { path: asked, size, max }) } else { Ok(()) }
     };
@@ -177,7 +177,7 @@ pub(in super::super) async fn in_workspace<T: Send + 'static>(
     })
 }
 
-pub(super) fn name_of(found: &FoundFile) -> &str {
+pub(super) fn name_of(found: &LocatedFile) -> &str {
     found.place.file_name().and_then(|name| name.to_str()).unwrap_or("file")
 }
 

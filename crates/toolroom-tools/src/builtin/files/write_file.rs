@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolroom::tool::{FileTrace, IdError, Tool, ToolOutput, tool_fn};
-use toolroom_host::files::{Parents, Written};
+use toolroom_host::files::{Parents, WriteOutcome};
 
 use super::{Files, WRITING, failed, workspace, writing};
 
@@ -28,8 +28,8 @@ pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
             let written = workspace.write_stamped(&path, content.as_bytes(), Parents::Create);
             let (written, stamp) = written.map_err(failed)?;
             let message = match written {
-                Written::New => format!("created {path}"),
-                Written::Replaced => format!("replaced {path}"),
+                WriteOutcome::New => format!("created {path}"),
+                WriteOutcome::Replaced => format!("replaced {path}"),
             };
             let result = json!({"success": true, "path": path, "bytes": content.len()});
             Ok(ToolOutput::new(result).with_message(message).about_file(FileTrace::Wrote(stamp)))

@@ -6,10 +6,10 @@ use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 use toolroom::tool::{ErrorKind, ToolError};
 use toolroom_host::files::{Access, Workspace};
-use toolroom_host::net::{Opened, Opening, WayError};
+use toolroom_host::net::{ConversationProxyError, EgressRule, OpenedHost};
 use toolroom_host::process::Supervisor;
 use toolroom_host::sandbox::{
-    Confinement, Demand, Level, Named, Network, Profile, Sandbox, SandboxError, make_home,
+    Confinement, Level, NamedProfile, Network, Profile, Sandbox, SandboxError, SandboxRequest, make_home,
 };
 
 use super::lasting::Lasting;
@@ -29,7 +29,7 @@ pub(super) struct Cell {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// They do.
-    Open(Opened),
+    Open(OpenedHost),
     /// They reach everybody.
     Everywhere,
     /// There is no conversation it could be opened to, or it ends with this call.
@@ -48,7 +48,7 @@ impl Cell {
         &self,
         terms: &CommandTerms,
         conversation: Option<&str>,
-        host: Opening,
+        host: EgressRule,
     ) -> Result<Way, ToolError> {
         if !terms.are_confined() {
             return Ok(Way::Everywhere);
@@ -59,14 +59,14 @@ impl Cell {
         }
         let opened =
             self.lasting.ways_out().open(conversation, terms.hosts(), host).map_err(|error| match error {
-                WayError::Io(_) => ToolError::new(ErrorKind::Crashed, NO_WAY).caused_by(error),
+                ConversationProxyError::Io(_) => ToolError::new(ErrorKind::Crashed, NO_WAY).caused_by(error),
                 error => ToolError::tool(error.to_string()),
             })?;
         Ok(Way::Open(opened))
     }
 
     async fn sandbox(&self) -> Result<&Sandbox, ToolError> {
-        let find = || Sandbox::find(&self.supervisor, Demand::default());
+        let find = || Sandbox::find(&self.supervisor, SandboxRequest::default());
         self.sandbox.get_or_try_init(find).await.map_err(refused)
     }
 
@@ -92,10 +92,11 @@ impl Cell {
         let own = (workspace.path(), Access::Writable);
         for (folder, access) in [own].into_iter().chain(workspace.further_folders()) {
             match (access, &terms.profile) {
-                (Access::Writable, Named::Workspace | Named::Network(_) | Named::Off) => {
-                    &mut profile.writable
-                }
-                (Access::ReadOnly, _) | (Access::Writable, Named::ReadOnly) => &mut profile.readable,
+                (
+                    Access::Writable,
+                    NamedProfile::Workspace | NamedProfile::Network(_) | NamedProfile::Off,
+                ) => &mut profile.writable,
+                (Access::ReadOnly, _) | (Access::Writable, NamedProfile::ReadOnly) => &mut profile.readable,
             }
             .push(folder.to_owned());
         }

@@ -3,10 +3,10 @@
 use std::error::Error;
 
 use toolroom::tool::{ErrorKind, ToolError};
-use toolroom_host::process::{Cause, Kept, Limit, ProcessError, Status};
+use toolroom_host::process::{CapturedOutput, Cause, Limit, ProcessError, Status};
 
 /// Everything that is kept of a stream, whatever the bytes were. What a caller reads of it is the kernel's business.
-pub(super) fn whole(kept: &Kept) -> String {
+pub(super) fn whole(kept: &CapturedOutput) -> String {
     kept.text(usize::MAX)
 }
 

@@ -11,8 +11,8 @@ use toolroom::call::CallContext;
 use toolroom::scope::LOCAL_PROJECT;
 use toolroom::tool::ToolError;
 use toolroom_host::files::Access;
-use toolroom_host::net::Opening;
-use toolroom_host::process::{Ended, Order, ProcessError, Supervisor, Variables};
+use toolroom_host::net::EgressRule;
+use toolroom_host::process::{Order, ProcessError, ProgramEnd, Supervisor, Variables};
 use toolroom_host::shell::Interpreter;
 
 use super::super::Surroundings;
@@ -79,7 +79,7 @@ impl Engine {
     }
 
     /// Opens a host to the commands of the conversation that the call belongs to.
-    pub(super) async fn open(&self, context: &CallContext, host: Opening) -> Result<Way, ToolError> {
+    pub(super) async fn open(&self, context: &CallContext, host: EgressRule) -> Result<Way, ToolError> {
         // Where nothing can run in the background, nobody stays to use it.
         let conversation = conversation(context).filter(|_| self.lasting.programs().is_some());
         self.cell.open(&self.terms, conversation.as_deref(), host).await
@@ -99,7 +99,7 @@ impl Engine {
 
     /// Runs a program to its end. If the call is cancelled this future is dropped, and the helper ends the program and
     /// everything it started.
-    pub(super) async fn run(&self, order: Order) -> Result<Ended, ProcessError> {
+    pub(super) async fn run(&self, order: Order) -> Result<ProgramEnd, ProcessError> {
         self.supervisor.start(order).await?.wait().await
     }
 

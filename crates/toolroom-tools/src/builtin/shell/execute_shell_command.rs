@@ -13,9 +13,9 @@ use tokio::time::Instant;
 use toolroom::call::CallContext;
 use toolroom::schema::Problem;
 use toolroom::tool::{Arguments, ErrorKind, IdError, Tool, ToolError, ToolOutput, tool_fn};
-use toolroom_host::background::{BackgroundError, Commission};
-use toolroom_host::process::{Cause, Kept, Limit, Variables};
-use toolroom_host::shell::{Command, End, ShellError};
+use toolroom_host::background::{BackgroundError, NewProgram};
+use toolroom_host::process::{CapturedOutput, Cause, Limit, Variables};
+use toolroom_host::shell::{Command, CommandEnd, ShellError};
 
 use super::ended::{NO_CODE, code, not_run, note, whole};
 use super::engine::{Engine, variables};
@@ -165,12 +165,12 @@ async fn converse(
     engine.lasting.note(context);
     let outcome = outcome.map_err(not_given)?;
     let (exit_code, timed_out, note) = match outcome.end {
-        End::Done(code) => (code, false, None),
-        End::ShellEnded(status, cause) => {
+        CommandEnd::Done(code) => (code, false, None),
+        CommandEnd::ShellEnded(status, cause) => {
             let why = note(cause).unwrap_or_else(|| "the command ended its shell".to_owned());
             (code(status, cause), false, Some(format!("{why}; the next command gets a new shell")))
         }
-        End::OutOfTime => {
+        CommandEnd::OutOfTime => {
             let note = format!(
                 "it took more than {:.0} s and was ended with everything it had started; the next command gets a new \
                  shell in the state from before this one",
@@ -181,7 +181,7 @@ async fn converse(
     };
     Ok(Executed {
         cwd: outcome.folder.map(|folder| folder.to_string_lossy().into_owned()),
-        shell_died: Some(!matches!(outcome.end, End::Done(_))),
+        shell_died: Some(!matches!(outcome.end, CommandEnd::Done(_))),
         ..executed(exit_code, timed_out, &outcome.stdout, &outcome.stderr, note)
     })
 }
@@ -237,7 +237,7 @@ async fn start(
     // Only the ends are kept, however much there is.
     order.limits.output_bytes = None;
     let id = programs.keep(context, &command).await?;
-    let commission = Commission { id, owner: owner(context), conversation, command };
+    let commission = NewProgram { id, owner: owner(context), conversation, command };
     if let Err(error) = programs.table.start(commission, order).await {
         programs.forget(context, id).await?;
         return Err(match error {
@@ -253,7 +253,13 @@ async fn start(
     })
 }
 
-fn executed(exit_code: i32, timed_out: bool, stdout: &Kept, stderr: &Kept, note: Option<String>) -> Executed {
+fn executed(
+    exit_code: i32,
+    timed_out: bool,
+    stdout: &CapturedOutput,
+    stderr: &CapturedOutput,
+    note: Option<String>,
+) -> Executed {
     Executed {
         success: exit_code == 0 && !timed_out,
         stdout: whole(stdout),

@@ -11,7 +11,7 @@ use toolroom::ledger::LedgerError;
 use toolroom::scope::{ProjectId, Scope};
 use toolroom::tool::{ErrorKind, ToolError};
 use toolroom_host::background::Background;
-use toolroom_host::net::WaysOut;
+use toolroom_host::net::ConversationProxies;
 use toolroom_host::process::Cause;
 use toolroom_host::shell::Shells;
 
@@ -24,7 +24,7 @@ const KEPT_CHARS: usize = 2_000;
 pub struct Lasting {
     shells: Shells,
     programs: Option<Programs>,
-    ways_out: WaysOut,
+    ways_out: ConversationProxies,
     conversations: Option<Arc<dyn Conversations>>,
     /// The conversations that agents lead, by their names here: somebody else may delete them.
     led: Mutex<BTreeMap<String, (ProjectId, ConversationId)>>,
@@ -43,7 +43,7 @@ impl Lasting {
         Self {
             shells,
             programs: None,
-            ways_out: WaysOut::default(),
+            ways_out: ConversationProxies::default(),
             conversations: None,
             led: Mutex::default(),
         }
@@ -110,7 +110,7 @@ impl Lasting {
         &self.shells
     }
 
-    pub(super) fn ways_out(&self) -> &WaysOut {
+    pub(super) fn ways_out(&self) -> &ConversationProxies {
         &self.ways_out
     }
 

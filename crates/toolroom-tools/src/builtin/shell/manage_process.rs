@@ -9,7 +9,7 @@ use toolroom::background::{BackgroundProgram, Fate};
 use toolroom::call::CallContext;
 use toolroom::schema::Problem;
 use toolroom::tool::{Arguments, Capability, Effect, IdError, Tool, ToolError, tool_fn};
-use toolroom_host::background::{BackgroundError, Log, Standing};
+use toolroom_host::background::{BackgroundError, Log, ProgramStatus};
 use toolroom_host::process::{Cause, Limit};
 
 use super::ended::{NO_CODE, code};
@@ -207,7 +207,7 @@ async fn former(
     }
 }
 
-fn listed(own: &[Standing], kept: &[BackgroundProgram]) -> Value {
+fn listed(own: &[ProgramStatus], kept: &[BackgroundProgram]) -> Value {
     let is_own = |number| own.iter().any(|standing| standing.id == number);
     let former = kept.iter().filter(|program| program.fate != Fate::Here && !is_own(program.number));
     let former = former.map(|program| (kept_program::is_running(program), kept_program::item(program)));
@@ -233,7 +233,7 @@ fn logged(log: &Log, offset: u64) -> Value {
     })
 }
 
-fn item(standing: &Standing) -> Item {
+fn item(standing: &ProgramStatus) -> Item {
     let (status, exit_code, timed_out) = match standing.end.as_deref() {
         None => ("running", NO_CODE, false),
         // Something ended the program behind the back of its supervisor.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolroom::call::CallContext;
 use toolroom::tool::{IdError, Tool, ToolError, tool_fn};
-use toolroom_host::process::{Cause, Ended, Limit};
+use toolroom_host::process::{Cause, Limit, ProgramEnd};
 
 use super::ended::{code, not_run, note, whole};
 use super::engine::Engine;
@@ -65,7 +65,7 @@ async fn execute(engine: &Engine, context: &CallContext, run: Run) -> Result<Str
 }
 
 /// What was printed, then what was printed as errors, then what went wrong.
-fn told(ended: &Ended, wall: Option<Duration>) -> String {
+fn told(ended: &ProgramEnd, wall: Option<Duration>) -> String {
     let mut text = whole(&ended.stdout);
     let mut add = |part: &str| {
         if !text.is_empty() && !text.ends_with('\n') {

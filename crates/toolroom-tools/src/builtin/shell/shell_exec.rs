@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::call::CallContext;
 use toolroom::tool::{ErrorKind, IdError, Tool, ToolError, tool_fn};
-use toolroom_host::process::{Cause, Ended, Limit, ProcessError};
+use toolroom_host::process::{Cause, Limit, ProcessError, ProgramEnd};
 
 use super::ended::{self, TRESPASS, UNCOVERED, reason, whole};
 use super::engine::Engine;
@@ -78,7 +78,7 @@ async fn execute(engine: &Engine, context: &CallContext, run: Run) -> Result<Ran
 }
 
 /// A program that was ended, with what it had printed by then.
-fn told(command: &str, why: &str, ended: &Ended) -> String {
+fn told(command: &str, why: &str, ended: &ProgramEnd) -> String {
     let mut text = format!("`{command}` was ended with everything it had started: {why}");
     for (name, kept) in [("stdout", &ended.stdout), ("stderr", &ended.stderr)] {
         if kept.total_bytes() > 0 {

@@ -11,7 +11,7 @@ use toolroom::call::CallContext;
 use toolroom::policy::Judgement;
 use toolroom::schema::Problem;
 use toolroom::tool::{Arguments, Capability, Effect, ErrorKind, IdError, Risk, Tool, ToolError, tool_fn};
-use toolroom_host::net::{Opened, Opening};
+use toolroom_host::net::{EgressRule, OpenedHost};
 use toolroom_host::ssh::{HostEntry, KnownHost, SshError, SshHome};
 
 use super::FAMILY;
@@ -56,7 +56,7 @@ struct Configured {
 struct Wish {
     entry: HostEntry,
     key: Option<KnownHost>,
-    place: Opening,
+    place: EgressRule,
 }
 
 pub(super) fn tool(engine: &Arc<Engine>, ssh: Option<Arc<SshHome>>) -> Result<Arc<dyn Tool>, IdError> {
@@ -93,7 +93,7 @@ impl Configure {
             SshError::Refused { field, problem } => Problem::new(field, problem),
             error => Problem::new("alias", error.to_string()),
         })?;
-        let place = Opening::of_port(entry.hostname(), entry.port())
+        let place = EgressRule::for_port(entry.hostname(), entry.port())
             .map_err(|error| Problem::new("hostname", format!("cannot be opened: {error}")))?;
         Ok(Wish { entry, key, place })
     }
@@ -170,11 +170,11 @@ async fn configure(
 
 fn note(way: Way) -> Option<&'static str> {
     match way {
-        Way::Open(Opened::First) => Some(
+        Way::Open(OpenedHost::First) => Some(
             "the next command gets a new shell, which reaches this host, in the state of the one before; what that one \
              left running with `&` ends",
         ),
-        Way::Open(Opened::Another | Opened::Already) | Way::Everywhere => None,
+        Way::Open(OpenedHost::Another | OpenedHost::Already) | Way::Everywhere => None,
         Way::NoConversation => Some(
             "nothing was opened, as this call belongs to no conversation that goes on; use `toolroom chat`, and make the \
              host known there",

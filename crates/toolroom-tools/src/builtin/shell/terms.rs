@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use toolroom::policy::{Judgement, Ruling};
 use toolroom::tool::Destination;
-use toolroom_host::net::Opening;
-use toolroom_host::sandbox::{Named, Profile};
+use toolroom_host::net::EgressRule;
+use toolroom_host::sandbox::{NamedProfile, Profile};
 
 use crate::shell::grammar::{parse, print};
 use crate::shell::judge::{Judged, Settings, judge_argv, judge_with};
@@ -19,7 +19,7 @@ pub struct CommandTerms {
     /// When a person is asked.
     pub judged: Settings,
     /// What they may touch.
-    pub profile: Named,
+    pub profile: NamedProfile,
     /// How much they may add to the disk, and to their temporary folders.
     pub disk_bytes: u64,
     /// What they never see, wherever it lies: our own files.
@@ -32,7 +32,7 @@ impl Default for CommandTerms {
     fn default() -> Self {
         Self {
             judged: Settings::default(),
-            profile: Named::Workspace,
+            profile: NamedProfile::Workspace,
             disk_bytes: Profile::bare().temporary_bytes,
             hidden: Vec::new(),
             home: None,
@@ -43,12 +43,12 @@ impl Default for CommandTerms {
 impl CommandTerms {
     /// Whether what commands do stays in a sandbox.
     pub(super) fn are_confined(&self) -> bool {
-        self.profile != Named::Off
+        self.profile != NamedProfile::Off
     }
 
     /// Whether commands can talk to anybody.
     pub(super) fn reach_out(&self) -> bool {
-        matches!(self.profile, Named::Off | Named::Network(_))
+        matches!(self.profile, NamedProfile::Off | NamedProfile::Network(_))
     }
 
     /// Where commands can send something.
@@ -60,10 +60,10 @@ impl CommandTerms {
     }
 
     /// The hosts that every conversation reaches.
-    pub(super) fn hosts(&self) -> &[Opening] {
+    pub(super) fn hosts(&self) -> &[EgressRule] {
         match &self.profile {
-            Named::Network(hosts) => hosts,
-            Named::Workspace | Named::ReadOnly | Named::Off => &[],
+            NamedProfile::Network(hosts) => hosts,
+            NamedProfile::Workspace | NamedProfile::ReadOnly | NamedProfile::Off => &[],
         }
     }
 
@@ -88,10 +88,10 @@ impl CommandTerms {
     /// What a model has to know.
     pub(super) fn about(&self) -> String {
         match &self.profile {
-            Named::Off => "commands are not confined, and each one is asked about".to_owned(),
-            Named::ReadOnly => confined("read-only", "nothing but", OPENED),
-            Named::Workspace => confined("workspace", "these folders and", OPENED),
-            Named::Network(hosts) => {
+            NamedProfile::Off => "commands are not confined, and each one is asked about".to_owned(),
+            NamedProfile::ReadOnly => confined("read-only", "nothing but", OPENED),
+            NamedProfile::Workspace => confined("workspace", "these folders and", OPENED),
+            NamedProfile::Network(hosts) => {
                 let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
                 let reach = format!("only {}, through the proxy of the usual variables", hosts.join(", "));
                 confined("network", "these folders and", &reach)

@@ -6,13 +6,13 @@ use std::time::Duration;
 use toolroom::call::CallContext;
 use toolroom::scope::ProjectId;
 use toolroom::tool::ToolId;
-use toolroom_host::net::{Client, Limits, Opening, Reach};
+use toolroom_host::net::{Client, EgressPolicy, EgressRule, HttpLimits};
 
 /// Most that is taken of a response, compressed or not.
 pub(super) const MAX_BYTES: u64 = 2_000_000;
 
 /// Which internal destinations are opened to a tool of a project.
-type Openings = dyn Fn(&ProjectId, &ToolId) -> Vec<Opening> + Send + Sync;
+type Openings = dyn Fn(&ProjectId, &ToolId) -> Vec<EgressRule> + Send + Sync;
 
 /// The web, as far as each tool may reach.
 pub struct Web {
@@ -23,15 +23,15 @@ pub struct Web {
 /// What a client is made for. Whoever wants the same gets the same client, and with it its connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Terms {
-    openings: Vec<Opening>,
+    openings: Vec<EgressRule>,
     max_redirects: u32,
-    limits: Limits,
+    limits: HttpLimits,
 }
 
 impl Web {
     /// The public internet and, for a tool of a project, what `openings` says; that comes from trusted configuration.
     /// Nothing is made or opened yet.
-    pub fn new(openings: impl Fn(&ProjectId, &ToolId) -> Vec<Opening> + Send + Sync + 'static) -> Self {
+    pub fn new(openings: impl Fn(&ProjectId, &ToolId) -> Vec<EgressRule> + Send + Sync + 'static) -> Self {
         Self { openings: Box::new(openings), clients: Mutex::new(Vec::new()) }
     }
 
@@ -47,14 +47,14 @@ impl Web {
         context: &CallContext,
         tool: &ToolId,
         max_redirects: u32,
-        limits: Limits,
+        limits: HttpLimits,
     ) -> Client {
         let openings = (self.openings)(&context.scope().project, tool);
         self.client_of(Terms { openings, max_redirects, limits })
     }
 
     /// The client of a service that is configured, which may be in a private network. It answers within so long.
-    pub(in super::super) fn reaching(&self, opening: Option<&Opening>, total: Duration) -> Client {
+    pub(in super::super) fn reaching(&self, opening: Option<&EgressRule>, total: Duration) -> Client {
         let openings = opening.into_iter().cloned().collect();
         self.client_of(Terms { openings, max_redirects: 0, limits: limits(total) })
     }
@@ -64,7 +64,7 @@ impl Web {
         if let Some((_, client)) = clients.iter().find(|(made_for, _)| *made_for == terms) {
             return client.clone();
         }
-        let reach = Reach::public().open(terms.openings.clone());
+        let reach = EgressPolicy::public().open(terms.openings.clone());
         let client = Client::new(reach.max_redirects(terms.max_redirects).limits(terms.limits));
         clients.push((terms, client.clone()));
         client
@@ -72,14 +72,14 @@ impl Web {
 }
 
 /// The bounds of a tool that waits for so long altogether.
-pub(super) fn limits(total: Duration) -> Limits {
-    Limits {
+pub(super) fn limits(total: Duration) -> HttpLimits {
+    HttpLimits {
         wire_bytes: MAX_BYTES,
         decoded_bytes: MAX_BYTES,
         connect: Duration::from_secs(10),
         // Whoever thinks for long and then answers in time has answered in time.
         idle: total,
         total: Some(total),
-        ..Limits::default()
+        ..HttpLimits::default()
     }
 }

@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use toolroom::tool::{ErrorKind, ToolError};
-use toolroom_host::net::{NetError, Refusal, Wait};
+use toolroom_host::net::{DestinationRefusal, NetError, TimeoutKind};
 
 const OPERATOR: &str = "an operator can open it in the configuration";
 
@@ -24,7 +24,7 @@ pub(in super::super) fn told(error: NetError, asked: Option<&str>) -> ToolError 
         | NetError::Tls { .. }
         | NetError::NoRoots
         // Nothing was sent yet, so nothing is in doubt.
-        | NetError::Timeout { wait: Wait::Connect, .. } => (ErrorKind::Unreachable, error.to_string()),
+        | NetError::Timeout { wait: TimeoutKind::Connect, .. } => (ErrorKind::Unreachable, error.to_string()),
         NetError::Timeout { .. } => (ErrorKind::Timeout, error.to_string()),
         NetError::TooLarge { .. } => (ErrorKind::Tool, error.to_string()),
         _ => (ErrorKind::Upstream, error.to_string()),
@@ -61,21 +61,23 @@ fn unsaid(error: NetError) -> Option<Box<dyn Error + Send + Sync>> {
     }
 }
 
-fn refused(host: &str, refusal: &Refusal, is_asked: bool) -> String {
+fn refused(host: &str, refusal: &DestinationRefusal, is_asked: bool) -> String {
     let place = if is_asked { format!("`{host}`") } else { "the place it redirects to".to_owned() };
     match refusal {
-        Refusal::Address { special, name, .. } => {
+        DestinationRefusal::Address { special, name, .. } => {
             let is = if name.is_some() { "leads to" } else { "is" };
             format!("{place} is not reached: it {is} {}; {OPERATOR}", special.kind)
         }
-        Refusal::Own { .. } => format!("{place} is not reached: it is this machine; {OPERATOR}"),
-        Refusal::Name { .. } | Refusal::Suffix { .. } => {
+        DestinationRefusal::Own { .. } => format!("{place} is not reached: it is this machine; {OPERATOR}"),
+        DestinationRefusal::Name { .. } | DestinationRefusal::Suffix { .. } => {
             format!("{place} is not reached: its name is that of something internal; {OPERATOR}")
         }
-        Refusal::Port { port, service, .. } => {
+        DestinationRefusal::Port { port, service, .. } => {
             format!("{place} is not reached: port {port} is not for the web ({service}); {OPERATOR}")
         }
-        Refusal::Downgrade | Refusal::OtherOrigin => format!("{place} is not reached: {refusal}"),
+        DestinationRefusal::Downgrade | DestinationRefusal::OtherOrigin => {
+            format!("{place} is not reached: {refusal}")
+        }
         _ => format!("{place} is not reached: it is not where it should be"),
     }
 }
@@ -86,14 +88,14 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use toolroom_host::net::{Client, Reach};
+    use toolroom_host::net::{Client, EgressPolicy};
 
     use super::super::sending::in_doubt;
     use super::*;
 
     #[test]
     fn a_refusal_says_what_it_is_and_who_can_change_it() {
-        let client = Client::new(Reach::public());
+        let client = Client::new(EgressPolicy::public());
         for (url, kind, words) in [
             (
                 "http://10.1.2.3/",
@@ -125,9 +127,9 @@ mod tests {
     #[test]
     fn only_what_may_have_been_sent_is_in_doubt() {
         for (wait, kind, is_in_doubt) in [
-            (Wait::Connect, ErrorKind::Unreachable, false),
-            (Wait::Idle, ErrorKind::Timeout, true),
-            (Wait::Total, ErrorKind::Timeout, true),
+            (TimeoutKind::Connect, ErrorKind::Unreachable, false),
+            (TimeoutKind::Idle, ErrorKind::Timeout, true),
+            (TimeoutKind::Total, ErrorKind::Timeout, true),
         ] {
             let late =
                 NetError::Timeout { host: "example.org".to_owned(), wait, limit: Duration::from_secs(1) };
@@ -154,7 +156,7 @@ mod tests {
 
     #[test]
     fn where_a_redirect_leads_is_for_the_operator() {
-        let client = Client::new(Reach::public());
+        let client = Client::new(EgressPolicy::public());
         let refused = client.judge("http://10.1.2.3/").unwrap_err();
         let error = told(refused, Some("example.org"));
         assert_eq!(

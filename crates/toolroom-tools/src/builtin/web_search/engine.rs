@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use toolroom::redact::Secret;
 use toolroom::tool::{ErrorKind, ToolError};
-use toolroom_host::net::{Opening, Request, StatusCode};
+use toolroom_host::net::{EgressRule, Request, StatusCode};
 
 use super::super::web::{Web, ask, told};
 use super::{brave, searxng, tavily};
@@ -79,7 +79,7 @@ pub struct Engine {
     /// Where it is, without what is put behind for a question.
     pub url: String,
     /// What has to be open for it to be reached where it is not public.
-    pub opening: Option<Opening>,
+    pub opening: Option<EgressRule>,
     /// The key it wants; why there is none, if one was to be there.
     pub key: Result<Option<Secret>, String>,
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use toolroom::foreign::{Declared, DeclaredTool, Reached, ServerRecord};
 use toolroom::tool::{Capabilities, Capability, Effect, ToolSpec};
-use toolroom_host::sandbox::Named;
+use toolroom_host::sandbox::NamedProfile;
 
 use crate::mcp::catalog::definition::Definition;
 
@@ -144,10 +144,10 @@ fn declared(server: &ServerRecord, definition: &Definition) -> (Declared, Vec<Be
 }
 
 /// The profile of a program; nothing for what is somewhere else.
-fn profile(reached: &Reached) -> Option<Named> {
+fn profile(reached: &Reached) -> Option<NamedProfile> {
     match reached {
         // What nobody can read confines nothing.
-        Reached::Stdio(program) => Some(program.profile.parse().unwrap_or(Named::Off)),
+        Reached::Stdio(program) => Some(program.profile.parse().unwrap_or(NamedProfile::Off)),
         Reached::Http(_) | Reached::Sse(_) => None,
     }
 }
@@ -157,9 +157,9 @@ fn floor(reached: &Reached, added: &mut Added) {
     added.add(&[Capability::ReadsUntrusted], Because::Foreign);
     match profile(reached) {
         None => added.add(&[Capability::Egress], Because::Remote),
-        Some(Named::Network(_)) => added.add(&[Capability::Egress], Because::Network),
-        Some(Named::Off) => added.add(&[Capability::Egress, Capability::Exec], Because::Unconfined),
-        Some(Named::Workspace | Named::ReadOnly) => {}
+        Some(NamedProfile::Network(_)) => added.add(&[Capability::Egress], Because::Network),
+        Some(NamedProfile::Off) => added.add(&[Capability::Egress, Capability::Exec], Because::Unconfined),
+        Some(NamedProfile::Workspace | NamedProfile::ReadOnly) => {}
     }
 }
 
@@ -171,7 +171,7 @@ fn hints(reached: &Reached, definition: &Definition, added: &mut Added) {
     } else if definition.hint("readOnlyHint") == Some(false) {
         added.add(&[Capability::Writes], Because::SaysWrites);
     }
-    let is_offline = matches!(profile(reached), Some(Named::Workspace | Named::ReadOnly));
+    let is_offline = matches!(profile(reached), Some(NamedProfile::Workspace | NamedProfile::ReadOnly));
     if definition.hint("openWorldHint") == Some(true) && !is_offline {
         added.add(&[Capability::Egress], Because::SaysOpenWorld);
     }

@@ -182,7 +182,7 @@ proptest! {
         let worth = worth(&server, &tool(&hints.1));
         let able = able_of(&worth);
         prop_assert!(able.has(Capability::ReadsUntrusted));
-        let is_offline = matches!(profile(&server.reached), Some(Named::Workspace | Named::ReadOnly));
+        let is_offline = matches!(profile(&server.reached), Some(NamedProfile::Workspace | NamedProfile::ReadOnly));
         prop_assert!(is_offline || able.has(Capability::Egress));
         prop_assert!(is_within(all.capabilities.unwrap_or(Capabilities::ALL), able));
         prop_assert!(all.effect.unwrap_or(Effect::Destructive) <= effect_of(&worth));

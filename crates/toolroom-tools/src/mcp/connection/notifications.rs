@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use toolroom_host::process::Kept;
+use toolroom_host::process::CapturedOutput;
 
 use crate::mcp::client::pending::Attendant;
 
@@ -13,7 +13,7 @@ const HELD_BYTES: usize = 64 * 1024;
 /// Hears that the tools of a server have changed, and what its program prints, over all its starts.
 pub(super) struct Ear {
     changed: AtomicBool,
-    printed: Mutex<Kept>,
+    printed: Mutex<CapturedOutput>,
     /// How much of it was told.
     told: AtomicU64,
 }
@@ -22,7 +22,7 @@ impl Default for Ear {
     fn default() -> Self {
         Self {
             changed: AtomicBool::default(),
-            printed: Mutex::new(Kept::new(HELD_BYTES)),
+            printed: Mutex::new(CapturedOutput::new(HELD_BYTES)),
             told: AtomicU64::default(),
         }
     }

@@ -14,9 +14,11 @@ use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, Reached, ServerR
 use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
 use toolroom_host::folders::make_workspace;
-use toolroom_host::net::{self, Http, Opening, Proxy, Url};
+use toolroom_host::net::{self, EgressRule, Http, Proxy, Url};
 use toolroom_host::process::{Order, ProcessError, Supervisor, Variables};
-use toolroom_host::sandbox::{Confinement, Demand, Named, Network, Profile, Sandbox, make_home};
+use toolroom_host::sandbox::{
+    Confinement, NamedProfile, Network, Profile, Sandbox, SandboxRequest, make_home,
+};
 
 use crate::mcp::auth::Door;
 use crate::mcp::client::Client;
@@ -62,7 +64,7 @@ pub struct Grounds {
     /// How much they may add to the disk, and to their temporary folders.
     pub disk_bytes: u64,
     /// What the configuration opens in private networks.
-    pub openings: Vec<Opening>,
+    pub openings: Vec<EgressRule>,
 }
 
 impl Grounds {
@@ -141,7 +143,7 @@ impl Launcher {
         entry: &ProgramEntry,
     ) -> Result<(Order, Option<Proxy>), McpError> {
         let refused = |reason: String| McpError::Confinement { reason };
-        let profile: Named = entry.profile.parse().map_err(|error| refused(format!("{error}")))?;
+        let profile: NamedProfile = entry.profile.parse().map_err(|error| refused(format!("{error}")))?;
         let folder = entry.folder.as_ref().map_or_else(|| self.grounds.workspace.clone(), PathBuf::from);
         let has_network = has_network(&profile);
         let looked = {
@@ -164,8 +166,10 @@ impl Launcher {
             variables = variables.with(&name, value.expose()).map_err(|error| refused(error.to_string()))?;
         }
         let way_out = match &profile {
-            Named::Network(hosts) => Some(Proxy::open(hosts).map_err(|error| refused(error.to_string()))?),
-            Named::Workspace | Named::ReadOnly | Named::Off => None,
+            NamedProfile::Network(hosts) => {
+                Some(Proxy::open(hosts).map_err(|error| refused(error.to_string()))?)
+            }
+            NamedProfile::Workspace | NamedProfile::ReadOnly | NamedProfile::Off => None,
         };
         let mut arguments = Vec::with_capacity(looked.arguments.len());
         for argument in &looked.arguments {
@@ -185,17 +189,17 @@ impl Launcher {
 
     async fn confinement(
         &self,
-        profile: &Named,
+        profile: &NamedProfile,
         server: &str,
         entry: &ProgramEntry,
         readable: Vec<PathBuf>,
         way_out: Option<&Proxy>,
     ) -> Result<Option<Confinement>, McpError> {
         let refused = |reason: String| McpError::Confinement { reason };
-        if *profile == Named::Off {
+        if *profile == NamedProfile::Off {
             return Ok(None);
         }
-        let find = || Sandbox::find(&self.supervisor, Demand::default());
+        let find = || Sandbox::find(&self.supervisor, SandboxRequest::default());
         let sandbox = self.sandbox.get_or_try_init(find).await;
         let sandbox = sandbox.map_err(|error| refused(error.to_string()))?.clone();
         let home = self.grounds.home_of(server);
@@ -209,8 +213,8 @@ impl Launcher {
         };
         confined.readable.extend(entry.readable.iter().map(PathBuf::from));
         match profile {
-            Named::ReadOnly => confined.readable.push(self.grounds.workspace.clone()),
-            Named::Workspace | Named::Network(_) | Named::Off => {
+            NamedProfile::ReadOnly => confined.readable.push(self.grounds.workspace.clone()),
+            NamedProfile::Workspace | NamedProfile::Network(_) | NamedProfile::Off => {
                 confined.writable.push(self.grounds.workspace.clone());
             }
         }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use toolroom::foreign::ProgramEntry;
-use toolroom_host::process::{Fetched, Found, folder_of_script, is_narrow, named_file};
-use toolroom_host::sandbox::Named;
+use toolroom_host::process::{CachedPackage, FoundProgram, folder_of_script, is_narrow, named_file};
+use toolroom_host::sandbox::NamedProfile;
 
 /// Programs whose first argument is a script, by how their names begin.
 const INTERPRETERS: [&str; 8] = ["node", "python", "deno", "bun", "ruby", "perl", "php", "bash"];
@@ -37,7 +37,7 @@ pub(crate) fn look(
     has_network: bool,
 ) -> Result<Looked, Missing> {
     let folder = entry.folder.as_ref().map_or(workspace, Path::new);
-    let found = Found::find(&entry.command, folder).ok_or(Missing::Program)?;
+    let found = FoundProgram::find(&entry.command, folder).ok_or(Missing::Program)?;
     let mut looked = Looked {
         programs: found.path.parent().map(Path::to_owned),
         program: found.path,
@@ -89,7 +89,7 @@ fn fetched(looked: &mut Looked, server: &str, entry: &ProgramEntry) -> Result<()
              network:HOST`, or enter the program that it would run"
         )));
     };
-    let found = if by == "npx" { Fetched::by_npx(package) } else { Fetched::by_uv(package) };
+    let found = if by == "npx" { CachedPackage::by_npx(package) } else { CachedPackage::by_uv(package) };
     let Some(found) = found else {
         let once = match by {
             "npx" => format!("npx -y {package}"),
@@ -108,8 +108,8 @@ fn fetched(looked: &mut Looked, server: &str, entry: &ProgramEntry) -> Result<()
 }
 
 /// Whether a program under this profile can fetch things by itself.
-pub(crate) const fn has_network(profile: &Named) -> bool {
-    matches!(profile, Named::Network(_) | Named::Off)
+pub(crate) const fn has_network(profile: &NamedProfile) -> bool {
+    matches!(profile, NamedProfile::Network(_) | NamedProfile::Off)
 }
 
 /// What the program of an entry may read beside the workspace, as far as that can be told. Blocks.

@@ -55,7 +55,7 @@ impl Listening {
                     }
                 }
             }
-            let place = reader.place().clone();
+            let place = reader.position().clone();
             response = loop {
                 tokio::time::sleep(backoff.after(began.elapsed(), place.wait)).await;
                 let Some(line) = line.upgrade().filter(|line| line.desk.closed().is_none()) else { return };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use toolroom::foreign::AddressEntry;
-use toolroom_host::net::{Limits, Opening, Reach, Url};
+use toolroom_host::net::{EgressPolicy, EgressRule, HttpLimits, Url};
 
 use crate::mcp::protocol::message::MAX_MESSAGE_BYTES;
 
@@ -18,32 +18,32 @@ const MAX_REDIRECTS: u32 = 3;
 /// internal. A public name opens nothing: those who own it could let it lead anywhere. Nothing goes from one origin to
 /// another: what is said to a server is for that server.
 #[must_use]
-pub fn reach(address: &AddressEntry, opened: &[Opening]) -> Reach {
-    let limits = Limits {
+pub fn reach(address: &AddressEntry, opened: &[EgressRule]) -> EgressPolicy {
+    let limits = HttpLimits {
         wire_bytes: MAX_STREAM_BYTES,
         decoded_bytes: MAX_STREAM_BYTES,
         idle: LONGEST_SILENCE,
         total: None,
-        ..Limits::default()
+        ..HttpLimits::default()
     };
     let openings = opened.iter().cloned().chain(inside(address));
-    Reach::public().open(openings).max_redirects(MAX_REDIRECTS).within_origin().limits(limits)
+    EgressPolicy::public().open(openings).max_redirects(MAX_REDIRECTS).within_origin().limits(limits)
 }
 
 /// The place of an entry, if a person has said that it is inside: by its address, or in so many words.
-fn inside(address: &AddressEntry) -> Option<Opening> {
+fn inside(address: &AddressEntry) -> Option<EgressRule> {
     let url = Url::parse(&address.url).ok()?;
     if !address.is_internal {
-        return Opening::of_internal(&url);
+        return EgressRule::for_internal_host(&url);
     }
     let host = url.host_str()?.trim_matches(['[', ']']);
-    Opening::of_port(host, url.port_or_known_default()?).ok()
+    EgressRule::for_port(host, url.port_or_known_default()?).ok()
 }
 
 /// Whether others can listen to what is said to it on the way: nothing secret goes there.
 #[must_use]
 pub fn is_overheard(address: &AddressEntry) -> bool {
-    Url::parse(&address.url).is_ok_and(|url| Opening::is_overheard(&url)) && inside(address).is_none()
+    Url::parse(&address.url).is_ok_and(|url| EgressRule::is_overheard(&url)) && inside(address).is_none()
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use memchr::{memchr, memmem};
 use serde_json::Value;
 use tokio::sync::mpsc;
-use toolroom_host::process::{Cause, Ended, Order, ProcessError, Running, Status, Stream, Supervisor};
+use toolroom_host::process::{
+    Cause, Order, OutputStream, ProcessError, ProgramEnd, Running, Status, Supervisor,
+};
 
 use crate::mcp::client::pending::Desk;
 use crate::mcp::protocol::error::McpError;
@@ -37,11 +39,11 @@ impl Stdio {
         let (out, mut queue) = mpsc::channel::<Vec<u8>>(QUEUE);
         let mut lines = Lines::new(Arc::clone(&desk), out.downgrade());
         let observer = move |stream, bytes: &[u8]| match stream {
-            Stream::Stdout => lines.push(bytes),
-            Stream::Stderr => lines.desk.attendant().printed(bytes),
+            OutputStream::Stdout => lines.push(bytes),
+            OutputStream::Stderr => lines.desk.attendant().printed(bytes),
         };
         let (running, mut input) =
-            supervisor.start_talking(order, observer).await.map_err(McpError::Start)?;
+            supervisor.start_interactive(order, observer).await.map_err(McpError::Start)?;
         let told = Arc::clone(&desk);
         tokio::spawn(async move {
             while let Some(mut message) = queue.recv().await {
@@ -97,8 +99,8 @@ impl Stdio {
         self.running.ended().is_none() && self.desk.closed().is_none()
     }
 
-    fn lost(&self, ended: &Result<Ended, ProcessError>) -> McpError {
-        let errors = self.running.output(Stream::Stderr).last_chars(KEPT_CHARS);
+    fn lost(&self, ended: &Result<ProgramEnd, ProcessError>) -> McpError {
+        let errors = self.running.output(OutputStream::Stderr).last_chars(KEPT_CHARS);
         let error = McpError::Ended { how: how(ended, &errors) };
         self.desk.close(&error);
         error
@@ -106,14 +108,16 @@ impl Stdio {
 }
 
 /// How a program ended, with its last words.
-fn how(ended: &Result<Ended, ProcessError>, errors: &str) -> String {
+fn how(ended: &Result<ProgramEnd, ProcessError>, errors: &str) -> String {
     let mut text = match ended {
-        Ok(Ended { cause: Cause::Limit(limit), .. }) => format!("it reached a limit ({limit:?})"),
-        Ok(Ended { cause: Cause::Trespass, .. }) => "it changed a protected file".to_owned(),
-        Ok(Ended { cause: Cause::Uncovered, .. }) => "a file that is kept from it was replaced".to_owned(),
-        Ok(Ended { cause: Cause::Stopped, .. }) => "it was stopped".to_owned(),
-        Ok(Ended { status: Status::Exited(code), .. }) => format!("it left with code {code}"),
-        Ok(Ended { status: Status::Signalled(signal), .. }) => format!("signal {signal} ended it"),
+        Ok(ProgramEnd { cause: Cause::Limit(limit), .. }) => format!("it reached a limit ({limit:?})"),
+        Ok(ProgramEnd { cause: Cause::Trespass, .. }) => "it changed a protected file".to_owned(),
+        Ok(ProgramEnd { cause: Cause::Uncovered, .. }) => {
+            "a file that is kept from it was replaced".to_owned()
+        }
+        Ok(ProgramEnd { cause: Cause::Stopped, .. }) => "it was stopped".to_owned(),
+        Ok(ProgramEnd { status: Status::Exited(code), .. }) => format!("it left with code {code}"),
+        Ok(ProgramEnd { status: Status::Signalled(signal), .. }) => format!("signal {signal} ended it"),
         Err(error) => error.to_string(),
     };
     let lines: Vec<&str> = errors.lines().filter(|line| !line.trim().is_empty()).collect();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::timeout;
 use toolroom_host::net::{Method, Request, Response};
-use toolroom_host::sse::{Place, Reader};
+use toolroom_host::sse::{Reader, StreamPosition};
 
 use crate::mcp::auth::Challenge;
 use crate::mcp::client::pending::{Desk, Ticket};
@@ -173,12 +173,12 @@ impl Line {
             tokio::time::sleep(place.wait.unwrap_or(RESUME_AFTER).min(RESUME_AT_MOST)).await;
             let response = self.listen(Some(&id)).await?;
             let next = self.read(ticket, response).await?;
-            place = Place { id: next.id.or(place.id), wait: next.wait.or(place.wait) };
+            place = StreamPosition { id: next.id.or(place.id), wait: next.wait.or(place.wait) };
         }
     }
 
     /// Reads events until the answer is there or they end.
-    async fn read(&self, ticket: &mut Ticket, response: Response) -> Result<Place, McpError> {
+    async fn read(&self, ticket: &mut Ticket, response: Response) -> Result<StreamPosition, McpError> {
         let mut reader = Reader::default();
         let mut body = response.body;
         while let Some(bytes) = body.chunk().await? {
@@ -193,7 +193,7 @@ impl Line {
                 break;
             }
         }
-        Ok(reader.place().clone())
+        Ok(reader.position().clone())
     }
 
     /// Gives a message to the desk, and sends what it says to that. A server that does not take the answer to its own

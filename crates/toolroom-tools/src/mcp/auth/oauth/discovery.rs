@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolroom_host::net::{Http, Opening, Request, Url};
+use toolroom_host::net::{EgressRule, Http, Request, Url};
 
 use super::exchange::answered;
 use super::{Site, refused};
@@ -136,7 +136,7 @@ impl Site {
         let url =
             Url::parse(endpoint).map_err(|_| refused("an address of those who give out tokens is none"))?;
         let is_inside =
-            || Opening::of_internal(&url).is_some() || (self.is_internal && self.has_host_of(&url));
+            || EgressRule::for_internal_host(&url).is_some() || (self.is_internal && self.has_host_of(&url));
         match url.scheme() {
             "https" => Ok(()),
             "http" if is_inside() => Ok(()),

@@ -29,14 +29,14 @@ pub(super) async fn answered(
 
 #[cfg(test)]
 mod tests {
-    use toolroom_host::net::{NetError, Pending, Response};
+    use toolroom_host::net::{BoxFuture, NetError, Response};
 
     use super::*;
 
     struct Silent;
 
     impl Http for Silent {
-        fn send(&self, _request: Request) -> Pending<'_, Result<Response, NetError>> {
+        fn send(&self, _request: Request) -> BoxFuture<'_, Result<Response, NetError>> {
             Box::pin(std::future::pending())
         }
     }

@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use toolroom_host::net::{NetError, Pending, Request, Response};
+use toolroom_host::net::{BoxFuture, NetError, Request, Response};
 
 use super::*;
 
@@ -9,7 +9,7 @@ use super::*;
 struct Nobody(AtomicUsize);
 
 impl Http for Nobody {
-    fn send(&self, request: Request) -> Pending<'_, Result<Response, NetError>> {
+    fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, NetError>> {
         self.0.fetch_add(1, Ordering::Relaxed);
         drop(request);
         Box::pin(async { Err(NetError::BadMethod("nobody is there".to_owned())) })

@@ -1,0 +1,291 @@
+//! Our side of a running program: takes what it prints, passes on what is asked, and steps in if the helper fails.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::OwnedWriteHalf;
+use tokio::process::Child;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::descendants;
+use super::end::{Cause, Limit, ProgramEnd};
+use super::error::ProcessError;
+use super::order::Order;
+use super::output::{CapturedOutput, OutputStream};
+use super::running::OutputBuffers;
+use super::stdin_socket;
+use super::wire::{self, HelperMessage, KILL, STOP, Task};
+use crate::work_folder::sweep;
+
+/// Taken from a pipe at once.
+const CHUNK: usize = 32 * 1024;
+
+/// How long a helper may take to start a program.
+const START: Duration = Duration::from_secs(10);
+
+/// Beyond the times it was given, a helper gets this long before it counts as lost.
+const MARGIN: Duration = Duration::from_secs(8);
+
+/// With everybody dead, pipes are at their end, unless a descriptor was handed to a stranger.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// Our end of the lifeline.
+pub(super) type ControlSocket = tokio::net::UnixStream;
+
+/// Sees everything that is printed.
+pub(super) type Observer = Box<dyn FnMut(OutputStream, &[u8]) + Send>;
+
+/// What is done for one program from its start to its end.
+pub(super) struct HelperSession {
+    pub(super) output: Arc<OutputBuffers>,
+    pub(super) observer: Observer,
+    /// Somebody asked for the end.
+    pub(super) stop: CancellationToken,
+    /// Nobody is interested any more.
+    pub(super) gone: CancellationToken,
+    pub(super) max_output: Option<u64>,
+    pub(super) patience: HelperTimeouts,
+    /// Who wants what was printed, and a new page for what comes.
+    pub(super) page_turns: mpsc::Receiver<PageRequest>,
+    /// Bytes of both streams on this page.
+    pub(super) printed: u64,
+}
+
+/// Where to send the page that is taken away: both streams.
+pub(super) type PageRequest = oneshot::Sender<(CapturedOutput, CapturedOutput)>;
+
+/// How long a helper is waited for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HelperTimeouts {
+    pub(super) wall: Option<Duration>,
+    pub(super) grace: Duration,
+}
+
+/// The order, ready to be handed over.
+pub(super) struct StartRequest {
+    order: Vec<u8>,
+    input: Vec<u8>,
+    line: Option<OwnedFd>,
+}
+
+impl StartRequest {
+    pub(super) fn of(order: &Order, line: Option<OwnedFd>) -> io::Result<Self> {
+        let task = Task::of(order, line.is_some());
+        Ok(Self { order: wire::frame(&task)?, input: order.input.clone(), line })
+    }
+
+    /// Hands over the order and hears whether the program runs.
+    async fn exchange(&self, lifeline: &mut ControlSocket) -> io::Result<HelperMessage> {
+        lifeline.write_all(&self.order).await?;
+        // A helper that refuses reads no further: what it says counts, not that the rest could not be written.
+        let written = match &self.line {
+            Some(end) => stdin_socket::hand_over(lifeline, end).await,
+            None => lifeline.write_all(&self.input).await,
+        };
+        let word = wire::receive(lifeline).await;
+        if word.is_err() { written.and(word) } else { word }
+    }
+}
+
+impl HelperSession {
+    /// Sees one helper through, from its first word, which is passed on, to its end.
+    pub(super) async fn keep(
+        mut self,
+        mut child: Child,
+        mut lifeline: ControlSocket,
+        greeting: StartRequest,
+        started: oneshot::Sender<io::Result<HelperMessage>>,
+    ) -> Result<ProgramEnd, ProcessError> {
+        // The number is ours until the helper is reaped, which happens here and nowhere else.
+        let helper = child.id();
+        let word = tokio::select! {
+            word = greeting.exchange(&mut lifeline) => word,
+            () = self.gone.cancelled() => Err(io::ErrorKind::Interrupted.into()),
+            () = tokio::time::sleep(START) => Err(io::ErrorKind::TimedOut.into()),
+        };
+        drop(greeting);
+        let ended = if let Ok(HelperMessage::Started(program)) = word {
+            // Whoever asked may be gone, which is noticed next.
+            drop(started.send(word));
+            let ended = self.listen(&mut child, lifeline).await;
+            if ended.is_none() {
+                clear_away(helper, Some(program)).await;
+            }
+            ended
+        } else {
+            drop(lifeline);
+            let has_waited = matches!(&word, Err(error) if error.kind() == io::ErrorKind::TimedOut);
+            // It leaves by itself, as there is nobody left to talk to, unless it is kept from it.
+            if has_waited || tokio::time::timeout(MARGIN, child.wait()).await.is_err() {
+                clear_away(helper, None).await;
+            }
+            drop(started.send(word));
+            None
+        };
+        let left = tokio::time::timeout(MARGIN, child.wait()).await;
+        if left.is_err() {
+            drop(child.kill().await);
+        }
+        if !matches!(left, Ok(Ok(status)) if status.success()) {
+            // It may have left temporary files. What cannot be removed now is removed at the next start.
+            drop(tokio::task::spawn_blocking(sweep).await);
+        }
+        ended.ok_or(ProcessError::HelperLost)
+    }
+
+    /// Until the helper has reported. `None` if it will not.
+    async fn listen(&mut self, child: &mut Child, lifeline: ControlSocket) -> Option<ProgramEnd> {
+        let mut stdout = Pipe::new(OutputStream::Stdout, child.stdout.take());
+        let mut stderr = Pipe::new(OutputStream::Stderr, child.stderr.take());
+        let (mut words, lifeline) = lifeline.into_split();
+        let mut lifeline = Some(lifeline);
+        let mut word = pin!(wire::receive::<HelperMessage>(&mut words));
+        let mut until = self.patience.wall.map(|wall| Instant::now() + wall + self.patience.grace + MARGIN);
+        let (mut is_stopping, mut is_flooded) = (false, false);
+        let word = loop {
+            tokio::select! {
+                biased;
+                word = &mut word => break word.ok()?,
+                // The helper hears that it is closed, has everything end, and can still answer. Until then it is
+                // read on, so that nobody who tidies up has to wait for a full pipe.
+                () = self.gone.cancelled(), if lifeline.is_some() => {
+                    lifeline = None;
+                    until = Some(Instant::now() + self.patience.grace + MARGIN);
+                }
+                () = self.stop.cancelled(), if !is_stopping => {
+                    is_stopping = true;
+                    until = Some(Instant::now() + self.patience.grace + MARGIN);
+                    say(&mut lifeline, STOP).await?;
+                }
+                () = sleep_until(until) => return None,
+                Some(turn) = self.page_turns.recv() => {
+                    self.take_what_is_there(&mut stdout).await;
+                    self.take_what_is_there(&mut stderr).await;
+                    self.printed = 0;
+                    // Whoever asked may be gone.
+                    drop(turn.send(self.output.turn_page()));
+                }
+                count = stdout.read() => self.take(&mut stdout, count),
+                count = stderr.read() => self.take(&mut stderr, count),
+            }
+            if self.max_output.is_some_and(|max| self.printed > max) && !is_flooded {
+                is_flooded = true;
+                until = Some(Instant::now() + MARGIN);
+                say(&mut lifeline, KILL).await?;
+            }
+        };
+        let HelperMessage::Ended { status, cause, usage, survivors } = word else { return None };
+        for mut pipe in [stdout, stderr] {
+            while !pipe.is_at_end()
+                && let Ok(count) = tokio::time::timeout(DRAIN, pipe.read()).await
+            {
+                self.take(&mut pipe, count);
+            }
+        }
+        let is_flood = is_flooded && !is_stopping && cause == Cause::Stopped;
+        Some(ProgramEnd {
+            status,
+            cause: if is_flood { Cause::Limit(Limit::Output) } else { cause },
+            stdout: self.output.kept(OutputStream::Stdout),
+            stderr: self.output.kept(OutputStream::Stderr),
+            usage,
+            survivors,
+        })
+    }
+
+    /// Reads what a pipe holds now, and not what somebody who goes on printing adds.
+    async fn take_what_is_there(&mut self, pipe: &mut Pipe) {
+        let mut left = pipe.waiting_bytes();
+        while left > 0 && !pipe.is_at_end() {
+            let count = pipe.read().await;
+            left = left.saturating_sub(count.as_ref().map_or(0, |count| *count as u64));
+            self.take(pipe, count);
+        }
+    }
+
+    fn take(&mut self, pipe: &mut Pipe, count: io::Result<usize>) {
+        let stream = pipe.stream;
+        let bytes = pipe.took(count);
+        if !bytes.is_empty() {
+            (self.observer)(stream, bytes);
+            self.output.push(stream, bytes);
+            self.printed += bytes.len() as u64;
+        }
+    }
+}
+
+/// Says one word to a helper that is still spoken with. `None` if it does not listen.
+async fn say(lifeline: &mut Option<OwnedWriteHalf>, word: u8) -> Option<()> {
+    match lifeline {
+        Some(lifeline) => lifeline.write_all(&[word]).await.ok(),
+        None => Some(()),
+    }
+}
+
+/// Ends what a helper did not, and the helper.
+async fn clear_away(helper: Option<u32>, program: Option<u32>) {
+    let work = move || {
+        helper.into_iter().for_each(descendants::kill_from_outside);
+        program.into_iter().for_each(descendants::kill_session);
+    };
+    // It walks through /proc, which may take its time on a machine in trouble.
+    drop(tokio::task::spawn_blocking(work).await);
+}
+
+async fn sleep_until(until: Option<Instant>) {
+    match until {
+        Some(until) => tokio::time::sleep_until(until).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Where a stream is read from.
+trait PipeSource: AsyncRead + AsFd + Send + Unpin {}
+
+impl<T: AsyncRead + AsFd + Send + Unpin> PipeSource for T {}
+
+/// One of the two streams, until it ends.
+struct Pipe {
+    stream: OutputStream,
+    source: Option<Box<dyn PipeSource>>,
+    buffer: Vec<u8>,
+}
+
+impl Pipe {
+    fn new(stream: OutputStream, source: Option<impl PipeSource + 'static>) -> Self {
+        let source = source.map(|source| -> Box<dyn PipeSource> { Box::new(source) });
+        Self { stream, source, buffer: vec![0; CHUNK] }
+    }
+
+    /// Never comes back once the stream has ended.
+    async fn read(&mut self) -> io::Result<usize> {
+        match &mut self.source {
+            Some(source) => source.read(&mut self.buffer).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn took(&mut self, count: io::Result<usize>) -> &[u8] {
+        let count = count.unwrap_or(0);
+        if count == 0 {
+            self.source = None;
+        }
+        self.buffer.get(..count).unwrap_or_default()
+    }
+
+    /// What was printed and not read.
+    fn waiting_bytes(&self) -> u64 {
+        let source = self.source.as_deref();
+        source.and_then(|source| rustix::io::ioctl_fionread(source.as_fd()).ok()).unwrap_or(0)
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.source.is_none()
+    }
+}

@@ -1,0 +1,88 @@
+//! Which process this is, and whether another one still lives.
+//!
+//! Several processes share one database. A call that one of them began is lost only when that process is gone,
+//! and a process number alone cannot tell: numbers are used again, and mean something else in another container
+//! or after a restart of the machine.
+
+use std::io;
+
+use crate::process::Stat;
+
+/// It always runs, so whoever cannot see it sees only processes of their own.
+const FIRST_PROCESS: u32 = 1;
+
+/// This process, told apart from every other that ever ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessIdentity {
+    /// The start of this machine and the container in it. Two processes can be compared only inside one.
+    pub machine: String,
+    /// Number and start time of the process.
+    pub process: String,
+}
+
+impl ProcessIdentity {
+    /// Who we are.
+    #[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's word about ourselves")]
+    pub fn current() -> io::Result<Self> {
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+        let namespace = std::fs::read_link("/proc/self/ns/pid")?;
+        let pid = std::process::id();
+        let started = start_time(pid)?;
+        Ok(Self {
+            machine: format!("{} {}", boot.trim(), namespace.display()),
+            process: format!("{pid} {started}"),
+        })
+    }
+
+    /// Whether a process of the same machine, named as in [`ProcessIdentity::process`], still runs. `None` where the
+    /// system does not let us see other people's processes: a look that is refused must not bury a living one.
+    #[must_use]
+    pub fn is_alive(process: &str) -> Option<bool> {
+        let Some((pid, started)) = process.split_once(' ') else { return Some(false) };
+        let Ok(pid) = pid.parse() else { return Some(false) };
+        match start_time(pid) {
+            Ok(now) => Some(now == started),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                start_time(FIRST_PROCESS).is_ok().then_some(false)
+            }
+            Err(_) => None,
+        }
+    }
+}
+
+/// When a process started, in the kernel's ticks since the machine started.
+fn start_time(pid: u32) -> io::Result<String> {
+    let stat = Stat::of(pid)?;
+    // A zombie runs no code: it will never close its calls.
+    if stat.is_dead() { Err(io::ErrorKind::NotFound.into()) } else { Ok(stat.started_ticks.to_string()) }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests start processes")]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_process_is_alive_until_it_ends() {
+        let me = ProcessIdentity::current().unwrap();
+        assert_eq!(ProcessIdentity::is_alive(&me.process), Some(true));
+
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let name = format!("{} {}", child.id(), start_time(child.id()).unwrap());
+        assert_eq!(ProcessIdentity::is_alive(&name), Some(true));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(ProcessIdentity::is_alive(&name), Some(false));
+    }
+
+    #[test]
+    fn a_number_used_again_is_another_process() {
+        let pid = std::process::id();
+        assert_eq!(ProcessIdentity::is_alive(&format!("{pid} 1")), Some(false));
+        for text in ["", "x", "1", "99999999999 1"] {
+            assert_eq!(ProcessIdentity::is_alive(text), Some(false), "{text}");
+        }
+    }
+}
