@@ -9,13 +9,8 @@ use toolroom::scope::Scope;
 use toolroom_host::terminal::Terminal;
 use toolroom_models::vendor::ModelName;
 
-use super::super::conversations::{self, newest};
-use super::super::exit::{Exit, Missing, Usage, is_broken_pipe};
-use super::super::output::{Output, harmless};
-use super::super::settle::Beforehand;
-use super::super::words::context;
 use super::canvas::Look;
-use super::hand::Hand;
+use super::interrupt::Hand;
 use super::message::{is_unread, message, words};
 use super::remedy::remedy;
 use super::report::Document;
@@ -23,6 +18,12 @@ use super::session::Session;
 use super::turn::{Turn, exit_of};
 use crate::agents::{self, Choice, OpenAgentError, Opened};
 use crate::app::App;
+use crate::cli::approvals::resolve::Beforehand;
+use crate::cli::call::arguments::context;
+use crate::cli::console::exit::{Exit, Missing, Usage, is_broken_pipe};
+use crate::cli::console::output::{Output, harmless};
+use crate::cli::conversations;
+use crate::cli::conversations::newest;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use toolroom::model::{Block, Message};
 
-use super::super::exit::Usage;
 use super::picture;
+use crate::cli::console::exit::Usage;
 
 /// More than any model reads at once.
 const MAX_BYTES: usize = 1024 * 1024;

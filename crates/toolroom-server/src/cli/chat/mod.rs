@@ -3,21 +3,21 @@
 mod canvas;
 mod card;
 mod command;
-mod hand;
 mod history;
+mod interrupt;
 mod line_start;
 mod markdown;
 mod message;
-mod painter;
 mod picture;
 mod remedy;
+mod renderer;
 mod report;
 mod session;
-mod slash;
+mod slash_command;
 mod turn;
 
 pub(super) use canvas::Look;
 pub(super) use card::Card;
 pub(super) use command::{ChatArgs, finish, open, run};
-pub(super) use hand::Hand;
+pub(super) use interrupt::Hand;
 pub(super) use turn::{Turn, exit_of};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use toolroom::model::Image;
 use toolroom_host::picture_file;
 
-use super::super::exit::Usage;
+use crate::cli::console::exit::Usage;
 
 /// Vendors take no larger ones.
 const MAX_BYTES: usize = 5 * 1024 * 1024;

@@ -8,8 +8,8 @@ use toolroom_host::process::Found;
 use toolroom_host::sandbox::Named;
 use toolroom_host::text_file::current_folder;
 
-use super::super::exit::Usage;
-use super::super::output::visible;
+use crate::cli::console::exit::Usage;
+use crate::cli::console::output::visible;
 use crate::gateway::{StoredSecrets, check_variables, is_secret, secret_argument};
 
 /// The program where it is found now: another one that takes its name later is not started.

@@ -11,11 +11,11 @@ use toolroom_tools::mcp::{
     Client, Door, McpError, Nobody, Remote, Safe, filled_address, is_overheard, reach, values,
 };
 
-use super::super::exit::{Exit, Usage};
-use super::super::output::{GREEN, Output, visible};
 use super::callback::Callback;
 use super::{known, project};
 use crate::app::App;
+use crate::cli::console::exit::{Exit, Usage};
+use crate::cli::console::output::{GREEN, Output, visible};
 use crate::gateway::Safekeeping;
 
 #[derive(Args)]

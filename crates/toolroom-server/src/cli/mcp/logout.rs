@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::super::exit::Exit;
-use super::super::output::{Output, visible};
 use super::change::change;
 use super::{known, project};
 use crate::app::App;
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::{Output, visible};
 use crate::gateway::forget_grants;
 
 pub(super) async fn run(app: &App, name: &str, output: Output) -> anyhow::Result<Exit> {

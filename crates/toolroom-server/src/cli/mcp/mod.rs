@@ -10,9 +10,6 @@ mod diff;
 mod document;
 mod entry;
 mod import;
-mod import_plan;
-mod import_show;
-mod import_values;
 mod list;
 mod login;
 mod logout;
@@ -31,8 +28,8 @@ use toolroom::foreign::{ForeignServers, ServerRecord};
 use toolroom::nearest::nearest_one;
 use toolroom::scope::ProjectId;
 
-use super::exit::{Exit, Missing};
-use super::output::{Output, visible};
+use super::console::exit::{Exit, Missing};
+use super::console::output::{Output, visible};
 use super::{Register, close, open};
 use crate::app::{App, Stay};
 

@@ -2,11 +2,11 @@
 
 use toolroom::foreign::ForeignServers;
 
-use super::super::exit::Exit;
-use super::super::output::{Output, visible};
 use super::document::ServerDocument;
 use super::{known, project};
 use crate::app::App;
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::{Output, visible};
 
 pub(super) async fn run(app: &App, name: &str, is_enabled: bool, output: Output) -> anyhow::Result<Exit> {
     let name = known(app, name).await?.name;

@@ -3,8 +3,8 @@
 use toolroom_models::directory::Directory;
 
 use crate::app::App;
-use crate::cli::exit::Exit;
-use crate::cli::output::{BOLD, DIM, GREEN, Output, YELLOW, table, visible};
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::{BOLD, DIM, GREEN, Output, YELLOW, table, visible};
 use crate::documents::{ListedModel, ListedVendor, ModelsDocument};
 
 pub(super) fn list(app: &App, directory: &Directory, all: bool, output: Output) -> anyhow::Result<Exit> {

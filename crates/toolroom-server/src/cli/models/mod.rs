@@ -8,8 +8,8 @@ use clap::{Args, Subcommand};
 use toolroom::scope::Scope;
 use toolroom_models::vendor::ModelName;
 
-use super::exit::{Exit, Usage};
-use super::output::Output;
+use super::console::exit::{Exit, Usage};
+use super::console::output::Output;
 use crate::app::App;
 use crate::models::directory;
 

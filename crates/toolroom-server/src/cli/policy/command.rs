@@ -4,8 +4,8 @@ use clap::{Args, Subcommand};
 
 use super::{check, explain, export, forget, list, trial};
 use crate::app::Stay;
-use crate::cli::exit::Exit;
-use crate::cli::output::Output;
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::Output;
 use crate::cli::{Register, close, open, owner};
 
 const EXAMPLES: &str = "\

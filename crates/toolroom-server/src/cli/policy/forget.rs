@@ -4,9 +4,9 @@ use clap::Args;
 use toolroom::scope::Scope;
 
 use crate::app::App;
-use crate::cli::exit::{Exit, Missing};
-use crate::cli::output::{Output, visible};
-use crate::cli::standing_answer::{find, sentence};
+use crate::cli::approvals::standing_answer::{find, sentence};
+use crate::cli::console::exit::{Exit, Missing};
+use crate::cli::console::output::{Output, visible};
 
 #[derive(Args)]
 pub(super) struct ForgetArgs {

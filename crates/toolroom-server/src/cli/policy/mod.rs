@@ -11,5 +11,6 @@ mod lint;
 mod list;
 mod rules;
 mod trial;
+pub(super) mod verdict;
 
 pub(super) use command::{PolicyArgs, run};

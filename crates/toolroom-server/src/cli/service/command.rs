@@ -9,9 +9,9 @@ use serde::Serialize;
 use toolroom_host::folders::{Folders, HOME_VARIABLE};
 use toolroom_host::{environment, service_manager, text_file};
 
-use super::super::exit::{Exit, Refused, Usage};
-use super::super::output::{Output, visible};
 use super::unit::{MARK, NAME, Unit};
+use crate::cli::console::exit::{Exit, Refused, Usage};
+use crate::cli::console::output::{Output, visible};
 
 /// The largest unit that is looked at.
 const UNIT_BYTES: usize = 64 * 1024;
