@@ -7,12 +7,12 @@ use serde_json::json;
 use toolroom::scope::{LOCAL_PROJECT, ProjectId, Scope};
 
 use super::console::exit::{Exit, Usage};
-use super::console::input_file::text_of;
+use super::console::input::is_wanted;
+use super::console::input::text_of;
+use super::console::output::single_line;
 use super::console::output::{BOLD, DIM, Output};
-use super::console::question::is_wanted;
 use super::console::redaction;
 use crate::app::App;
-use crate::cli::console::output::single_line;
 use crate::settings::{Fate, ImportPlan, Line, MAX_BYTES, SettingsDocument};
 
 const EXAMPLES: &str = "\

@@ -11,8 +11,8 @@ use toolroom_host::terminal::Terminal;
 use toolroom_host::text_file::{self, TextFileError};
 
 use super::console::exit::{Exit, Usage};
+use super::console::input::{Reply, ask};
 use super::console::output::{BOLD, Output, visible};
-use super::console::question::{Reply, ask};
 use crate::config::{FILE_NAME, Sources, project_starter, starter};
 
 const EXAMPLES: &str = "\

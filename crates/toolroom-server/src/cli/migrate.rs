@@ -10,8 +10,8 @@ use toolroom_host::folders::Folders;
 use toolroom_store::{MigrationPlan, newest_schema, plan_migration};
 
 use super::console::exit::{Exit, Refused, Usage};
+use super::console::input::{Reply, ask, is_yes};
 use super::console::output::{DIM, Output, visible};
-use super::console::question::{Reply, ask, is_yes};
 use crate::backup::WayBack;
 use crate::database::{DATABASE, open_store};
 

@@ -14,8 +14,8 @@ use toolroom_host::text_file;
 use toolroom_store::{Store, TrustedFile};
 
 use super::console::exit::{Exit, Missing, Usage};
+use super::console::input::{Reply, ask, is_yes};
 use super::console::output::{BOLD, DIM, Output, YELLOW, table, visible};
-use super::console::question::{Reply, ask, is_yes};
 use super::console::time::local_time;
 use crate::config::{Compiled, FILE_NAME, Files, ProjectFile, Sources, Trust, what_trust_would_allow};
 use crate::database::open_store;

@@ -11,7 +11,7 @@ use toolroom::conversation::AgentId;
 use toolroom::scope::Scope;
 
 use super::console::exit::{Exit, Missing, Usage};
-use super::console::input_file::text_of;
+use super::console::input::text_of;
 use super::console::output::{BOLD, DIM, Output, one_line, table, visible};
 use crate::agents::{self, AgentOrigin, KeepAgentError, Known, OpenAgentError, unknown_parts};
 use crate::app::App;

@@ -5,7 +5,7 @@ use toolroom::ledger::{Answer, CallId, CallRecord, DecideError, QuestionState, S
 use toolroom::schema::parse_object;
 use toolroom::scope::Scope;
 
-use super::pending::find;
+use super::find_question;
 use super::standing_answer;
 use crate::app::App;
 use crate::cli::call::read_stdin;
@@ -28,7 +28,7 @@ pub(super) async fn give(
     said: Said,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    let question = find(app, scope, name).await?;
+    let question = find_question(app, scope, name).await?;
     let Said { answer, when } = said;
     let call = question.record.id.clone();
     let has_condition = when.is_some();
@@ -104,7 +104,7 @@ pub(super) async fn edit(
         json => json.to_owned(),
     };
     let arguments = parse_object(&text).map_err(|error| Usage(format!("--edit: {error}")))?;
-    let question = find(app, scope, name).await?;
+    let question = find_question(app, scope, name).await?;
     let now = app.room.clock().now();
     if state(&question, now) != QuestionState::Waiting {
         return Err(Refused(standing(&question, now)).into());

@@ -1,30 +1,30 @@
 //! `toolroom approvals`: what waits for a person, and the answers. It records answers and runs nothing.
 
 mod answer;
-pub(super) mod pending;
 mod prompt;
 pub(super) mod question_view;
 pub(super) mod resolve;
 pub(super) mod standing_answer;
 mod watch;
 
+use answer::{Said, edit, give};
 use clap::{Args, Subcommand};
+use question_view::who;
 use serde_json::Value;
 use toolroom::approval::Asked;
-use toolroom::ledger::{Answer, Inbox, Question, QuestionState};
+use toolroom::clock::Timestamp;
+use toolroom::ledger::{Answer, CallFilter, CallStatus, Inbox, Question, QuestionState};
+use toolroom::schema::plain;
 use toolroom::scope::Scope;
 use toolroom_host::environment;
+use watch::Watching;
 
 use super::console::exit::{Exit, Missing};
-use super::console::output::{DIM, Output, table, visible};
-use super::console::time::local_time;
+use super::console::output::{BOLD, DIM, Output, one_line, short_id, single_line, table, visible};
+use super::console::time::{local_time, remaining};
+use super::log::named;
 use crate::app::App;
-use crate::cli::console::output::single_line;
 use crate::documents::{ListedQuestion, QuestionDocument, state, why_unreadable};
-use answer::{Said, edit, give};
-use pending::{columns, find};
-use question_view::who;
-use watch::Watching;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -151,7 +151,7 @@ async fn list(app: &App, scope: &Scope, output: Output) -> anyhow::Result<Exit> 
     if open.is_empty() && unreadable.is_empty() {
         output.talk("nothing waits for an answer");
     } else if !open.is_empty() {
-        let rows: Vec<Vec<String>> = open.iter().map(|question| columns(question, now)).collect();
+        let rows: Vec<Vec<String>> = open.iter().map(|question| question_columns(question, now)).collect();
         output.data(&table(&rows))?;
         let any = |wanted| open.iter().any(|question| question.state == wanted);
         if any(QuestionState::Waiting) {
@@ -168,7 +168,7 @@ async fn list(app: &App, scope: &Scope, output: Output) -> anyhow::Result<Exit> 
 }
 
 async fn show(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::Result<Exit> {
-    let question = find(app, scope, name).await?;
+    let question = find_question(app, scope, name).await?;
     let now = app.room.clock().now();
     let Some(Asked { question, arguments, .. }) = app.room.asked(scope, &question.record.id).await? else {
         return Err(Missing(format!("`{name}` is gone")).into());
@@ -209,4 +209,43 @@ async fn show(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::R
     text.push_str(&format!("{DIM}{:<11}{DIM:#}{}{note}", "arguments", visible(&arguments)));
     output.data(&text)?;
     Ok(Exit::Done)
+}
+
+/// Room for arguments beside the other columns.
+const SUMMARY_CHARS: usize = 48;
+
+/// A question by its call's id, by the end of it, or that of the newest call which is still parked.
+pub(crate) async fn find_question(app: &App, scope: &Scope, name: &str) -> anyhow::Result<Question> {
+    let status = (name == "last").then_some(CallStatus::Pending);
+    let question = match named(app, scope, name, CallFilter { status, ..CallFilter::default() }).await? {
+        Some(call) => app.room.approvals().question(scope, &call.id).await?,
+        None => None,
+    };
+    let missing = || match name {
+        "last" => Missing("no call is parked; what became of earlier ones is in `toolroom log`".to_owned()),
+        _ => Missing(format!("no call was parked under `{name}`; see `toolroom approvals`")),
+    };
+    Ok(question.ok_or_else(missing)?)
+}
+
+/// The columns of a listing.
+pub(crate) fn question_columns(question: &Question, now: Timestamp) -> Vec<String> {
+    let record = &question.record;
+    let (state, by) = (state(question, now), question.approval.by.as_str());
+    let who = match state {
+        QuestionState::Waiting | QuestionState::Granted => {
+            format!("{} left, {by}", remaining(question.approval.expires_at.since(now)))
+        }
+        QuestionState::Used | QuestionState::Refused | QuestionState::Expired | QuestionState::Void => {
+            by.to_owned()
+        }
+    };
+    vec![
+        short_id(&record.id),
+        format!("{BOLD}{}{BOLD:#}", one_line(&record.tool, SUMMARY_CHARS)),
+        state.as_str().to_owned(),
+        format!("{DIM}{who}{DIM:#}"),
+        one_line(&plain(&record.arguments), SUMMARY_CHARS),
+        one_line(&question.approval.reason, SUMMARY_CHARS),
+    ]
 }

@@ -9,8 +9,8 @@ use toolroom::ledger::{CallId, Inbox, Question, QuestionState};
 use toolroom::scope::Scope;
 use toolroom_host::interrupt::Interrupts;
 
-use super::pending::columns;
 use super::prompt::{Prompt, Prompted};
+use super::question_columns;
 use crate::app::App;
 use crate::cli::console::exit::{Exit, Usage};
 use crate::cli::console::output::Output;
@@ -72,7 +72,7 @@ fn tell(app: &App, question: &Question, output: Output) -> anyhow::Result<()> {
     let now = app.room.clock().now();
     match output.is_json() {
         true => output.line_of_json(&QuestionDocument::of(question, now)),
-        false => Ok(output.data(&columns(question, now).join("  "))?),
+        false => Ok(output.data(&question_columns(question, now).join("  "))?),
     }
 }
 

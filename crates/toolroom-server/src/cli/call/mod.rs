@@ -2,16 +2,16 @@
 
 pub(super) mod arguments;
 mod report;
-mod resume;
 
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use report::{Document, print};
 use serde_json::Value;
 use toolroom::call::{
-    CallReport, CallRequest, CancellationToken, Outcome, ProgressSink, ResumeRequest, Seat,
+    CallReport, CallRequest, CancellationToken, Outcome, ProgressSink, ResumeError, ResumeRequest, Seat,
 };
 use toolroom::ledger::CallId;
 use toolroom::policy::Provenance;
@@ -19,16 +19,15 @@ use toolroom::provenance::CallSource;
 use toolroom::scope::Scope;
 use toolroom_host::interrupt::Interrupts;
 
-use super::approvals::pending;
+use super::approvals::find_question;
 use super::approvals::resolve::{Beforehand, Patience, Settled, Settler};
 use super::completions;
-use super::console::exit::{Exit, Usage, is_broken_pipe};
+use super::console::exit::{Exit, Missing, Refused, Usage, is_broken_pipe};
 use super::console::output::Output;
 use super::console::time::{parse_limit, parse_span};
 use super::policy::verdict::dry_run;
 use crate::app::App;
 use crate::documents::Judged;
-use report::{Document, print};
 
 /// Nobody waits for a shell while more than this is piped in; the kernel's own limit is the same.
 const STDIN_MAX_BYTES: u64 = toolroom::schema::MAX_TEXT_BYTES as u64 + 1;
@@ -145,8 +144,8 @@ pub(super) async fn run(
     let hand = Hand::take(*output)?;
     let (report, explanation) = match &args.resume {
         Some(id) => {
-            let id = pending::find(app, &scope, id).await?.record.id;
-            (resume::run(app, hand.resume(id, &scope), *output).await?, None)
+            let id = find_question(app, &scope, id).await?.record.id;
+            (resume(app, hand.resume(id, &scope), *output).await?, None)
         }
         None => {
             let request = request(app, &scope, &args)?;
@@ -176,7 +175,7 @@ pub(super) async fn run(
 
 /// Goes on with a call that asks as long as there are answers.
 async fn settled(settler: &Settler<'_>, mut report: CallReport, hand: &Hand) -> anyhow::Result<CallReport> {
-    let go_on = |call| resume::run(settler.app, hand.resume(call, settler.scope), settler.output);
+    let go_on = |call| resume(settler.app, hand.resume(call, settler.scope), settler.output);
     while let Outcome::Pending(pending) = &report.outcome {
         match settler.settle(&report.call_id, pending.by).await? {
             Settled::Answered(call) => report = go_on(call).await?,
@@ -293,5 +292,35 @@ impl Hand {
     fn put_down(&self) {
         self.output.end_progress();
         self.interrupts.end_on_next();
+    }
+}
+
+/// Runs it. If its arguments were edited, the call that took its place is the one to run.
+pub(super) async fn resume(
+    app: &App,
+    mut request: ResumeRequest,
+    output: Output,
+) -> anyhow::Result<CallReport> {
+    loop {
+        match app.room.resume(request.clone()).await {
+            Ok(report) => return Ok(report),
+            Err(ResumeError::Replaced { of, by }) => {
+                output.talk(format_args!("the arguments of {of} were edited; {by} takes its place"));
+                request.call = by;
+            }
+            Err(error @ ResumeError::NotFound(_)) => {
+                return Err(Missing(format!("{error}; see `toolroom approvals` and `toolroom log`")).into());
+            }
+            Err(error @ (ResumeError::Over { .. } | ResumeError::Unrepeatable { .. })) => {
+                let hint = format!("see `toolroom log {}`", request.call);
+                return Err(Refused(format!("{error}; {hint}")).into());
+            }
+            Err(
+                error @ (ResumeError::NotKept(_)
+                | ResumeError::Broken(_)
+                | ResumeError::Sealed(_)
+                | ResumeError::Ledger(_)),
+            ) => return Err(error.into()),
+        }
     }
 }

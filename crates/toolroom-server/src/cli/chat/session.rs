@@ -14,12 +14,12 @@ use toolroom_host::terminal::{Editor, Terminal, Written};
 use toolroom_models::offline;
 
 use super::card::Card;
-use super::command::{how_to_connect, no_model, open, tell_end, titled};
 use super::history::History;
 use super::message::message;
 use super::slash_command;
 use super::slash_command::{COMMANDS, Slash};
 use super::turn::Turn;
+use super::{how_to_connect, no_model, open, tell_end, titled};
 use crate::agents::{self, Choice, Opened};
 use crate::app::App;
 use crate::cli::console::exit::{Exit, Usage, is_broken_pipe};

@@ -19,7 +19,7 @@ use toolroom_host::text_file;
 
 use super::Register;
 use super::console::exit::{Exit, Missing};
-use super::console::input_file::no_file;
+use super::console::input::no_file;
 use super::console::output::{DIM, Output, visible};
 use crate::app::catalog;
 use crate::config::{

@@ -10,9 +10,9 @@ use toolroom::scope::Scope;
 use toolroom_host::environment;
 
 use super::console::exit::{Exit, Missing, Refused, Usage};
+use super::console::input::{Reply, ask, is_yes};
 use super::console::output::short_id;
 use super::console::output::{BOLD, DIM, Output, one_line, table};
-use super::console::question::{Reply, ask, is_yes};
 use super::console::time::local_time;
 use crate::agents;
 use crate::app::App;

@@ -8,8 +8,8 @@ use toolroom::tool::{Capabilities, Capability, Effect};
 use toolroom_tools::mcp::Definition;
 use toolroom_tools::mcp::lock::{LockState, state_of};
 
-use super::change::change;
 use super::document::{ServerDocument, ToolDocument};
+use super::entry::change;
 use super::{known, project};
 use crate::app::App;
 use crate::cli::console::exit::{Exit, Missing, Usage};

@@ -9,8 +9,8 @@ use super::diff::diff;
 use super::{known, project};
 use crate::app::App;
 use crate::cli::console::exit::{Exit, Usage};
+use crate::cli::console::input::{Reply, ask, is_yes};
 use crate::cli::console::output::{BOLD, Output, visible};
-use crate::cli::console::question::{Reply, ask, is_yes};
 
 #[derive(Args)]
 pub(super) struct ReviewArgs {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use clap::Args;
 use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, Reached, ServerRecord};
 
-use super::change::change;
 use super::document::ServerDocument;
+use super::entry::change;
 use super::entry::{profile, values, variables, whole_path};
 use super::project;
 use super::show::show;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use toolroom::policy::Ruling;
 
 use crate::cli::config::layers;
-use crate::cli::console::input_file::text_of;
+use crate::cli::console::input::text_of;
 use crate::cli::console::output::Output;
 use crate::config::{ConfigError, ConfigRule, Layer, Loaded, MAX_FILE_BYTES, Origin, load};
 

@@ -15,7 +15,7 @@ use toolroom::selector::{REQUESTS, Ranked, Ranking, Selector, ToolCard, cards};
 use toolroom::tool::ToolSpec;
 
 use super::console::exit::{Exit, Usage};
-use super::console::input_file::file_text;
+use super::console::input::file_text;
 use super::console::output::{DIM, GREEN, Output, table, visible};
 use super::{Register, close, open, owner};
 use crate::agents;

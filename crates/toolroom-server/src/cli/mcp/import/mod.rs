@@ -16,9 +16,9 @@ use toolroom_tools::mcp::import::{Place as Kept, Source, SuggestedRule, read};
 use super::project;
 use crate::app::App;
 use crate::cli::console::exit::{Exit, Usage};
-use crate::cli::console::input_file::no_file;
+use crate::cli::console::input::is_wanted;
+use crate::cli::console::input::no_file;
 use crate::cli::console::output::{Output, visible};
-use crate::cli::console::question::is_wanted;
 use crate::gateway::{self, StoredSecrets};
 use crate::settings::Fate;
 use plan::{Before, Origin, Place, Planned};
@@ -45,7 +45,7 @@ pub(super) struct ImportArgs {
 /// Everything that was found.
 #[derive(Default)]
 pub(super) struct Found {
-    pub(super) planned: Vec<Planned>,
+    pub(in crate::cli::mcp) planned: Vec<Planned>,
     /// Source, name or file, and why it is passed over.
     pub(super) skipped: Vec<(Source, String, String)>,
     /// Rules, with the tools they are about as they are called here.
