@@ -44,13 +44,13 @@ pub(super) struct ImportArgs {
 
 /// Everything that was found.
 #[derive(Default)]
-pub(super) struct Found {
-    pub(in crate::cli::mcp) planned: Vec<Planned>,
+struct Found {
+    planned: Vec<Planned>,
     /// Source, name or file, and why it is passed over.
-    pub(super) skipped: Vec<(Source, String, String)>,
+    skipped: Vec<(Source, String, String)>,
     /// Rules, with the tools they are about as they are called here.
-    pub(super) rules: Vec<Rule>,
-    pub(super) left: Vec<(Source, String)>,
+    rules: Vec<Rule>,
+    left: Vec<(Source, String)>,
 }
 
 /// A rule that would do here what was said there.
