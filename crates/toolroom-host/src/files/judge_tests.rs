@@ -446,6 +446,7 @@ const START_FILES: &[&str] = &[
     "/w/.muttrc",
     "/w/.jj/workspace-config.toml",
     "/home/ann/.opam/config",
+    "/home/ann/.local/share/toolroom/toolroom.db",
 ];
 
 #[test]
@@ -463,6 +464,7 @@ fn start_files_are_known_wherever_they_lie() {
         "/w/layouts/head/title.html",
         "/w/.agentsrc.md",
         "/w/zsh/notes.md",
+        "/home/ann/.local/share/toolroom/workspace/notes.txt",
     ] {
         assert!(!judge().is_start_file(Path::new(place)), "{place}");
     }

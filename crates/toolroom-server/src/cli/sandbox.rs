@@ -16,8 +16,8 @@ use toolroom_host::process::{Cause, Ended, Limit, Order, ProcessError, Running, 
 use toolroom_host::sandbox::{Demand, Level, Named, Network, Profile, Promise, Sandbox};
 use toolroom_host::{environment, interrupt::Interrupts, text_file};
 
-use super::exit::{Exit, Missing, Refused, Usage};
-use super::output::{GREEN, Output, YELLOW, visible};
+use super::console::exit::{Exit, Missing, Refused, Usage};
+use super::console::output::{GREEN, Output, YELLOW, visible};
 use crate::config::{Compiled, Sources, Trust};
 
 /// What is read from standard input for a program.

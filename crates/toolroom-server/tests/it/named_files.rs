@@ -72,6 +72,25 @@ fn a_tool_writes_no_start_file_unasked() {
 }
 
 #[test]
+fn the_default_workspace_in_a_home_holds_no_start_files() {
+    let home = Home::new();
+    let configuration = home.path().join(".config/toolroom");
+    std::fs::create_dir_all(&configuration).unwrap();
+    std::fs::write(configuration.join("toolroom.toml"), OPEN).unwrap();
+    let write = |path: &str| {
+        let mut command =
+            home.command(&["call", "write_file", &format!("path={path}"), "content=x", "--json"]);
+        command.env_remove("TOOLROOM_HOME").env("HOME", home.path());
+        command.env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME");
+        ran(command.output().unwrap())
+    };
+    write("notes.txt").ended(0);
+    write(".bashrc").ended(4);
+    let workspace = home.path().join(".local/share/toolroom/workspace");
+    assert!(workspace.join("notes.txt").is_file() && !workspace.join(".bashrc").exists());
+}
+
+#[test]
 fn a_start_file_is_not_reached_by_another_name() {
     let home = open_home();
     let workspace = home.path().join("workspace");

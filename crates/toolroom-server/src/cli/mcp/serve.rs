@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 use toolroom_host::interrupt::Interrupts;
 
 use crate::app::Stay;
-use crate::cli::exit::Exit;
-use crate::cli::output::Output;
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::Output;
 use crate::cli::{Register, close, open, owner};
 use crate::mcp::fixtures::{Fixtures, with_fixtures};
 use crate::mcp::{McpCaller, McpServer, stdio};
