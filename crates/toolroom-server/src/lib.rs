@@ -10,6 +10,7 @@ mod all_tools;
 pub mod app;
 mod backup;
 mod calendar;
+mod calls;
 mod cli;
 pub mod config;
 mod database;
@@ -30,7 +31,6 @@ mod mutation;
 mod openai;
 mod own_files;
 mod retention;
-mod running_calls;
 mod runs;
 #[cfg(test)]
 #[path = "../../toolroom/tests/it/scale.rs"]

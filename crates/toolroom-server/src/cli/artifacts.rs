@@ -11,9 +11,9 @@ use toolroom::tool::{Offer, bare_name};
 use toolroom_host::text_file::TextFileError;
 use toolroom_host::{environment, text_file};
 
-use super::exit::{Exit, Missing, Usage};
-use super::log::time;
-use super::output::{BOLD, DIM, Output, harmless, one_line, table, visible};
+use super::console::exit::{Exit, Missing, Usage};
+use super::console::output::{BOLD, DIM, Output, harmless, one_line, table, visible};
+use super::console::time::local_time;
 use crate::app::App;
 use crate::own_files::is_own;
 
@@ -84,7 +84,7 @@ async fn list(app: &App, scope: &Scope, limit: u32, output: Output) -> anyhow::R
         let zone = environment::time_zone();
         let rows = kept.iter().map(|kept| {
             vec![
-                format!("{DIM}{}{DIM:#}", time(kept.kept_at, &zone, "%m-%d %H:%M:%S")),
+                format!("{DIM}{}{DIM:#}", local_time(kept.kept_at, &zone, "%m-%d %H:%M:%S")),
                 kept.id.to_string(),
                 format!("{BOLD}{}{BOLD:#}", one_line(&kept.tool, NAME_CHARS)),
                 one_line(&kept.media_type, NAME_CHARS),

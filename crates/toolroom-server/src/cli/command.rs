@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 use super::{
-    agents, approvals, artifacts, backup, call, chat, complete, config, conversations, doctor, export,
+    agents, approvals, artifacts, backup, call, chat, completions, config, conversations, doctor, export,
     import, init, keys, log, man, mcp, memory, migrate, models, policy, projects, prune, runs, sandbox,
     secrets, select, self_check, serve, service, switch, tools, trust,
 };
@@ -74,7 +74,7 @@ pub(super) enum Command {
     /// See whether this program works, in a folder of its own
     SelfCheck(self_check::SelfCheckArgs),
     /// Print the completion script of a shell
-    Completions(complete::CompletionsArgs),
+    Completions(completions::CompletionsArgs),
     /// Print the manual, or write all its pages into a folder
     Man(man::ManArgs),
 }

@@ -7,8 +7,8 @@ use clap::Args;
 use toolroom_host::environment;
 use toolroom_tools::builtin::doctor::{Checkup, Finding, Gravity, Report};
 
-use super::exit::Exit;
-use super::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, visible};
+use super::console::exit::Exit;
+use super::console::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, visible};
 use crate::examination::Examination;
 
 /// Which checks are shown together.

@@ -6,9 +6,9 @@ use clap::Args;
 use toolroom::scope::Scope;
 use toolroom_host::text_file;
 
-use super::exit::{Exit, Usage};
-use super::output::{Output, visible};
-use super::screen;
+use super::console::exit::{Exit, Usage};
+use super::console::output::{Output, visible};
+use super::console::redaction;
 use crate::app::App;
 use crate::settings::{ProjectSettings, SettingsDocument, gather};
 
@@ -34,14 +34,14 @@ pub(super) async fn run(app: &App, _owner: Scope, args: ExportArgs, output: &Out
     for project in &document.projects {
         hidden.extend(app.vault.hidden(&project.id).await?);
     }
-    screen::hide(hidden);
+    redaction::hide(hidden);
     if args.file == Path::new("-") {
         output.document(&document)?;
         return Ok(Exit::Done);
     }
     let text = serde_json::to_string_pretty(&document)?;
     // The values of secrets are in no field of it; where a person wrote one into a prompt, it does not leave.
-    let text = screen::logged(&text);
+    let text = redaction::logged(&text);
     text_file::write_new_private(&args.file, format!("{text}\n"))
         .map_err(|error| Usage(error.to_string()))?;
     if output.is_json() {

@@ -6,12 +6,12 @@ use clap::Args;
 use serde_json::json;
 use toolroom::scope::{LOCAL_PROJECT, ProjectId, Scope};
 
-use super::exit::{Exit, Usage};
-use super::file_text::text_of;
-use super::output::{BOLD, DIM, Output};
-use super::question::is_wanted;
-use super::screen;
-use super::sheet::flat;
+use super::console::exit::{Exit, Usage};
+use super::console::input::is_wanted;
+use super::console::input::text_of;
+use super::console::output::single_line;
+use super::console::output::{BOLD, DIM, Output};
+use super::console::redaction;
 use crate::app::App;
 use crate::settings::{Fate, ImportPlan, Line, MAX_BYTES, SettingsDocument};
 
@@ -70,27 +70,27 @@ pub(super) async fn run(app: &App, _owner: Scope, args: ImportArgs, output: &Out
 /// Nobody has looked at a document before, so keys that are in the wrong place are hidden by their form.
 fn hide_keys(line: &mut Line) {
     for text in [Some(&mut line.name), line.means.as_mut(), line.why.as_mut()].into_iter().flatten() {
-        *text = screen::logged(text).into_owned();
+        *text = redaction::logged(text).into_owned();
     }
 }
 
 fn refused(problem: &str) -> Usage {
     // What is in a document makes no line of its own.
-    Usage(format!("{}; nothing was changed", flat(&screen::logged(problem))))
+    Usage(format!("{}; nothing was changed", single_line(&redaction::logged(problem))))
 }
 
 fn show(plan: &ImportPlan, output: Output) -> anyhow::Result<()> {
     for Line { project, kind, name, state, means, why } in &plan.lines {
         let what = state.as_str();
         let of = if *kind == "project" { String::new() } else { of_project(project) };
-        let why = why.as_ref().map(|why| format!(": {}", flat(why))).unwrap_or_default();
-        output.data(&format!("{what:<9}{kind} {BOLD}{}{BOLD:#}{DIM}{of}{DIM:#}{why}", flat(name)))?;
+        let why = why.as_ref().map(|why| format!(": {}", single_line(why))).unwrap_or_default();
+        output.data(&format!("{what:<9}{kind} {BOLD}{}{BOLD:#}{DIM}{of}{DIM:#}{why}", single_line(name)))?;
         if let Some(means) = means {
-            output.data(&format!("         {DIM}{}{DIM:#}", flat(means)))?;
+            output.data(&format!("         {DIM}{}{DIM:#}", single_line(means)))?;
         }
     }
     for (project, name) in &plan.missing {
-        let name = flat(name);
+        let name = single_line(name);
         let of = of_project(project);
         output.data(&format!(
             "missing  secret {BOLD}{name}{BOLD:#}{DIM}{of}{DIM:#}: toolroom secrets set {name}"
@@ -102,6 +102,6 @@ fn show(plan: &ImportPlan, output: Output) -> anyhow::Result<()> {
 fn of_project(project: &ProjectId) -> String {
     match project.as_str() {
         LOCAL_PROJECT => String::new(),
-        id => format!(" of {}", flat(id)),
+        id => format!(" of {}", single_line(id)),
     }
 }

@@ -10,9 +10,9 @@ use toolroom_host::sandbox::confirm;
 use toolroom_host::terminal::Terminal;
 use toolroom_host::text_file::{self, TextFileError};
 
-use super::exit::{Exit, Usage};
-use super::output::{BOLD, Output, visible};
-use super::question::{Reply, ask};
+use super::console::exit::{Exit, Usage};
+use super::console::input::{Reply, ask};
+use super::console::output::{BOLD, Output, visible};
 use crate::config::{FILE_NAME, Sources, project_starter, starter};
 
 const EXAMPLES: &str = "\

@@ -7,10 +7,11 @@ use toolroom::scope::{LOCAL_PROJECT, ProjectId, Scope};
 use toolroom_host::environment;
 use toolroom_store::KeyRecord;
 
-use super::exit::{Exit, Missing, Refused, Usage};
-use super::log::{short, time};
-use super::output::{BOLD, DIM, Output, one_line, table, visible};
-use super::span::{parse_limit, parse_span};
+use super::console::exit::{Exit, Missing, Refused, Usage};
+use super::console::output::short_id;
+use super::console::output::{BOLD, DIM, Output, one_line, table, visible};
+use super::console::time::local_time;
+use super::console::time::{parse_limit, parse_span};
 use crate::agents::{self, OpenAgentError};
 use crate::app::App;
 use crate::documents::{KeyDocument, MadeKey, MadeToken};
@@ -231,11 +232,11 @@ fn row(key: &KeyRecord, holds: bool) -> Vec<String> {
         None => String::new(),
         Some(until) => {
             let verb = if holds { "until" } else { "ended" };
-            format!("{verb} {}", time(until, &environment::time_zone(), "%Y-%m-%d %H:%M"))
+            format!("{verb} {}", local_time(until, &environment::time_zone(), "%Y-%m-%d %H:%M"))
         }
     };
     vec![
-        short(&key.id),
+        short_id(&key.id),
         format!("{BOLD}{}{BOLD:#}", one_line(&key.name, NAME_CHARS)),
         visible(&key.hint),
         key.permissions.join(","),

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use std::fmt::Display;
-
 use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
 use toolroom::clock::Timestamp;
@@ -11,23 +9,20 @@ use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal};
 use toolroom::scope::Scope;
 use toolroom_host::environment;
 
-use super::complete;
-use super::exit::{Exit, Missing, Usage};
-use super::output::{BOLD, DIM, Output, one_line, style_of, table, visible};
-use super::span::{parse_since, parse_span};
-use super::words::plain;
+use super::completions;
+use super::console::exit::{Exit, Missing, Usage};
+use super::console::output::{BOLD, DIM, Output, one_line, short_id, style_of, table, visible};
+use super::console::time::{elapsed, local_time, parse_since, parse_span};
 use crate::app::App;
 use crate::documents::offer_told;
 use crate::retention::counted_by_rates;
+use toolroom::schema::plain;
 
 /// What fits on a screen without scrolling much.
 const DEFAULT_LINES: u32 = 20;
 
 /// Room for arguments and results beside the other columns.
 const SUMMARY_CHARS: usize = 48;
-
-/// Digits of an id that a listing shows: the random end, which is what tells two calls apart.
-const SHORT_ID: usize = 8;
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -37,7 +32,7 @@ pub(super) struct LogArgs {
     /// Show one call: its id, the end of its id, or `last`
     call: Option<String>,
     /// Only calls of this tool
-    #[arg(long, add = complete::tools())]
+    #[arg(long, add = completions::tools())]
     tool: Option<String>,
     /// Only calls with this status
     #[arg(long, value_parser = status_names())]
@@ -149,8 +144,8 @@ fn line(record: &CallRecord, zone: &TimeZone) -> Vec<String> {
         (None, None) => String::new(),
     };
     vec![
-        format!("{DIM}{}{DIM:#}", time(record.asked_at, zone, "%m-%d %H:%M:%S")),
-        short(&record.id),
+        format!("{DIM}{}{DIM:#}", local_time(record.asked_at, zone, "%m-%d %H:%M:%S")),
+        short_id(&record.id),
         format!("{style}{}{style:#}", record.status),
         format!("{BOLD}{}{BOLD:#}", one_line(&record.tool, SUMMARY_CHARS)),
         took(record),
@@ -159,32 +154,11 @@ fn line(record: &CallRecord, zone: &TimeZone) -> Vec<String> {
     ]
 }
 
-pub(super) fn short(id: &impl Display) -> String {
-    let text = id.to_string();
-    text.chars().skip(text.chars().count().saturating_sub(SHORT_ID)).collect()
-}
-
 fn took(record: &CallRecord) -> String {
     match record.ended_at {
         None => String::new(),
-        Some(_) => lasted(record.duration_us),
+        Some(_) => elapsed(record.duration_us),
     }
-}
-
-/// A span in the unit that says most.
-pub(super) fn lasted(micros: u64) -> String {
-    match micros {
-        micros @ 0..1_000 => format!("{micros} µs"),
-        micros @ 1_000..1_000_000 => format!("{} ms", micros / 1_000),
-        micros => format!("{}.{} s", micros / 1_000_000, micros / 100_000 % 10),
-    }
-}
-
-pub(super) fn time(at: Timestamp, zone: &TimeZone, format: &str) -> String {
-    jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(
-        |_| at.as_micros().to_string(),
-        |at| at.to_zoned(zone.clone()).strftime(format).to_string(),
-    )
 }
 
 fn show(record: &CallRecord, zone: &TimeZone, output: &Output) -> anyhow::Result<Exit> {
@@ -201,7 +175,7 @@ fn show(record: &CallRecord, zone: &TimeZone, output: &Output) -> anyhow::Result
         "status",
         &format!("{}{}", record.status, record.kind.map(|kind| format!(" ({kind})")).unwrap_or_default()),
     );
-    line("asked", &time(record.asked_at, zone, "%Y-%m-%d %H:%M:%S%.3f %Z"));
+    line("asked", &local_time(record.asked_at, zone, "%Y-%m-%d %H:%M:%S%.3f %Z"));
     line("took", &took(record));
     line("entrance", &record.entrance);
     for (name, value) in [

@@ -8,8 +8,8 @@ use clap_mangen::Man;
 use toolroom_host::text_file;
 
 use super::Cli;
-use super::exit::{Exit, Usage};
-use super::output::Output;
+use super::console::exit::{Exit, Usage};
+use super::console::output::Output;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,9 +8,9 @@ use toolroom::nearest::nearest_one;
 use toolroom::scope::{Scope, UserId};
 use toolroom_host::environment;
 
-use super::exit::{Exit, Missing, Usage};
-use super::log::time;
-use super::output::{BOLD, DIM, Output, one_line, table, visible};
+use super::console::exit::{Exit, Missing, Usage};
+use super::console::output::{BOLD, DIM, Output, one_line, table, visible};
+use super::console::time::local_time;
 use crate::agents;
 use crate::app::App;
 use crate::documents::memories_as_markdown;
@@ -144,8 +144,8 @@ fn show(memory: &Memory, output: Output) -> anyhow::Result<Exit> {
     if let Some(source) = &memory.source {
         line("source", source);
     }
-    line("since", &time(memory.created_at, &zone, MINUTES));
-    line("changed", &time(memory.updated_at, &zone, MINUTES));
+    line("since", &local_time(memory.created_at, &zone, MINUTES));
+    line("changed", &local_time(memory.updated_at, &zone, MINUTES));
     line("content", &memory.content);
     output.data(text.trim_end())?;
     Ok(Exit::Done)
@@ -213,7 +213,7 @@ fn promotions(promoted: &[Promotion], output: Output) -> anyhow::Result<Exit> {
             vec![
                 format!("{BOLD}{}{BOLD:#}", visible(&promotion.memory.key)),
                 visible(promotion.agent.as_str()),
-                time(promotion.at, &zone, MINUTES),
+                local_time(promotion.at, &zone, MINUTES),
                 one_line(&promotion.addition, SUMMARY_CHARS),
             ]
         })

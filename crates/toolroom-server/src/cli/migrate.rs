@@ -9,9 +9,9 @@ use toolroom_host::folders::Folders;
 use toolroom_host::replacement::is_there;
 use toolroom_store::{MigrationPlan, newest_schema, plan_migration};
 
-use super::exit::{Exit, Refused, Usage};
-use super::output::{DIM, Output, visible};
-use super::question::{Reply, ask, is_yes};
+use super::console::exit::{Exit, Refused, Usage};
+use super::console::input::{Reply, ask, is_yes};
+use super::console::output::{DIM, Output, visible};
 use crate::backup::WayBack;
 use crate::database::{DATABASE, open_store};
 

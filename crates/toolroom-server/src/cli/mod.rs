@@ -1,26 +1,20 @@
 //! The command line: a file per command. Data goes to stdout, talk to stderr; `--json` works everywhere.
 
-mod agent_change;
 mod agents;
-mod answering;
 mod approvals;
 mod artifacts;
 mod backup;
-mod backup_report;
 mod call;
 mod chat;
 mod command;
-mod complete;
+mod completions;
 mod config;
-mod conversation_text;
+mod console;
 mod conversations;
 mod doctor;
-mod exit;
 mod export;
-mod file_text;
 mod import;
 mod init;
-mod judged;
 mod keys;
 mod log;
 mod man;
@@ -28,38 +22,20 @@ mod mcp;
 mod memory;
 mod migrate;
 mod models;
-mod output;
-mod parked;
-mod places;
 mod policy;
 mod projects;
-mod prompt;
 mod prune;
-mod question;
-mod reload;
-mod report;
-mod resume;
-mod risk;
 mod runs;
 mod sandbox;
-mod screen;
-mod secret_value;
 mod secrets;
 mod select;
 mod self_check;
 mod serve;
 mod service;
-mod settle;
-mod sheet;
-mod span;
-mod standing_answer;
 mod switch;
-mod tool_file;
 mod tools;
 mod trust;
 mod version;
-mod watch;
-mod words;
 
 use std::io::{self, IsTerminal};
 use std::mem::ManuallyDrop;
@@ -78,8 +54,8 @@ use toolroom_host::{environment, interrupt, machine};
 use crate::app::{App, Stay};
 use crate::telemetry::Log;
 use command::Command;
-use exit::Exit;
-use output::{Output, visible};
+use console::exit::Exit;
+use console::output::{Output, visible};
 use version::BuildInfo;
 
 /// Where AI agents get their tools: defined once, guarded, executed, journaled.
@@ -131,11 +107,11 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
         return code;
     }
     let register: Register = Arc::new(register);
-    if complete::answer(&register) {
+    if completions::answer(&register) {
         return ExitCode::SUCCESS;
     }
-    screen::hide(Vec::new());
-    screen::tell_panics();
+    console::redaction::hide(Vec::new());
+    console::redaction::tell_panics();
     // A crash must not leave secrets behind in a file. Where that cannot be arranged, `doctor` says so.
     drop(machine::disable_core_dumps());
     // Where that cannot be arranged, it is as it was everywhere.
@@ -147,7 +123,7 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
     let output = Output::new(cli.look.json, cli.look.color);
     match &cli.command {
         Some(Command::Serve(args)) => args.start_log(),
-        _ => screen::tell_warnings(),
+        _ => console::redaction::tell_warnings(),
     }
     let stays = matches!(cli.command, Some(Command::Serve(_)));
     let outcome = runtime(stays).map_err(anyhow::Error::from).and_then(|runtime| {
@@ -235,7 +211,7 @@ async fn dispatch(
             output.data(&Cli::command().render_help().ansi().to_string())?;
             return Ok(Exit::Done);
         }
-        Some(Command::Completions(args)) => return complete::print_script(&args, output),
+        Some(Command::Completions(args)) => return completions::print_script(&args, output),
         // These have to work where nothing else does, or open what they need themselves.
         Some(Command::Config(args)) => return config::run(settings, args, output, register).await,
         Some(Command::Init(args)) => return init::run(&args, output),
@@ -311,7 +287,7 @@ fn owner() -> Scope {
 async fn open(settings: &[String], stay: Stay, output: Output, register: &Register) -> anyhow::Result<App> {
     let app = App::open(settings, stay, |catalog| register(catalog)).await?;
     match app.vault.hidden(&owner().project).await {
-        Ok(hidden) => screen::hide(hidden),
+        Ok(hidden) => console::redaction::hide(hidden),
         // Calls are refused until it is mended; everything else still works.
         Err(error) => tracing::warn!("secrets cannot be opened: {error:#}; see `toolroom doctor`"),
     }

@@ -3,8 +3,8 @@
 use clap::{Args, Subcommand};
 use toolroom::scope::{LOCAL_PROJECT, ProjectId, Scope};
 
-use super::exit::{Exit, Missing, Refused, Usage};
-use super::output::{BOLD, DIM, Output, one_line, table, visible};
+use super::console::exit::{Exit, Missing, Refused, Usage};
+use super::console::output::{BOLD, DIM, Output, one_line, table, visible};
 use crate::app::App;
 use crate::identity::{Project, check_name, check_project_id, project, projects};
 

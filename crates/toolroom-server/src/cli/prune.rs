@@ -4,8 +4,8 @@ use clap::Args;
 use serde_json::json;
 use toolroom::scope::Scope;
 
-use super::exit::{Exit, Usage};
-use super::output::{BOLD, Output, table, visible};
+use super::console::exit::{Exit, Usage};
+use super::console::output::{BOLD, Output, table, visible};
 use crate::app::App;
 use crate::config::{RetentionKeys, Span};
 use crate::retention::{Deleted, Mode, apply};

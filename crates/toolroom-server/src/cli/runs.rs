@@ -10,12 +10,13 @@ use toolroom::scope::Scope;
 use toolroom_host::environment;
 use toolroom_models::offline;
 
+use super::approvals::resolve::Beforehand;
 use super::chat::{Card, Hand, Look, Turn, exit_of, finish, open};
+use super::console::exit::{Exit, Missing, Usage};
+use super::console::output::short_id;
+use super::console::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, one_line, table, visible};
+use super::console::time::local_time;
 use super::conversations;
-use super::exit::{Exit, Missing, Usage};
-use super::log::{short, time};
-use super::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, one_line, table, visible};
-use super::settle::Beforehand;
 use crate::agents::{self, Choice};
 use crate::app::App;
 
@@ -131,11 +132,11 @@ fn line(run: &Run, zone: &TimeZone) -> Vec<String> {
     let style = style_of(run.state);
     let why = run.failure.as_ref().map(|failure| failure.message.as_str()).unwrap_or_default();
     vec![
-        format!("{DIM}{}{DIM:#}", time(run.started_at, zone, "%m-%d %H:%M:%S")),
-        short(&run.id),
+        format!("{DIM}{}{DIM:#}", local_time(run.started_at, zone, "%m-%d %H:%M:%S")),
+        short_id(&run.id),
         format!("{style}{}{style:#}", run.state),
         format!("{BOLD}{}{BOLD:#}", one_line(run.model.as_deref().unwrap_or("–"), CHARS)),
-        format!("in {}", short(&run.conversation)),
+        format!("in {}", short_id(&run.conversation)),
         format!("{} → {} tokens", run.usage.input, run.usage.output),
         one_line(why, CHARS),
     ]
@@ -186,7 +187,7 @@ async fn show(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::R
     line("conversation", run.conversation.as_str());
     line("agent", run.agent.as_str());
     line("state", run.state.as_str());
-    line("began", &time(run.started_at, &zone, "%Y-%m-%d %H:%M:%S %Z"));
+    line("began", &local_time(run.started_at, &zone, "%Y-%m-%d %H:%M:%S %Z"));
     if let Some(model) = &run.model {
         line("model", model);
     }

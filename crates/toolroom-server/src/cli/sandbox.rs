@@ -18,8 +18,8 @@ use toolroom_host::process::{
 use toolroom_host::sandbox::{Guarantee, Level, NamedProfile, Network, Profile, Sandbox, SandboxRequest};
 use toolroom_host::{environment, interrupt::Interrupts, text_file};
 
-use super::exit::{Exit, Missing, Refused, Usage};
-use super::output::{GREEN, Output, YELLOW, visible};
+use super::console::exit::{Exit, Missing, Refused, Usage};
+use super::console::output::{GREEN, Output, YELLOW, visible};
 use crate::config::{Compiled, Sources, Trust};
 
 /// What is read from standard input for a program.

@@ -15,8 +15,8 @@ use toolroom_host::work_folder::WorkFolder;
 use toolroom_store::{migration_steps, newest_schema};
 
 use super::Register;
-use super::exit::Exit;
-use super::output::{GREEN, Output, RED, YELLOW, visible};
+use super::console::exit::Exit;
+use super::console::output::{GREEN, Output, RED, YELLOW, visible};
 use super::version::BuildInfo;
 use crate::app::{App, Stay};
 use crate::config::ConfigError;

@@ -4,9 +4,9 @@ use clap::{Args, Subcommand};
 use toolroom::ledger::SwitchState;
 use toolroom::scope::Scope;
 
-use super::complete;
-use super::exit::{Exit, Missing};
-use super::output::{BOLD, Output, table};
+use super::completions;
+use super::console::exit::{Exit, Missing};
+use super::console::output::{BOLD, Output, table};
 use crate::app::App;
 use crate::documents::{FeatureState, features};
 
@@ -23,19 +23,19 @@ enum Action {
     /// Switch a feature on
     On {
         /// Feature
-        #[arg(add = complete::features())]
+        #[arg(add = completions::features())]
         feature: String,
     },
     /// Switch a feature off, and all its tools with it
     Off {
         /// Feature
-        #[arg(add = complete::features())]
+        #[arg(add = completions::features())]
         feature: String,
     },
     /// Forget that a feature was switched on or off
     Reset {
         /// Feature
-        #[arg(add = complete::features())]
+        #[arg(add = completions::features())]
         feature: String,
     },
 }

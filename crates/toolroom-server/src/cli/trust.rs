@@ -13,10 +13,10 @@ use toolroom_host::sandbox::confirm;
 use toolroom_host::text_file;
 use toolroom_store::{Store, TrustedFile};
 
-use super::exit::{Exit, Missing, Usage};
-use super::log::time;
-use super::output::{BOLD, DIM, Output, YELLOW, table, visible};
-use super::question::{Reply, ask, is_yes};
+use super::console::exit::{Exit, Missing, Usage};
+use super::console::input::{Reply, ask, is_yes};
+use super::console::output::{BOLD, DIM, Output, YELLOW, table, visible};
+use super::console::time::local_time;
 use crate::config::{Compiled, FILE_NAME, Files, ProjectFile, Sources, Trust, what_trust_would_allow};
 use crate::database::open_store;
 
@@ -210,7 +210,7 @@ async fn list(store: &Store, output: Output) -> anyhow::Result<Exit> {
     } else {
         let zone = environment::time_zone();
         let row = |line: &Line| {
-            let at = format!("{DIM}{}{DIM:#}", time(line.trusted_at, &zone, "%Y-%m-%d %H:%M"));
+            let at = format!("{DIM}{}{DIM:#}", local_time(line.trusted_at, &zone, "%Y-%m-%d %H:%M"));
             vec![at, visible(&line.path), format!("{YELLOW}{}{YELLOW:#}", line.state)]
         };
         output.data(&table(&lines.iter().map(row).collect::<Vec<_>>()))?;

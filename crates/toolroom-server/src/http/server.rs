@@ -9,10 +9,10 @@ use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, any, on, options};
 use foldhash::HashSet;
 use tokio_util::sync::CancellationToken;
-use toolroom::call::CallReport;
 use toolroom_host::listen::Listener;
 
 use crate::app::App;
+use crate::calls::CallService;
 use crate::config::{AddressRange, ServedName, ServerKeys};
 use crate::http::adaptive_yield::Company;
 use crate::http::connections::accept;
@@ -27,11 +27,10 @@ use crate::http::reception::Reception;
 use crate::http::route::RouteHandler;
 use crate::http::routes;
 use crate::identity::{Doorkeeper, HostName};
+use crate::mcp::McpServer;
 use crate::mcp::fixtures::Fixtures;
-use crate::mcp::{Desk, Undertakings};
-use crate::running_calls::RunningCalls;
 use crate::runs::Runs;
-use crate::telemetry::{self, Tracer};
+use crate::telemetry::Tracer;
 
 /// How long calls go on once we are asked to end.
 const CALL_PATIENCE: Duration = Duration::from_secs(5);
@@ -56,9 +55,9 @@ pub(crate) struct Server {
     pub(super) app: Arc<App>,
     pub(super) runs: Arc<Runs>,
     /// Where clients of MCP are answered.
-    pub(super) mcp: Arc<Desk>,
-    /// What clients of MCP asked for, and left.
-    pub(super) undertakings: Undertakings,
+    pub(super) mcp: Arc<McpServer>,
+    /// Makes the calls of REST and MCP clients.
+    pub(super) calls: Arc<CallService>,
     pub(crate) doorkeeper: Doorkeeper,
     names: HashSet<HostName>,
     loopback: bool,
@@ -69,12 +68,8 @@ pub(crate) struct Server {
     pub(super) pacing: Pacing,
     /// Who else is about to be answered.
     pub(super) company: Company,
-    /// Calls that can be stopped.
-    pub(super) running: Arc<RunningCalls>,
     /// Asked to end: nothing new is begun.
     pub(super) ending: CancellationToken,
-    /// About to end: what still runs is stopped.
-    pub(super) closing: CancellationToken,
 }
 
 impl Server {
@@ -86,8 +81,8 @@ impl Server {
         let app = Arc::new(app);
         let runs = Runs::new(Arc::clone(&app), settings.tracer.clone());
         Arc::new(Self {
-            mcp: Arc::new(Desk::new(Arc::clone(&app), settings.fixtures.clone())),
-            undertakings: Undertakings::default(),
+            mcp: Arc::new(McpServer::new(Arc::clone(&app), settings.fixtures.clone())),
+            calls: Arc::new(CallService::new(app.room.clone(), settings.tracer.clone())),
             app,
             runs,
             doorkeeper,
@@ -97,9 +92,7 @@ impl Server {
             tracer: settings.tracer.clone(),
             pacing: Pacing::new(&settings.keys),
             company: Company::default(),
-            running: Arc::default(),
             ending,
-            closing: CancellationToken::new(),
         })
     }
 
@@ -124,14 +117,6 @@ impl Server {
         self.pacing.change(keys);
     }
 
-    /// A call that belongs to no run is over.
-    pub(super) fn trace_call(&self, report: &CallReport) {
-        let span = self.tracer.as_ref().zip(telemetry::current().and_then(|request| request.span));
-        if let Some((tracer, span)) = span {
-            tracer.call(span, report);
-        }
-    }
-
     /// Serves until asked to end, and then until open requests, runs and what was left to go on are done.
     ///
     /// # Errors
@@ -145,7 +130,7 @@ impl Server {
         if taken > 0 {
             tracing::info!("{taken} runs go on that were left in the middle");
         }
-        let (ending, closing) = (self.ending.clone(), self.closing.clone());
+        let (ending, closing) = (self.ending.clone(), self.calls.closing().clone());
         tokio::spawn(async move {
             ending.cancelled().await;
             tokio::time::sleep(CALL_PATIENCE).await;
@@ -168,7 +153,7 @@ impl Server {
         let (reception, ending) = (self.reception(), self.ending.clone());
         front.run(accept::serve(listener, reception, Elsewhere::here(), ending)).await?;
         ended.await?;
-        self.undertakings.end(&self.closing).await;
+        self.calls.shut_down().await;
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! A fuzz target of what clients send.
 
-use super::lines::{Cut, Lines};
-use super::message::{Message, NoMessage, error_text, result_text};
-use super::peer::Client;
+use crate::mcp::context::McpClient;
+use crate::mcp::protocol::message::{InvalidMessage, Message, error_text, result_text};
+use crate::mcp::stdio::line_buffer::{InputLine, LineBuffer};
 use crate::mutation::fuzz;
 
 /// Whatever is sent: it is refused in words, or can be worked with and answered.
@@ -13,17 +13,17 @@ fn mcp_message() {
             let answer = result_text(&request.id, "{}");
             let answered = Message::read(answer.as_bytes()).unwrap();
             assert!(matches!(answered, Message::Response { id, outcome: Ok(_) } if id == request.id));
-            if let Some(Err(refusal)) = Client::named(&request.params.meta) {
+            if let Some(Err(refusal)) = McpClient::named(&request.params.meta) {
                 assert!(!refusal.message.is_empty());
             }
         }
         Ok(Message::Notification { .. } | Message::Response { .. }) => {}
-        Err(NoMessage { id, refusal, .. }) => {
+        Err(InvalidMessage { id, refusal, .. }) => {
             let told = error_text(id.as_ref(), &refusal);
             assert!(!refusal.message.is_empty() && serde_json::from_str::<serde_json::Value>(&told).is_ok());
             // Whoever reads that has nothing to say to it.
             let answered = Message::read(told.as_bytes());
-            assert!(!matches!(answered, Err(NoMessage { wants_answer: true, .. })), "{told}");
+            assert!(!matches!(answered, Err(InvalidMessage { wants_answer: true, .. })), "{told}");
         }
     });
 }
@@ -34,11 +34,11 @@ fn mcp_lines() {
     fuzz("mcp_message", |text| {
         let bytes = text.as_bytes();
         let size = bytes.len() % 7 + 1;
-        let mut lines = Lines::default();
+        let mut lines = LineBuffer::default();
         let mut read = Vec::new();
         for piece in bytes.chunks(size) {
             lines.room().extend_from_slice(piece);
-            while let Some(Cut::Line(line)) = lines.next() {
+            while let Some(InputLine::Line(line)) = lines.next() {
                 read.push(Message::read(line));
             }
         }

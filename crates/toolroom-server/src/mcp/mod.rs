@@ -1,56 +1,35 @@
-//! This toolroom as a server of the Model Context Protocol: what its clients may say, and what they are told.
+//! The MCP server (Model Context Protocol).
 //!
-//! Two eras are spoken side by side: since 2026-07-28 every request stands for itself and says what its client can do;
-//! before that a client introduces itself once, in a [`Session`]. [`Desk`] answers requests of both, whatever way they
-//! come; the ways are `http/mcp/` and [`stdio`]. Calls go the one path of every call.
+//! It speaks two eras of the protocol side by side. Since 2026-07-28 each request names its version and the client's
+//! capabilities; before that a client opens a session with `initialize` ([`McpSession`]). [`McpServer`] handles the
+//! requests of both, from either transport: HTTP (`http/mcp/`) and [`stdio`]. Tool calls go through
+//! [`crate::calls::CallService`].
 
-mod ability;
-mod approval;
-mod call;
-mod changes;
-mod content;
-mod desk;
-mod dialogue;
+mod calls;
+mod client_capabilities;
+mod client_channel;
+mod context;
 pub(crate) mod fixtures;
-mod form;
 #[cfg(test)]
 mod fuzz;
-mod id;
-mod kept;
-mod lines;
-mod listing;
-mod message;
-mod names;
-mod own_calls;
-mod params;
-mod parked;
-mod peer;
-mod progress;
 mod prompts;
-mod refusal;
-mod reply;
+mod protocol;
 mod resources;
-mod running;
-mod session;
-mod state;
+mod server;
+mod sessions;
 pub(crate) mod stdio;
-mod tally;
-mod tasks;
-mod told;
-mod undertakings;
-mod unheard;
-mod version;
-mod voice;
-mod watcher;
+mod tool_listing;
+mod tool_names;
 
-pub(crate) use changes::{Kinds, Watch};
-pub(crate) use desk::{Calls, Desk};
-pub(crate) use message::{Id, Message, NoMessage, Request, error_text, notification_text, result_text};
-pub(crate) use peer::{Asker, Client, Peer, Place};
-pub(crate) use refusal::Refusal;
-pub(crate) use running::Working;
-pub(crate) use session::Session;
-pub(crate) use told::Told;
-pub(crate) use undertakings::{GoingOn, Undertakings};
-pub(crate) use version::{MODERN, Version};
-pub(crate) use voice::Voice;
+pub(crate) use client_channel::ClientChannel;
+pub(crate) use context::{McpCaller, McpClient, RequestContext, RequestPermit};
+pub(crate) use protocol::message::{
+    Id, InvalidMessage, Message, Request, error_text, notification_text, result_text,
+};
+pub(crate) use protocol::outgoing::OutgoingMessage;
+pub(crate) use protocol::rpc_error::RpcError;
+pub(crate) use protocol::version::{MODERN, Version};
+pub(crate) use server::McpServer;
+pub(crate) use sessions::running_requests::RunningRequest;
+pub(crate) use sessions::session::McpSession;
+pub(crate) use sessions::subscription::{ChangeSubscription, ListKinds};

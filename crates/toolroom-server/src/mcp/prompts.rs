@@ -3,19 +3,19 @@
 use serde_json::{Map, Value, json};
 use toolroom::scope::Scope;
 
-use super::desk::Desk;
-use super::dialogue::{Brought, Dialogue};
-use super::peer::Asker;
-use super::refusal::Refusal;
-use super::reply::{Reuse, reply};
 use crate::agents::{self, Known};
+use crate::mcp::calls::dialogue::{ClientInput, Dialogue};
+use crate::mcp::context::RequestContext;
+use crate::mcp::protocol::reply::{Reuse, reply};
+use crate::mcp::protocol::rpc_error::RpcError;
+use crate::mcp::server::McpServer;
 
 /// What a prompt may be told.
 const MESSAGE: &str = "message";
 
-impl Desk {
+impl McpServer {
     /// The agents that say who they are, by id.
-    pub(super) async fn prompts(&self, scope: &Scope) -> Result<Vec<Value>, Refusal> {
+    pub(super) async fn prompts(&self, scope: &Scope) -> Result<Vec<Value>, RpcError> {
         let mut prompts = self.fixture_prompts();
         prompts.extend(self.agents(scope).await?.iter().map(listed));
         Ok(prompts)
@@ -25,17 +25,17 @@ impl Desk {
         self.fixtures().map(|fixtures| fixtures.prompts()).unwrap_or_default()
     }
 
-    pub(super) async fn list_prompts(&self, asker: &Asker) -> Result<String, Refusal> {
-        let prompts = match asker.peer.may_read {
-            true => self.prompts(&asker.peer.scope).await?,
+    pub(super) async fn list_prompts(&self, context: &RequestContext) -> Result<String, RpcError> {
+        let prompts = match context.caller.may_read {
+            true => self.prompts(&context.caller.scope).await?,
             false => self.fixture_prompts(),
         };
-        reply(asker.client.era, Reuse::AWhile, &json!({"prompts": prompts}))
+        reply(context.client.era, Reuse::AWhile, &json!({"prompts": prompts}))
     }
 
-    async fn agents(&self, scope: &Scope) -> Result<Vec<Known>, Refusal> {
+    async fn agents(&self, scope: &Scope) -> Result<Vec<Known>, RpcError> {
         let known = agents::records(&self.app, scope).await;
-        let mut known = known.map_err(|error| Refusal::failure(&error))?;
+        let mut known = known.map_err(|error| RpcError::failure(&error))?;
         known.retain(|agent| !agent.record.prompt.trim().is_empty());
         Ok(known)
     }
@@ -43,63 +43,66 @@ impl Desk {
     /// What an agent is told about itself, and what it is asked.
     pub(super) async fn prompt(
         &self,
-        asker: &Asker,
+        context: &RequestContext,
         name: Option<Value>,
         arguments: Option<Value>,
         mut params: Map<String, Value>,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, RpcError> {
         let Some(Value::String(name)) = name else {
-            return Err(Refusal::invalid("`name` says which prompt"));
+            return Err(RpcError::invalid("`name` says which prompt"));
         };
-        let brought = Brought::take(asker, &mut params)?;
+        let brought = ClientInput::take(context, &mut params)?;
         let given = match arguments {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(given)) if given.values().all(Value::is_string) => given,
-            Some(_) => return Err(Refusal::invalid("the arguments of a prompt are texts")),
+            Some(_) => return Err(RpcError::invalid("the arguments of a prompt are texts")),
         };
-        if let Some(reply) = self.fixture_prompt(asker, &name, &given, brought).await? {
+        if let Some(reply) = self.fixture_prompt(context, &name, &given, brought).await? {
             return Ok(reply);
         }
-        let known = match asker.peer.may_read {
-            true => self.agents(&asker.peer.scope).await?,
+        let known = match context.caller.may_read {
+            true => self.agents(&context.caller.scope).await?,
             false => Vec::new(),
         };
         let Some(agent) = known.iter().find(|known| known.record.id.as_str() == name) else {
             let name: String = name.chars().take(128).collect();
-            return Err(Refusal::invalid(format!("there is no prompt `{name}`; see `prompts/list`")));
+            return Err(RpcError::invalid(format!("there is no prompt `{name}`; see `prompts/list`")));
         };
         let mut text = agent.record.prompt.trim().to_owned();
         if let Some(message) = given.get(MESSAGE).and_then(Value::as_str) {
             text.extend(["\n\n", message]);
         }
         let message = json!({"role": "user", "content": {"type": "text", "text": text}});
-        reply(asker.client.era, Reuse::Never, &json!({"description": about(agent), "messages": [message]}))
+        reply(context.client.era, Reuse::Never, &json!({"description": about(agent), "messages": [message]}))
     }
 
     async fn fixture_prompt(
         &self,
-        asker: &Asker,
+        context: &RequestContext,
         name: &str,
         given: &Map<String, Value>,
-        brought: Brought,
-    ) -> Result<Option<String>, Refusal> {
+        brought: ClientInput,
+    ) -> Result<Option<String>, RpcError> {
         let Some(fixtures) = self.fixtures() else { return Ok(None) };
-        let dialogue = Dialogue::new(asker.clone(), brought.answers, None);
+        let dialogue = Dialogue::new(context.clone(), brought.answers, None);
         let made = fixtures.prompt(name, given, &dialogue).await;
         if let Some(wanted) = dialogue.wanted() {
-            return self.asks_for(asker, name, wanted).map(Some);
+            return self.asks_for(context, name, wanted).map(Some);
         }
-        made.map(|made| reply(asker.client.era, Reuse::Never, &made)).transpose()
+        made.map(|made| reply(context.client.era, Reuse::Never, &made)).transpose()
     }
 
     /// What could stand for an argument: nothing is known of any.
-    pub(super) fn complete(asker: &Asker, params: &Map<String, Value>) -> Result<String, Refusal> {
+    pub(super) fn complete(
+        context: &RequestContext,
+        params: &Map<String, Value>,
+    ) -> Result<String, RpcError> {
         let is_there = |name: &str| params.get(name).is_some_and(Value::is_object);
         if !is_there("ref") || !is_there("argument") {
-            return Err(Refusal::invalid("`ref` and `argument` say what is to be completed"));
+            return Err(RpcError::invalid("`ref` and `argument` say what is to be completed"));
         }
         let nothing = json!({"completion": {"values": [], "total": 0, "hasMore": false}});
-        reply(asker.client.era, Reuse::Never, &nothing)
+        reply(context.client.era, Reuse::Never, &nothing)
     }
 }
 

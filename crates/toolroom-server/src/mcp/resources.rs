@@ -14,11 +14,11 @@ use toolroom::scope::Scope;
 use toolroom::tool::{Offer, OfferedFile};
 use toolroom_store::ArtifactFacts;
 
-use super::desk::Desk;
-use super::peer::Asker;
-use super::refusal::Refusal;
-use super::reply::{Reuse, reply};
-use super::told::Told;
+use crate::mcp::context::RequestContext;
+use crate::mcp::protocol::outgoing::OutgoingMessage;
+use crate::mcp::protocol::reply::{Reuse, reply};
+use crate::mcp::protocol::rpc_error::RpcError;
+use crate::mcp::server::McpServer;
 
 /// What the address of an artifact begins with.
 pub(super) const ARTIFACTS: &str = "toolroom://artifacts/";
@@ -54,22 +54,22 @@ pub(super) fn link_to(file: &OfferedFile) -> Value {
     })
 }
 
-impl Desk {
+impl McpServer {
     /// The whole results of recent calls and the files that they offer, the newest first.
-    pub(super) async fn list_resources(&self, asker: &Asker) -> Result<String, Refusal> {
+    pub(super) async fn list_resources(&self, context: &RequestContext) -> Result<String, RpcError> {
         let mut resources = self.fixtures().map(|fixtures| fixtures.resources()).unwrap_or_default();
-        if asker.peer.may_read {
-            resources.extend(self.kept_results(&asker.peer.scope).await?);
+        if context.caller.may_read {
+            resources.extend(self.kept_results(&context.caller.scope).await?);
         }
-        reply(asker.client.era, Reuse::AWhile, &json!({"resources": resources}))
+        reply(context.client.era, Reuse::AWhile, &json!({"resources": resources}))
     }
 
-    async fn kept_results(&self, scope: &Scope) -> Result<Vec<Value>, Refusal> {
+    async fn kept_results(&self, scope: &Scope) -> Result<Vec<Value>, RpcError> {
         let (mut kept, mut before) = (Vec::new(), None);
         for _ in 0..PAGES {
             let filter = CallFilter { before: before.take(), limit: Some(PAGE), ..CallFilter::default() };
             let calls = self.app.store.calls(scope, filter).await;
-            let calls = calls.map_err(|error| Refusal::failure(&error))?;
+            let calls = calls.map_err(|error| RpcError::failure(&error))?;
             kept.extend(calls.iter().flat_map(listed).take(LISTED - kept.len()));
             before = calls.last().map(|call| call.id.clone());
             if kept.len() >= LISTED || before.is_none() {
@@ -80,7 +80,7 @@ impl Desk {
     }
 
     /// How resources are addressed.
-    pub(super) fn list_templates(&self, asker: &Asker) -> Result<String, Refusal> {
+    pub(super) fn list_templates(&self, context: &RequestContext) -> Result<String, RpcError> {
         let mut templates = self.fixtures().map(|fixtures| fixtures.templates()).unwrap_or_default();
         templates.push(json!({
             "uriTemplate": format!("{ARTIFACTS}{{id}}"),
@@ -88,65 +88,67 @@ impl Desk {
             "title": "Whole result of a call, or a file",
             "description": "The result of a call whose reply was shortened, or a file that a call offers",
         }));
-        reply(asker.client.era, Reuse::AWhile, &json!({"resourceTemplates": templates}))
+        reply(context.client.era, Reuse::AWhile, &json!({"resourceTemplates": templates}))
     }
 
     /// One resource.
     pub(super) async fn read_resource(
         &self,
-        asker: &Asker,
+        context: &RequestContext,
         params: &Map<String, Value>,
-    ) -> Result<Told, Refusal> {
-        let era = asker.client.era;
-        let (uri, id, facts) = match self.resource(asker, params).await? {
+    ) -> Result<OutgoingMessage, RpcError> {
+        let era = context.client.era;
+        let (uri, id, facts) = match self.resource(context, params).await? {
             Resource::Fixture(contents) => {
-                return reply(era, Reuse::AWhile, &json!({"contents": [contents]})).map(Told::from);
+                return reply(era, Reuse::AWhile, &json!({"contents": [contents]}))
+                    .map(OutgoingMessage::from);
             }
             Resource::Kept(uri, id, facts) => (uri, id, facts),
         };
         if facts.bytes > READ_BYTES {
             let size = facts.bytes;
-            return Err(Refusal::invalid(format!(
+            return Err(RpcError::invalid(format!(
                 "this resource has {size} bytes, and up to {READ_BYTES} are read this way; get it with \
                  `GET /v1/artifacts/{id}/content`, or with `toolroom artifacts save {id}` on the machine of the server"
             ))
             .with(json!({"uri": uri})));
         }
         let room = self.contents.room(facts.bytes).await?;
-        let found = self.app.store.artifact(&asker.peer.scope, &id).await;
-        let artifact = found.map_err(|error| Refusal::failure(&error))?;
-        let artifact = artifact.ok_or_else(|| missing(asker, uri))?;
-        let call = self.row_of(asker, &facts.call).await?.ok_or_else(|| missing(asker, uri))?;
-        self.add_reading(asker, &call).await?;
-        let text = reply(era, Reuse::AWhile, &Read { contents: [Content::of(uri, &artifact)] })?;
-        Ok(Told::in_room(text, room))
+        let found = self.app.store.artifact(&context.caller.scope, &id).await;
+        let artifact = found.map_err(|error| RpcError::failure(&error))?;
+        let artifact = artifact.ok_or_else(|| missing(context, uri))?;
+        let call = self.row_of(context, &facts.call).await?.ok_or_else(|| missing(context, uri))?;
+        self.add_reading(context, &call).await?;
+        let text =
+            reply(era, Reuse::AWhile, &ReadResult { contents: [ResourceContent::of(uri, &artifact)] })?;
+        Ok(OutgoingMessage::in_room(text, room))
     }
 
     /// Whoever wants to hear of changes is told that they will; results never change.
     pub(super) async fn subscribe(
         &self,
-        asker: &Asker,
+        context: &RequestContext,
         params: &Map<String, Value>,
-    ) -> Result<String, Refusal> {
-        self.resource(asker, params).await?;
+    ) -> Result<String, RpcError> {
+        self.resource(context, params).await?;
         Ok("{}".to_owned())
     }
 
     /// What a client asks for, without its content.
     async fn resource<'a>(
         &self,
-        asker: &Asker,
+        context: &RequestContext,
         params: &'a Map<String, Value>,
-    ) -> Result<Resource<'a>, Refusal> {
+    ) -> Result<Resource<'a>, RpcError> {
         let uri = params.get("uri").and_then(Value::as_str);
-        let uri = uri.ok_or_else(|| Refusal::invalid("`uri` says which resource"))?;
+        let uri = uri.ok_or_else(|| RpcError::invalid("`uri` says which resource"))?;
         if let Some(contents) = self.fixtures().and_then(|fixtures| fixtures.read(uri)) {
             return Ok(Resource::Fixture(contents));
         }
-        let id = uri.strip_prefix(ARTIFACTS).filter(|_| asker.peer.may_read);
-        let id = ArtifactId::new(id.ok_or_else(|| missing(asker, uri))?);
-        let found = self.app.store.artifact_facts(&asker.peer.scope, &id).await;
-        let facts = found.map_err(|error| Refusal::failure(&error))?.ok_or_else(|| missing(asker, uri))?;
+        let id = uri.strip_prefix(ARTIFACTS).filter(|_| context.caller.may_read);
+        let id = ArtifactId::new(id.ok_or_else(|| missing(context, uri))?);
+        let found = self.app.store.artifact_facts(&context.caller.scope, &id).await;
+        let facts = found.map_err(|error| RpcError::failure(&error))?.ok_or_else(|| missing(context, uri))?;
         Ok(Resource::Kept(uri, id, facts))
     }
 }
@@ -157,39 +159,39 @@ enum Resource<'a> {
     Kept(&'a str, ArtifactId, ArtifactFacts),
 }
 
-fn missing(asker: &Asker, uri: &str) -> Refusal {
-    let code = if asker.is_modern() { Refusal::INVALID_PARAMS } else { Refusal::NO_RESOURCE };
-    Refusal::new(code, "there is no such resource, or you may not read it").with(json!({"uri": uri}))
+fn missing(context: &RequestContext, uri: &str) -> RpcError {
+    let code = if context.is_modern() { RpcError::INVALID_PARAMS } else { RpcError::NO_RESOURCE };
+    RpcError::new(code, "there is no such resource, or you may not read it").with(json!({"uri": uri}))
 }
 
-/// Contents on their way, from the store until the last byte is written: so much of them is in memory at once.
+/// ReadBudget on their way, from the store until the last byte is written: so much of them is in memory at once.
 #[derive(Debug)]
-pub(super) struct Contents(Arc<Semaphore>);
+pub(super) struct ReadBudget(Arc<Semaphore>);
 
-impl Default for Contents {
+impl Default for ReadBudget {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(AT_ONCE_KIB)))
     }
 }
 
-impl Contents {
+impl ReadBudget {
     /// Room for so many bytes. Whoever does not read what they asked for keeps it, so nobody waits for long.
-    async fn room(&self, bytes: u64) -> Result<OwnedSemaphorePermit, Refusal> {
-        let kib = u32::try_from(bytes.div_ceil(1024)).map_err(|error| Refusal::failure(&error))?;
+    async fn room(&self, bytes: u64) -> Result<OwnedSemaphorePermit, RpcError> {
+        let kib = u32::try_from(bytes.div_ceil(1024)).map_err(|error| RpcError::failure(&error))?;
         let room = timeout(PATIENCE, Arc::clone(&self.0).acquire_many_owned(kib)).await;
-        room.map_err(|_| Refusal::busy())?.map_err(|error| Refusal::failure(&error))
+        room.map_err(|_| RpcError::busy())?.map_err(|error| RpcError::failure(&error))
     }
 }
 
 /// The answer, written into one place of memory.
 #[derive(Serialize)]
-struct Read<'a> {
-    contents: [Content<'a>; 1],
+struct ReadResult<'a> {
+    contents: [ResourceContent<'a>; 1],
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Content<'a> {
+struct ResourceContent<'a> {
     uri: &'a str,
     mime_type: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -198,7 +200,7 @@ struct Content<'a> {
     blob: Option<&'a [u8]>,
 }
 
-impl<'a> Content<'a> {
+impl<'a> ResourceContent<'a> {
     fn of(uri: &'a str, artifact: &'a Artifact) -> Self {
         let bytes: &[u8] = &artifact.bytes;
         let text = std::str::from_utf8(bytes).ok().filter(|text| is_readable(text));

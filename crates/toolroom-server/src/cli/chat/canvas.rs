@@ -6,10 +6,10 @@ use toolroom::agent::Status;
 use toolroom::conversation::{NumberedEvent, RunEvent};
 use toolroom::redact::Stream;
 
-use super::super::output::{DIM, Output, can_erase, harmless, one_line, visible};
-use super::super::screen;
 use super::card::Card;
 use super::markdown::Markdown;
+use crate::cli::console::output::{DIM, Output, can_erase, harmless, one_line, visible};
+use crate::cli::console::redaction;
 use crate::documents::offer_told;
 
 /// Who watches a run.
@@ -229,7 +229,7 @@ pub(super) struct Painted {
 
 impl Words {
     fn write(&mut self, text: &str) -> io::Result<()> {
-        let safe = self.secrets.get_or_insert_with(screen::stream).push(text);
+        let safe = self.secrets.get_or_insert_with(redaction::stream).push(text);
         self.put(&safe)
     }
 

@@ -4,9 +4,9 @@ use anstyle::Style;
 use serde_json::Value;
 use toolroom::conversation::{CallNotice, NumberedEvent, RunEvent};
 
-use super::super::log::lasted;
-use super::super::output::{BOLD, DIM, GREEN, RED, YELLOW, one_line, visible};
-use super::super::words::plain;
+use crate::cli::console::output::{BOLD, DIM, GREEN, RED, YELLOW, one_line, visible};
+use crate::cli::console::time::elapsed;
+use toolroom::schema::plain;
 
 /// Room for arguments beside the rest of the line.
 const ARGUMENT_CHARS: usize = 48;
@@ -91,9 +91,9 @@ impl Card {
 impl End {
     fn told(&self) -> String {
         match self.outcome.as_str() {
-            "done" => format!("{} · {}", lasted(self.duration_us), size(self.result.len())),
+            "done" => format!("{} · {}", elapsed(self.duration_us), size(self.result.len())),
             "pending" => "waits for an answer".to_owned(),
-            outcome => format!("{outcome} · {}", lasted(self.duration_us)),
+            outcome => format!("{outcome} · {}", elapsed(self.duration_us)),
         }
     }
 }

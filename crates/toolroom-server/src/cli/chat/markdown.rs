@@ -6,8 +6,8 @@
 use anstyle::{AnsiColor, Style};
 use toolroom::text::is_obeyed;
 
-use super::super::output::{BOLD, DIM};
 use super::line_start::{Beginning, Fence, MAX_MARK, beginning, closes, could_close, is_fence, is_rule};
+use crate::cli::console::output::{BOLD, DIM};
 
 const CODE: Style = AnsiColor::Cyan.on_default();
 const HEADING: Style = Style::new().bold();

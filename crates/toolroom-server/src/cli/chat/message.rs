@@ -3,10 +3,10 @@
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
 
-use toolroom::model::{Block, Message};
+use toolroom::model::{Block, Image, Message};
+use toolroom_host::picture_file;
 
-use super::super::exit::Usage;
-use super::picture;
+use crate::cli::console::exit::Usage;
 
 /// More than any model reads at once.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -70,8 +70,28 @@ fn too_long() -> Usage {
 /// A message of these words and pictures.
 pub(super) fn message(words: String, images: &[PathBuf]) -> anyhow::Result<Message> {
     let mut message = Message::user(words);
-    for image in picture::read_all(images)? {
+    for image in read_pictures(images)? {
         message.blocks.push(Block::Image(image));
     }
     Ok(message)
+}
+
+/// Vendors take no larger ones.
+const MAX_PICTURE_BYTES: usize = 5 * 1024 * 1024;
+
+/// More say nothing more.
+const MAX_PICTURES: usize = 10;
+
+pub(super) fn read_pictures(paths: &[PathBuf]) -> Result<Vec<Image>, Usage> {
+    if paths.len() > MAX_PICTURES {
+        return Err(Usage(format!("--image: at most {MAX_PICTURES} pictures can be shown at once")));
+    }
+    let read = |path: &PathBuf| match picture_file::read(path, MAX_PICTURE_BYTES) {
+        Ok(picture) => {
+            let media_type = picture.media_type.to_owned();
+            Ok(Image { media_type, base64: picture.base64.into() })
+        }
+        Err(error) => Err(Usage(format!("--image: {:#}", anyhow::Error::from(error)))),
+    };
+    paths.iter().map(read).collect()
 }

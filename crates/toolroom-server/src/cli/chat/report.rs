@@ -9,7 +9,7 @@ use toolroom::ledger::CallId;
 use toolroom::model::Usage;
 use toolroom::tool::Offer;
 
-use super::remedy::remedy;
+use crate::cli::models;
 
 /// The one document of `--json`.
 #[derive(Serialize)]
@@ -102,4 +102,9 @@ fn calls(events: &[NumberedEvent]) -> Vec<Call<'_>> {
         }
     }
     calls
+}
+
+/// Advice for a failure that a model is the reason of; none where the message says it all.
+pub(super) fn remedy(failure: &RunFailure) -> Option<&'static str> {
+    models::remedy(serde_json::from_value(failure.kind.as_str().into()).ok()?)
 }

@@ -13,17 +13,18 @@ use toolroom_host::environment;
 use toolroom_host::terminal::{Editor, EditorOutcome, Terminal};
 use toolroom_models::offline;
 
-use super::super::conversations;
-use super::super::exit::{Exit, Usage, is_broken_pipe};
-use super::super::output::{BOLD, DIM, Output, table, visible};
 use super::card::Card;
-use super::command::{how_to_connect, no_model, open, tell_end, titled};
 use super::history::History;
 use super::message::message;
-use super::slash::{self, COMMANDS, Slash};
+use super::slash_command;
+use super::slash_command::{COMMANDS, Slash};
 use super::turn::Turn;
+use super::{how_to_connect, no_model, open, tell_end, titled};
 use crate::agents::{self, Choice, Opened};
 use crate::app::App;
+use crate::cli::console::exit::{Exit, Usage, is_broken_pipe};
+use crate::cli::console::output::{BOLD, DIM, Output, table, visible};
+use crate::cli::conversations;
 
 const PROMPT: &str = "› ";
 
@@ -163,7 +164,7 @@ impl<'a> Session<'a> {
         self.editor.remember(said);
         let project = self.turn.scope.project.clone();
         let catalog = self.turn.app.room.catalog();
-        match slash::read(said, |name| catalog.find(&project, name).is_ok()) {
+        match slash_command::read(said, |name| catalog.find(&project, name).is_ok()) {
             Some(Ok(command)) => self.obey(command).await,
             Some(Err(problem)) => Err(Usage(problem).into()),
             None => self.say(said).await.map(|()| Next::GoOn),

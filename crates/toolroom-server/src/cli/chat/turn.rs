@@ -9,13 +9,13 @@ use toolroom::model::Message;
 use toolroom::scope::Scope;
 use toolroom_host::terminal::{QuietMode, Terminal};
 
-use super::super::exit::{Exit, Missing, Refused};
-use super::super::output::{DIM, Output, visible};
-use super::super::settle::{Beforehand, Patience, Settled, Settler, Stage, stage};
 use super::canvas::{Canvas, Look};
-use super::hand::Hand;
-use super::painter::Painter;
+use super::interrupt::Hand;
+use super::renderer::Painter;
 use crate::app::App;
+use crate::cli::approvals::resolve::{Beforehand, Patience, Settled, Settler, Stage, stage};
+use crate::cli::console::exit::{Exit, Missing, Refused};
+use crate::cli::console::output::{DIM, Output, visible};
 
 /// What the turns of a conversation have in common.
 pub(in crate::cli) struct Turn<'a> {

@@ -6,8 +6,6 @@ use toolroom::foreign::{
 };
 use toolroom_store::SettingsBatch;
 
-use super::super::exit::{Exit, Usage};
-use super::super::output::{Output, visible};
 use super::declare::SaidArgs;
 use super::document::ServerDocument;
 use super::entry::{checked_arguments, found, profile, values, variables, whole_path};
@@ -15,6 +13,8 @@ use super::project;
 use super::show::show;
 use super::test::look;
 use crate::app::App;
+use crate::cli::console::exit::{Exit, Usage};
+use crate::cli::console::output::{Output, visible};
 use crate::gateway::{StoredSecrets, check_headers, check_way, checked_url, entry};
 
 #[derive(Args)]

@@ -11,7 +11,7 @@ use toolroom_host::net::Url;
 use toolroom_tools::mcp::McpError;
 use toolroom_tools::mcp::oauth::Consent;
 
-use super::super::output::{Output, visible};
+use crate::cli::console::output::{Output, visible};
 
 /// How long a person may take.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);

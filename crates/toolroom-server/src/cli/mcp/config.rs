@@ -7,8 +7,8 @@ use toolroom_host::environment;
 use toolroom_host::net::Url;
 
 use super::snippet::{Client, Reach};
-use crate::cli::exit::{Exit, Usage};
-use crate::cli::output::Output;
+use crate::cli::console::exit::{Exit, Usage};
+use crate::cli::console::output::Output;
 
 /// Where the server answers.
 const PATH: &str = "/mcp";

@@ -16,7 +16,7 @@ use toolroom_host::net::{Http, Request};
 use toolroom_tools::mcp::oauth::{Consent, Grant, Grants, Known, OAuthDoor, Site, Turn};
 use toolroom_tools::mcp::{Attendant, Client, Definition, Era, McpError, Remote};
 
-use super::super::exit::Exit;
+use crate::cli::console::exit::Exit;
 
 /// How long a call may take.
 const PATIENCE: Duration = Duration::from_secs(20);

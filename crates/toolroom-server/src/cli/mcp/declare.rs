@@ -8,12 +8,12 @@ use toolroom::tool::{Capabilities, Capability, Effect};
 use toolroom_tools::mcp::Definition;
 use toolroom_tools::mcp::lock::{LockState, state_of};
 
-use super::super::exit::{Exit, Missing, Usage};
-use super::super::output::{Output, visible};
-use super::change::change;
 use super::document::{ServerDocument, ToolDocument};
+use super::entry::change;
 use super::{known, project};
 use crate::app::App;
+use crate::cli::console::exit::{Exit, Missing, Usage};
+use crate::cli::console::output::{Output, visible};
 
 /// What is written for a tool that is able to do nothing beyond answering.
 const NOTHING: &str = "nothing";

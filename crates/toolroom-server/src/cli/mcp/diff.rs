@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::output::{GREEN, RED, visible};
+use crate::cli::console::output::{GREEN, RED, visible};
 
 /// Longer texts are shown whole, one after the other.
 const MAX_LINES: usize = 600;

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use toolroom::foreign::EntryValue;
+use toolroom::foreign::{EntryValue, ForeignServers, ServerRecord};
 use toolroom_host::process::FoundProgram;
 use toolroom_host::sandbox::NamedProfile;
 use toolroom_host::text_file::current_folder;
 
-use super::super::exit::Usage;
-use super::super::output::visible;
+use super::{known, project};
+use crate::app::App;
+use crate::cli::console::exit::Usage;
+use crate::cli::console::output::visible;
 use crate::gateway::{StoredSecrets, check_variables, is_secret, secret_argument};
 
 /// The program where it is found now: another one that takes its name later is not started.
@@ -89,6 +91,26 @@ fn pair(text: &str, stored: &StoredSecrets) -> Result<(String, EntryValue), Usag
         )));
     }
     Ok((name.to_owned(), EntryValue::Plain(value.to_owned())))
+}
+
+/// So often somebody else may come in between.
+const TRIES: u32 = 10;
+
+/// Changes a server, each time over what is said of it then, until nobody has come in between.
+pub(super) async fn change(
+    app: &App,
+    name: &str,
+    mut changed: impl AsyncFnMut(ServerRecord) -> anyhow::Result<ServerRecord>,
+) -> anyhow::Result<ServerRecord> {
+    for _ in 0..TRIES {
+        let before = known(app, name).await?;
+        let after = changed(before.clone()).await?;
+        let after = ServerRecord { changed_at: app.room.clock().now(), ..after };
+        if app.store.replace_server(&project(), &before, &after).await? {
+            return Ok(after);
+        }
+    }
+    anyhow::bail!("others keep changing the server `{name}` at the same time; try again")
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use serde_json::json;
 use toolroom::foreign::{ForeignServers, UnreadableServer};
 
-use super::super::exit::Exit;
-use super::super::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, one_line, table, visible};
 use super::document::{ServerDocument, State, target};
 use super::project;
 use crate::app::App;
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, one_line, table, visible};
 
 /// Room for a command beside the other columns; all of it is in `show`.
 const TARGET_CHARS: usize = 60;

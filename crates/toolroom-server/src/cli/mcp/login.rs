@@ -11,12 +11,13 @@ use toolroom_tools::mcp::{
     Client, Door, McpError, Nobody, Remote, Safe, filled_address, is_overheard, reach, values,
 };
 
-use super::super::exit::{Exit, Usage};
-use super::super::output::{GREEN, Output, visible};
 use super::callback::Callback;
+use super::entry::change;
 use super::{known, project};
 use crate::app::App;
-use crate::gateway::Safekeeping;
+use crate::cli::console::exit::{Exit, Usage};
+use crate::cli::console::output::{GREEN, Output, visible};
+use crate::gateway::{Safekeeping, forget_grants};
 
 #[derive(Args)]
 pub(super) struct LoginArgs {
@@ -95,4 +96,22 @@ async fn look(remote: Remote, is_sse: bool) -> Result<(), McpError> {
     client.tools().await?;
     client.close().await;
     Ok(())
+}
+
+pub(super) async fn logout(app: &App, name: &str, output: Output) -> anyhow::Result<Exit> {
+    let server = known(app, name).await?;
+    let was_in = forget_grants(&app.store, &project(), &server.name).await?;
+    if was_in {
+        // A server that runs looks at what is said of it, and begins anew without what it was granted.
+        change(app, &server.name, async |record| Ok(record)).await?;
+    }
+    let name = visible(&server.name);
+    match (output.is_json(), was_in) {
+        (true, _) => output.document(&json!({"server": server.name, "signed_out": was_in}))?,
+        (false, true) => {
+            output.talk(format_args!("signed out of `{name}`; where tokens are given out it may still hold"));
+        }
+        (false, false) => output.talk(format_args!("nobody was signed in at `{name}`")),
+    }
+    Ok(Exit::Done)
 }

@@ -2,7 +2,6 @@
 
 mod add;
 mod callback;
-mod change;
 mod config;
 mod conformance_client;
 mod declare;
@@ -10,31 +9,27 @@ mod diff;
 mod document;
 mod entry;
 mod import;
-mod import_plan;
-mod import_show;
-mod import_values;
 mod list;
 mod login;
-mod logout;
-mod logs;
-mod remove;
 mod review;
 mod serve;
 mod set;
 mod show;
 mod snippet;
-mod switch;
 mod test;
 
 use clap::{Args, Subcommand};
+use document::ServerDocument;
+use serde_json::json;
 use toolroom::foreign::{ForeignServers, ServerRecord};
 use toolroom::nearest::nearest_one;
 use toolroom::scope::ProjectId;
 
-use super::exit::{Exit, Missing};
-use super::output::{Output, visible};
+use super::console::exit::{Exit, Missing};
+use super::console::output::{Output, visible};
 use super::{Register, close, open};
 use crate::app::{App, Stay};
+use crate::gateway::forget;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -125,13 +120,13 @@ async fn act(app: &App, action: Action, output: Output) -> anyhow::Result<Exit> 
         Action::Set(args) => set::run(app, args, output).await,
         Action::Import(args) => import::run(app, args, output).await,
         Action::Show(Named { name }) => show::run(app, &name, output).await,
-        Action::Remove(Named { name }) => remove::run(app, &name, output).await,
-        Action::Enable(Named { name }) => switch::run(app, &name, true, output).await,
-        Action::Disable(Named { name }) => switch::run(app, &name, false, output).await,
+        Action::Remove(Named { name }) => remove(app, &name, output).await,
+        Action::Enable(Named { name }) => enable(app, &name, true, output).await,
+        Action::Disable(Named { name }) => enable(app, &name, false, output).await,
         Action::Test(Named { name }) => test::run(app, &name, output).await,
         Action::Login(args) => login::run(app, args, output).await,
-        Action::Logout(Named { name }) => logout::run(app, &name, output).await,
-        Action::Logs(Named { name }) => logs::run(app, &name, output).await,
+        Action::Logout(Named { name }) => login::logout(app, &name, output).await,
+        Action::Logs(Named { name }) => logs(app, &name, output).await,
         Action::Declare(args) => declare::run(app, args, output).await,
         Action::Review(args) => review::run(app, args, output).await,
         Action::Config(_) | Action::Serve(_) | Action::ConformanceClient(_) => Ok(Exit::Usage),
@@ -161,4 +156,52 @@ async fn known(app: &App, name: &str) -> anyhow::Result<ServerRecord> {
         None => "see `toolroom mcp list`".to_owned(),
     };
     Err(Missing(format!("there is no server `{}`; {hint}", visible(name))).into())
+}
+
+async fn remove(app: &App, name: &str, output: Output) -> anyhow::Result<Exit> {
+    // An entry that cannot be read can still be forgotten.
+    let removed = forget(app, &project(), name).await?;
+    if !removed {
+        known(app, name).await?;
+    }
+    match output.is_json() {
+        true => output.document(&json!({"server": name, "removed": removed}))?,
+        false => output.talk(format_args!("removed the server `{}`", visible(name))),
+    }
+    Ok(Exit::Done)
+}
+
+async fn enable(app: &App, name: &str, is_enabled: bool, output: Output) -> anyhow::Result<Exit> {
+    let name = known(app, name).await?.name;
+    app.store.switch_server(&project(), &name, is_enabled, app.room.clock().now()).await?;
+    let server = known(app, &name).await?;
+    if output.is_json() {
+        output.document(&ServerDocument::of(app, server).await?)?;
+    } else {
+        let state = if is_enabled { "on" } else { "off" };
+        output.talk(format_args!("the server `{}` is {state}", visible(&name)));
+    }
+    Ok(Exit::Done)
+}
+
+async fn logs(app: &App, name: &str, output: Output) -> anyhow::Result<Exit> {
+    let server = known(app, name).await?;
+    let condition = app.store.condition(&project(), &server.name).await?;
+    if output.is_json() {
+        output.document(&json!({
+            "server": server.name,
+            "failure": condition.failure,
+            "seen_at": condition.seen_at,
+            "log": condition.log,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    if let Some(failure) = &condition.failure {
+        output.warning(failure);
+    }
+    match condition.log.trim_end() {
+        "" => output.talk("it has printed nothing as an error"),
+        log => output.data(&visible(log))?,
+    }
+    Ok(Exit::Done)
 }

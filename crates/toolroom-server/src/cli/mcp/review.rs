@@ -5,12 +5,12 @@ use serde_json::json;
 use toolroom::foreign::{DefinitionChange, DefinitionRecord, ForeignServers, ServerRecord};
 use toolroom_tools::mcp::lock::{LockState, accepted, state_of};
 
-use super::super::exit::{Exit, Usage};
-use super::super::output::{BOLD, Output, visible};
-use super::super::question::{Reply, ask, is_yes};
 use super::diff::diff;
 use super::{known, project};
 use crate::app::App;
+use crate::cli::console::exit::{Exit, Usage};
+use crate::cli::console::input::{Reply, ask, is_yes};
+use crate::cli::console::output::{BOLD, Output, visible};
 
 #[derive(Args)]
 pub(super) struct ReviewArgs {

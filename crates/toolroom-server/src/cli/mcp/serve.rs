@@ -8,11 +8,11 @@ use tokio_util::sync::CancellationToken;
 use toolroom_host::interrupt::Interrupts;
 
 use crate::app::Stay;
-use crate::cli::exit::Exit;
-use crate::cli::output::Output;
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::Output;
 use crate::cli::{Register, close, open, owner};
 use crate::mcp::fixtures::{Fixtures, with_fixtures};
-use crate::mcp::{Desk, Peer, stdio};
+use crate::mcp::{McpCaller, McpServer, stdio};
 
 #[derive(Args)]
 pub(super) struct ServeArgs {
@@ -33,9 +33,9 @@ pub(super) async fn run(
     let ending = CancellationToken::new();
     let told = ending.clone();
     let interrupts = Interrupts::watch_service(move || told.cancel(), || {})?;
-    let desk = Desk::new(Arc::clone(&app), fixtures);
-    let peer = Peer::started_by(owner());
-    let served = stdio::serve(desk, peer, ending).await.context("the client cannot be heard or told");
+    let server = McpServer::new(Arc::clone(&app), fixtures);
+    let caller = McpCaller::stdio(owner());
+    let served = stdio::serve(server, caller, ending).await.context("the client cannot be heard or told");
     drop(interrupts);
     close(&app).await;
     served.map(|()| Exit::Done)

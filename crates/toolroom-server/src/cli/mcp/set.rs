@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use clap::Args;
 use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, Reached, ServerRecord};
 
-use super::super::exit::{Exit, Usage};
-use super::super::output::Output;
-use super::change::change;
 use super::document::ServerDocument;
+use super::entry::change;
 use super::entry::{profile, values, variables, whole_path};
 use super::project;
 use super::show::show;
 use crate::app::App;
+use crate::cli::console::exit::{Exit, Usage};
+use crate::cli::console::output::Output;
 use crate::gateway::{StoredSecrets, check_headers, check_way};
 
 #[derive(Args)]

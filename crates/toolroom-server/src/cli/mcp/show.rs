@@ -3,12 +3,12 @@
 use toolroom::foreign::Reached;
 use toolroom_host::environment;
 
-use super::super::exit::Exit;
-use super::super::log::time;
-use super::super::output::{DIM, Output, visible};
 use super::document::{ServerDocument, declared_words, target, value};
 use super::known;
 use crate::app::App;
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::{DIM, Output, visible};
+use crate::cli::console::time::local_time;
 use crate::gateway::seen_by_all;
 
 pub(super) async fn run(app: &App, name: &str, output: Output) -> anyhow::Result<Exit> {
@@ -52,7 +52,7 @@ pub(super) fn show(document: &ServerDocument, output: Output) -> anyhow::Result<
     condition.title.iter().for_each(|title| line("title", title));
     condition.era.iter().for_each(|era| line("era", era));
     let zone = environment::time_zone();
-    condition.seen_at.iter().for_each(|at| line("last seen", &time(*at, &zone, "%Y-%m-%d %H:%M:%S")));
+    condition.seen_at.iter().for_each(|at| line("last seen", &local_time(*at, &zone, "%Y-%m-%d %H:%M:%S")));
     condition.failure.iter().for_each(|failure| line("failure", failure));
     for tool in tools {
         line("tool", &format!("{} ({})", tool.id, tool.state.words()));

@@ -2,12 +2,12 @@
 
 use toolroom::foreign::{Reached, ServerRecord};
 
-use super::super::exit::Exit;
-use super::super::output::{DIM, GREEN, Output, visible};
 use super::document::{ServerDocument, ToolState};
 use super::known;
 use super::show::show;
 use crate::app::App;
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::{DIM, GREEN, Output, visible};
 
 pub(super) async fn run(app: &App, name: &str, output: Output) -> anyhow::Result<Exit> {
     let server = known(app, name).await?;

@@ -15,8 +15,8 @@ use toolroom_models::directory::{Directory, OpenedModel};
 use toolroom_models::vendor::ModelName;
 
 use super::remedy::remedy;
-use crate::cli::exit::Exit;
-use crate::cli::output::{DIM, GREEN, Output, one_line, table, visible};
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::{DIM, GREEN, Output, one_line, table, visible};
 
 /// The longest answer to a trial. Thoughts count, too.
 const TRIAL_TOKENS: u32 = 2_000;

@@ -12,8 +12,8 @@ use super::lint::{Lint, lints};
 use super::rules::{file, in_order, loaded};
 use crate::app;
 use crate::cli::Register;
-use crate::cli::exit::Exit;
-use crate::cli::output::{BOLD, Output, visible};
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::{BOLD, Output, visible};
 use crate::config::{ConfigError, Loaded, Problem};
 
 #[derive(Args)]

@@ -5,8 +5,8 @@ use toolroom::policy::Ruling;
 use toolroom_tools::shell::judge::{Judged, Run, Security, judge, judge_argv};
 
 use crate::app::App;
-use crate::cli::exit::Exit;
-use crate::cli::output::{BOLD, DIM, Output, visible};
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::{BOLD, DIM, Output, visible};
 
 #[derive(Serialize)]
 struct Explained<'j> {

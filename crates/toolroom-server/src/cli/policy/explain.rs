@@ -9,9 +9,9 @@ use toolroom::scope::{Scope, UserId};
 use super::command_line;
 use crate::app::App;
 use crate::cli::call::{provenance, worded};
-use crate::cli::complete;
-use crate::cli::exit::Exit;
-use crate::cli::output::{BOLD, Output};
+use crate::cli::completions;
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::{BOLD, Output};
 use crate::documents::{Failure, Judged};
 
 const EXAMPLES: &str = "\
@@ -28,10 +28,10 @@ Exit codes: 0 allow, 3 deny, 4 ask, 1 arguments that are refused, 5 unknown tool
 #[command(after_help = EXAMPLES)]
 pub(super) struct ExplainArgs {
     /// Tool: id, alias or name
-    #[arg(add = complete::tools(), required_unless_present = "command")]
+    #[arg(add = completions::tools(), required_unless_present = "command")]
     tool: Option<String>,
     /// key=value, key:=JSON, a JSON object, or - for an object on stdin
-    #[arg(value_name = "ARGUMENT", add = complete::arguments())]
+    #[arg(value_name = "ARGUMENT", add = completions::arguments())]
     arguments: Vec<String>,
     /// Facts about the caller for tools that need them (key=value or key:=JSON; repeatable)
     #[arg(long, value_name = "KEY=VALUE")]

@@ -10,10 +10,10 @@ use toolroom_host::environment;
 
 use super::rules::{Standing, in_order};
 use crate::app::App;
-use crate::cli::exit::Exit;
-use crate::cli::log::time;
-use crate::cli::output::{Output, visible};
-use crate::cli::standing_answer::all;
+use crate::cli::approvals::standing_answer::all;
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::{Output, visible};
+use crate::cli::console::time::local_time;
 use crate::config::value_text;
 
 #[derive(Args)]
@@ -78,7 +78,7 @@ fn configured(app: &App) -> Vec<Exported> {
 
 impl Exported {
     fn of_answer(answer: &StandingAnswer, zone: &TimeZone) -> Self {
-        let at = time(answer.at, zone, "%Y-%m-%d %H:%M");
+        let at = local_time(answer.at, zone, "%Y-%m-%d %H:%M");
         let text = rule_text_of(answer);
         // A condition that cannot be read makes no rule that could be loaded.
         let unread = Rule::new(text.clone()).err().map(|error| format!("{:#}", anyhow::Error::new(error)));

@@ -10,11 +10,11 @@ use toolroom::tool::Risk;
 
 use super::rules::{Standing, file, in_order};
 use crate::app::App;
-use crate::cli::exit::Exit;
-use crate::cli::log::short;
-use crate::cli::output::{BOLD, DIM, Output, one_line, table, visible};
-use crate::cli::span::told;
-use crate::cli::standing_answer::{all, sentence};
+use crate::cli::approvals::standing_answer::{all, sentence};
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::short_id;
+use crate::cli::console::output::{BOLD, DIM, Output, one_line, table, visible};
+use crate::cli::console::time::remaining;
 use crate::config::ConfigRule;
 
 /// Room for a condition beside the other columns; `policy export` shows all of it.
@@ -139,11 +139,11 @@ fn rule_cells(rule: &ListedRule<'_>) -> Vec<String> {
 }
 
 fn answer_cells(answer: &ListedAnswer<'_>) -> Vec<String> {
-    let age = told(std::time::Duration::from_secs(answer.age_seconds));
+    let age = remaining(std::time::Duration::from_secs(answer.age_seconds));
     vec![
-        format!("  {}", short(&answer.answer.id)),
+        format!("  {}", short_id(&answer.answer.id)),
         visible(&answer.sentence),
-        format!("{DIM}{age} ago, call {}{DIM:#}", short(&answer.answer.call)),
+        format!("{DIM}{age} ago, call {}{DIM:#}", short_id(&answer.answer.call)),
     ]
 }
 

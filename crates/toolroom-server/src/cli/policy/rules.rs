@@ -6,8 +6,8 @@ use serde::Serialize;
 use toolroom::policy::Ruling;
 
 use crate::cli::config::layers;
-use crate::cli::file_text::text_of;
-use crate::cli::output::Output;
+use crate::cli::console::input::text_of;
+use crate::cli::console::output::Output;
 use crate::config::{ConfigError, ConfigRule, Layer, Loaded, MAX_FILE_BYTES, Origin, load};
 
 /// Loads a file as if it were the user's, or else everything that counts here. The inner error is about what the

@@ -8,8 +8,8 @@ use toolroom::policy::{Example, Rule, RuleText, TriedExample};
 
 use super::check::tell_errors;
 use super::rules::{in_order, loaded};
-use crate::cli::exit::Exit;
-use crate::cli::output::{BOLD, DIM, Output, one_line, table, visible};
+use crate::cli::console::exit::Exit;
+use crate::cli::console::output::{BOLD, DIM, Output, one_line, table, visible};
 use crate::config::ConfigRule;
 
 #[derive(Args)]

@@ -11,7 +11,7 @@ use crate::http::streams::cancel_on_disconnect::Attended;
 use crate::http::streams::events::QUIET;
 use crate::http::streams::events::Stream;
 use crate::http::timeout_after_poll::within;
-use crate::mcp::{Id, Refusal, Told, error_text, result_text};
+use crate::mcp::{Id, OutgoingMessage, RpcError, error_text, result_text};
 use crate::telemetry;
 
 /// What nearly every client takes: both kinds there are.
@@ -21,27 +21,30 @@ const USUAL: &str = "application/json, text/event-stream";
 pub(super) const MESSAGE: &str = "message";
 
 /// An answer that is on its way.
-pub(super) struct Answering {
+pub(super) struct PendingResponse {
     pub(super) id: Id,
     pub(super) is_modern: bool,
     /// Whether the client takes a stream for an answer.
     pub(super) takes_streams: bool,
-    pub(super) work: Attended<Result<Told, Refusal>>,
+    pub(super) work: Attended<Result<OutgoingMessage, RpcError>>,
     /// What is told before the answer.
-    pub(super) heard: Option<mpsc::Receiver<Told>>,
+    pub(super) heard: Option<mpsc::Receiver<OutgoingMessage>>,
 }
 
 /// How the work on a request ended: it may have broken in the middle.
-type Answer = Result<Result<Told, Refusal>, Refusal>;
+type Answer = Result<Result<OutgoingMessage, RpcError>, RpcError>;
 
 /// What a client is told next.
-enum Next<A> {
-    Said(Told),
+enum NextMessage<A> {
+    Said(OutgoingMessage),
     Answer(A),
 }
 
 /// What is said next. The answer comes last, whoever could still say something.
-async fn next<A>(heard: &mut Option<mpsc::Receiver<Told>>, work: impl Future<Output = A>) -> Next<A> {
+async fn next<A>(
+    heard: &mut Option<mpsc::Receiver<OutgoingMessage>>,
+    work: impl Future<Output = A>,
+) -> NextMessage<A> {
     let said = async {
         match heard {
             Some(heard) => heard.recv().await,
@@ -50,12 +53,12 @@ async fn next<A>(heard: &mut Option<mpsc::Receiver<Told>>, work: impl Future<Out
     };
     tokio::select! {
         biased;
-        Some(text) = said => Next::Said(text),
-        answer = work => Next::Answer(answer),
+        Some(text) = said => NextMessage::Said(text),
+        answer = work => NextMessage::Answer(answer),
     }
 }
 
-impl Answering {
+impl PendingResponse {
     /// A document, or a stream where something is told first. Nobody has to wait in silence for long who takes one: those
     /// in between would take the line for dead.
     pub(super) async fn answered(mut self) -> Response {
@@ -65,10 +68,10 @@ impl Answering {
             false => Some(next.await),
         };
         let first = match first {
-            Some(Next::Answer(answer)) => {
+            Some(NextMessage::Answer(answer)) => {
                 return self.document(answer.map_err(broken));
             }
-            Some(Next::Said(text)) => Some(text),
+            Some(NextMessage::Said(text)) => Some(text),
             None => None,
         };
         let (stream, response) = Stream::open();
@@ -77,7 +80,7 @@ impl Answering {
         response
     }
 
-    async fn tell(self, stream: Stream, first: Option<Told>) {
+    async fn tell(self, stream: Stream, first: Option<OutgoingMessage>) {
         let Self { id, mut heard, work, .. } = self;
         // It does not wait for whoever reads slowly.
         let Some((mut task, _left)) = work.apart() else { return };
@@ -88,12 +91,12 @@ impl Answering {
         while told.is_ok() {
             let Ok(next) = stream.meanwhile(next(&mut heard, &mut task)).await else { return };
             told = match next {
-                Next::Said(text) => stream.send_told(MESSAGE, text).await,
-                Next::Answer(answer) => {
+                NextMessage::Said(text) => stream.send_told(MESSAGE, text).await,
+                NextMessage::Answer(answer) => {
                     let last = match answer {
                         Ok(Ok(result)) => result.wrapped(|result| result_text(&id, result)),
                         Ok(Err(refusal)) => error_text(Some(&id), &refusal).into(),
-                        Err(error) => error_text(Some(&id), &Refusal::failure(&error)).into(),
+                        Err(error) => error_text(Some(&id), &RpcError::failure(&error)).into(),
                     };
                     return drop(stream.send_told(MESSAGE, last).await);
                 }
@@ -107,9 +110,9 @@ impl Answering {
             Ok(Ok(result)) => document(StatusCode::OK, result.wrapped(|result| result_text(&id, result))),
             Ok(Err(refusal)) => {
                 let status = match refusal.code {
-                    Refusal::NO_METHOD if is_modern => StatusCode::NOT_FOUND,
-                    Refusal::CAPABILITY => StatusCode::BAD_REQUEST,
-                    Refusal::BUSY => StatusCode::TOO_MANY_REQUESTS,
+                    RpcError::NO_METHOD if is_modern => StatusCode::NOT_FOUND,
+                    RpcError::CAPABILITY => StatusCode::BAD_REQUEST,
+                    RpcError::BUSY => StatusCode::TOO_MANY_REQUESTS,
                     _ => StatusCode::OK,
                 };
                 refused(status, Some(&id), &refusal)
@@ -120,8 +123,8 @@ impl Answering {
 }
 
 /// What is said of work that broke in the middle; the log says more.
-fn broken(problem: Problem) -> Refusal {
-    Refusal::new(Refusal::INTERNAL, problem.detail)
+fn broken(problem: Problem) -> RpcError {
+    RpcError::new(RpcError::INTERNAL, problem.detail)
 }
 
 /// Whether a client takes this kind of reply. One that does not say takes any.
@@ -138,14 +141,14 @@ pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
         })
 }
 
-pub(super) fn document(status: StatusCode, text: impl Into<Told>) -> Response {
+pub(super) fn document(status: StatusCode, text: impl Into<OutgoingMessage>) -> Response {
     let mut response = Response::new(Body::from(text.into().into_bytes()));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
     response
 }
 
-pub(super) fn refused(status: StatusCode, id: Option<&Id>, refusal: &Refusal) -> Response {
+pub(super) fn refused(status: StatusCode, id: Option<&Id>, refusal: &RpcError) -> Response {
     document(status, error_text(id, refusal))
 }
 
@@ -156,11 +159,11 @@ mod tests {
 
     use super::*;
 
-    fn answering(takes_streams: bool) -> (oneshot::Sender<String>, Answering) {
+    fn answering(takes_streams: bool) -> (oneshot::Sender<String>, PendingResponse) {
         let (answer, answered) = oneshot::channel::<String>();
         let work = Attended::lasting(Box::pin(async move { Ok(answered.await.unwrap().into()) }));
         let id = Id::Number(1.into());
-        (answer, Answering { id, is_modern: true, takes_streams, work, heard: None })
+        (answer, PendingResponse { id, is_modern: true, takes_streams, work, heard: None })
     }
 
     #[tokio::test(start_paused = true)]

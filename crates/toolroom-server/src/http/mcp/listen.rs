@@ -15,7 +15,7 @@ use crate::http::route::EVENTS;
 use crate::http::server::Server;
 use crate::http::streams::events::Stream;
 use crate::identity::Caller;
-use crate::mcp::{Kinds, Peer, Watch, notification_text};
+use crate::mcp::{ChangeSubscription, ListKinds, McpCaller, notification_text};
 use crate::telemetry;
 
 /// When to come again whose streams are all open.
@@ -26,13 +26,13 @@ pub(super) async fn open(
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let peer = Peer::of(caller);
-    let session = asked_for(&server, &peer.name, &headers)?;
+    let caller = McpCaller::authenticated(caller);
+    let session = asked_for(&server, &caller.name, &headers)?;
     if !accepts(&headers, EVENTS) {
         let detail = "what changes is told as a stream; take it with `Accept: text/event-stream`";
         return Err(Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable", detail));
     }
-    let watch = Watch::begin(&server.mcp, &peer, Kinds::ALL).await;
+    let watch = ChangeSubscription::begin(&server.mcp, &caller, ListKinds::ALL).await;
     let mut watch = watch.map_err(|refusal| Problem::too_many(refusal.message, SOON))?;
     let (stream, response) = Stream::open();
     tokio::spawn(telemetry::carried(async move {

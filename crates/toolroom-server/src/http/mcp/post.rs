@@ -9,9 +9,10 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use toolroom::BoxFuture;
 
-use super::answering::{Answering, accepts, document, refused};
-use super::said::{Said, said};
-use super::session::{SESSION, Stranger, named};
+use super::answering::{PendingResponse, accepts, document, refused};
+use super::said::{RequestKind, said};
+use super::session::{SESSION, SessionError, named};
+use crate::calls::TrackedCall;
 use crate::http::door::Visitor;
 use crate::http::extract::body::is_json;
 use crate::http::extract::body::whole;
@@ -21,8 +22,8 @@ use crate::http::route::EVENTS;
 use crate::http::server::Server;
 use crate::http::streams::cancel_on_disconnect::Attended;
 use crate::mcp::{
-    Asker, Calls, Client, Desk, GoingOn, Id, Message, NoMessage, Peer, Place, Refusal, Request, Session,
-    Told, Voice, Working, result_text,
+    ClientChannel, Id, InvalidMessage, McpCaller, McpClient, McpServer, McpSession, Message, OutgoingMessage,
+    Request, RequestContext, RequestPermit, RpcError, RunningRequest, result_text,
 };
 use crate::telemetry;
 
@@ -45,12 +46,13 @@ async fn taken(server: Arc<Server>, visitor: Box<Visitor>) -> Result<Response, P
     let bytes = whole(body).await?;
     let message = match Message::read(&bytes) {
         Ok(message) => message,
-        Err(NoMessage { id, refusal, .. }) => {
+        Err(InvalidMessage { id, refusal, .. }) => {
             return Ok(refused(StatusCode::BAD_REQUEST, id.as_ref(), &refusal));
         }
     };
-    let place = place.map(|host_check::Place(held)| Place::of(held)).unwrap_or_default();
-    let visit = Visit { server, peer: Peer::of(caller), headers: parts.headers, place };
+    let place = place.map(|host_check::Place(held)| RequestPermit::of(held)).unwrap_or_default();
+    let visit =
+        PostedMessage { server, caller: McpCaller::authenticated(caller), headers: parts.headers, place };
     Ok(match message {
         Message::Request(request) => visit.request(request).await,
         Message::Notification { method, params } => visit.notification(&method, &params),
@@ -65,23 +67,23 @@ async fn taken(server: Arc<Server>, visitor: Box<Visitor>) -> Result<Response, P
 }
 
 /// One message, and who sent it.
-struct Visit {
+struct PostedMessage {
     server: Arc<Server>,
-    peer: Arc<Peer>,
+    caller: Arc<McpCaller>,
     headers: HeaderMap,
-    place: Place,
+    place: RequestPermit,
 }
 
 /// What is kept while a request is worked on.
-struct Begun {
-    _going_on: GoingOn,
+struct RequestGuard {
+    _tracked: TrackedCall,
     /// What it is stopped by, in a session.
-    _working: Option<Working>,
+    _working: Option<RunningRequest>,
 }
 
-impl Visit {
-    fn session(&self) -> Result<Arc<Session>, Stranger> {
-        named(&self.server, &self.peer.name, &self.headers)
+impl PostedMessage {
+    fn session(&self) -> Result<Arc<McpSession>, SessionError> {
+        named(&self.server, &self.caller.name, &self.headers)
     }
 
     fn notification(&self, method: &str, params: &Map<String, Value>) -> Response {
@@ -103,12 +105,12 @@ impl Visit {
 
     async fn request(self, request: Request) -> Response {
         let client = match said(&self.headers, &request) {
-            Ok(Said::Modern(client)) => client,
-            Ok(Said::Hello) => return self.welcome(&request),
-            Ok(Said::InSession) => match self.session() {
+            Ok(RequestKind::Modern(client)) => client,
+            Ok(RequestKind::Hello) => return self.welcome(&request),
+            Ok(RequestKind::InSession) => match self.session() {
                 Ok(session) => session.client(),
                 Err(stranger) => {
-                    let refusal = Refusal::new(Refusal::INVALID_REQUEST, stranger.text());
+                    let refusal = RpcError::new(RpcError::INVALID_REQUEST, stranger.text());
                     return refused(stranger.status(), Some(&request.id), &refusal);
                 }
             },
@@ -116,13 +118,13 @@ impl Visit {
         };
         let stop = match request.method.as_str() {
             LISTEN => self.server.ending.child_token(),
-            _ => self.server.closing.child_token(),
+            _ => self.server.calls.closing().child_token(),
         };
         match self.begin(&client, &request.id, &stop) {
             Ok(begun) => self.work(client, request, stop, begun).await,
             Err(refusal) => {
                 let status = match refusal.code {
-                    Refusal::BUSY => StatusCode::TOO_MANY_REQUESTS,
+                    RpcError::BUSY => StatusCode::TOO_MANY_REQUESTS,
                     _ => StatusCode::BAD_REQUEST,
                 };
                 refused(status, Some(&request.id), &refusal)
@@ -132,9 +134,9 @@ impl Visit {
 
     /// Remembers a client that introduces itself.
     fn welcome(&self, request: &Request) -> Response {
-        let Self { server, peer, .. } = self;
-        let session = server.mcp.sessions.open(server.app.room.clock(), &peer.name, &request.params.others);
-        let mut response = document(StatusCode::OK, result_text(&request.id, &Desk::welcome(&session)));
+        let Self { server, caller, .. } = self;
+        let session = server.mcp.sessions.open(server.app.room.clock(), &caller.name, &request.params.others);
+        let mut response = document(StatusCode::OK, result_text(&request.id, &McpServer::welcome(&session)));
         if let Ok(id) = HeaderValue::from_str(&session.id) {
             response.headers_mut().insert(SESSION, id);
         }
@@ -143,40 +145,45 @@ impl Visit {
 
     /// Before anything is done: what cancels a request may come right behind it. In the earlier era it goes on when its
     /// sender leaves, so there may only be so many.
-    fn begin(&self, client: &Client, id: &Id, stop: &CancellationToken) -> Result<Begun, Refusal> {
-        let undertakings = &self.server.undertakings;
+    fn begin(&self, client: &McpClient, id: &Id, stop: &CancellationToken) -> Result<RequestGuard, RpcError> {
+        let detached = self.server.calls.detached();
         Ok(match &client.session {
-            Some(session) => Begun {
-                _going_on: undertakings.begin(&self.peer.name)?,
+            Some(session) => RequestGuard {
+                _tracked: detached.detach(&self.caller.name).ok_or_else(RpcError::busy)?,
                 _working: Some(session.running.begin(id, stop)?),
             },
-            None => Begun { _going_on: undertakings.begin_attended(), _working: None },
+            None => RequestGuard { _tracked: detached.track(), _working: None },
         })
     }
 
-    async fn work(self, client: Client, request: Request, stop: CancellationToken, begun: Begun) -> Response {
-        let Self { server, peer, headers, place } = self;
+    async fn work(
+        self,
+        client: McpClient,
+        request: Request,
+        stop: CancellationToken,
+        begun: RequestGuard,
+    ) -> Response {
+        let Self { server, caller, headers, place } = self;
         let is_modern = client.era.is_modern();
         let takes_streams = accepts(&headers, EVENTS);
-        let (voice, heard) = match takes_streams && may_hear(&client, &request) {
+        let (channel, heard) = match takes_streams && may_hear(&client, &request) {
             true => {
-                let (voice, heard) = Voice::open();
-                (voice, Some(heard))
+                let (channel, heard) = ClientChannel::open();
+                (channel, Some(heard))
             }
-            false => (Voice::silent(), None),
+            false => (ClientChannel::silent(), None),
         };
         let id = request.id.clone();
         let trace = telemetry::current().and_then(|visit| visit.within(traceparent(&headers, &request)?));
         // Whoever leaves without a word has cancelled, in the later era.
         let left = is_modern.then(|| stop.clone());
         let work = async move {
-            let asker = Asker { peer, client, voice, place };
-            let calls = Arc::clone(&server) as Arc<dyn Calls>;
-            let answer = server.mcp.answer(&calls, &asker, request, &stop).await;
+            let context = RequestContext { caller, client, channel, place };
+            let answer = server.mcp.answer(&server.calls, &context, request, &stop).await;
             drop(begun);
             answer
         };
-        let work: BoxFuture<'static, Result<Told, Refusal>> = match trace {
+        let work: BoxFuture<'static, Result<OutgoingMessage, RpcError>> = match trace {
             Some(visit) => Box::pin(visit.during(work)),
             None => Box::pin(work),
         };
@@ -184,7 +191,7 @@ impl Visit {
             Some(left) => Attended::new(left, work),
             None => Attended::lasting(work),
         };
-        Answering { id, is_modern, takes_streams, work, heard }.answered().await
+        PendingResponse { id, is_modern, takes_streams, work, heard }.answered().await
     }
 }
 
@@ -195,7 +202,7 @@ fn traceparent<'a>(headers: &HeaderMap, request: &'a Request) -> Option<&'a str>
 }
 
 /// Whether something may be told before the answer.
-fn may_hear(client: &Client, request: &Request) -> bool {
+fn may_hear(client: &McpClient, request: &Request) -> bool {
     let wants_signs = client.level.is_some() || request.params.meta.progress_token.is_some();
     wants_signs || client.hears_questions() || request.method == LISTEN
 }

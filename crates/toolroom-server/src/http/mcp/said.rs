@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use crate::mcp::{Client, MODERN, Refusal, Request, Version};
+use crate::mcp::{MODERN, McpClient, Request, RpcError, Version};
 
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -27,9 +27,9 @@ const ENCODED: (&str, &str) = ("=?base64?", "?=");
 
 /// What a request is.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum RequestKind {
     /// One that stands for itself.
-    Modern(Client),
+    Modern(McpClient),
     /// The beginning of a session.
     Hello,
     /// One of a session.
@@ -42,49 +42,49 @@ pub(super) fn version(headers: &HeaderMap) -> Option<Cow<'_, str>> {
 }
 
 /// What a request is, by its headers and its body.
-pub(super) fn said(headers: &HeaderMap, request: &Request) -> Result<Said, Refusal> {
+pub(super) fn said(headers: &HeaderMap, request: &Request) -> Result<RequestKind, RpcError> {
     let version = version(headers);
     let in_body = request.params.meta.version.as_ref();
     match version.as_deref() {
         Some(version) if Version::known(version).is_none() => modern(headers, version, request),
         Some(_) if in_body.is_some_and(|version| version == MODERN) => {
-            Err(Refusal::headers("`MCP-Protocol-Version` and the body name different versions"))
+            Err(RpcError::headers("`MCP-Protocol-Version` and the body name different versions"))
         }
-        None if in_body.is_some() => Err(Refusal::headers("`MCP-Protocol-Version` is missing")),
+        None if in_body.is_some() => Err(RpcError::headers("`MCP-Protocol-Version` is missing")),
         Some(_) | None => Ok(match request.method.as_str() {
-            "initialize" => Said::Hello,
-            _ => Said::InSession,
+            "initialize" => RequestKind::Hello,
+            _ => RequestKind::InSession,
         }),
     }
 }
 
-fn modern(headers: &HeaderMap, version: &str, request: &Request) -> Result<Said, Refusal> {
-    let (client, in_body) = Client::described(&request.params.meta)?;
+fn modern(headers: &HeaderMap, version: &str, request: &Request) -> Result<RequestKind, RpcError> {
+    let (client, in_body) = McpClient::described(&request.params.meta)?;
     if in_body != version {
-        return Err(Refusal::headers("`MCP-Protocol-Version` and the body name different versions"));
+        return Err(RpcError::headers("`MCP-Protocol-Version` and the body name different versions"));
     }
     if version != MODERN {
-        return Err(Refusal::version(version));
+        return Err(RpcError::version(version));
     }
     repeats(headers, METHOD, "Mcp-Method", Some(&request.method))?;
     let named = match request.method.as_str() {
         "tools/call" | "prompts/get" => request.params.name.as_ref(),
         "resources/read" => request.params.others.get("uri"),
         "tasks/get" | "tasks/update" | "tasks/cancel" => request.params.others.get("taskId"),
-        _ => return Ok(Said::Modern(client)),
+        _ => return Ok(RequestKind::Modern(client)),
     };
     repeats(headers, NAME, "Mcp-Name", named.and_then(Value::as_str))?;
-    Ok(Said::Modern(client))
+    Ok(RequestKind::Modern(client))
 }
 
 /// Whether a header repeats what the body says.
-fn repeats(headers: &HeaderMap, name: HeaderName, shown: &str, body: Option<&str>) -> Result<(), Refusal> {
+fn repeats(headers: &HeaderMap, name: HeaderName, shown: &str, body: Option<&str>) -> Result<(), RpcError> {
     // What is missing in the body is refused for that.
     let Some(body) = body else { return Ok(()) };
     match text(headers, name) {
         Some(said) if said == body => Ok(()),
-        Some(_) => Err(Refusal::headers(format!("`{shown}` and the body do not say the same"))),
-        None => Err(Refusal::headers(format!("`{shown}` is missing"))),
+        Some(_) => Err(RpcError::headers(format!("`{shown}` and the body do not say the same"))),
+        None => Err(RpcError::headers(format!("`{shown}` is missing"))),
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::mcp::Message;
 
-    fn told(headers: &[(HeaderName, &str)], method: &str, params: Value) -> Result<Said, Refusal> {
+    fn told(headers: &[(HeaderName, &str)], method: &str, params: Value) -> Result<RequestKind, RpcError> {
         let headers =
             headers.iter().map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()));
         let mut message = json!({"jsonrpc": "2.0", "id": 1, "method": method});
@@ -130,7 +130,7 @@ mod tests {
         let call = json!({"name": "größe", "_meta": meta(MODERN)});
         let encoded = format!("=?base64?{}?=", STANDARD.encode("größe"));
         let headers = [(VERSION, MODERN), (METHOD, "tools/call"), (NAME, encoded.as_str())];
-        assert!(matches!(told(&headers, "tools/call", call.clone()), Ok(Said::Modern(_))));
+        assert!(matches!(told(&headers, "tools/call", call.clone()), Ok(RequestKind::Modern(_))));
         for headers in [
             vec![(VERSION, MODERN), (METHOD, "tools/call")],
             vec![(VERSION, MODERN), (NAME, encoded.as_str())],
@@ -141,7 +141,7 @@ mod tests {
             vec![(VERSION, "2025-11-25"), (METHOD, "tools/call"), (NAME, encoded.as_str())],
         ] {
             let refusal = told(&headers, "tools/call", call.clone()).unwrap_err();
-            assert_eq!(refusal.code, Refusal::HEADERS, "{headers:?}");
+            assert_eq!(refusal.code, RpcError::HEADERS, "{headers:?}");
         }
     }
 
@@ -151,11 +151,14 @@ mod tests {
             told(&[(VERSION, "2031-01-01")], "ping", json!({"_meta": meta("2031-01-01")})).unwrap_err();
         assert_eq!(
             (refusal.code, &refusal.data.unwrap()["requested"]),
-            (Refusal::VERSION, &json!("2031-01-01"))
+            (RpcError::VERSION, &json!("2031-01-01"))
         );
-        assert!(matches!(told(&[], "initialize", json!({})), Ok(Said::Hello)));
-        assert!(matches!(told(&[(VERSION, "2025-06-18")], "tools/list", json!({})), Ok(Said::InSession)));
+        assert!(matches!(told(&[], "initialize", json!({})), Ok(RequestKind::Hello)));
+        assert!(matches!(
+            told(&[(VERSION, "2025-06-18")], "tools/list", json!({})),
+            Ok(RequestKind::InSession)
+        ));
         let refusal = told(&[(VERSION, MODERN)], "initialize", json!({})).unwrap_err();
-        assert_eq!(refusal.code, Refusal::INVALID_PARAMS);
+        assert_eq!(refusal.code, RpcError::INVALID_PARAMS);
     }
 }

@@ -11,18 +11,18 @@ use super::said;
 use crate::http::problem::Problem;
 use crate::http::server::Server;
 use crate::identity::Caller;
-use crate::mcp::{MODERN, Refusal, Session};
+use crate::mcp::{MODERN, McpSession, RpcError};
 
 /// By which a client of the earlier era is known.
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// Why nobody is known by what a message says it is from.
-pub(super) enum Stranger {
+pub(super) enum SessionError {
     Unnamed,
     Over,
 }
 
-impl Stranger {
+impl SessionError {
     pub(super) const fn status(&self) -> StatusCode {
         match self {
             Self::Unnamed => StatusCode::BAD_REQUEST,
@@ -32,32 +32,40 @@ impl Stranger {
 
     pub(super) const fn text(&self) -> &'static str {
         match self {
-            Self::Unnamed => "say who you are with `initialize` first, then send `Mcp-Session-Id`",
+            Self::Unnamed => "say who you are with `initialize` first, then send `Mcp-McpSession-Id`",
             Self::Over => "this session is over; begin another one with `initialize`",
         }
     }
 }
 
-impl IntoResponse for Stranger {
+impl IntoResponse for SessionError {
     fn into_response(self) -> Response {
-        refused(self.status(), None, &Refusal::new(Refusal::INVALID_REQUEST, self.text()))
+        refused(self.status(), None, &RpcError::new(RpcError::INVALID_REQUEST, self.text()))
     }
 }
 
 /// The client that a message is from.
-pub(super) fn named(server: &Server, owner: &str, headers: &HeaderMap) -> Result<Arc<Session>, Stranger> {
-    let id = headers.get(SESSION).and_then(|id| id.to_str().ok()).ok_or(Stranger::Unnamed)?;
-    server.mcp.sessions.find(owner, id).ok_or(Stranger::Over)
+pub(super) fn named(
+    server: &Server,
+    owner: &str,
+    headers: &HeaderMap,
+) -> Result<Arc<McpSession>, SessionError> {
+    let id = headers.get(SESSION).and_then(|id| id.to_str().ok()).ok_or(SessionError::Unnamed)?;
+    server.mcp.sessions.find(owner, id).ok_or(SessionError::Over)
 }
 
 /// The client for whom something is asked without a message, which only the earlier era has.
-pub(super) fn asked_for(server: &Server, owner: &str, headers: &HeaderMap) -> Result<Arc<Session>, Problem> {
+pub(super) fn asked_for(
+    server: &Server,
+    owner: &str,
+    headers: &HeaderMap,
+) -> Result<Arc<McpSession>, Problem> {
     if said::version(headers).as_deref() == Some(MODERN) {
         return Err(Problem::method_not_allowed());
     }
     named(server, owner, headers).map_err(|stranger| match stranger {
-        Stranger::Unnamed => Problem::bad_request(stranger.text()),
-        Stranger::Over => Problem::not_found(stranger.text()),
+        SessionError::Unnamed => Problem::bad_request(stranger.text()),
+        SessionError::Over => Problem::not_found(stranger.text()),
     })
 }
 

@@ -88,10 +88,10 @@ async fn named(
     let asked = hex::encode(hash.finalize());
     visitor.request = Request::from_parts(parts, Body::from(body));
     // From here on it is done to its end, and waited for when everything ends: a name that is taken stands for work.
-    let (server, going_on) = (Arc::clone(server), server.undertakings.begin_attended());
+    let (server, tracked) = (Arc::clone(server), server.calls.detached().track());
     let worked = tokio::spawn(telemetry::carried(async move {
         let done = claimed(&server, name, &asked, visitor, inside).await;
-        drop(going_on);
+        drop(tracked);
         done
     }));
     worked.await.map_err(|error| Problem::failure(&error))?

@@ -102,10 +102,9 @@ async fn create(
     if timeout.is_some_and(|timeout| timeout.is_zero() || timeout > LONGEST) {
         return Err(Problem::bad_request("`timeout_ms` is a number from 1 to 86400000"));
     }
-    let id = CallId::fresh(server.app.room.clock());
-    let stop = server.closing.child_token();
+    let stop = server.calls.closing().child_token();
     let mut request = CallRequest::through(ENTRANCE, new.tool, caller.scope.clone(), stop.clone())
-        .id(id.clone())
+        .id(CallId::fresh(server.app.room.clock()))
         .arguments(new.arguments)
         .context(new.context)
         .source(caller.source())
@@ -120,17 +119,9 @@ async fn create(
         }
         request = request.conversation(id.as_str(), None);
     }
-    let left = stop.clone();
     let worker = Arc::clone(&server);
-    let scope = caller.scope.clone();
-    let report = Box::pin(async move {
-        let running = worker.running.enter(id, scope, stop);
-        let report = worker.app.room.call(request).await;
-        drop(running);
-        worker.trace_call(&report);
-        report
-    });
-    let report = Attended::new(left, report).await?;
+    let report = Box::pin(async move { worker.calls.call(request).await });
+    let report = Attended::new(stop, report).await?;
     reply(&server, &caller.scope, &report, &caller.responder()).await
 }
 
@@ -276,7 +267,7 @@ async fn cancel(
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let call_id = CallId::new(&id);
-    if server.running.stop(&caller.scope, &call_id) {
+    if server.calls.running().cancel(&caller.scope, &call_id) {
         return Ok((StatusCode::ACCEPTED, Document(Stopping { call_id })).into_response());
     }
     let call = find(&server, &caller, &id).await?;
@@ -296,7 +287,7 @@ async fn resume(
         return Err(Problem::conflict(format!("`{id}` belongs to the run `{run}`, which goes on with it")));
     }
     check_made_by(&server, &caller, &CallId::new(&id)).await?;
-    let stop = server.closing.child_token();
+    let stop = server.calls.closing().child_token();
     let (source, responder) = (caller.source(), caller.responder());
     let mut request = ResumeRequest::new(CallId::new(&id), caller.scope);
     request.source = Some(source);
@@ -321,15 +312,9 @@ async fn go_on(
     responder: &Responder,
 ) -> Result<Response, Problem> {
     loop {
-        let (call, stop) = (request.call.clone(), request.cancellation.clone());
-        let running = server.running.enter(call.clone(), request.scope.clone(), stop);
-        let resumed = server.app.room.resume(request.clone()).await;
-        drop(running);
-        match resumed {
-            Ok(report) => {
-                server.trace_call(&report);
-                return reply(server, &request.scope, &report, responder).await;
-            }
+        let call = request.call.clone();
+        match server.calls.resume(request.clone()).await {
+            Ok(report) => return reply(server, &request.scope, &report, responder).await,
             // The arguments were edited: the call that took its place is the one to run.
             Err(ResumeError::Replaced { by, .. }) => request.call = by,
             Err(ResumeError::NotFound(_)) => {

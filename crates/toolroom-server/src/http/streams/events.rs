@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use crate::documents::{EventDocument, SnapshotDocument, StreamedEvent};
 use crate::http::route::EVENTS;
-use crate::mcp::Told;
+use crate::mcp::OutgoingMessage;
 use crate::runs::{Fallen, Position, Seen, Watching};
 
 /// Silence after which a sign of life is sent, so that nobody in between cuts the line.
@@ -70,7 +70,7 @@ impl Stream {
     }
 
     /// Sends one event whose data is written already.
-    pub(crate) async fn send_told(&self, name: &str, data: Told) -> Result<(), Gone> {
+    pub(crate) async fn send_told(&self, name: &str, data: OutgoingMessage) -> Result<(), Gone> {
         self.send_bytes(data.wrapped(|data| frame(Some(name), None, data)).into_bytes()).await
     }
 

@@ -1,0 +1,221 @@
+//! `toolroom agents`: who answers, with which models and tools.
+
+mod changes;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use toolroom::agent::{AgentRecord, DEFAULT_AGENT, OnDisconnect};
+use toolroom::conversation::AgentId;
+use toolroom::scope::Scope;
+
+use super::console::exit::{Exit, Missing, Usage};
+use super::console::input::text_of;
+use super::console::output::{BOLD, DIM, Output, one_line, table, visible};
+use crate::agents::{self, AgentOrigin, KeepAgentError, Known, OpenAgentError, unknown_parts};
+use crate::app::App;
+use crate::config::MAX_FILE_BYTES;
+use changes::{Flags, changed, read_record};
+
+/// Room for a list beside the other columns.
+const LIST_CHARS: usize = 40;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolroom agents set cook --prompt 'You are a cook.' --model openai/gpt-4o --allow 'web_*'
+  toolroom agents set cook --deny '' --budget none     a list is replaced as a whole, '' empties it
+  toolroom agents set cook --file cook.toml            takes everything from a file, TOML or JSON";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct AgentsArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List agents
+    List,
+    /// Show all about one
+    Show {
+        /// Its id
+        #[arg(default_value = DEFAULT_AGENT)]
+        id: String,
+    },
+    /// Make an agent, or change one: what is not named stays as it is
+    Set {
+        /// Its id: letters, digits, `_`, `-` and `.`
+        id: String,
+        /// Take everything from this file, TOML or JSON (- for stdin); flags come on top
+        #[arg(long, value_name = "FILE")]
+        file: Option<PathBuf>,
+        #[command(flatten)]
+        flags: Box<Flags>,
+    },
+    /// Remove an agent; `default` goes back to what it was in the beginning
+    #[command(visible_alias = "rm")]
+    Remove {
+        /// Its id
+        id: String,
+    },
+}
+
+pub(super) async fn run(app: &App, scope: Scope, args: AgentsArgs, output: &Output) -> anyhow::Result<Exit> {
+    match args.action {
+        None | Some(Action::List) => list(&agents::records(app, &scope).await?, *output),
+        Some(Action::Show { id }) => show(app, &scope, &known(app, &scope, &id).await?, *output),
+        Some(Action::Set { id, file, flags }) => set(app, &scope, &id, file, &flags, *output).await,
+        Some(Action::Remove { id }) => remove(app, &scope, &id, *output).await,
+    }
+}
+
+async fn known(app: &App, scope: &Scope, id: &str) -> anyhow::Result<Known> {
+    agents::record(app, scope, id).await.map_err(|error| match error {
+        OpenAgentError::NotFound { .. } => Missing(error.to_string()).into(),
+        error => error.into(),
+    })
+}
+
+fn list(agents: &[Known], output: Output) -> anyhow::Result<Exit> {
+    if output.is_json() {
+        output.document(&agents)?;
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<Vec<String>> = agents
+        .iter()
+        .map(|Known { record: agent, origin }| {
+            vec![
+                format!("{BOLD}{}{BOLD:#}", visible(agent.id.as_str())),
+                one_line(&agent.name, LIST_CHARS),
+                one_line(&models(agent), LIST_CHARS),
+                one_line(&tools(agent), LIST_CHARS),
+                format!("{DIM}{}{DIM:#}", visible(kind(origin))),
+            ]
+        })
+        .collect();
+    output.data(&table(&rows))?;
+    Ok(Exit::Done)
+}
+
+fn kind(origin: &AgentOrigin) -> &'static str {
+    match origin {
+        AgentOrigin::BuiltIn => "built in",
+        AgentOrigin::Database => "database",
+        AgentOrigin::Configuration { .. } => "configuration",
+    }
+}
+
+fn models(agent: &AgentRecord) -> String {
+    if agent.models.is_empty() { "the configured models".to_owned() } else { agent.models.join(", ") }
+}
+
+fn tools(agent: &AgentRecord) -> String {
+    let allowed = if agent.allow.is_empty() { "all tools".to_owned() } else { agent.allow.join(", ") };
+    if agent.deny.is_empty() { allowed } else { format!("{allowed}, but not {}", agent.deny.join(", ")) }
+}
+
+fn show(app: &App, scope: &Scope, known: &Known, output: Output) -> anyhow::Result<Exit> {
+    if output.is_json() {
+        output.document(known)?;
+        return Ok(Exit::Done);
+    }
+    let Known { record: agent, origin } = known;
+    let mut text = String::new();
+    let mut line =
+        |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<12}{DIM:#}{}\n", visible(value)));
+    let bound = |limit: Option<String>| limit.unwrap_or_else(|| "no bound".to_owned());
+    let limits = &agent.limits;
+    line("agent", agent.id.as_str());
+    line(
+        "kept in",
+        match origin {
+            AgentOrigin::BuiltIn => "nothing was changed",
+            AgentOrigin::Database => "the database",
+            AgentOrigin::Configuration { place } => place,
+        },
+    );
+    line("name", &agent.name);
+    line("models", &models(agent));
+    line("tools", &tools(agent));
+    if let Some(ranker) = &agent.ranker {
+        line("ranker", ranker);
+    }
+    line("budget", &bound(limits.daily_budget_usd.map(|usd| format!("{usd} US dollars a day"))));
+    line("iterations", &limits.iterations.to_string());
+    line("parallel", &limits.parallel.to_string());
+    line("max tokens", &bound(limits.max_tokens.map(|tokens| tokens.to_string())));
+    line("tool tokens", &limits.tool_tokens.to_string());
+    line(
+        "disconnect",
+        match agent.on_disconnect {
+            OnDisconnect::Continue => "continue",
+            OnDisconnect::Cancel => "cancel",
+        },
+    );
+    line("prompt", if agent.prompt.is_empty() { "that of a plain assistant" } else { &agent.prompt });
+    output.data(text.trim_end())?;
+    tell_unknown(app, scope, agent, output);
+    Ok(Exit::Done)
+}
+
+async fn set(
+    app: &App,
+    scope: &Scope,
+    id: &str,
+    file: Option<PathBuf>,
+    flags: &Flags,
+    output: Output,
+) -> anyhow::Result<Exit> {
+    agents::refuse_written(app, id).map_err(not_kept)?;
+    // What is kept, without what a project's file takes from it here.
+    let existing = agents::stored(app, scope, id).await?;
+    let is_new = existing.is_none() && id != DEFAULT_AGENT;
+    let base = match file {
+        Some(path) => read_record(id, &text_of(&path, MAX_FILE_BYTES)?).map_err(Usage)?,
+        None => existing.unwrap_or_else(|| match id {
+            DEFAULT_AGENT => AgentRecord::default(),
+            id => AgentRecord { id: AgentId::new(id), name: id.to_owned(), ..AgentRecord::default() },
+        }),
+    };
+    let agent = changed(base, flags).map_err(Usage)?;
+    agents::keep(app, scope, &agent).await.map_err(not_kept)?;
+    if output.is_json() {
+        output.document(&Known { record: agent.clone(), origin: AgentOrigin::Database })?;
+    } else {
+        let verb = if is_new { "made" } else { "changed" };
+        output.talk(format_args!("{verb} the agent `{}`", agent.id));
+    }
+    tell_unknown(app, scope, &agent, output);
+    Ok(Exit::Done)
+}
+
+/// Why an agent was not kept, for whoever typed it.
+fn not_kept(error: KeepAgentError) -> anyhow::Error {
+    match error {
+        KeepAgentError::Order(_) | KeepAgentError::Written { .. } => Usage(error.to_string()).into(),
+        error @ (KeepAgentError::Redactions(_) | KeepAgentError::Ledger(_)) => error.into(),
+    }
+}
+
+/// What an agent names that is not here: it may come later, or be mistyped.
+fn tell_unknown(app: &App, scope: &Scope, agent: &AgentRecord, output: Output) {
+    let tools = app.room.catalog().list(&scope.project);
+    for part in unknown_parts(agent, &app.config.config, &tools) {
+        output.warning(&part);
+    }
+}
+
+async fn remove(app: &App, scope: &Scope, id: &str, output: Output) -> anyhow::Result<Exit> {
+    let Known { record: agent, .. } = known(app, scope, id).await?;
+    let removed = agents::remove(app, scope, &agent.id).await.map_err(not_kept)?;
+    if output.is_json() {
+        output.document(&json!({"agent": agent.id, "removed": removed}))?;
+    } else if id == DEFAULT_AGENT {
+        output.talk("`default` is what it was in the beginning");
+    } else {
+        output.talk(format_args!("removed the agent `{}`", agent.id));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,107 @@
+//! Answers that outlive their question, as people see them.
+
+use std::borrow::Cow;
+
+use toolroom::ledger::{Answerer, StandingAnswer};
+use toolroom::policy::Ruling;
+use toolroom::scope::Scope;
+
+use crate::app::App;
+use crate::cli::console::exit::{Missing, Usage};
+use crate::cli::console::output::{BOLD, DIM, Output, visible};
+
+/// Every standing answer of a project, oldest first.
+pub(crate) async fn all(app: &App, scope: &Scope) -> anyhow::Result<Vec<StandingAnswer>> {
+    let standing = app.room.switchboard().standing(&scope.project).await?;
+    let mut answers: Vec<StandingAnswer> = standing.answers.iter().cloned().collect();
+    answers.sort_by(|one, other| one.id.cmp(&other.id));
+    Ok(answers)
+}
+
+/// A standing answer by its id, or by the end of it.
+pub(crate) async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result<StandingAnswer> {
+    let answers = all(app, scope).await?;
+    if let Some(answer) = answers.iter().find(|answer| answer.id.as_str() == name) {
+        return Ok(answer.clone());
+    }
+    let mut ending =
+        answers.into_iter().filter(|answer| !name.is_empty() && answer.id.as_str().ends_with(name));
+    match (ending.next(), ending.next()) {
+        (Some(only), None) => Ok(only),
+        (Some(_), Some(_)) => {
+            Err(Usage(format!("several answers end in `{name}`; give more of the id")).into())
+        }
+        (None, _) => {
+            Err(Missing(format!("there is no standing answer `{name}`; see `toolroom policy list`")).into())
+        }
+    }
+}
+
+/// Shows what an answer would mean, and how many past calls it would have decided.
+pub(crate) async fn show(app: &App, answer: &StandingAnswer, output: Output) -> anyhow::Result<()> {
+    output.talk(format_args!("  {BOLD}rule{BOLD:#}  {}", visible(&sentence(answer))));
+    // The journal does not keep where calls sent something.
+    if answer.destination.is_some() {
+        return Ok(());
+    }
+    let reach = app.room.reach(answer).await?;
+    output.talk(format_args!(
+        "  {DIM}it would have decided {} of the last {} calls of this tool{DIM:#}",
+        reach.matched, reach.of
+    ));
+    Ok(())
+}
+
+/// Tells whoever has just answered for good that calls like this one are still asked about, if they are: an answer
+/// lifts one question and no other.
+pub(crate) async fn tell_next(
+    app: &App,
+    scope: &Scope,
+    answer: &StandingAnswer,
+    output: Output,
+) -> anyhow::Result<()> {
+    if let Some(rule) = next(app, scope, answer).await? {
+        output.talk(format_args!(
+            "calls like this one are still asked about, by the rule `{rule}`; that is a question of its own"
+        ));
+    }
+    Ok(())
+}
+
+/// The rule that still asks about calls like the one that was answered with a yes.
+pub(crate) async fn next(
+    app: &App,
+    scope: &Scope,
+    answer: &StandingAnswer,
+) -> anyhow::Result<Option<Cow<'static, str>>> {
+    match answer.effect {
+        Ruling::Allow => Ok(app.room.next_question(scope, &answer.call).await?),
+        Ruling::Ask | Ruling::Deny => Ok(None),
+    }
+}
+
+/// The answer in one sentence.
+pub(crate) fn sentence(answer: &StandingAnswer) -> String {
+    let verb = match answer.effect {
+        Ruling::Allow => "allow",
+        Ruling::Ask => "ask about",
+        Ruling::Deny => "deny",
+    };
+    let when = answer.when.as_ref().map(|when| format!(" when {when}")).unwrap_or_default();
+    let what = match &answer.destination {
+        Some(destination) => format!("sending to {destination}"),
+        None => answer.tool.to_string(),
+    };
+    let place = match (&answer.thread, &answer.destination) {
+        (Some(origin), Some(_)) => format!(" from {origin}"),
+        (Some(thread), None) => format!(" in conversation {thread}"),
+        (None, _) => String::new(),
+    };
+    let who = answer.scope.user.as_ref().map(|user| format!(" for {user}")).unwrap_or_default();
+    let by = match answer.by {
+        Answerer::Caller => "the caller",
+        Answerer::Operator => "the operator",
+        Answerer::Client => "the client",
+    };
+    format!("{verb} {what}{when}{who}{place}, said by {by}")
+}

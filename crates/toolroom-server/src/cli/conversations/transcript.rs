@@ -1,0 +1,149 @@
+//! A conversation as people read it.
+
+use jiff::tz::TimeZone;
+use serde_json::Value;
+use toolroom::catalog::WireNames;
+use toolroom::conversation::{Content, Conversation, Entry};
+use toolroom::model::{Block, Message, Role};
+
+use crate::cli::console::output::{BOLD, DIM, GREEN, RED, harmless, one_line, visible};
+use crate::cli::console::time::local_time;
+use toolroom::schema::plain;
+
+/// Room for arguments and results in a line.
+const SUMMARY_CHARS: usize = 72;
+
+/// The turns of a conversation, for a terminal.
+pub(super) fn turns(conversation: &Conversation, entries: &[Entry], zone: &TimeZone) -> String {
+    let began = local_time(conversation.created_at, zone, "%Y-%m-%d %H:%M %Z");
+    let title = one_line(&conversation.title, SUMMARY_CHARS);
+    let mut text = format!("{BOLD}{title}{BOLD:#}\n{DIM}{} · {began}{DIM:#}\n", conversation.id);
+    for entry in entries {
+        match &entry.content {
+            Content::Message(message) => {
+                for block in &message.blocks {
+                    text.push_str(&shown(message.role, block));
+                }
+            }
+            Content::Summary(summary) => {
+                text.push_str(&format!(
+                    "\n{DIM}what was said before is sent as a summary ({} → {} tokens){DIM:#}\n{}",
+                    summary.before,
+                    summary.after,
+                    barred(&summary.text)
+                ));
+            }
+        }
+    }
+    text
+}
+
+fn shown(role: Role, block: &Block) -> String {
+    match block {
+        Block::Text { text, .. } => {
+            let who = match role {
+                Role::User => "you",
+                Role::Assistant => "answer",
+            };
+            format!("\n{BOLD}{who}{BOLD:#}\n{}", barred(text))
+        }
+        Block::Image(image) => format!("{DIM}  a picture ({}){DIM:#}\n", visible(&image.media_type)),
+        Block::Reasoning { .. } | Block::Opaque(_) => String::new(),
+        Block::Call { name, arguments, .. } => {
+            format!("{DIM}○{DIM:#} {BOLD}{}{BOLD:#}  {}\n", called(name), one_line(arguments, SUMMARY_CHARS))
+        }
+        Block::Result { name, content, is_error, .. } => {
+            let dot = if *is_error { RED } else { GREEN };
+            format!(
+                "{dot}●{dot:#} {BOLD}{}{BOLD:#}  {}\n",
+                called(name),
+                one_line(&plain(content), SUMMARY_CHARS)
+            )
+        }
+    }
+}
+
+/// A tool by the name people know it by; models know it by another one.
+fn called(name: &str) -> String {
+    let id = WireNames::read(name);
+    visible(id.strip_prefix("builtin:").unwrap_or(&id))
+}
+
+/// Lines behind a bar: nothing in them can look like a line of ours.
+fn barred(text: &str) -> String {
+    text.lines().map(|line| format!("  │ {}\n", harmless(line))).collect()
+}
+
+/// A conversation as a Markdown document. Nothing that was said can end the block it stands in.
+pub(super) fn exported(conversation: &Conversation, entries: &[Entry], zone: &TimeZone) -> String {
+    let mut text = format!("# {}\n\n", one_line(&conversation.title, SUMMARY_CHARS));
+    let began = local_time(conversation.created_at, zone, "%Y-%m-%d %H:%M %Z");
+    text.push_str(&format!("Conversation `{}`, {began}\n", conversation.id));
+    for entry in entries {
+        match &entry.content {
+            Content::Message(message) => {
+                text.push_str(&section(message, &local_time(entry.at, zone, "%H:%M")))
+            }
+            Content::Summary(summary) => {
+                text.push_str(&format!("\n## Summary of what was said before\n\n{}\n", summary.text.trim()));
+            }
+        }
+    }
+    text.trim_end().to_owned()
+}
+
+fn section(message: &Message, at: &str) -> String {
+    let is_result = message.blocks.iter().all(|block| matches!(block, Block::Result { .. }));
+    let mut text = match message.role {
+        Role::User if is_result => String::new(),
+        Role::User => format!("\n## You, {at}\n"),
+        Role::Assistant => format!("\n## Answer, {at}\n"),
+    };
+    for block in &message.blocks {
+        match block {
+            Block::Text { text: said, .. } => text.push_str(&format!("\n{}\n", said.trim())),
+            Block::Image(image) => text.push_str(&format!("\n*A picture ({}).*\n", image.media_type)),
+            Block::Reasoning { .. } | Block::Opaque(_) => {}
+            Block::Call { name, arguments, .. } => {
+                text.push_str(&format!("\nCalls `{}`:\n\n{}", called(name), fenced(arguments)));
+            }
+            Block::Result { name, content, is_error, .. } => {
+                let what = if *is_error { "Error" } else { "Result" };
+                let content = match content.as_ref() {
+                    Value::String(content) => content.clone(),
+                    content => serde_json::to_string_pretty(content).unwrap_or_default(),
+                };
+                text.push_str(&format!("\n{what} of `{}`:\n\n{}", called(name), fenced(&content)));
+            }
+        }
+    }
+    text
+}
+
+/// A block of code with a fence longer than any in it.
+fn fenced(text: &str) -> String {
+    let mut longest = 0;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat((longest + 1).max(3));
+    format!("{fence}\n{}\n{fence}\n", text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_ends_the_block_it_stands_in() {
+        assert_eq!(fenced("a"), "```\na\n```\n");
+        assert_eq!(fenced("```\nx\n````"), "`````\n```\nx\n````\n`````\n");
+    }
+
+    #[test]
+    fn nothing_that_was_said_looks_like_a_line_of_ours() {
+        assert_eq!(barred("one\nyou\u{1b}[2J"), "  │ one\n  │ you\\u{1b}[2J\n");
+    }
+}

@@ -1,0 +1,221 @@
+//! `toolroom select`: which tools fit a message, and how well.
+
+mod tool_file;
+
+use std::io::{self, BufRead, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::Map;
+use toolroom::catalog::Off;
+use toolroom::ledger::LedgerError;
+use toolroom::scope::Scope;
+use toolroom::selector::{REQUESTS, Ranked, Ranking, Selector, ToolCard, cards};
+use toolroom::tool::ToolSpec;
+
+use super::console::exit::{Exit, Usage};
+use super::console::input::file_text;
+use super::console::output::{DIM, GREEN, Output, table, visible};
+use super::{Register, close, open, owner};
+use crate::agents;
+use crate::app::{App, Stay};
+
+/// Larger lists of tools, and of messages, are no lists a person keeps in a file.
+const MAX_FILE_BYTES: usize = 64 * 1_024 * 1_024;
+
+/// Of a longer line on standard input nothing more is read: a selector looks at less of it.
+const MAX_LINE_BYTES: usize = 1_024 * 1_024;
+
+/// How long the bar of the best tool is.
+const BAR_CHARS: u8 = 20;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolroom select 'what time is it in Tokyo?'
+  toolroom select 'book a table' --tools tools.json --json
+  toolroom select --batch messages.txt --tools tools.json > ranked.jsonl
+
+FILE of --tools is an object {\"name\": \"description\"}, or an array of
+{\"name\", \"description\", \"when_to_use\"?, \"tags\"?, \"usage_examples\"?}.";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct SelectArgs {
+    /// What somebody asks for
+    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    message: Option<String>,
+    /// Rank the tools of this JSON file instead of those of this room; - for stdin
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    /// Rank for each line of this file, one line of JSON each; - for stdin
+    #[arg(long, value_name = "FILE")]
+    batch: Option<PathBuf>,
+    /// How many tools to name at most
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    limit: u16,
+}
+
+pub(super) async fn run(
+    settings: &[String],
+    args: SelectArgs,
+    output: &Output,
+    register: &Register,
+) -> anyhow::Result<Exit> {
+    let is_stdin = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+    if is_stdin(&args.tools) && is_stdin(&args.batch) {
+        return Err(Usage("standard input can hold the tools or the messages, not both".to_owned()).into());
+    }
+    let cards = match &args.tools {
+        Some(file) => tool_file::parse(&read(file)?).map_err(|error| wrong(file, &error))?,
+        None => own_tools(settings, *output, register).await?,
+    };
+    let selector = Selector::new(cards);
+    let limit = usize::from(args.limit);
+    match (args.batch, args.message) {
+        (Some(file), _) if file == Path::new("-") => each_line_of_stdin(&selector, limit, *output)?,
+        (Some(file), _) => {
+            for message in read(&file)?.lines() {
+                output.line_of_json(&Ranks::of(&selector.rank(message, limit)))?;
+            }
+        }
+        (None, message) => {
+            let ranking = selector.rank(&message.unwrap_or_default(), limit);
+            if output.is_json() {
+                output.document(&Ranks::of(&ranking))?;
+            } else {
+                show(&ranking, selector.len(), *output)?;
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// What `--json` prints of a ranking.
+#[derive(Serialize)]
+struct Ranks<'a> {
+    tools: Vec<Rank<'a>>,
+    abstained: bool,
+}
+
+#[derive(Serialize)]
+struct Rank<'a> {
+    id: &'a str,
+    score: f64,
+}
+
+impl<'a> Ranks<'a> {
+    fn of(ranking: &'a Ranking) -> Self {
+        // More digits would only look exact.
+        let rounded = |score: f32| (f64::from(score) * 1e4).round() / 1e4;
+        let rank = |tool: &'a Ranked| Rank { id: &tool.id, score: rounded(tool.score) };
+        Self { tools: ranking.tools.iter().map(rank).collect(), abstained: ranking.abstained }
+    }
+}
+
+fn show(ranking: &Ranking, among: usize, output: Output) -> anyhow::Result<()> {
+    let Some(best) = ranking.tools.first() else {
+        output
+            .talk(format_args!("none of {among} tools fits; say it in other words, or see `toolroom tools`"));
+        return Ok(());
+    };
+    let rows: Vec<Vec<String>> = (ranking.tools.iter())
+        .map(|tool| {
+            let bar = bar(f64::from(tool.score / best.score));
+            vec![visible(&tool.id), format!("{:.2}", tool.score), format!("{GREEN}{bar}{GREEN:#}")]
+        })
+        .collect();
+    output.data(&table(&rows))?;
+    output.talk(format_args!("{DIM}{} of {among} tools, best first{DIM:#}", rows.len()));
+    Ok(())
+}
+
+/// A bar for a share of the best score.
+fn bar(share: f64) -> String {
+    let whole =
+        (1..=BAR_CHARS).take_while(|block| f64::from(*block) <= share * f64::from(BAR_CHARS) + 0.5).count();
+    "█".repeat(whole.max(1))
+}
+
+/// The tools of this room, as an agent has them ranked.
+async fn own_tools(
+    settings: &[String],
+    output: Output,
+    register: &Register,
+) -> anyhow::Result<Vec<ToolCard>> {
+    let app = open(settings, Stay::Short, output, register).await?;
+    let cards = known_tools(&app, &owner()).await;
+    close(&app).await;
+    Ok(cards?)
+}
+
+/// Those that are switched on, with what was asked for when they were chosen before.
+async fn known_tools(app: &App, scope: &Scope) -> Result<Vec<ToolCard>, LedgerError> {
+    let standing = app.room.switchboard().standing(&scope.project).await?;
+    let most = u32::try_from(REQUESTS).unwrap_or(u32::MAX);
+    let past = agents::conversations(app).past_requests(scope, most).await?;
+    let catalog = app.room.catalog();
+    let is_on = |spec: &ToolSpec| match catalog.check_enabled(spec, &standing.switches, &Map::new()) {
+        Ok(()) | Err(Off::Context { .. }) => true,
+        Err(Off::Tool { .. } | Off::Feature { .. }) => false,
+    };
+    let tools = catalog.list(&scope.project);
+    Ok(cards(tools.iter().map(|entry| entry.spec()).filter(|spec| is_on(spec)), past))
+}
+
+/// A row for every line, as soon as it is there: whoever writes the lines may wait for the rows.
+fn each_line_of_stdin(selector: &Selector, limit: usize, output: Output) -> anyhow::Result<()> {
+    let mut input = io::stdin().lock();
+    let mut line = Vec::new();
+    for number in 1u64.. {
+        line.clear();
+        input.by_ref().take(MAX_LINE_BYTES as u64).read_until(b'\n', &mut line)?;
+        if line.is_empty() {
+            break;
+        }
+        if !line.ends_with(b"\n") && line.len() >= MAX_LINE_BYTES {
+            input.skip_until(b'\n')?;
+        }
+        // A line that was cut may end within a letter.
+        let text = match str::from_utf8(&line) {
+            Ok(text) => text,
+            Err(error) if error.error_len().is_none() && line.len() >= MAX_LINE_BYTES => {
+                str::from_utf8(line.get(..error.valid_up_to()).unwrap_or_default())?
+            }
+            Err(_) => return Err(Usage(format!("line {number} of standard input is not UTF-8")).into()),
+        };
+        output.line_of_json(&Ranks::of(&selector.rank(text, limit)))?;
+    }
+    Ok(())
+}
+
+/// The text of a file, or of standard input.
+fn read(file: &Path) -> anyhow::Result<String> {
+    if file != Path::new("-") {
+        return file_text(file);
+    }
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(Usage(format!(
+            "standard input is longer than {MAX_FILE_BYTES} bytes; send a part of it"
+        ))
+        .into());
+    }
+    let not_utf8 = |error: std::string::FromUtf8Error| {
+        Usage(format!(
+            "standard input is not UTF-8 from byte {} on; send it as UTF-8",
+            error.utf8_error().valid_up_to() + 1
+        ))
+    };
+    Ok(String::from_utf8(bytes).map_err(not_utf8)?)
+}
+
+fn wrong(file: &Path, error: &serde_json::Error) -> Usage {
+    let name =
+        if file == Path::new("-") { "standard input".to_owned() } else { format!("`{}`", file.display()) };
+    Usage(format!(
+        "{name} is no list of tools: {error}; write an object {{\"name\": \"description\"}} or an array of objects with \
+         `name` and `description`"
+    ))
+}

@@ -1,0 +1,336 @@
+//! Calls that wait for their caller: the question is shown where the call came from, and its answer is the caller's.
+//!
+//! The ledger's row is the truth. What a client carries only names it, so an answer counts once, for one call, and for
+//! whoever made it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::time::{sleep, timeout};
+use toolroom::approval::{AnswerError, AnswerRequest, Asked, EditError, EditRequest};
+use toolroom::call::{CallReport, Pending, ResumeError, ResumeRequest};
+use toolroom::ledger::{Answerer, CallId, DecideError, Question, QuestionState};
+use toolroom::provenance::CallSource;
+use toolroom::tool::Arguments;
+
+use crate::calls::CallService;
+use crate::mcp::calls::approval_form::{self, FormReply};
+use crate::mcp::calls::content;
+use crate::mcp::calls::dialogue::{InputRequest, input_required};
+use crate::mcp::calls::parked::key_of;
+use crate::mcp::calls::request_state::{self, RequestState};
+use crate::mcp::calls::tasks::CallOrTask;
+use crate::mcp::calls::tool_call::ToolRequest;
+use crate::mcp::context::RequestContext;
+use crate::mcp::protocol::reply::{Reuse, finish};
+use crate::mcp::protocol::rpc_error::RpcError;
+use crate::mcp::server::McpServer;
+
+/// How long a client may take to answer while it waits for the call itself.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// Between two looks whether somebody else has answered.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// How often somebody is asked again whose answer cannot be taken.
+const TRIES: u32 = 3;
+
+/// What became of an answer.
+enum Taken {
+    Yes,
+    /// Why not; another one may be.
+    No(String),
+}
+
+impl McpServer {
+    /// Asks the caller about a call that waits for them, or says who else has to be asked.
+    pub(in crate::mcp) async fn parked(
+        &self,
+        request: &ToolRequest<'_>,
+        call: &CallId,
+        pending: &Pending,
+    ) -> Result<String, RpcError> {
+        let client = &request.context.client;
+        if request.context.caller.answers(pending).is_empty() || !client.can_ask() {
+            return Ok(self.left_to_others(request, call, pending));
+        }
+        let mut why = None;
+        for _ in 0..TRIES {
+            let ask = self.question(request, call, pending, why.as_deref()).await?;
+            let Some(session) = &client.session else {
+                return self.asked_again(request, call, ask);
+            };
+            let reply = session.ask(&request.context.channel, ask.method, &ask.params);
+            let reply = request.stop.run_until_cancelled(timeout(PATIENCE, reply));
+            let reply = tokio::select! {
+                reply = reply => reply,
+                () = self.answered_elsewhere(request, call) => return self.go_on(request, call.clone()).await,
+            };
+            let said = match reply {
+                Some(Ok(Some(Ok(reply)))) => approval_form::read(&reply),
+                // It cannot be asked, has left, or its user has.
+                Some(Ok(Some(Err(_)) | None) | Err(_)) | None => FormReply::Nothing,
+            };
+            match self.take(request, call, said).await? {
+                Some(Taken::Yes) => return self.go_on(request, call.clone()).await,
+                Some(Taken::No(text)) => why = Some(text),
+                None => break,
+            }
+        }
+        Ok(self.left_to_others(request, call, pending))
+    }
+
+    /// Waits until a call has been answered by somebody else: in another process, or at another door.
+    async fn answered_elsewhere(&self, request: &ToolRequest<'_>, call: &CallId) {
+        loop {
+            sleep(LOOK_EVERY).await;
+            // What cannot be read now is looked at again.
+            if let Ok(Some(asked)) = self.asked(request, call).await
+                && asked.question.state != QuestionState::Waiting
+            {
+                return;
+            }
+        }
+    }
+
+    /// Takes the answer that a client of the later era brings to a call that waits.
+    pub(in crate::mcp) async fn answered(
+        &self,
+        request: &ToolRequest<'_>,
+        call: &CallId,
+        arguments: &Map<String, Value>,
+        answers: &Map<String, Value>,
+    ) -> Result<String, RpcError> {
+        let asked = self.asked(request, call).await?;
+        let Some(asked) = asked.filter(|asked| is_about(request, asked, arguments)) else {
+            return Err(RpcError::invalid("`requestState` belongs to another call; make the request anew"));
+        };
+        let is_open = asked.question.state == QuestionState::Waiting;
+        let said = match answers.get(approval_form::KEY) {
+            Some(reply) => approval_form::read(reply),
+            None => FormReply::Unclear(approval_form::NONE_OF_THEM),
+        };
+        let pending = pending(&asked.question);
+        // What somebody else has answered meanwhile counts, whatever is said now.
+        if !is_open {
+            return self.go_on(request, call.clone()).await;
+        }
+        match self.take(request, call, said).await? {
+            Some(Taken::Yes) => self.go_on(request, call.clone()).await,
+            Some(Taken::No(why)) => {
+                let ask = self.question(request, call, &pending, Some(&why)).await?;
+                self.asked_again(request, call, ask)
+            }
+            None => Ok(self.left_to_others(request, call, &pending)),
+        }
+    }
+
+    /// Records what was said; nothing, if nothing was.
+    async fn take(
+        &self,
+        request: &ToolRequest<'_>,
+        call: &CallId,
+        said: FormReply,
+    ) -> Result<Option<Taken>, RpcError> {
+        let answer = match said {
+            FormReply::Nothing => return Ok(None),
+            FormReply::Unclear(why) => return Ok(Some(Taken::No(why.to_owned()))),
+            FormReply::Edit(arguments) => return self.take_edit(request, call, arguments).await.map(Some),
+            FormReply::Answer(answer) => answer,
+        };
+        let scope = request.context.caller.scope.clone();
+        let by = request.context.caller.responder.clone();
+        let answer_request = AnswerRequest { call: call.clone(), scope, by, answer, when: None };
+        match self.app.room.answer(answer_request).await {
+            // Somebody was faster: then theirs counts.
+            Ok(_) | Err(AnswerError::Decide(DecideError::NotWaiting(_))) => Ok(Some(Taken::Yes)),
+            Err(AnswerError::Decide(DecideError::Ledger(error))) => Err(RpcError::failure(&error)),
+            Err(error @ (AnswerError::Sealed(_) | AnswerError::Unreadable(_))) => {
+                Err(RpcError::failure(&error))
+            }
+            Err(error) => Ok(Some(Taken::No(format!("{:#}", anyhow::Error::from(error))))),
+        }
+    }
+
+    /// Puts other arguments in the place of those that were asked about. Whoever goes on with the call is led to them.
+    async fn take_edit(
+        &self,
+        request: &ToolRequest<'_>,
+        call: &CallId,
+        arguments: Arguments,
+    ) -> Result<Taken, RpcError> {
+        let scope = request.context.caller.scope.clone();
+        let by = request.context.caller.responder.clone();
+        let edit = EditRequest { call: call.clone(), scope, by, arguments };
+        match self.app.room.edit(edit).await {
+            Ok(_) | Err(EditError::Decide(DecideError::NotWaiting(_))) => Ok(Taken::Yes),
+            Err(EditError::Decide(DecideError::Ledger(error))) => Err(RpcError::failure(&error)),
+            Err(error @ EditError::Sealed(_)) => Err(RpcError::failure(&error)),
+            Err(error) => Ok(Taken::No(format!("{:#}", anyhow::Error::from(error)))),
+        }
+    }
+
+    /// Goes on with a call that was answered, and waits for its end, or until it is a task.
+    async fn resumed(
+        &self,
+        request: &ToolRequest<'_>,
+        mut resume: ResumeRequest,
+    ) -> Result<CallOrTask<Result<CallReport, ResumeError>>, RpcError> {
+        if !request.context.client.takes_tasks() {
+            return Ok(CallOrTask::Ended(Box::new(request.calls.resume(resume).await)));
+        }
+        let (call, unheard) = (resume.call.clone(), Arc::clone(&self.unheard));
+        let work = |calls: Arc<CallService>, stop| async move {
+            resume.cancellation = stop;
+            let call = resume.call.clone();
+            unheard.forget(&call);
+            let resumed = calls.resume(resume).await;
+            if let Err(error) = &resumed {
+                unheard.keep(&call, not_resumed(error));
+            }
+            resumed
+        };
+        let made = self.or_go_on(request, &call, work).await;
+        if let Ok(CallOrTask::Ended(_)) = &made {
+            self.unheard.forget(&call);
+        }
+        made
+    }
+
+    /// Runs a call that was answered.
+    pub(in crate::mcp) async fn go_on(
+        &self,
+        request: &ToolRequest<'_>,
+        mut call: CallId,
+    ) -> Result<String, RpcError> {
+        loop {
+            let mut resume = ResumeRequest::new(call.clone(), request.context.caller.scope.clone());
+            resume.cancellation = request.stop.clone();
+            resume.source = Some(request.context.source());
+            resume.progress.clone_from(&request.progress);
+            let resumed = match self.resumed(request, resume).await? {
+                CallOrTask::Ended(resumed) => *resumed,
+                CallOrTask::Task(text) => return Ok(text),
+            };
+            match resumed {
+                Ok(report) => return self.told(request, &report).await,
+                // The arguments were edited: the call that took its place is the one to run.
+                Err(ResumeError::Replaced { by, .. }) => call = by,
+                Err(error) => {
+                    let text = not_resumed(&error)?;
+                    return Ok(finish(request.context.client.era, Reuse::Never, text));
+                }
+            }
+        }
+    }
+
+    pub(in crate::mcp) async fn asked(
+        &self,
+        request: &ToolRequest<'_>,
+        call: &CallId,
+    ) -> Result<Option<Asked>, RpcError> {
+        let asked = self.app.room.asked(&request.context.caller.scope, call).await;
+        asked.map_err(|error| RpcError::failure(&error))
+    }
+
+    /// The question, as a form.
+    async fn question(
+        &self,
+        request: &ToolRequest<'_>,
+        call: &CallId,
+        pending: &Pending,
+        why: Option<&str>,
+    ) -> Result<InputRequest, RpcError> {
+        let asked = self.asked(request, call).await?;
+        Ok(approval_form::question(
+            request.entry.spec(),
+            asked.as_ref(),
+            pending,
+            request.context.caller.answers(pending),
+            why,
+        ))
+    }
+
+    fn asked_again(
+        &self,
+        request: &ToolRequest<'_>,
+        call: &CallId,
+        ask: InputRequest,
+    ) -> Result<String, RpcError> {
+        let (now, carried) = (self.app.room.clock().now(), RequestState::Parked(call.clone()));
+        let about = request.entry.spec().id.as_str();
+        let state = request_state::seal(&*self.app.vault, &request.context.caller.name, about, now, carried)?;
+        Ok(input_required(&[ask], Some(state)))
+    }
+
+    /// Says who can approve a call, and how; the same call, made again, is that one.
+    fn left_to_others(&self, request: &ToolRequest<'_>, call: &CallId, pending: &Pending) -> String {
+        self.parked.remember(&request.context.caller.scope, key_of(request), call);
+        finish(
+            request.context.client.era,
+            Reuse::Never,
+            content::failed(&how_to_approve(request.context, call, pending)),
+        )
+    }
+}
+
+/// Who can approve a call, and how.
+pub(in crate::mcp) fn how_to_approve(context: &RequestContext, call: &CallId, pending: &Pending) -> String {
+    let why_not_here = match (pending.by, context.caller.answers(pending)) {
+        (Answerer::Caller, []) => " (this key may not, as it has no scope `answer`)",
+        (Answerer::Operator, []) => "",
+        _ if context.client.can_ask() => "",
+        _ => " (this client cannot show the question to its user)",
+    };
+    let by_key = match (&context.caller.source, context.caller.answers(pending)) {
+        (CallSource::Caller(_), [_, ..]) => format!(", and this key's user with `POST /v1/approvals/{call}`"),
+        _ => String::new(),
+    };
+    format!(
+        "waits for approval: {}\nhint: the operator can answer with `toolroom approvals approve \
+         {call}`{by_key}{why_not_here}; then make the same call again, and it runs",
+        pending.reason
+    )
+}
+
+/// That a call waits, as a question keeps it.
+pub(in crate::mcp) fn pending(question: &Question) -> Pending {
+    let approval = &question.approval;
+    Pending {
+        rule: question.record.rule.clone().unwrap_or_default(),
+        reason: approval.reason.clone(),
+        by: approval.by,
+        expires_at: approval.expires_at,
+    }
+}
+
+/// Why a call cannot go on, as the fields of a result where that is its caller's business.
+pub(in crate::mcp) fn not_resumed(error: &ResumeError) -> Result<String, RpcError> {
+    match error {
+        ResumeError::NotFound(_)
+        | ResumeError::Over { .. }
+        | ResumeError::Replaced { .. }
+        | ResumeError::Unrepeatable { .. }
+        | ResumeError::NotKept(_) => Ok(content::failed(&error.to_string())),
+        ResumeError::Broken(_) | ResumeError::Sealed(_) | ResumeError::Ledger(_) => {
+            Err(RpcError::failure(error))
+        }
+    }
+}
+
+/// Whether a question is about this tool and these arguments. One whose arguments are gone is over: it can be told about, and
+/// nothing runs any more.
+pub(in crate::mcp) fn is_about(
+    request: &ToolRequest<'_>,
+    asked: &Asked,
+    arguments: &Map<String, Value>,
+) -> bool {
+    let is_tool = *asked.question.record.tool == *request.entry.spec().id.as_str();
+    is_tool
+        && match &asked.arguments {
+            Some(parked) => *parked == request.entry.completed(arguments.clone()),
+            // Other arguments may have taken its place, and could run.
+            None => asked.question.replaced_by.is_none(),
+        }
+}

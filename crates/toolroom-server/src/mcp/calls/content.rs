@@ -1,0 +1,275 @@
+//! How a call ended, as its client is told.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use toolroom::call::{CallReport, Done, Outcome};
+use toolroom::ledger::ArtifactId;
+use toolroom::tool::Offer;
+
+use crate::documents::offer_told;
+use crate::mcp::calls::artifacts::ResultArtifacts;
+use crate::mcp::protocol::version::Era;
+use crate::mcp::resources::{self, ARTIFACTS};
+
+/// ListKinds of content, and what each has to have, itself or as the name of a file.
+const KINDS: [(&str, &str); 5] = [
+    ("text", "text"),
+    ("image", "data"),
+    ("audio", "data"),
+    ("resource", "resource"),
+    ("resource_link", "uri"),
+];
+
+/// The first versions have no links to resources.
+const WITHOUT_LINKS: [&str; 2] = ["2024-11-05", "2025-03-26"];
+
+/// The very first has no sounds either.
+const WITHOUT_SOUND: &str = "2024-11-05";
+
+/// What ids of foreign tools begin with.
+const FOREIGN: &str = "mcp:";
+
+/// A result of `tools/call`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CallResult<'a> {
+    content: Vec<Block<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<&'a Value>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_error: bool,
+}
+
+/// A block of content. Most are texts, which are written as they are.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Block<'a> {
+    Text {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        text: Cow<'a, str>,
+    },
+    Other(Value),
+}
+
+/// What a tool said of its results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::mcp) enum OutputContract {
+    /// Nothing.
+    None,
+    /// That they fit a schema which clients were shown.
+    Schema,
+}
+
+/// What a call came to, as the text of a result.
+pub(in crate::mcp) fn called(
+    report: &CallReport,
+    era: Era,
+    promise: OutputContract,
+    kept: &ResultArtifacts,
+) -> String {
+    let result = match &report.outcome {
+        Outcome::Done(done) => {
+            // A tool of the house means data, whatever that looks like.
+            let is_foreign = report.tool.starts_with(FOREIGN);
+            let is_form = is_foreign || promise == OutputContract::None;
+            return match form(kept.whole.as_ref().unwrap_or(&done.value)).filter(|_| is_form) {
+                Some(form) => passed_on(done, &form, era, promise, kept),
+                None => finished(done, era, promise, kept.whole.as_ref()),
+            };
+        }
+        Outcome::Failed(error) => {
+            let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+            format!("{}{hint}", error.for_model())
+        }
+        Outcome::Denied(denial) => {
+            format!("denied: {}\nhint: this call was refused; do not retry it", denial.reason)
+        }
+        Outcome::Pending(pending) => format!("waits for approval: {}", pending.reason),
+    };
+    failed(&result)
+}
+
+/// A result that says what went wrong, to whoever made the call.
+pub(in crate::mcp) fn failed(text: &str) -> String {
+    written(&CallResult { content: vec![text_block(text)], structured_content: None, is_error: true })
+}
+
+fn finished(done: &Done, era: Era, promise: OutputContract, whole: Option<&Value>) -> String {
+    if done.truncated && promise == OutputContract::Schema && whole.is_none() {
+        return failed("the result is too large to be told, and was not kept");
+    }
+    let structured = whole.unwrap_or(&done.value);
+    let text = match &*done.value {
+        Value::String(text) => text_block(text),
+        value => text_block(value.to_string()),
+    };
+    let mut content = vec![text];
+    content.extend(beside(done, era));
+    // Earlier clients take objects alone.
+    let is_told = structured.is_object() || (era.is_modern() && promise == OutputContract::Schema);
+    let structured_content = is_told.then_some(structured);
+    written(&CallResult { content, structured_content, is_error: false })
+}
+
+/// What is said beside a result: a sentence, what the client may do, and where the whole of it is.
+fn beside(done: &Done, era: Era) -> impl Iterator<Item = Block<'_>> {
+    let message = done.message.as_deref().map(text_block);
+    let offers = done.offers.iter().map(move |offer| offered(offer, era));
+    let whole = done.artifact.as_ref().map(|artifact| link(artifact, &done.value, era));
+    message.into_iter().chain(offers).chain(whole)
+}
+
+/// A result in the form of the protocol.
+pub(in crate::mcp) struct Form<'a> {
+    pub(in crate::mcp) content: &'a [Value],
+    structured: Option<&'a Value>,
+}
+
+/// Content and data of a result that is written as the protocol has it: that of a tool which speaks it, too. Blocks may
+/// name a file instead of holding its bytes.
+pub(in crate::mcp) fn form(value: &Value) -> Option<Form<'_>> {
+    let fields = value.as_object()?;
+    let content = fields.get("content")?.as_array()?;
+    let structured = fields.get("structuredContent");
+    let is_known = |name: &String| matches!(name.as_str(), "content" | "structuredContent");
+    let is_block = |block: &Value| {
+        let kind = block.get("type").and_then(Value::as_str);
+        let has = |field: &str| block.get(field).or(block.get("artifact")).is_some();
+        KINDS.iter().any(|(name, field)| kind == Some(*name) && has(field))
+    };
+    let says_something = !content.is_empty() || structured.is_some();
+    let fits = says_something && fields.keys().all(is_known) && content.iter().all(is_block);
+    fits.then_some(Form { content, structured })
+}
+
+/// A result of the protocol, as it came. Of one that was shortened, every block that is still whole, and texts as far as
+/// they go: half a picture is none.
+fn passed_on(
+    done: &Done,
+    form: &Form<'_>,
+    era: Era,
+    promise: OutputContract,
+    kept: &ResultArtifacts,
+) -> String {
+    let shown = match done.value.get("content").and_then(Value::as_array) {
+        Some(shown) if done.truncated => shown.as_slice(),
+        _ => form.content,
+    };
+    let mut content = Vec::with_capacity(shown.len());
+    for block in shown {
+        content.push(match block {
+            Value::String(mark) => text_block(mark),
+            block if !done.truncated || form.content.contains(block) => block_for(block, era, kept),
+            block => match block.get("text").and_then(Value::as_str) {
+                Some(text) => text_block(text),
+                None => text_block(block.to_string()),
+            },
+        });
+    }
+    // What was promised is told whole; other data as far as it was kept in the result.
+    let structured = match promise {
+        OutputContract::Schema => form.structured,
+        OutputContract::None => form.structured.filter(|_| !done.truncated),
+    };
+    let is_told = |data: &&Value| data.is_object() || (era.is_modern() && promise == OutputContract::Schema);
+    let structured_content = structured.filter(is_told);
+    if let (Some(data), None) = (structured, structured_content) {
+        content.push(text_block(data.to_string()));
+    }
+    content.extend(beside(done, era));
+    // Clients refuse a result that lacks what its tool has promised, unless it says that something is wrong.
+    let is_error = promise == OutputContract::Schema && structured.is_none();
+    written(&CallResult { content, structured_content, is_error })
+}
+
+/// A block with the bytes that it names, in words that clients of the era know.
+fn block_for(block: &Value, era: Era, kept: &ResultArtifacts) -> Block<'static> {
+    let Some(fields) = block.as_object() else { return Block::Other(block.clone()) };
+    let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+    let resource = fields.get("resource").and_then(Value::as_object);
+    if fields.contains_key("artifact") {
+        let whole = kept.with_bytes(fields, "data").map(|block| Block::Other(Value::Object(block)));
+        return whole.filter(|_| knows(era, kind)).unwrap_or_else(|| lost(fields));
+    }
+    if let Some(resource) = resource.filter(|resource| resource.contains_key("artifact")) {
+        let Some(whole) = kept.with_bytes(resource, "blob") else { return lost(resource) };
+        let mut block = fields.clone();
+        block.insert("resource".to_owned(), Value::Object(whole));
+        return Block::Other(Value::Object(block));
+    }
+    if knows(era, kind) { Block::Other(block.clone()) } else { text_block(block.to_string()) }
+}
+
+/// Whether clients of the era know this kind of content.
+fn knows(era: Era, kind: &str) -> bool {
+    match era {
+        Era::Legacy(version) => match kind {
+            "resource_link" => !WITHOUT_LINKS.contains(&version.as_str()),
+            "audio" => version.as_str() != WITHOUT_SOUND,
+            _ => true,
+        },
+        Era::Modern => true,
+    }
+}
+
+/// What stands for a file that cannot be shown.
+fn lost(named: &Map<String, Value>) -> Block<'static> {
+    let text = |name: &str| named.get(name).and_then(Value::as_str).unwrap_or("?");
+    text_block(format!(
+        "[a file that cannot be shown: {}, {ARTIFACTS}{}]",
+        text("mimeType"),
+        text("artifact")
+    ))
+}
+
+fn text_block<'a>(text: impl Into<Cow<'a, str>>) -> Block<'a> {
+    Block::Text { kind: "text", text: text.into() }
+}
+
+/// Where the whole of a result is that was shortened.
+fn link(artifact: &ArtifactId, shortened: &Value, era: Era) -> Block<'static> {
+    let uri = resources::uri_of(artifact);
+    let about = "The whole result, which is shortened here";
+    match era {
+        Era::Legacy(version) if WITHOUT_LINKS.contains(&version.as_str()) => {
+            text_block(format!("{about}: {uri}"))
+        }
+        Era::Legacy(_) | Era::Modern => {
+            let kind = if shortened.is_string() { "text/plain" } else { "application/json" };
+            Block::Other(json!({
+                "type": "resource_link", "uri": uri, "name": artifact.as_str(), "description": about, "mimeType": kind,
+            }))
+        }
+    }
+}
+
+/// What a client may do: a file is there to be read, an address can be told.
+fn offered(offer: &Offer, era: Era) -> Block<'static> {
+    match offer.file().filter(|_| knows(era, "resource_link")) {
+        Some(file) => Block::Other(resources::link_to(file)),
+        None => {
+            let place = offer.file().map(|file| format!(", {}", resources::uri_of(&file.artifact)));
+            text_block(format!("{}{}", offer_told(offer), place.unwrap_or_default()))
+        }
+    }
+}
+
+fn written(result: &CallResult<'_>) -> String {
+    serde_json::to_string(result).unwrap_or_else(|_| r#"{"content":[],"isError":true}"#.to_owned())
+}
+
+/// The fields of an object, or none.
+pub(in crate::mcp) fn object(value: Option<Value>) -> Option<Map<String, Value>> {
+    match value {
+        None | Some(Value::Null) => Some(Map::new()),
+        Some(Value::Object(fields)) => Some(fields),
+        Some(_) => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "content_tests.rs"]
+mod tests;

@@ -1,0 +1,117 @@
+//! What comes in, cut into lines.
+
+/// The longest line.
+pub(in crate::mcp) const LINE_BYTES: usize = 4 * 1024 * 1024;
+
+/// Bytes that have come and were not looked at.
+#[derive(Debug, Default)]
+pub(in crate::mcp) struct LineBuffer {
+    bytes: Vec<u8>,
+    /// Where the next line begins.
+    begins: usize,
+    /// Up to where there is no end of a line.
+    looked: usize,
+    /// Whether the rest of a line that was too long is still to come.
+    skips: bool,
+}
+
+/// What was found.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::mcp) enum InputLine<'a> {
+    Line(&'a [u8]),
+    /// A line that is too long. It is told once, and the rest of it is passed over.
+    TooLong,
+}
+
+impl LineBuffer {
+    /// Where to put what comes.
+    pub(in crate::mcp) fn room(&mut self) -> &mut Vec<u8> {
+        self.bytes.drain(..self.begins);
+        self.looked -= self.begins;
+        self.begins = 0;
+        &mut self.bytes
+    }
+
+    /// The next line. Nothing, if more has to come first.
+    pub(in crate::mcp) fn next(&mut self) -> Option<InputLine<'_>> {
+        loop {
+            let unseen = self.bytes.get(self.looked..).unwrap_or_default();
+            let Some(end) = unseen.iter().position(|byte| *byte == b'\n') else {
+                self.looked = self.bytes.len();
+                return self.too_long();
+            };
+            let (from, to) = (self.begins, self.looked + end);
+            self.begins = to + 1;
+            self.looked = self.begins;
+            match std::mem::take(&mut self.skips) {
+                true => {}
+                false if to - from > LINE_BYTES => return Some(InputLine::TooLong),
+                false => return Some(InputLine::Line(self.bytes.get(from..to).unwrap_or_default())),
+            }
+        }
+    }
+
+    /// What came behind the last end of a line, once nothing more does.
+    pub(in crate::mcp) fn rest(&mut self) -> &[u8] {
+        match self.skips {
+            true => &[],
+            false => self.bytes.get(self.begins..).unwrap_or_default(),
+        }
+    }
+
+    /// Lets go of a line that has not ended and is too long already.
+    fn too_long(&mut self) -> Option<InputLine<'_>> {
+        if self.bytes.len() - self.begins <= LINE_BYTES {
+            return None;
+        }
+        self.bytes.clear();
+        (self.begins, self.looked) = (0, 0);
+        (!std::mem::replace(&mut self.skips, true)).then_some(InputLine::TooLong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found when pieces come one after the other; long lines as their length.
+    fn found(pieces: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
+        let (mut lines, mut found) = (LineBuffer::default(), Vec::new());
+        for piece in pieces {
+            lines.room().extend_from_slice(piece);
+            while let Some(cut) = lines.next() {
+                found.push(match cut {
+                    InputLine::Line(line) => Some(line.to_vec()),
+                    InputLine::TooLong => None,
+                });
+            }
+        }
+        found.push(Some(lines.rest().to_vec()));
+        found
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_told_once_however_it_comes() {
+        let long = vec![b'x'; LINE_BYTES + 1];
+        let all = [&long[..], b"\nb\nc"].concat();
+        let expected = [None, Some(b"b".to_vec()), Some(b"c".to_vec())];
+        assert_eq!(found(&[&all]), expected);
+        assert_eq!(found(&[&all[..LINE_BYTES], &all[LINE_BYTES..]]), expected);
+        assert_eq!(found(&[&long, &long, b"\nb", b"\nc"]), expected);
+        assert_eq!(found(&[&long, b"more"]), [None, Some(Vec::new())]);
+        let whole = [&long[..LINE_BYTES], b"\n"].concat();
+        assert_eq!(found(&[&whole]), [Some(long[..LINE_BYTES].to_vec()), Some(Vec::new())]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn lines_are_the_same_in_whatever_pieces_they_come(
+            pieces in proptest::collection::vec(proptest::collection::vec(0_u8..20, 0..20), 0..10),
+        ) {
+            let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
+            let whole = pieces.concat();
+            let expected: Vec<_> = whole.split(|byte| *byte == b'\n').map(|line| Some(line.to_vec())).collect();
+            proptest::prop_assert_eq!(found(&pieces), expected);
+        }
+    }
+}
