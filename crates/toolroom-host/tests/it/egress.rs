@@ -208,7 +208,7 @@ fn a_name_that_changes_its_mind_gains_nothing() {
                 match get(&client, "http://flip.example/").await {
                     Ok(_) => answered += 1,
                     Err(NetError::Refused { refusal: DestinationRefusal::Address { .. }, .. }) => {
-                        refused += 1
+                        refused += 1;
                     }
                     Err(other) => panic!("{other}"),
                 }

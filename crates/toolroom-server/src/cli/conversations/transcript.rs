@@ -82,7 +82,7 @@ pub(super) fn exported(conversation: &Conversation, entries: &[Entry], zone: &Ti
     for entry in entries {
         match &entry.content {
             Content::Message(message) => {
-                text.push_str(&section(message, &local_time(entry.at, zone, "%H:%M")))
+                text.push_str(&section(message, &local_time(entry.at, zone, "%H:%M")));
             }
             Content::Summary(summary) => {
                 text.push_str(&format!("\n## Summary of what was said before\n\n{}\n", summary.text.trim()));

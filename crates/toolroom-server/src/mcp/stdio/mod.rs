@@ -166,7 +166,7 @@ impl StdioConnection {
                 }
             }
             Err(InvalidMessage { id, refusal, wants_answer: true }) => {
-                self.refuse(id.as_ref(), &refusal).await
+                self.refuse(id.as_ref(), &refusal).await;
             }
             Err(InvalidMessage { wants_answer: false, .. }) => {}
         }
