@@ -93,7 +93,7 @@ impl StoredSecrets {
 
 /// Whether finding the value in a text means that the text holds the secret. A short or common value stands in many.
 fn is_unguessable(secret: &Secret) -> bool {
-    !secret.is_too_short() && secret.few_possibilities().is_none()
+    !secret.is_too_short() && secret.weakness().is_none()
 }
 
 #[cfg(test)]

@@ -155,7 +155,7 @@ impl Calendar {
         }
         if context.seat() == Seat::Away {
             let attachment = context.attachment("text/calendar", text.into_bytes());
-            let file = OfferedFile::of(&attachment, &path);
+            let file = OfferedFile::from_attachment(&attachment, &path);
             tell("artifact", attachment.id().as_str().into());
             tell("message", "the event is offered to the client of the user as a file".into());
             let output = ToolOutput::new(value).with_attachments(vec![attachment]);

@@ -127,7 +127,7 @@ pub(super) async fn attached(
     let (found, carried) = context.before_effect(carried(handing, context, path)).await?;
     let name = name_of(&found);
     let attachment = context.attachment(media_type::of(name), carried.bytes());
-    let file = OfferedFile::of(&attachment, name);
+    let file = OfferedFile::from_attachment(&attachment, name);
     Ok((found, attachment, file))
 }
 
