@@ -44,7 +44,7 @@ pub(super) async fn give(
     }
     let mut reach = None;
     match &planned {
-        Some(planned) if output.is_json() => reach = Some(app.room.reach(planned).await?),
+        Some(planned) if output.is_json() => reach = Some(app.room.coverage(planned).await?),
         Some(planned) => standing_answer::show(app, planned, output).await?,
         None => {}
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::{sleep, timeout};
-use toolroom::approval::{AnswerError, AnswerRequest, Asked, EditError, EditRequest};
+use toolroom::approval::{AnswerError, AnswerRequest, EditError, EditRequest, QuestionDetails};
 use toolroom::call::{CallReport, Pending, ResumeError, ResumeRequest};
 use toolroom::ledger::{Answerer, CallId, DecideError, Question, QuestionState};
 use toolroom::provenance::CallSource;
@@ -229,8 +229,8 @@ impl McpServer {
         &self,
         request: &ToolRequest<'_>,
         call: &CallId,
-    ) -> Result<Option<Asked>, RpcError> {
-        let asked = self.app.room.asked(&request.context.caller.scope, call).await;
+    ) -> Result<Option<QuestionDetails>, RpcError> {
+        let asked = self.app.room.question_details(&request.context.caller.scope, call).await;
         asked.map_err(|error| RpcError::failure(&error))
     }
 
@@ -323,7 +323,7 @@ pub(in crate::mcp) fn not_resumed(error: &ResumeError) -> Result<String, RpcErro
 /// nothing runs any more.
 pub(in crate::mcp) fn is_about(
     request: &ToolRequest<'_>,
-    asked: &Asked,
+    asked: &QuestionDetails,
     arguments: &Map<String, Value>,
 ) -> bool {
     let is_tool = *asked.question.record.tool == *request.entry.spec().id.as_str();
