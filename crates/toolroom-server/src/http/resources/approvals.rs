@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use toolroom::approval::{QuestionDetails, EditError};
+use toolroom::approval::{EditError, QuestionDetails};
 use toolroom::ledger::{Answer, CallId, OpenQuestions, Question, SealError};
 
 use crate::approvals::{ApprovalService, ReplyError};
