@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use toolroom::foreign::{AddressEntry, EntryValue, Reached};
+use toolroom::foreign::{AddressEntry, EntryValue, Transport};
 use toolroom::redact::Redactor;
 use toolroom_host::environment::is_secret_variable;
 use toolroom_host::net::{Url, check_header};
@@ -69,8 +69,8 @@ pub(crate) fn secret_argument(arguments: &[String]) -> Option<usize> {
 }
 
 /// A warning about a program with secrets among its arguments.
-pub(crate) fn process_list_warning(reached: &Reached) -> Option<&'static str> {
-    let Reached::Stdio(program) = reached else { return None };
+pub(crate) fn process_list_warning(transport: &Transport) -> Option<&'static str> {
+    let Transport::Stdio(program) = transport else { return None };
     program.arguments.iter().any(|argument| names_secret(argument)).then_some(
         "every user of this machine can read the secret in its arguments from the process list while the server runs; if \
          it accepts a variable, use `--env NAME=secret:SECRET`",

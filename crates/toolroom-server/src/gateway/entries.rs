@@ -1,6 +1,6 @@
 //! Storing and removing servers.
 
-use toolroom::foreign::{ForeignServers, ProgramEntry, Reached, ServerRecord};
+use toolroom::foreign::{ForeignServers, ProgramEntry, ServerRecord, Transport};
 use toolroom::scope::ProjectId;
 use toolroom_host::folders::remove_private;
 use toolroom_store::ServerEntry;
@@ -34,8 +34,8 @@ pub(crate) async fn forget(app: &App, project: &ProjectId, name: &str) -> anyhow
 
 /// Whether two entries start the same program or use the same URL.
 pub(crate) fn is_same_server(one: &ServerRecord, other: &ServerRecord) -> bool {
-    match (&one.reached, &other.reached) {
-        (Reached::Stdio(one), Reached::Stdio(other)) => command(one) == command(other),
+    match (&one.transport, &other.transport) {
+        (Transport::Stdio(one), Transport::Stdio(other)) => command(one) == command(other),
         _ => address(one) == address(other),
     }
 }
@@ -46,8 +46,8 @@ fn command(entry: &ProgramEntry) -> (&str, &[String], Option<&str>) {
 
 /// The URL that a token would be for.
 fn address(record: &ServerRecord) -> Option<&str> {
-    match &record.reached {
-        Reached::Http(address) | Reached::Sse(address) => Some(&address.url),
-        Reached::Stdio(_) => None,
+    match &record.transport {
+        Transport::Http(address) | Transport::Sse(address) => Some(&address.url),
+        Transport::Stdio(_) => None,
     }
 }

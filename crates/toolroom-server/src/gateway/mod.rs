@@ -11,7 +11,7 @@ use std::sync::Arc;
 use toolroom::BoxFuture;
 use toolroom::catalog::Catalog;
 use toolroom::clock::SystemClock;
-use toolroom::foreign::{Reached, ServerRecord};
+use toolroom::foreign::{ServerRecord, Transport};
 use toolroom::redact::{Patterns, Redactor, Secret};
 use toolroom::scope::{LOCAL_PROJECT, ProjectId};
 use toolroom_host::environment;
@@ -93,11 +93,11 @@ impl VaultSecrets {
         http: Arc<dyn Http>,
         client: OAuthClientConfig,
     ) -> Result<OAuthCredentials, McpError> {
-        let address = match &server.reached {
-            Reached::Http(address) | Reached::Sse(address) => {
+        let address = match &server.transport {
+            Transport::Http(address) | Transport::Sse(address) => {
                 ServerAddress { url: address.url.clone(), is_internal: address.is_internal }
             }
-            Reached::Stdio(_) => ServerAddress { url: String::new(), is_internal: false },
+            Transport::Stdio(_) => ServerAddress { url: String::new(), is_internal: false },
         };
         let grant = VaultGrant {
             vault: Arc::clone(&self.vault),

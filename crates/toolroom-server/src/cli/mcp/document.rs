@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use toolroom::foreign::{
-    AddressEntry, Declared, DefinitionRecord, EntryValue, ForeignServers, ProgramEntry, Reached,
-    ServerCondition, ServerRecord,
+    AddressEntry, DefinitionRecord, EntryValue, ForeignServers, ProgramEntry, ServerCondition, ServerRecord,
+    ToolTraits, Transport,
 };
 use toolroom::tool::{Capabilities, Capability, Effect};
 use toolroom_tools::mcp::lock::{LockState, state_of};
@@ -89,9 +89,9 @@ impl ServerDocument {
         };
         let tools =
             definitions.iter().map(|definition| ForeignToolDocument::new(&record, definition)).collect();
-        let reads = match &record.reached {
-            Reached::Stdio(program) => reads(program, app.gateway.workspace()),
-            Reached::Http(_) | Reached::Sse(_) => Vec::new(),
+        let reads = match &record.transport {
+            Transport::Stdio(program) => reads(program, app.gateway.workspace()),
+            Transport::Http(_) | Transport::Sse(_) => Vec::new(),
         };
         let reads = reads.iter().map(|path| path.display().to_string()).collect();
         Ok(Self { record, state, condition, reads, tools })
@@ -164,7 +164,7 @@ impl ToolState {
 }
 
 /// The declaration for all tools of a server.
-pub(super) fn declared_summary(declared: Declared) -> String {
+pub(super) fn declared_summary(declared: ToolTraits) -> String {
     let effect = declared.effect.map_or("no effect", Effect::as_str);
     let able = match declared.capabilities {
         None => "no capabilities".to_owned(),
@@ -175,14 +175,14 @@ pub(super) fn declared_summary(declared: Declared) -> String {
 }
 
 /// The command line or URL of a server.
-pub(super) fn target(reached: &Reached) -> String {
-    match reached {
-        Reached::Stdio(ProgramEntry { command, arguments, .. }) => {
+pub(super) fn target(transport: &Transport) -> String {
+    match transport {
+        Transport::Stdio(ProgramEntry { command, arguments, .. }) => {
             let words = std::iter::once(command).chain(arguments);
             words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
         }
-        Reached::Http(AddressEntry { url, .. }) => url.clone(),
-        Reached::Sse(AddressEntry { url, .. }) => format!("{url} (HTTP+SSE)"),
+        Transport::Http(AddressEntry { url, .. }) => url.clone(),
+        Transport::Sse(AddressEntry { url, .. }) => format!("{url} (HTTP+SSE)"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
-use toolroom::foreign::Reached;
+use toolroom::foreign::Transport;
 use toolroom_host::net::{Client as HttpClient, Http};
 use toolroom_tools::mcp::oauth::OAuthClientConfig;
 use toolroom_tools::mcp::{
@@ -40,7 +40,7 @@ const MAX_ROUNDS: u32 = 3;
 
 pub(super) async fn run(app: &App, args: LoginArgs, output: Output) -> anyhow::Result<Exit> {
     let server = find_server(app, &args.name).await?;
-    let (Reached::Http(address) | Reached::Sse(address)) = &server.reached else {
+    let (Transport::Http(address) | Transport::Sse(address)) = &server.transport else {
         return Err(Usage(
             "only servers over HTTP support sign-in; pass credentials to a program with `--env`".to_owned(),
         )
@@ -71,7 +71,7 @@ pub(super) async fn run(app: &App, args: LoginArgs, output: Output) -> anyhow::R
         let url = filled_address(&secrets, &project(), address).await?;
         let shared = Arc::clone(&credentials) as Arc<dyn Credentials>;
         let remote = Remote { http: Arc::clone(&http), url, headers, credentials: shared };
-        match connect(remote, matches!(server.reached, Reached::Sse(_))).await {
+        match connect(remote, matches!(server.transport, Transport::Sse(_))).await {
             Ok(()) => break,
             // Outside of a request, because signing in takes longer than a request may.
             Err(McpError::Unauthorized { .. })

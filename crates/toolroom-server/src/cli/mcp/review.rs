@@ -114,7 +114,7 @@ async fn accept(app: &App, tool: &UnreviewedTool) -> anyhow::Result<bool> {
 /// tools does not apply.
 async fn hint_outdated_declaration(app: &App, tool: &UnreviewedTool, output: Output) -> anyhow::Result<()> {
     let (server, name) = (visible(&tool.server.name), visible(&tool.definition.tool));
-    if find_server(app, &tool.server.name).await?.declared.tools.contains_key(&tool.definition.tool) {
+    if find_server(app, &tool.server.name).await?.traits.tools.contains_key(&tool.definition.tool) {
         output.hint(&format!(
             "your declaration of `{name}` was for the previous definition; renew it with `toolroom mcp declare {server} --tool {name}`"
         ));

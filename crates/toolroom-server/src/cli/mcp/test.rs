@@ -1,6 +1,6 @@
 //! `toolroom mcp test`: connects to a server and lists its tools.
 
-use toolroom::foreign::{Reached, ServerRecord};
+use toolroom::foreign::{ServerRecord, Transport};
 
 use super::document::{ServerDocument, ToolState};
 use super::find_server;
@@ -17,7 +17,7 @@ pub(super) async fn run(app: &App, name: &str, output: Output) -> anyhow::Result
 /// Connects and shows the tools.
 pub(super) async fn test_server(app: &App, server: ServerRecord, output: Output) -> anyhow::Result<Exit> {
     let name = visible(&server.name);
-    let is_program = matches!(server.reached, Reached::Stdio(_));
+    let is_program = matches!(server.transport, Transport::Stdio(_));
     let inspected = app.gateway.inspect(&server).await;
     let document = ServerDocument::load(app, server).await?;
     let Err(error) = inspected else {

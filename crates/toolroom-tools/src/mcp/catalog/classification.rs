@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use toolroom::foreign::{Declared, DeclaredTool, Reached, ServerRecord};
+use toolroom::foreign::{PinnedTraits, ServerRecord, ToolTraits, Transport};
 use toolroom::tool::{Capabilities, Capability, Effect, ToolSpec};
 use toolroom_host::sandbox::NamedProfile;
 
@@ -23,9 +23,9 @@ pub struct Classification {
 /// Why a tool is classified as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// Declared for this tool.
+    /// ToolTraits for this tool.
     ToolDeclared,
-    /// Declared for all tools of the server.
+    /// ToolTraits for all tools of the server.
     ServerDeclared,
     /// No effect is declared.
     EffectUndeclared,
@@ -88,8 +88,8 @@ impl Additions {
 pub fn classify(server: &ServerRecord, definition: &Definition) -> Classification {
     let (declared, mut reasons) = declared(server, definition);
     let mut added = Additions::default();
-    add_minimum(&server.reached, &mut added);
-    add_hints(&server.reached, definition, &mut added);
+    add_minimum(&server.transport, &mut added);
+    add_hints(&server.transport, definition, &mut added);
     let effect = declared.effect.max(added.effect);
     let capabilities = declared.capabilities.map(|capabilities| {
         let all: Vec<Capability> = capabilities.iter().chain(added.capabilities).collect();
@@ -118,17 +118,17 @@ impl Classification {
 }
 
 /// What the user declared: for this tool, or else for all tools of the server.
-fn declared(server: &ServerRecord, definition: &Definition) -> (Declared, Vec<Reason>) {
+fn declared(server: &ServerRecord, definition: &Definition) -> (ToolTraits, Vec<Reason>) {
     let mut reasons = Vec::new();
-    let all = server.declared.all;
-    let own = match server.declared.tools.get(&definition.name) {
-        Some(DeclaredTool { definition: hash, declared }) if *hash == definition.hash() => *declared,
+    let all = server.traits.all;
+    let own = match server.traits.tools.get(&definition.name) {
+        Some(PinnedTraits { definition: hash, traits: declared }) if *hash == definition.hash() => *declared,
         Some(_) => {
             reasons.push(Reason::Outdated);
             // The user made an exception for this tool: the declaration for all tools does not apply until they renew it.
-            return (Declared::default(), reasons);
+            return (ToolTraits::default(), reasons);
         }
-        None => Declared::default(),
+        None => ToolTraits::default(),
     };
     if !own.is_empty() {
         reasons.push(Reason::ToolDeclared);
@@ -139,23 +139,23 @@ fn declared(server: &ServerRecord, definition: &Definition) -> (Declared, Vec<Re
         reasons.push(Reason::ServerDeclared);
     }
     let declared =
-        Declared { effect: own.effect.or(all.effect), capabilities: own.capabilities.or(all.capabilities) };
+        ToolTraits { effect: own.effect.or(all.effect), capabilities: own.capabilities.or(all.capabilities) };
     (declared, reasons)
 }
 
 /// The sandbox profile of a local program.
-fn profile(reached: &Reached) -> Option<NamedProfile> {
-    match reached {
+fn profile(transport: &Transport) -> Option<NamedProfile> {
+    match transport {
         // An unreadable profile confines nothing.
-        Reached::Stdio(program) => Some(program.profile.parse().unwrap_or(NamedProfile::Off)),
-        Reached::Http(_) | Reached::Sse(_) => None,
+        Transport::Stdio(program) => Some(program.profile.parse().unwrap_or(NamedProfile::Off)),
+        Transport::Http(_) | Transport::Sse(_) => None,
     }
 }
 
 /// The minimum, independent of declarations.
-fn add_minimum(reached: &Reached, added: &mut Additions) {
+fn add_minimum(transport: &Transport, added: &mut Additions) {
     added.add(&[Capability::ReadsUntrusted], Reason::Foreign);
-    match profile(reached) {
+    match profile(transport) {
         None => added.add(&[Capability::Egress], Reason::Remote),
         Some(NamedProfile::Network(_)) => added.add(&[Capability::Egress], Reason::Network),
         Some(NamedProfile::Off) => added.add(&[Capability::Egress, Capability::Exec], Reason::Unconfined),
@@ -164,14 +164,14 @@ fn add_minimum(reached: &Reached, added: &mut Additions) {
 }
 
 /// The server's hints, where they are worse. The hint of an open world is ignored for a program without a network.
-fn add_hints(reached: &Reached, definition: &Definition, added: &mut Additions) {
+fn add_hints(transport: &Transport, definition: &Definition, added: &mut Additions) {
     if definition.hint("destructiveHint") == Some(true) {
         added.effect = Some(Effect::Destructive);
         added.add(&[Capability::Writes, Capability::Destructive], Reason::HintsDestructive);
     } else if definition.hint("readOnlyHint") == Some(false) {
         added.add(&[Capability::Writes], Reason::HintsWrites);
     }
-    let is_offline = matches!(profile(reached), Some(NamedProfile::Workspace | NamedProfile::ReadOnly));
+    let is_offline = matches!(profile(transport), Some(NamedProfile::Workspace | NamedProfile::ReadOnly));
     if definition.hint("openWorldHint") == Some(true) && !is_offline {
         added.add(&[Capability::Egress], Reason::HintsOpenWorld);
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolroom::foreign::{Failure, Reached, ServerCondition};
+use toolroom::foreign::{Failure, ServerCondition, Transport};
 use toolroom::ledger::LedgerError;
 
 use super::failures::{is_too_often, recent};
@@ -120,7 +120,7 @@ impl ServerConnection {
         let now = self.shared.clock.now();
         let waited = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX);
         // Remote servers may recover by themselves and are never given up.
-        let is_program = matches!(self.record.reached, Reached::Stdio(_));
+        let is_program = matches!(self.record.transport, Transport::Stdio(_));
         let stored = self.update_condition(|seen| {
             seen.failures.push(Failure { at: now, waited });
             seen.failures = recent(&seen.failures, now);

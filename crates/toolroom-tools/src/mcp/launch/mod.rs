@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 use toolroom::BoxFuture;
-use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, Reached, ServerRecord};
+use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, ServerRecord, Transport};
 use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
 use toolroom_host::folders::make_workspace;
@@ -108,18 +108,18 @@ impl Launcher {
         known: Option<Era>,
         handler: Arc<dyn ClientHandler>,
     ) -> Result<StartedServer, McpError> {
-        match &server.reached {
-            Reached::Stdio(program) => {
+        match &server.transport {
+            Transport::Stdio(program) => {
                 let (order, proxy) = self.order(project, &server.name, program).await?;
                 let client = Client::start(&self.supervisor, order, known, handler).await;
                 let client = client.map_err(|error| with_sandbox_hint(error, &server.name, program))?;
                 Ok(StartedServer { client, _proxy: proxy })
             }
-            Reached::Http(address) => {
+            Transport::Http(address) => {
                 let remote = self.remote(project, server, address).await?;
                 Ok(StartedServer { client: Client::connect(remote, known, handler).await?, _proxy: None })
             }
-            Reached::Sse(address) => {
+            Transport::Sse(address) => {
                 let remote = self.remote(project, server, address).await?;
                 Ok(StartedServer { client: Client::listen(remote, handler).await?, _proxy: None })
             }

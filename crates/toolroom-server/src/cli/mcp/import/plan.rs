@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use toolroom::clock::Timestamp;
-use toolroom::foreign::{AddressEntry, Declarations, EntryValue, ProgramEntry, Reached, ServerRecord};
+use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, ServerRecord, ServerTraits, Transport};
 use toolroom::redact::Secret;
 use toolroom_host::process::{FoundProgram, Variables};
 use toolroom_tools::mcp::import::{ImportSource, ImportTarget, ImportedServer, ImportedValue};
@@ -65,7 +65,7 @@ pub(super) struct PlannedServer {
     pub(super) secrets: Vec<PlannedSecret>,
     pub(super) fate: Fate,
     /// The program or address that is replaced by another one.
-    pub(super) before: Option<Reached>,
+    pub(super) before: Option<Transport>,
     /// Settings of its entry that are not imported.
     pub(super) ignored: Vec<String>,
 }
@@ -82,7 +82,7 @@ pub(super) struct ExistingState {
 /// An entry under a name, with its secrets extracted.
 struct SealedEntry {
     name: String,
-    reached: Reached,
+    transport: Transport,
     secrets: Vec<PlannedSecret>,
     ignored: Vec<String>,
 }
@@ -102,10 +102,10 @@ impl ExistingState {
             Some(server) => (self.sealed(origin, &server.name, imported)?, Some(server)),
             None => self.with_free_name(origin, imported, planned)?,
         };
-        let SealedEntry { name, reached, secrets, ignored } = sealed;
+        let SealedEntry { name, transport, secrets, ignored } = sealed;
         // Compared with what was imported last: the user's own changes since then are kept.
         let is_same = |server: &ServerRecord| {
-            server.imported_as.as_deref().unwrap_or(&server.reached) == &reached
+            server.imported_as.as_deref().unwrap_or(&server.transport) == &transport
                 && self.are_known(&secrets, planned)
         };
         let fate = match before {
@@ -115,29 +115,29 @@ impl ExistingState {
         };
         let mut record = ServerRecord {
             name,
-            imported_as: Some(Box::new(reached.clone())),
-            reached,
+            imported_as: Some(Box::new(transport.clone())),
+            transport,
             is_enabled: imported.is_enabled && !origin.is_untrusted(),
             timeout_seconds: imported.timeout_seconds,
             imported_from: Some(from),
             // A file cannot declare what tools do.
-            declared: Declarations::default(),
+            traits: ServerTraits::default(),
             changed_at: self.now,
         };
         if let Some(before) = before {
             // The user's settings do not apply to another program or address from an untrusted file.
             let is_trusted = !origin.is_untrusted() || is_same_server(before, &record);
             if is_trusted {
-                keep_user_settings(&mut record.reached, &before.reached);
+                keep_user_settings(&mut record.transport, &before.transport);
             }
             if is_same_server(before, &record) {
-                record.declared = before.declared.clone();
+                record.traits = before.traits.clone();
             }
             record.is_enabled = before.is_enabled && is_trusted;
             record.imported_from = before.imported_from.clone().or(record.imported_from);
         }
         let before =
-            before.filter(|before| !is_same_server(before, &record)).map(|before| before.reached.clone());
+            before.filter(|before| !is_same_server(before, &record)).map(|before| before.transport.clone());
         let original_name = imported.original_name.clone();
         Ok(PlannedServer { origin: origin.clone(), original_name, record, secrets, fate, before, ignored })
     }
@@ -159,8 +159,8 @@ impl ExistingState {
             match known().find(|server| server.name == name) {
                 None => return Ok((sealed, None)),
                 Some(other) => {
-                    let imported_as = other.imported_as.as_deref().unwrap_or(&other.reached);
-                    if *imported_as == sealed.reached && self.are_known(&sealed.secrets, planned) {
+                    let imported_as = other.imported_as.as_deref().unwrap_or(&other.transport);
+                    if *imported_as == sealed.transport && self.are_known(&sealed.secrets, planned) {
                         return Ok((sealed, Some(other)));
                     }
                 }
@@ -189,7 +189,7 @@ impl ExistingState {
     fn sealed(&self, origin: &Origin, name: &str, imported: &ImportedServer) -> Result<SealedEntry, String> {
         let mut extractor = SecretExtractor::new(name, (!origin.is_untrusted()).then_some(&self.stored));
         let mut ignored = Vec::new();
-        let reached = match &imported.target {
+        let transport = match &imported.target {
             ImportTarget::Program { command, arguments, folder, environment } => {
                 let folder = match folder {
                     Some(folder) => Some(text(&origin.base.join(folder))?),
@@ -206,7 +206,7 @@ impl ExistingState {
                         }
                     }
                 }
-                Reached::Stdio(ProgramEntry {
+                Transport::Stdio(ProgramEntry {
                     command: self.program(command, base)?,
                     arguments: extractor.arguments(arguments),
                     folder,
@@ -223,11 +223,11 @@ impl ExistingState {
                 let entry = AddressEntry { url: extractor.address(url), headers, is_internal: false };
                 check_headers(&entry)?;
                 check_encryption(&entry)?;
-                if *is_sse { Reached::Sse(entry) } else { Reached::Http(entry) }
+                if *is_sse { Transport::Sse(entry) } else { Transport::Http(entry) }
             }
         };
-        self.stored.check(&reached)?;
-        Ok(SealedEntry { name: name.to_owned(), reached, secrets: extractor.secrets, ignored })
+        self.stored.check(&transport)?;
+        Ok(SealedEntry { name: name.to_owned(), transport, secrets: extractor.secrets, ignored })
     }
 
     /// A command name, or the resolved path: a program that appears there later is not started.
@@ -249,13 +249,13 @@ impl ExistingState {
 }
 
 /// Keeps the settings that only the user can make.
-fn keep_user_settings(new: &mut Reached, before: &Reached) {
+fn keep_user_settings(new: &mut Transport, before: &Transport) {
     match (new, before) {
-        (Reached::Stdio(new), Reached::Stdio(before)) => {
+        (Transport::Stdio(new), Transport::Stdio(before)) => {
             new.profile.clone_from(&before.profile);
             new.readable.clone_from(&before.readable);
         }
-        (Reached::Http(new) | Reached::Sse(new), Reached::Http(before) | Reached::Sse(before)) => {
+        (Transport::Http(new) | Transport::Sse(new), Transport::Http(before) | Transport::Sse(before)) => {
             new.is_internal = before.is_internal && new.url == before.url;
         }
         _ => {}
