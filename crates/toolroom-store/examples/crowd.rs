@@ -9,7 +9,7 @@ use toolroom::clock::{Clock, SystemClock};
 use toolroom::ledger::{BeginCall, CallId, CallRecord, CallStatus, CloseCall, Ledger, ParkedQuestion};
 use toolroom::scope::Scope;
 use toolroom::tool::Effect;
-use toolroom_store::{Presence, Store};
+use toolroom_store::{ProcessIdentity, Store, StoreOptions};
 
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::disallowed_methods, reason = "an example is told by its arguments what to do")]
@@ -17,14 +17,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = PathBuf::from(arguments.next().ok_or("which database?")?);
     let process = arguments.next().ok_or("as which process?")?;
-    let presence = Presence {
-        machine: "here".to_owned(),
-        process,
-        is_alive: Arc::new(|_| Some(true)),
-        notice: None,
-        inbox: None,
-    };
-    let store = Store::open(&path, presence, Arc::new(SystemClock)).await?;
+    let identity = ProcessIdentity { machine: "here".to_owned(), process, probe: Arc::new(|_| Some(true)) };
+    let store = Store::open(&path, StoreOptions::new(identity), Arc::new(SystemClock)).await?;
     let mut out = std::io::stdout().lock();
     // One call that stays open: it has to be found as unknown.
     let left_open = record();

@@ -14,7 +14,7 @@ use toolroom::conversation::{
 use toolroom::model::{Message, Usage};
 use toolroom::policy::Provenance;
 use toolroom::scope::Scope;
-use toolroom_store::{Presence, Store};
+use toolroom_store::{ProcessIdentity, Store, StoreOptions};
 
 /// Steps of a run; the next one is of the same conversation.
 const STEPS: u32 = 5;
@@ -25,14 +25,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = PathBuf::from(arguments.next().ok_or("which database?")?);
     let process = arguments.next().ok_or("as which process?")?;
-    let presence = Presence {
-        machine: "here".to_owned(),
-        process,
-        is_alive: Arc::new(|_| Some(true)),
-        notice: None,
-        inbox: None,
-    };
-    let store = Store::open(&path, presence, Arc::new(SystemClock)).await?;
+    let identity = ProcessIdentity { machine: "here".to_owned(), process, probe: Arc::new(|_| Some(true)) };
+    let store = Store::open(&path, StoreOptions::new(identity), Arc::new(SystemClock)).await?;
     let left_open = conversation();
     let begin = begin(&left_open, run(&left_open));
     store.begin_run(begin).await?;

@@ -9,7 +9,7 @@ use sqlx::{ConnectOptions, Row};
 use toolroom::clock::Clock;
 use toolroom::ledger::{Answer, Answerer, CallStatus, Ledger};
 use toolroom::scope::Scope;
-use toolroom_store::{InstanceSeen, Presence, Store, StoreError};
+use toolroom_store::{InstanceStatus, ProcessIdentity, Store, StoreError, StoreOptions};
 
 use crate::asking::{LIFETIME, decision, parked};
 use crate::place::{Place, START, begin, done, with_status};
@@ -83,7 +83,7 @@ async fn processes_are_shown_as_far_as_they_can_be_seen() {
     let mut seen = stores[3].health().await.unwrap().instances;
     seen.sort_by(|one, other| one.process.cmp(&other.process));
     let later = place.clock.now();
-    let instance = |machine: &str, process: &str, heartbeat_at, is_this, is_alive| InstanceSeen {
+    let instance = |machine: &str, process: &str, heartbeat_at, is_this, is_alive| InstanceStatus {
         machine: machine.to_owned(),
         process: process.to_owned(),
         heartbeat_at,
@@ -139,14 +139,12 @@ async fn a_held_lock_is_told_and_reading_goes_on() {
 async fn a_look_makes_changes_and_answers_nothing() {
     let place = Place::new();
     let look = || async {
-        let presence = Presence {
+        let identity = ProcessIdentity {
             machine: "here".to_owned(),
             process: "a reader".to_owned(),
-            is_alive: Arc::new(|_| Some(false)),
-            notice: None,
-            inbox: None,
+            probe: Arc::new(|_| Some(false)),
         };
-        Store::open_to_look(&place.path(), presence, place.clock.clone()).await
+        Store::open_read_only(&place.path(), StoreOptions::new(identity), place.clock.clone()).await
     };
     let absent = look().await;
     assert!(matches!(absent, Err(StoreError::CannotOpen { .. })), "{absent:?}");

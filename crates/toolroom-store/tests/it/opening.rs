@@ -8,19 +8,17 @@ use sqlx::{ConnectOptions, Connection, Executor};
 use toolroom::clock::SystemClock;
 use toolroom::ledger::{CallFilter, Journal, Ledger};
 use toolroom::scope::Scope;
-use toolroom_store::{Presence, Store, StoreError};
+use toolroom_store::{ProcessIdentity, Store, StoreError, StoreOptions};
 
 use crate::place::{Place, begin};
 
 async fn open(path: &Path) -> Result<Store, StoreError> {
-    let presence = Presence {
+    let identity = ProcessIdentity {
         machine: "here".to_owned(),
         process: "me".to_owned(),
-        is_alive: Arc::new(|_| Some(true)),
-        notice: None,
-        inbox: None,
+        probe: Arc::new(|_| Some(true)),
     };
-    Store::open(path, presence, Arc::new(SystemClock)).await
+    Store::open(path, StoreOptions::new(identity), Arc::new(SystemClock)).await
 }
 
 async fn refusal(path: &Path) -> StoreError {

@@ -1,4 +1,4 @@
-//! A folder with a database, a clock, and rows to write.
+//! A folder with a database, a clock, and records to write.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,34 +12,33 @@ use toolroom::ledger::{BeginCall, CallId, CallRecord, CallStatus, CloseCall, Led
 use toolroom::scope::Scope;
 use toolroom::testing::ManualClock;
 use toolroom::tool::Effect;
-use toolroom_store::{Inbox, Notice, Presence, Store, Words};
+use toolroom_store::{ChangeCounter, ProcessIdentity, Revision, Store, StoreOptions, WriteAheadFile};
 
-/// When tests begin.
+/// The time at which tests begin.
 pub(crate) const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
 pub(crate) struct Place {
     folder: TempDir,
     pub(crate) clock: Arc<ManualClock>,
-    /// All stores of this place see it.
-    told: Option<Arc<Told>>,
+    /// Shared by all stores of this database.
+    change_counter: Option<Arc<MemoryCounter>>,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
         let clock = Arc::new(ManualClock::at(START));
-        Self { folder: tempfile::tempdir().unwrap(), clock, told: Some(Arc::default()) }
+        Self { folder: tempfile::tempdir().unwrap(), clock, change_counter: Some(Arc::default()) }
     }
 
-    /// One where nobody can be told of changes.
-    pub(crate) fn without_notice() -> Self {
-        Self { told: None, ..Self::new() }
+    pub(crate) fn without_change_counter() -> Self {
+        Self { change_counter: None, ..Self::new() }
     }
 
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("toolroom.db")
     }
 
-    /// A store of a process that lives.
+    /// A store of a living process.
     pub(crate) async fn open(&self) -> Store {
         self.open_as("here", "me", |_| true).await
     }
@@ -53,9 +52,9 @@ impl Place {
         self.open_like(machine, process, is_alive, None).await
     }
 
-    /// A store of a process that promises.
-    pub(crate) async fn open_with(&self, inbox: Arc<dyn Inbox>) -> Store {
-        self.open_like("here", "me", |_| true, Some(inbox)).await
+    /// A store with a write-ahead file.
+    pub(crate) async fn open_with(&self, file: Arc<dyn WriteAheadFile>) -> Store {
+        self.open_like("here", "me", |_| true, Some(file)).await
     }
 
     async fn open_like(
@@ -63,16 +62,16 @@ impl Place {
         machine: &str,
         process: &str,
         is_alive: impl Fn(&str) -> bool + Send + Sync + 'static,
-        inbox: Option<Arc<dyn Inbox>>,
+        write_ahead: Option<Arc<dyn WriteAheadFile>>,
     ) -> Store {
-        let presence = Presence {
+        let process = ProcessIdentity {
             machine: machine.to_owned(),
             process: process.to_owned(),
-            is_alive: Arc::new(move |process| Some(is_alive(process))),
-            notice: self.told.clone().map(|told| told as Arc<dyn Notice>),
-            inbox,
+            probe: Arc::new(move |process| Some(is_alive(process))),
         };
-        Store::open(&self.path(), presence, self.clock.clone()).await.unwrap()
+        let change_counter = self.change_counter.clone().map(|counter| counter as Arc<dyn ChangeCounter>);
+        let options = StoreOptions { process, change_counter, write_ahead };
+        Store::open(&self.path(), options, self.clock.clone()).await.unwrap()
     }
 
     /// A call of a pure tool that begins now.
@@ -81,16 +80,15 @@ impl Place {
     }
 }
 
-/// Counts the changes that were told of.
 #[derive(Debug, Default)]
-struct Told(AtomicU64);
+struct MemoryCounter(AtomicU64);
 
-impl Notice for Told {
-    fn read(&self) -> Option<Words> {
+impl ChangeCounter for MemoryCounter {
+    fn read(&self) -> Option<Revision> {
         Some(u128::from(self.0.load(Ordering::SeqCst)).to_be_bytes())
     }
 
-    fn change(&self) -> io::Result<()> {
+    fn bump(&self) -> io::Result<()> {
         self.0.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }

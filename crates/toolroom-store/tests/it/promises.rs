@@ -9,7 +9,7 @@ use sqlx::{ConnectOptions, Executor as _};
 use toolroom::ledger::{CallFilter, CallRecord, CallStatus, CloseCall, Journal, Ledger, ParkedQuestion};
 use toolroom::scope::Scope;
 use toolroom::tool::Effect;
-use toolroom_store::{Inbox, Store, StoreError};
+use toolroom_store::{Store, StoreError, WriteAheadFile};
 
 use crate::place::{Place, begin, done, with_status};
 
@@ -22,7 +22,7 @@ struct Memory {
     is_ended: Mutex<bool>,
 }
 
-impl Inbox for Memory {
+impl WriteAheadFile for Memory {
     fn append(&self, part: usize, line: &[u8]) -> io::Result<()> {
         if *self.is_full.lock().unwrap() {
             self.parts.lock().unwrap()[part].extend_from_slice(&line[..line.len() / 2]);
@@ -38,7 +38,7 @@ impl Inbox for Memory {
         Ok(())
     }
 
-    fn end(&self) {
+    fn close(&self) {
         *self.is_ended.lock().unwrap() = true;
     }
 }
@@ -158,15 +158,15 @@ async fn the_next_process_writes_what_the_last_one_promised() {
     lines.extend_from_slice(&inbox.ever.lock().unwrap());
     lines.extend_from_slice(b"1 [1,2]\n1 {}\n2 [1,2] 1\n2 [\"broken off");
     for _ in 0..2 {
-        store.adopt(&lines).await.unwrap();
+        store.replay(&lines).await.unwrap();
         for record in &ends {
             assert_eq!(store.call(&scope, &record.id).await.unwrap().as_ref(), Some(record));
         }
         let filter = CallFilter { limit: Some(200), ..CallFilter::default() };
         assert_eq!(store.calls(&scope, filter).await.unwrap().len(), 3);
     }
-    store.adopt(b"").await.unwrap();
-    let newer = store.adopt(b"3 [\"something\"]\n").await;
+    store.replay(b"").await.unwrap();
+    let newer = store.replay(b"3 [\"something\"]\n").await;
     assert!(matches!(newer, Err(StoreError::Unreadable { .. })), "{newer:?}");
 }
 

@@ -144,7 +144,7 @@ async fn a_plan_says_what_would_be_done_and_does_nothing() {
         plan.steps.iter().map(|step| step.schema).collect::<Vec<_>>(),
         versions().skip(1).collect::<Vec<_>>()
     );
-    assert!(plan.steps.iter().all(|step| !step.brings.is_empty()));
+    assert!(plan.steps.iter().all(|step| !step.adds.is_empty()));
     assert_eq!(std::fs::read(place.path()).unwrap(), bytes);
     let copy = plan.copy(Path::exists).unwrap();
     place.open().await.shutdown().await.unwrap();

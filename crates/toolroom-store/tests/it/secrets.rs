@@ -7,7 +7,7 @@ use toolroom::ledger::{
     Answer, Answerer, Approvals, DecideError, Journal, Ledger, ParkCall, ParkError, Switchboard,
 };
 use toolroom::scope::{ProjectId, Scope};
-use toolroom_store::{Resealed, SealedPlace, SealedSecret, Store, StoreError};
+use toolroom_store::{ResealedValue, SealedLocation, SealedSecret, Store, StoreError};
 
 use crate::asking::{decision, edit, parked, sealed_under};
 use crate::place::{Place, begin, done, why};
@@ -20,18 +20,22 @@ async fn set(store: &Store, project: &str, name: &str, key: &[u8; 4]) -> Result<
 }
 
 /// Everything that is sealed, by where it is, with the key it is sealed under.
-async fn keys(store: &Store) -> Vec<(SealedPlace, Vec<u8>)> {
-    let sealed = store.all_sealed().await.unwrap();
-    sealed.into_iter().map(|sealed| (sealed.place, sealed.bytes[1..5].to_vec())).collect()
+async fn keys(store: &Store) -> Vec<(SealedLocation, Vec<u8>)> {
+    let sealed = store.sealed_values().await.unwrap();
+    sealed.into_iter().map(|sealed| (sealed.location, sealed.bytes[1..5].to_vec())).collect()
 }
 
 /// Everything that is sealed, under the new key.
-async fn under_new_key(store: &Store) -> Vec<Resealed> {
-    let sealed = store.all_sealed().await.unwrap();
+async fn under_new_key(store: &Store) -> Vec<ResealedValue> {
+    let sealed = store.sealed_values().await.unwrap();
     let reseal = |old: &[u8]| [&old[..1], &NEW[..], &old[5..]].concat();
     sealed
         .into_iter()
-        .map(|sealed| Resealed { new: reseal(&sealed.bytes), place: sealed.place, old: sealed.bytes })
+        .map(|sealed| ResealedValue {
+            new: reseal(&sealed.bytes),
+            location: sealed.location,
+            old: sealed.bytes,
+        })
         .collect()
 }
 
@@ -114,8 +118,8 @@ async fn a_change_of_keys_reaches_everything_that_is_sealed() {
     for (park, answer) in [(&granted, Answer::Once), (&refused, Answer::No)] {
         store.decide(decision(&*place.clock, park, answer, Answerer::Caller)).await.unwrap();
     }
-    let secret = |project| SealedPlace::Secret { project: ProjectId::new(project), name: "a".to_owned() };
-    let approval = |park: &ParkCall| SealedPlace::Approval { call: park.record.id.clone() };
+    let secret = |project| SealedLocation::Secret { project: ProjectId::new(project), name: "a".to_owned() };
+    let approval = |park: &ParkCall| SealedLocation::Approval { call: park.record.id.clone() };
     let places = [secret("p"), secret("q"), approval(&waiting), approval(&granted)];
     assert_eq!(keys(&store).await, places.clone().map(|place| (place, OLD.to_vec())));
 
@@ -137,12 +141,14 @@ async fn a_change_of_keys_reaches_everything_that_is_sealed() {
 async fn a_change_of_keys_that_misses_something_changes_nothing() {
     let place = Place::new();
     let store = place.open().await;
-    let unchanged = async |values: Vec<Resealed>, what: &str| {
-        let (before, revision) =
-            (store.all_sealed().await.unwrap(), store.standing(&ProjectId::new("p")).await.unwrap().revision);
+    let unchanged = async |values: Vec<ResealedValue>, what: &str| {
+        let (before, revision) = (
+            store.sealed_values().await.unwrap(),
+            store.standing(&ProjectId::new("p")).await.unwrap().revision,
+        );
         let missed = store.reseal(values).await;
         assert!(matches!(missed, Err(StoreError::SealedMeanwhile)), "{what}: {missed:?}");
-        assert_eq!(store.all_sealed().await.unwrap(), before, "{what}");
+        assert_eq!(store.sealed_values().await.unwrap(), before, "{what}");
         assert_eq!(store.standing(&ProjectId::new("p")).await.unwrap().revision, revision, "{what}");
     };
     store.reseal(Vec::new()).await.unwrap();
@@ -250,7 +256,7 @@ async fn who_knows_both_keys_parks_under_the_new_one() {
     let place = Place::new();
     let store = place.open().await;
     let [old, new] = [OLD, NEW].map(beginning);
-    store.know_keys([&old[..]]);
+    store.set_sealing_keys([&old[..]]);
     store.park(parked_under(&place, OLD)).await.unwrap();
     let strange = store.park(parked_under(&place, NEW)).await;
     assert!(
@@ -258,9 +264,9 @@ async fn who_knows_both_keys_parks_under_the_new_one() {
         "sealed before the keys were read again: {strange:?}"
     );
     // The change has begun, and nothing is sealed anew yet.
-    store.know_keys([&new[..], &old[..]]);
+    store.set_sealing_keys([&new[..], &old[..]]);
     store.park(parked_under(&place, NEW)).await.unwrap();
-    store.know_keys([&b"?????"[..]]);
+    store.set_sealing_keys([&b"?????"[..]]);
     let strange = store.park(parked_under(&place, b"????")).await;
     assert!(matches!(strange, Err(ParkError::StaleKey(_))), "{strange:?}");
     let mut unsealed = parked_under(&place, OLD);

@@ -98,7 +98,7 @@ async fn a_lock_held_by_somebody_else_is_waited_for() {
 
 #[tokio::test]
 async fn a_switch_is_seen_by_the_next_call_of_another_store() {
-    for place in [Place::new(), Place::without_notice()] {
+    for place in [Place::new(), Place::without_change_counter()] {
         switch_is_seen(&place).await;
     }
 }
@@ -122,7 +122,7 @@ async fn switch_is_seen(place: &Place) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crowd_never_sees_a_switch_older_than_its_question() {
-    for place in [Place::new(), Place::without_notice()] {
+    for place in [Place::new(), Place::without_change_counter()] {
         crowd_sees_the_switch(&place).await;
     }
 }
