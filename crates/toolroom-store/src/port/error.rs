@@ -1,4 +1,4 @@
-//! What goes wrong with a database, and what to do about it.
+//! Errors of a store, each with what to do about it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use toolroom::conversation::RunId;
 use toolroom::ledger::{CallId, CallStatus};
 
-/// Why the store refused or failed. For the operator, never for a model.
+/// Why the store rejected a request or failed. For the operator, never for a model.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The file cannot be opened or made.
+    /// The file cannot be opened or created.
     #[error(
         "the database `{}` cannot be opened; its folder has to exist, and both have to be writable",
         path.display()
@@ -18,11 +18,11 @@ pub enum StoreError {
     CannotOpen {
         /// The file.
         path: PathBuf,
-        /// What the database said.
+        /// The error of the database.
         #[source]
         source: Arc<sqlx::Error>,
     },
-    /// The file is something else.
+    /// The file is not a Toolroom database.
     #[error("`{}` is not a Toolroom database; move it away or name another file", path.display())]
     NotOurs {
         /// The file.
@@ -42,137 +42,137 @@ pub enum StoreError {
         /// The newest schema known here.
         known: i64,
     },
-    /// The file was last written by an older version, and only looked at: opening it would migrate it.
+    /// The file was last written by an older version, and opened read-only, which migrates nothing.
     #[error(
-        "the database `{}` has schema {found}, this Toolroom has {known}; the next command brings it there",
+        "the database `{}` has schema {found}, this Toolroom has {known}; the next command migrates it",
         path.display()
     )]
     Older {
         /// The file.
         path: PathBuf,
-        /// Its schema; 0 if there is nothing in it yet.
+        /// Its schema; 0 if it is empty.
         found: i64,
-        /// The schema it will get.
+        /// The schema of this version.
         known: i64,
     },
-    /// The file system cannot do what several processes on one file need.
-    #[error("`{}` lies on a file system without shared memory; put the database on a local disk", path.display())]
+    /// The file system has no shared memory, which several processes on one file need.
+    #[error("`{}` is on a file system without shared memory; put the database on a local disk", path.display())]
     NoWal {
         /// The file.
         path: PathBuf,
     },
-    /// Somebody else holds the lock for longer than we wait.
+    /// Another process holds the lock for too long.
     #[error("the database is locked by another process; end that process, then try again")]
     Locked(#[source] Arc<sqlx::Error>),
     /// The file or its folder does not allow writing.
     #[error("the database is read-only; allow writing to the file and its folder")]
     ReadOnly(#[source] Arc<sqlx::Error>),
-    /// No room left.
+    /// The disk is full.
     #[error(
         "the disk of the database `{}` is full; delete other files there, then try again (`toolroom log prune` deletes \
-         old calls, and needs some room itself)",
+         old calls, and needs some space itself)",
         path.display()
     )]
     Full {
         /// The file.
         path: PathBuf,
-        /// What the database said.
+        /// The error of the database.
         #[source]
         source: Arc<sqlx::Error>,
     },
-    /// Something could not be read from the disk, or not be written to it.
+    /// Reading or writing failed.
     #[error(
-        "the disk does not read or write the database `{}`; look whether it is full, over a quota or broken (`df -h`, \
+        "cannot read or write the database `{}`; check whether the disk is full, over a quota or broken (`df -h`, \
          `dmesg`), then try again",
         path.display()
     )]
     Disk {
         /// The file.
         path: PathBuf,
-        /// What the database said.
+        /// The error of the database.
         #[source]
         source: Arc<sqlx::Error>,
     },
-    /// The file is broken.
+    /// The file is damaged.
     #[error("the database is damaged; restore a copy, then try again")]
     Damaged(#[source] Arc<sqlx::Error>),
-    /// What was to take its place was made for another one.
+    /// The server was changed after the entry was decided.
     #[error(
-        "the server `{name}` was changed by somebody else meanwhile, and nothing was set; look at it with `toolroom mcp \
-         show {name}`, then do it again"
+        "the server `{name}` was changed meanwhile, and nothing was set; look at it with `toolroom mcp show {name}`, then \
+         try again"
     )]
     ServerChanged {
         /// The server.
         name: String,
     },
-    /// There is something in the file a copy should become.
-    #[error("`{}` exists already; name another file", path.display())]
+    /// The target of a copy has content.
+    #[error("`{}` already exists; name another file", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// A copy can be read, but not all of it is right.
+    /// A copy can be read, but is damaged.
     #[error("`{}` is damaged: {problem}; use another copy", path.display())]
     FailsCheck {
         /// The file.
         path: PathBuf,
-        /// The first thing that is wrong.
+        /// The first problem.
         problem: String,
     },
-    /// What else is sealed is sealed under another key, so one key alone could no longer open everything.
-    #[error("everything else is sealed under another key; use that key, or change the key of everything")]
+    /// The other values are sealed under another key: one key could no longer open everything.
+    #[error("the other values are sealed under another key; use that key, or change the key of all values")]
     OtherKey,
-    /// While values were sealed anew, somebody sealed one under the key before.
-    #[error("something was sealed under the key before; read what is sealed again, then try again")]
+    /// While values were resealed, another one was sealed under the previous key.
+    #[error("a value was sealed under the previous key meanwhile; read the sealed values again, then retry")]
     SealedMeanwhile,
-    /// The call is there already, and not in a state that allows the change.
+    /// The call exists, with a status that does not allow the change.
     #[error("call `{0}` has already been recorded with a status that cannot change so")]
     AlreadyRecorded(CallId),
-    /// A run calls each of its model's calls once.
+    /// A run makes each call of its model once.
     #[error(
-        "`{model_call}` of run `{run}` was called before, as another call than `{call}`; nothing is called twice"
+        "`{model_call}` of run `{run}` was already made, as another call than `{call}`; a call is not made twice"
     )]
     CalledBefore {
-        /// The call that was refused.
+        /// The rejected call.
         call: CallId,
         /// The run.
         run: String,
-        /// Which of the model's calls.
+        /// The model's id of the call.
         model_call: String,
     },
-    /// The caller gave a run that could not be read again.
+    /// The run could not be read again.
     #[error("run `{run}` cannot be written: {problem}")]
     WrongRun {
         /// The run.
         run: RunId,
-        /// What is wrong with it.
+        /// Why.
         problem: &'static str,
     },
-    /// Something has no form as JSON.
+    /// A record that JSON cannot represent.
     #[error("a record cannot be written as JSON")]
     Unwritable(#[source] Arc<serde_json::Error>),
-    /// The caller gave a row that does not belong to the state change.
+    /// The status of the row does not belong to the method.
     #[error("a call with status `{status}` cannot be written by `{change}`")]
     WrongStatus {
         /// The method.
         change: &'static str,
-        /// The status that was given.
+        /// The status of the row.
         status: CallStatus,
     },
-    /// A row holds something this version cannot read.
+    /// A row holds a value that this version does not know.
     #[error("column `{column}` of `{id}` holds `{value}`, which this Toolroom does not know")]
     Unreadable {
-        /// Which row.
+        /// The id of the row.
         id: String,
-        /// Which column.
+        /// The column.
         column: &'static str,
-        /// What it holds.
+        /// The value.
         value: String,
     },
     /// [`crate::Store::shutdown`] was called before.
     #[error("the store is closed")]
     Closed,
-    /// Anything else the database says.
-    #[error("the database refused a statement")]
+    /// Any other error of the database.
+    #[error("the database rejected a statement")]
     Database(#[source] Arc<sqlx::Error>),
 }

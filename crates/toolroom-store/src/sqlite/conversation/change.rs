@@ -48,7 +48,7 @@ impl RunChange {
     pub(crate) fn begin(begin: BeginRun) -> Result<Self, StoreError> {
         let BeginRun { run, conversation, entries } = begin;
         if run.state != RunState::Running {
-            return Err(StoreError::WrongRun { run: run.id, problem: "it has to be running to begin" });
+            return Err(StoreError::WrongRun { run: run.id, problem: "a run has to be running to begin" });
         }
         let start = Start { folded: fold(&conversation.title), conversation };
         Self::new(run, Some(start), &entries, &[], Vec::new(), Vec::new())
@@ -164,17 +164,17 @@ fn check(run: &Run, start: Option<&Start>, events: &[NumberedEvent]) -> Result<(
     let ids = [run.id.as_str(), run.conversation.as_str(), run.agent.as_str()];
     let has_other_conversation = start.is_some_and(|start| start.conversation.id != run.conversation);
     if ids.iter().any(|id| id.contains('\0')) {
-        return wrong("its ids must not hold NUL");
+        return wrong("its ids must not contain NUL");
     }
     if has_other_conversation {
-        return wrong("it belongs to another conversation than the one it begins in");
+        return wrong("it belongs to another conversation");
     }
     let costs = events.iter().filter_map(|event| match event.event {
         RunEvent::Done { cost, .. } => Some(cost),
         _ => None,
     });
     if costs.chain([run.cost]).any(|cost| !cost.is_finite()) {
-        return wrong("its cost is no number");
+        return wrong("its cost is not a number");
     }
     Ok(())
 }

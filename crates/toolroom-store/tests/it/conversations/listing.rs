@@ -12,7 +12,7 @@ use toolroom::scope::Scope;
 use toolroom_store::Store;
 
 use super::{Thread, begun};
-use crate::place::Place;
+use crate::database::TestDatabase;
 
 async fn titles(store: &Store, scope: &Scope, filter: ConversationFilter) -> Vec<String> {
     let found = store.conversations(scope, filter).await.unwrap();
@@ -21,9 +21,9 @@ async fn titles(store: &Store, scope: &Scope, filter: ConversationFilter) -> Vec
 
 #[tokio::test]
 async fn conversations_are_listed_by_when_something_was_last_said() {
-    let place = Place::new();
-    let store = place.open().await;
-    let (scope, clock) = (Scope::user("p", "ana"), &*place.clock);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (scope, clock) = (Scope::user("p", "ana"), &*database.clock);
     let mut threads = Vec::new();
     for (title, agent) in
         [("Äpfel und Birnen", "default"), ("the Weather", "default"), ("100% of_it", "other")]
@@ -76,9 +76,9 @@ async fn conversations_are_listed_by_when_something_was_last_said() {
 
 #[tokio::test]
 async fn runs_are_listed_newest_first() {
-    let place = Place::new();
-    let store = place.open().await;
-    let (scope, clock) = (Scope::default(), &*place.clock);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (scope, clock) = (Scope::default(), &*database.clock);
     let mut first = begun(&store, clock, &scope).await;
     store.step(first.step(clock, RunState::Done)).await.unwrap();
     let (old, other) = (first.run.id.clone(), begun(&store, clock, &scope).await);
@@ -111,9 +111,9 @@ async fn runs_are_listed_newest_first() {
 
 #[tokio::test]
 async fn past_requests_are_few_of_each_tool_and_go_with_their_conversation() {
-    let place = Place::new();
-    let store = place.open().await;
-    let (ana, clock) = (Scope::user("p", "ana"), &*place.clock);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (ana, clock) = (Scope::user("p", "ana"), &*database.clock);
     let mut first = begun(&store, clock, &ana).await;
     let mut second = begun(&store, clock, &Scope::user("p", "bob")).await;
     let request = |tool: &str, number: u32| PastRequest {
@@ -138,13 +138,13 @@ async fn past_requests_are_few_of_each_tool_and_go_with_their_conversation() {
 
 #[tokio::test]
 async fn a_run_that_cannot_be_read_hides_no_other() {
-    let place = Place::new();
-    let store = place.open().await;
-    let (scope, clock) = (Scope::default(), &*place.clock);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (scope, clock) = (Scope::default(), &*database.clock);
     let mut strange = begun(&store, clock, &scope).await;
     store.step(strange.step(clock, RunState::Done)).await.unwrap();
     let plain = begun(&store, clock, &scope).await;
-    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    let mut connection = SqliteConnectOptions::new().filename(database.path()).connect().await.unwrap();
     let damage = sqlx::query("UPDATE runs SET record = '{\"newer\": 1}' WHERE id = $1");
     damage.bind(strange.run.id.as_str()).execute(&mut connection).await.unwrap();
     let found = store.runs(&scope, RunFilter::default()).await.unwrap();

@@ -8,30 +8,30 @@ use toolroom::ledger::{CallFilter, CallRecord, CallStatus, Journal, Ledger};
 use toolroom::scope::Scope;
 
 use super::begun;
-use crate::place::{Place, begin, done, why};
+use crate::database::{TestDatabase, begin, done, why};
 
-fn of_model(place: &Place, run: &str, model_call: Option<&str>) -> CallRecord {
-    let call = place.call(&Scope::default());
+fn of_model(database: &TestDatabase, run: &str, model_call: Option<&str>) -> CallRecord {
+    let call = database.call(&Scope::default());
     CallRecord { run: Some(run.into()), model_call: model_call.map(Into::into), ..call }
 }
 
 #[tokio::test]
 async fn a_models_call_is_called_once() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let scope = Scope::default();
-    let first = of_model(&place, "run_1", Some("toolu_1"));
+    let first = of_model(&database, "run_1", Some("toolu_1"));
     store.begin(begin(&first)).await.unwrap();
 
     // Queued without waiting, so that they share a transaction with others.
     let good: Vec<_> =
         [("run_1", Some("toolu_2")), ("run_2", Some("toolu_1")), ("run_1", None), ("run_1", None)]
-            .map(|(run, call)| of_model(&place, run, call))
+            .map(|(run, call)| of_model(&database, run, call))
             .into();
-    let again = of_model(&place, "run_1", Some("toolu_1"));
+    let again = of_model(&database, "run_1", Some("toolu_1"));
     let begun = store.begin(begin(&again));
     let others: Vec<_> = good.iter().map(|record| store.begin(begin(record))).collect();
-    let closed = store.close(done(&of_model(&place, "run_1", Some("toolu_1"))));
+    let closed = store.close(done(&of_model(&database, "run_1", Some("toolu_1"))));
     let error = begun.await.unwrap_err();
     assert!(format!("{error:?}").contains("CalledBefore"), "{error:?}");
     for other in others {
@@ -56,16 +56,16 @@ async fn a_models_call_is_called_once() {
 
 #[tokio::test]
 async fn calls_of_an_open_run_are_not_pruned() {
-    let place = Place::new();
-    let store = place.open().await;
-    let (scope, clock) = (Scope::default(), &*place.clock);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (scope, clock) = (Scope::default(), &*database.clock);
     let mut thread = begun(&store, clock, &scope).await;
     let (kept, other) =
-        (of_model(&place, thread.run.id.as_str(), Some("1")), of_model(&place, "run_gone", None));
+        (of_model(&database, thread.run.id.as_str(), Some("1")), of_model(&database, "run_gone", None));
     store.close(done(&kept)).await.unwrap();
     store.close(done(&other)).await.unwrap();
     clock.advance(Duration::from_secs(60));
-    let now = place.clock.now();
+    let now = database.clock.now();
     for state in [RunState::Running, RunState::Waiting] {
         store.step(thread.step(clock, state)).await.unwrap();
         let preview = store.prune_preview(&scope.project, now, &[], Timestamp::from_micros(0)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Parked calls, and what is said and done about them.
+//! Parked calls, their answers and ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use toolroom::ledger::{
 };
 use toolroom::scope::Scope;
 
-use crate::place::{call, with_status};
+use crate::database::{call, with_status};
 
 /// How long questions can be answered.
 pub(crate) const LIFETIME: Duration = Duration::from_secs(60);
@@ -35,7 +35,7 @@ pub(crate) fn parked(clock: &dyn Clock, scope: &Scope, by: Answerer) -> ParkCall
     ParkCall { record, approval }
 }
 
-/// Sealed bytes as the host makes them: a version, the name of a key, then whatever.
+/// Sealed bytes as the host makes them: a version, the name of a key, then the ciphertext.
 pub(crate) fn sealed(content: &str) -> Vec<u8> {
     sealed_under(b"key1", content)
 }
@@ -83,23 +83,23 @@ pub(crate) fn ended(park: &ParkCall, status: CallStatus, question: ParkedQuestio
     CloseCall { question, ..with_status(&park.record, status) }
 }
 
-/// How a parked call stands, and whether its request is still kept.
-pub(crate) type Stand = (CallStatus, QuestionState, Kept);
+/// The state of a parked call, of its question, and of its sealed request.
+pub(crate) type ParkedState = (CallStatus, QuestionState, SealedState);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kept {
-    Sealed,
-    Gone,
+pub(crate) enum SealedState {
+    Stored,
+    Deleted,
 }
 
-pub(crate) async fn stand(ledger: &impl Approvals, park: &ParkCall) -> Stand {
+pub(crate) async fn parked_state(ledger: &impl Approvals, park: &ParkCall) -> ParkedState {
     let question = ledger.question(&park.record.scope, &park.record.id).await.unwrap().unwrap();
-    let kept = match &question.approval.sealed {
+    let sealed = match &question.approval.sealed {
         Some(bytes) => {
-            assert_eq!(Some(bytes), park.approval.sealed.as_ref(), "kept as it was");
-            Kept::Sealed
+            assert_eq!(Some(bytes), park.approval.sealed.as_ref(), "stored unchanged");
+            SealedState::Stored
         }
-        None => Kept::Gone,
+        None => SealedState::Deleted,
     };
-    (question.record.status, question.state, kept)
+    (question.record.status, question.state, sealed)
 }

@@ -1,5 +1,5 @@
-//! Runs without end, until somebody kills it: `talk <database> <process>`. Prints a conversation and how many entries it
-//! has once they are committed. The crash test runs several of these on one file.
+//! Runs agents until it is killed: `endless_runs <database> <process>`. Prints a conversation and its number of entries once
+//! they are committed. The crash test runs several of these on one file.
 
 use std::error::Error;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Who works on a run: one process, until it waits, ends or dies.
+//! Leases: a run belongs to one process until it waits, ends, or its process dies.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,33 +11,34 @@ use toolroom::ledger::{CallStatus, Journal, Ledger};
 use toolroom::scope::Scope;
 
 use super::{Thread, begun};
-use crate::place::{Place, begin};
+use crate::database::{TestDatabase, begin};
 
 #[tokio::test]
-async fn only_what_waits_or_was_left_by_the_dead_can_be_taken() {
-    let place = Place::new();
-    let (scope, clock) = (Scope::default(), &*place.clock);
-    let first = place.open_as("here", "first", |_| true).await;
+async fn only_waiting_runs_and_those_of_dead_processes_can_be_taken() {
+    let database = TestDatabase::new();
+    let (scope, clock) = (Scope::default(), &*database.clock);
+    let first = database.open_as("here", "first", |_| true).await;
     let mut thread = begun(&first, clock, &scope).await;
     let id = thread.run.id.clone();
-    let living = place.open_as("here", "second", |_| true).await;
+    let living = database.open_as("here", "second", |_| true).await;
     for store in [&first, &living] {
         let busy = store.take_run(&scope, &id).await.unwrap_err();
         assert!(matches!(&busy, TakeRunError::Busy(run) if *run == id), "{busy}");
     }
-    let call = toolroom::ledger::CallRecord { run: Some(id.as_str().into()), ..place.call(&scope) };
+    let call = toolroom::ledger::CallRecord { run: Some(id.as_str().into()), ..database.call(&scope) };
     first.begin(begin(&call)).await.unwrap();
 
     // Opened while it lived; it dies later.
     let lives = Arc::new(AtomicBool::new(true));
     let seen = Arc::clone(&lives);
-    let heir = place.open_as("here", "heir", move |process| process != "first" || seen.load(Relaxed)).await;
+    let heir =
+        database.open_as("here", "heir", move |process| process != "first" || seen.load(Relaxed)).await;
     assert!(matches!(heir.take_run(&scope, &id).await.unwrap_err(), TakeRunError::Busy(_)));
     lives.store(false, Relaxed);
     let run = heir.take_run(&scope, &id).await.unwrap();
     assert_eq!(run, thread.run);
     let found = heir.call(&scope, &call.id).await.unwrap().unwrap();
-    assert_eq!(found.status, CallStatus::Unknown, "whoever goes on finds what nobody knows the end of");
+    assert_eq!(found.status, CallStatus::Unknown, "its call is recovered before the run is taken over");
     let lost = first.step(thread.clone().step(clock, RunState::Done)).await.unwrap_err();
     assert!(matches!(&lost, StepError::Lost(run) if *run == id), "{lost}");
     heir.step(thread.step(clock, RunState::Waiting)).await.unwrap();
@@ -52,13 +53,13 @@ async fn only_what_waits_or_was_left_by_the_dead_can_be_taken() {
 }
 
 #[tokio::test]
-async fn a_process_that_signs_off_leaves_its_runs_to_others() {
-    let place = Place::new();
-    let (scope, clock) = (Scope::default(), &*place.clock);
-    let first = place.open_as("here", "first", |_| true).await;
+async fn runs_of_a_process_that_signed_off_can_be_taken() {
+    let database = TestDatabase::new();
+    let (scope, clock) = (Scope::default(), &*database.clock);
+    let first = database.open_as("here", "first", |_| true).await;
     let thread = begun(&first, clock, &scope).await;
     first.shutdown().await.unwrap();
-    let second = place.open_as("here", "second", |_| true).await;
+    let second = database.open_as("here", "second", |_| true).await;
     let mut next = thread.clone();
     next.next(clock);
     let open = second.begin_run(next.begin(clock)).await.unwrap_err();
@@ -68,9 +69,9 @@ async fn a_process_that_signs_off_leaves_its_runs_to_others() {
 
 #[tokio::test]
 async fn a_run_whose_step_could_not_be_written_can_be_taken_again() {
-    let place = Place::new();
-    let (scope, clock) = (Scope::default(), &*place.clock);
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let (scope, clock) = (Scope::default(), &*database.clock);
+    let store = database.open().await;
     let mut thread = begun(&store, clock, &scope).await;
     let mut gap = thread.clone();
     gap.conversation.entries += 1;
@@ -83,13 +84,13 @@ async fn a_run_whose_step_could_not_be_written_can_be_taken_again() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_given_back_can_be_taken_by_anybody() {
-    let place = Place::new();
-    let (scope, clock) = (Scope::default(), &*place.clock);
-    let store = place.open_as("here", "first", |_| true).await;
-    let other = place.open_as("here", "second", |_| true).await;
+async fn a_released_run_can_be_taken_by_any_process() {
+    let database = TestDatabase::new();
+    let (scope, clock) = (Scope::default(), &*database.clock);
+    let store = database.open_as("here", "first", |_| true).await;
+    let other = database.open_as("here", "second", |_| true).await;
     let mut thread = begun(&store, clock, &scope).await;
-    // Whoever does not work on it cannot give it back.
+    // A process that does not hold it cannot release it.
     other.let_go(&thread.run.id);
     let busy = other.take_run(&scope, &thread.run.id).await.unwrap_err();
     assert!(matches!(busy, TakeRunError::Busy(_)), "{busy}");
@@ -101,10 +102,10 @@ async fn a_run_that_is_given_back_can_be_taken_by_anybody() {
 }
 
 #[tokio::test]
-async fn whoever_works_on_a_run_says_that_it_lives() {
-    let place = Place::new();
-    let (scope, clock) = (Scope::default(), &*place.clock);
-    let store = place.open_as("there", "worker", |_| true).await;
+async fn a_process_that_holds_a_run_writes_heartbeats() {
+    let database = TestDatabase::new();
+    let (scope, clock) = (Scope::default(), &*database.clock);
+    let store = database.open_as("there", "worker", |_| true).await;
     let mut thread = begun(&store, clock, &scope).await;
     let seen = |store: toolroom_store::Store| async move { store.health().await.unwrap().instances };
     assert_eq!(seen(store.clone()).await.len(), 1);
@@ -112,8 +113,8 @@ async fn whoever_works_on_a_run_says_that_it_lives() {
     store.step(thread.step(clock, RunState::Running)).await.unwrap();
     assert_eq!(seen(store.clone()).await[0].heartbeat_at, toolroom::clock::Clock::now(clock));
 
-    // Of another machine only the heartbeat can be seen.
-    let other = place.open_as("here", "other", |_| false).await;
+    // A process on another machine is judged by its heartbeat.
+    let other = database.open_as("here", "other", |_| false).await;
     clock.advance(std::time::Duration::from_secs(60));
     let busy = other.take_run(&scope, &thread.run.id).await.unwrap_err();
     assert!(matches!(busy, TakeRunError::Busy(_)), "{busy}");
@@ -123,12 +124,12 @@ async fn whoever_works_on_a_run_says_that_it_lives() {
 
 #[tokio::test]
 async fn of_many_who_begin_or_take_at_once_one_wins() {
-    let place = Place::new();
-    let (scope, clock) = (Scope::default(), &*place.clock);
+    let database = TestDatabase::new();
+    let (scope, clock) = (Scope::default(), &*database.clock);
     let stores = [
-        place.open_as("here", "a", |_| true).await,
-        place.open_as("here", "b", |_| true).await,
-        place.open_as("here", "c", |_| true).await,
+        database.open_as("here", "a", |_| true).await,
+        database.open_as("here", "b", |_| true).await,
+        database.open_as("here", "c", |_| true).await,
     ];
     for _ in 0..crate::scale::scaled(20) {
         let thread = Thread::new(clock, &scope);
@@ -153,7 +154,7 @@ async fn of_many_who_begin_or_take_at_once_one_wins() {
         let run = stores[0].run(&scope, winner).await.unwrap().unwrap();
         assert_eq!(stores[0].entries(&scope, &run.conversation, 0).await.unwrap().len(), 1);
 
-        // Now it waits, and everybody wants it.
+        // Now it waits, and every process tries to take it.
         let mut own = thread.clone();
         (own.run, own.conversation.entries) = (run, 1);
         let mut waits = own.step(clock, RunState::Waiting);
@@ -177,10 +178,10 @@ async fn of_many_who_begin_or_take_at_once_one_wins() {
 }
 
 #[tokio::test]
-async fn a_conversation_is_deleted_with_all_that_hangs_on_it_unless_somebody_works_in_it() {
-    let place = Place::new();
-    let (scope, clock) = (Scope::user("p", "ana"), &*place.clock);
-    let store = place.open_as("here", "first", |_| true).await;
+async fn a_conversation_is_deleted_with_its_rows_unless_a_process_works_in_it() {
+    let database = TestDatabase::new();
+    let (scope, clock) = (Scope::user("p", "ana"), &*database.clock);
+    let store = database.open_as("here", "first", |_| true).await;
     let mut thread = begun(&store, clock, &scope).await;
     let id = thread.conversation.id.clone();
     let busy = store.delete_conversation(&scope, &id).await.unwrap_err();
@@ -198,9 +199,9 @@ async fn a_conversation_is_deleted_with_all_that_hangs_on_it_unless_somebody_wor
     let lost = store.step(thread.step(clock, RunState::Done)).await.unwrap_err();
     assert!(matches!(lost, StepError::Lost(_)), "{lost}");
 
-    // What a dead process worked in can go.
+    // A conversation whose process died can be deleted.
     let left = begun(&store, clock, &scope).await;
     assert!(store.delete_conversation(&scope, &left.conversation.id).await.is_err());
-    let heir = place.open_as("here", "heir", |process| process != "first").await;
+    let heir = database.open_as("here", "heir", |process| process != "first").await;
     assert!(heir.delete_conversation(&scope, &left.conversation.id).await.unwrap());
 }

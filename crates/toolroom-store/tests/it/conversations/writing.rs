@@ -1,4 +1,4 @@
-//! Begins and steps: what they write, and what they refuse.
+//! Begins and steps: what they write and reject.
 
 use serde_json::json;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -12,18 +12,18 @@ use toolroom::model::Usage;
 use toolroom::scope::Scope;
 
 use super::{Thread, begun, usage};
-use crate::place::{Place, begin, why};
+use crate::database::{TestDatabase, begin, why};
 
-async fn count(place: &Place, sql: &'static str) -> i64 {
-    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+async fn count(database: &TestDatabase, sql: &'static str) -> i64 {
+    let mut connection = SqliteConnectOptions::new().filename(database.path()).connect().await.unwrap();
     sqlx::query(sql).fetch_one(&mut connection).await.unwrap().get(0)
 }
 
 #[tokio::test]
 async fn everything_that_is_written_comes_back() {
-    let place = Place::new();
-    let store = place.open().await;
-    let (scope, clock) = (Scope::user("p", "ana"), &*place.clock);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (scope, clock) = (Scope::user("p", "ana"), &*database.clock);
     let mut thread = Thread::new(clock, &scope);
     thread.run.context.insert("user".to_owned(), json!({"name": "Ana", "big": u64::MAX}));
     let begin = thread.begin(clock);
@@ -35,7 +35,7 @@ async fn everything_that_is_written_comes_back() {
     step.events.push(thread.happened(clock, told));
     store.step(step.clone()).await.unwrap();
     thread.run.failure = Some(RunFailure { kind: "budget".to_owned(), message: "spent".to_owned() });
-    thread.run.ended_at = Some(place.clock.now());
+    thread.run.ended_at = Some(database.clock.now());
     thread.run.cost = 0.75;
     let last = RunStep { entries: Vec::new(), ..thread.step(clock, RunState::Failed) };
     store.step(last.clone()).await.unwrap();
@@ -58,9 +58,9 @@ async fn everything_that_is_written_comes_back() {
 
 #[tokio::test]
 async fn one_run_at_a_time_is_open_in_a_conversation() {
-    let place = Place::new();
-    let store = place.open().await;
-    let (scope, clock) = (Scope::default(), &*place.clock);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (scope, clock) = (Scope::default(), &*database.clock);
     let mut thread = begun(&store, clock, &scope).await;
     for state in [RunState::Running, RunState::Waiting] {
         store.step(thread.step(clock, state)).await.unwrap();
@@ -70,7 +70,7 @@ async fn one_run_at_a_time_is_open_in_a_conversation() {
         let BeginRunError::Open { run, state: seen } = error else { panic!("{error}") };
         assert_eq!((run, seen), (thread.run.id.clone(), state));
     }
-    // What waits is held by nobody, and has to be taken first.
+    // A waiting run has no holder, and has to be taken first.
     let error = store.step(thread.clone().step(clock, RunState::Done)).await.unwrap_err();
     assert!(matches!(error, StepError::Lost(_)), "{error}");
     store.take_run(&scope, &thread.run.id).await.unwrap();
@@ -82,9 +82,9 @@ async fn one_run_at_a_time_is_open_in_a_conversation() {
 
 #[tokio::test]
 async fn a_run_begins_only_where_its_caller_believes_to_be() {
-    let place = Place::new();
-    let store = place.open().await;
-    let (scope, clock) = (Scope::user("p", "ana"), &*place.clock);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (scope, clock) = (Scope::user("p", "ana"), &*database.clock);
     let mut thread = begun(&store, clock, &scope).await;
     let first = thread.run.id.clone();
     store.step(thread.step(clock, RunState::Done)).await.unwrap();
@@ -113,21 +113,21 @@ async fn a_run_begins_only_where_its_caller_believes_to_be() {
     assert!(store.begin_run(over.begin(clock)).await.is_err());
     assert_eq!(store.runs(&scope, toolroom::conversation::RunFilter::default()).await.unwrap().len(), 1);
 
-    // Whoever speaks for the whole project may go on.
+    // A scope of the whole project may continue.
     thread.run.scope = Scope::project("p");
     store.begin_run(thread.begin(clock)).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_step_that_does_not_fit_is_refused_alone_and_leaves_nothing() {
-    let place = Place::new();
-    let store = place.open().await;
-    let (scope, clock) = (Scope::default(), &*place.clock);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (scope, clock) = (Scope::default(), &*database.clock);
     let mut good = begun(&store, clock, &scope).await;
     let bad = begun(&store, clock, &scope).await;
     let mut unknown = Thread::new(clock, &scope);
     let rows = "SELECT (SELECT count(*) FROM entries) + (SELECT count(*) FROM run_events) + (SELECT count(*) FROM usage)";
-    let before = count(&place, rows).await;
+    let before = count(&database, rows).await;
 
     let mut gap = bad.clone();
     gap.conversation.entries += 1;
@@ -153,22 +153,22 @@ async fn a_step_that_does_not_fit_is_refused_alone_and_leaves_nothing() {
         store.step(unknown.step(clock, RunState::Running)),
     ];
     let written = store.step(good.step(clock, RunState::Running));
-    let call = place.call(&scope);
+    let call = database.call(&scope);
     let called = store.begin(begin(&call));
     for step in refused {
         step.await.unwrap_err();
     }
     written.await.unwrap();
     called.await.unwrap();
-    assert_eq!(count(&place, rows).await, before + 3);
+    assert_eq!(count(&database, rows).await, before + 3);
     assert_eq!(store.run(&scope, &bad.run.id).await.unwrap(), Some(bad.run));
 }
 
 #[tokio::test]
 async fn steps_that_are_queued_at_once_follow_each_other() {
-    let place = Place::new();
-    let store = place.open().await;
-    let (scope, clock) = (Scope::default(), &*place.clock);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (scope, clock) = (Scope::default(), &*database.clock);
     let mut threads: Vec<_> = (0..8).map(|_| Thread::new(clock, &scope)).collect();
     let mut answers = Vec::new();
     for thread in &mut threads {
@@ -196,13 +196,13 @@ async fn steps_that_are_queued_at_once_follow_each_other() {
 
 #[tokio::test]
 async fn what_was_spent_is_counted_by_whose_it_is_and_since_when() {
-    let place = Place::new();
-    let store = place.open().await;
-    let (ana, bob, clock) = (Scope::user("p", "ana"), Scope::user("p", "bob"), &*place.clock);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (ana, bob, clock) = (Scope::user("p", "ana"), Scope::user("p", "bob"), &*database.clock);
     let mut first = begun(&store, clock, &ana).await;
     store.step(first.step(clock, RunState::Running)).await.unwrap();
     clock.advance(std::time::Duration::from_secs(60));
-    let later = place.clock.now();
+    let later = database.clock.now();
     let free = RunStep { usage: vec![usage(clock, &first.run, None)], ..first.step(clock, RunState::Done) };
     store.step(free).await.unwrap();
     let mut second = begun(&store, clock, &ana).await;
@@ -231,9 +231,9 @@ async fn what_was_spent_is_counted_by_whose_it_is_and_since_when() {
 
 #[tokio::test]
 async fn a_closed_store_refuses_and_says_so() {
-    let place = Place::new();
-    let store = place.open().await;
-    let (scope, clock) = (Scope::default(), &*place.clock);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (scope, clock) = (Scope::default(), &*database.clock);
     let mut thread = begun(&store, clock, &scope).await;
     store.shutdown().await.unwrap();
     let StepError::Ledger(error) = store.step(thread.step(clock, RunState::Done)).await.unwrap_err() else {

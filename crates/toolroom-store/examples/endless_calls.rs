@@ -1,5 +1,5 @@
-//! Calls without end, until somebody kills it: `crowd <database> <process>`. Prints the id of each call once
-//! its close is committed. The crash test runs several of these on one file.
+//! Makes calls until it is killed: `endless_calls <database> <process>`. Prints the id of each call once its close is
+//! committed. The crash test runs several of these on one file.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let identity = ProcessIdentity { machine: "here".to_owned(), process, probe: Arc::new(|_| Some(true)) };
     let store = Store::open(&path, StoreOptions::new(identity), Arc::new(SystemClock)).await?;
     let mut out = std::io::stdout().lock();
-    // One call that stays open: it has to be found as unknown.
+    // A call that stays open, which recovery has to mark as unknown.
     let left_open = record();
     store.begin(BeginCall { record: left_open.clone(), rates: Vec::new(), grant: None }).await?;
     writeln!(out, "{}", left_open.id)?;

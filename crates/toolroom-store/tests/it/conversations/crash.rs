@@ -6,18 +6,18 @@ use std::process::{Command, Stdio};
 use toolroom::conversation::{ConversationId, Conversations, RunFilter, RunState};
 use toolroom::scope::Scope;
 
-use crate::crash::{Crowd, example};
-use crate::place::Place;
+use crate::crash::{ChildProcess, example};
+use crate::database::TestDatabase;
 
 #[tokio::test]
 async fn steps_that_were_answered_survive_and_the_run_goes_on_elsewhere() {
-    let place = Place::new();
+    let database = TestDatabase::new();
     let talks: Vec<_> = ["one", "two", "three"]
         .into_iter()
         .map(|process| {
-            let mut command = Command::new(example("talk"));
-            command.arg(place.path()).arg(process).stdout(Stdio::piped());
-            Crowd(command.spawn().unwrap())
+            let mut command = Command::new(example("endless_runs"));
+            command.arg(database.path()).arg(process).stdout(Stdio::piped());
+            ChildProcess(command.spawn().unwrap())
         })
         .collect();
     let mut told = Vec::new();
@@ -29,7 +29,7 @@ async fn steps_that_were_answered_survive_and_the_run_goes_on_elsewhere() {
     }
     assert_eq!(told.len(), 180);
 
-    let store = place.open_as("here", "me", |_| false).await;
+    let store = database.open_as("here", "me", |_| false).await;
     let scope = Scope::default();
     for line in &told {
         let (conversation, entries) = line.split_once(' ').unwrap();
@@ -45,7 +45,7 @@ async fn steps_that_were_answered_survive_and_the_run_goes_on_elsewhere() {
         let events = store.events(&scope, &run.id, 0).await.unwrap();
         let steps = usize::try_from(run.iterations).unwrap();
         assert_eq!((of_run.len(), events.len()), (1 + 2 * steps, 2 * steps), "{}", run.id);
-        assert!((0..).zip(&entries).all(|(place, entry)| entry.seq == place));
+        assert!((0..).zip(&entries).all(|(database, entry)| entry.seq == database));
         let conversation = store.conversation(&scope, &run.conversation).await.unwrap().unwrap();
         assert_eq!(conversation.entries, u64::try_from(entries.len()).unwrap());
         if run.state == RunState::Running {

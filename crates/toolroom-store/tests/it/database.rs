@@ -17,14 +17,14 @@ use toolroom_store::{ChangeCounter, ProcessIdentity, Revision, Store, StoreOptio
 /// The time at which tests begin.
 pub(crate) const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
-pub(crate) struct Place {
+pub(crate) struct TestDatabase {
     folder: TempDir,
     pub(crate) clock: Arc<ManualClock>,
     /// Shared by all stores of this database.
     change_counter: Option<Arc<MemoryCounter>>,
 }
 
-impl Place {
+impl TestDatabase {
     pub(crate) fn new() -> Self {
         let clock = Arc::new(ManualClock::at(START));
         Self { folder: tempfile::tempdir().unwrap(), clock, change_counter: Some(Arc::default()) }

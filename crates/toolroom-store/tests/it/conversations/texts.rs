@@ -1,4 +1,4 @@
-//! Whatever is said comes back as it was said.
+//! Entries are read as they were written.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use toolroom::model::{Block, Image, Message, ModelCallId, Opaque, Role};
 use toolroom::scope::Scope;
 
 use super::{Thread, begun};
-use crate::place::Place;
+use crate::database::TestDatabase;
 use crate::scale::cases;
 
 async fn comes_back(contents: Vec<Content>) {
-    let place = Place::new();
-    let store = place.open().await;
-    let (scope, clock) = (Scope::default(), &*place.clock);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (scope, clock) = (Scope::default(), &*database.clock);
     let mut thread = begun(&store, clock, &scope).await;
     let entries: Vec<_> =
         contents.into_iter().map(|content| Entry { content, ..thread.said(clock, "") }).collect();
@@ -60,10 +60,10 @@ async fn what_is_as_deep_as_json_from_outside_can_be_comes_back() {
 }
 
 #[tokio::test]
-async fn a_huge_entry_is_written_beside_others() {
-    let place = Place::new();
-    let store = place.open().await;
-    let (scope, clock) = (Scope::default(), &*place.clock);
+async fn a_huge_entry_is_written_with_others() {
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (scope, clock) = (Scope::default(), &*database.clock);
     let huge = "grün\0\n".repeat(5_000_000 / 7);
     let mut threads: Vec<Thread> = Vec::new();
     let mut answers = Vec::new();
@@ -87,7 +87,7 @@ async fn a_huge_entry_is_written_beside_others() {
 }
 
 #[test]
-fn whatever_text_is_said_comes_back() {
+fn any_text_comes_back() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let texts = proptest::collection::vec(".{0,40}|[\\x00-\\x1f\"\\\\]{0,20}", 1..20);
     proptest!(cases(8), |(texts in texts)| {

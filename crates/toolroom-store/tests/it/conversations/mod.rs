@@ -1,8 +1,8 @@
-//! Conversations and runs: what is kept of them, who may work on them, and what is left after a crash.
+//! Conversations and runs: storage, leases and recovery.
 
 mod calls;
 mod crash;
-mod holding;
+mod leases;
 mod listing;
 mod texts;
 mod writing;
