@@ -38,7 +38,7 @@ async fn a_models_call_is_called_once() {
         other.await.unwrap();
     }
     let error = why(&closed.await.unwrap_err());
-    assert!(error.contains("`toolu_1` of run `run_1` was called before"), "{error}");
+    assert!(error.contains("`toolu_1` of run `run_1` was already made"), "{error}");
     store.close(done(&first)).await.unwrap();
 
     assert_eq!(store.call(&scope, &again.id).await.unwrap(), None);
