@@ -8,8 +8,8 @@ use sqlx::sqlite::SqliteRow;
 use toolroom::BoxFuture;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
-    Answer, AnswerId, Answerer, Approval, Approvals, CallId, Inbox, LedgerError, Question, QuestionState,
-    StandingAnswer, UnreadableQuestion,
+    Answer, AnswerId, Answerer, Approval, Approvals, CallId, LedgerError, OpenQuestions, Question,
+    QuestionState, StandingAnswer, UnreadableQuestion,
 };
 use toolroom::policy::Ruling;
 use toolroom::scope::{Scope, UserId};
@@ -76,10 +76,10 @@ impl Serialize for AnswerRow<'_> {
 }
 
 impl Approvals for Store {
-    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>> {
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<OpenQuestions, LedgerError>> {
         Box::pin(async move {
-            let inbox = list(self.reader(), scope).await;
-            inbox.map_err(|error| LedgerError::new("list questions", error))
+            let open = list(self.reader(), scope).await;
+            open.map_err(|error| LedgerError::new("list questions", error))
         })
     }
 
@@ -106,32 +106,32 @@ impl Store {
         scope: &Scope,
         entrance: &str,
         limit: u32,
-    ) -> Result<Inbox, StoreError> {
+    ) -> Result<OpenQuestions, StoreError> {
         let query = statements::NEWEST_QUESTIONS.query().bind(scope.project.as_str().to_owned());
         let query = query.bind(user(scope)).bind(entrance.to_owned()).bind(i64::from(limit));
-        inbox(self.reader(), query).await
+        read_questions(self.reader(), query).await
     }
 }
 
-async fn list(reader: &Reader, scope: &Scope) -> Result<Inbox, StoreError> {
+async fn list(reader: &Reader, scope: &Scope) -> Result<OpenQuestions, StoreError> {
     let query = statements::QUESTIONS.query().bind(scope.project.as_str().to_owned()).bind(user(scope));
-    inbox(reader, query).await
+    read_questions(reader, query).await
 }
 
-async fn inbox(reader: &Reader, query: Bound) -> Result<Inbox, StoreError> {
+async fn read_questions(reader: &Reader, query: Bound) -> Result<OpenQuestions, StoreError> {
     let rows = reader.rows(query).await?;
-    let mut inbox = Inbox::default();
+    let mut open = OpenQuestions::default();
     for row in &rows {
         match read_question(row) {
-            Ok(question) => inbox.questions.push(question),
+            Ok(question) => open.questions.push(question),
             Err(error) => {
                 let id: &str = row.try_get("id").map_err(|error| reader.failed(error))?;
                 let error = LedgerError::new("read the question", reader.failed(error));
-                inbox.unreadable.push(UnreadableQuestion { call: CallId::new(id), error });
+                open.unreadable.push(UnreadableQuestion { call: CallId::new(id), error });
             }
         }
     }
-    Ok(inbox)
+    Ok(open)
 }
 
 async fn find(reader: &Reader, scope: &Scope, call: &CallId) -> Result<Option<Question>, StoreError> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use toolroom::clock::{Clock, Timestamp};
-use toolroom::ledger::{Answerer, EXPIRED_RULE, Term};
+use toolroom::ledger::{AnswerWindow, Answerer, EXPIRED_RULE};
 
 use crate::port::InstanceRow;
 use crate::sqlite::migrate::{MIGRATIONS, Schema};
@@ -96,7 +96,7 @@ impl Instance {
     /// Denies expired questions and deletes their sealed requests.
     async fn expire(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
         let query = bind_term(statements::EXPIRE, self.now()).bind(EXPIRED_RULE);
-        let query = query.bind(Answerer::Caller.silence()).bind(Answerer::Client.silence());
+        let query = query.bind(Answerer::Caller.expiry_reason()).bind(Answerer::Client.expiry_reason());
         query.execute(connection).await?;
         Ok(())
     }
@@ -158,7 +158,7 @@ pub(crate) struct StartupState {
 
 /// Binds the parameters of a statement about expired questions: $1 time, $2 latest start.
 pub(crate) fn bind_term(statement: Statement, now: Timestamp) -> Bound {
-    statement.query().bind(now.as_micros()).bind(Term::latest_start(now).as_micros())
+    statement.query().bind(now.as_micros()).bind(AnswerWindow::latest_start(now).as_micros())
 }
 
 /// Reads the state of a database with the current schema; `None` if it has to be migrated first.

@@ -4,7 +4,7 @@ use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use toolroom::BoxFuture;
 use toolroom::background::{
-    BackgroundProgram, BackgroundPrograms, Fate, MOST_PROGRAMS, PROGRAM_KEPT_FOR, ProgramEnd,
+    BackgroundProgram, BackgroundPrograms, MOST_PROGRAMS, PROGRAM_KEPT_FOR, ProgramEnd, ProgramState,
 };
 use toolroom::ledger::LedgerError;
 use toolroom::scope::Scope;
@@ -92,29 +92,29 @@ impl BackgroundPrograms for Store {
 impl Store {
     fn read_program(&self, row: &SqliteRow) -> Result<BackgroundProgram, sqlx::Error> {
         let exit_code = row.try_get("exit_code")?;
-        let fate = match row.try_get::<&str, _>("state")? {
-            RUNNING => self.fate(row)?,
-            state => Fate::Ended(ProgramEnd { exit_code, was_killed: state == KILLED }),
+        let state = match row.try_get::<&str, _>("state")? {
+            RUNNING => self.state(row)?,
+            state => ProgramState::Ended(ProgramEnd { exit_code, was_killed: state == KILLED }),
         };
         Ok(BackgroundProgram {
             number: size(row, "number")?,
             command: row.try_get("command")?,
             began_at: timestamp(row, "began_at")?,
-            fate,
+            state,
         })
     }
 
     /// The state of a program whose end was not recorded.
-    fn fate(&self, row: &SqliteRow) -> Result<Fate, sqlx::Error> {
+    fn state(&self, row: &SqliteRow) -> Result<ProgramState, sqlx::Error> {
         // Without a row, its process has signed off or was found dead.
-        let Some(instance) = read_instance_option(row)? else { return Ok(Fate::Lost) };
+        let Some(instance) = read_instance_option(row)? else { return Ok(ProgramState::Lost) };
         let process = self.process();
         Ok(if process.is_self(&instance) {
-            Fate::Here
+            ProgramState::RunningHere
         } else if process.is_dead(&instance, self.now()) {
-            Fate::Lost
+            ProgramState::Lost
         } else {
-            Fate::Elsewhere
+            ProgramState::RunningElsewhere
         })
     }
 }

@@ -25,7 +25,7 @@ macro_rules! schema {
 }
 
 /// Questions that were not answered, or whose answer was not used, by $1; and questions asked after $2, which is in the
-/// future (`toolroom::ledger::Term`).
+/// future (`toolroom::ledger::AnswerWindow`).
 macro_rules! overdue {
     () => {
         "(expires_at <= $1 OR EXISTS (SELECT 1 FROM calls AS asked WHERE asked.id = call_id AND asked.asked_at > $2)) \

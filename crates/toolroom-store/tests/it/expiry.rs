@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use toolroom::clock::Clock;
 use toolroom::ledger::{
-    Answer, Answerer, Approvals, CallStatus, Journal, Ledger, ParkCall, ParkedQuestion, QuestionState, Turn,
+    Answer, Answerer, Approvals, Attempt, CallStatus, Journal, Ledger, ParkCall, ParkedQuestion,
+    QuestionState,
 };
 use toolroom::scope::Scope;
 use toolroom_store::Store;
@@ -110,7 +111,7 @@ async fn what_has_begun_keeps_its_status_and_loses_what_is_sealed() {
         (CallStatus::Done, QuestionState::Used, SealedState::Deleted)
     );
     assert_eq!(next.call(&over.record.scope, &over.record.id).await.unwrap(), before);
-    assert!(next.begin(begun(clock, &broken, Turn::Again)).await.is_err(), "too late to begin again");
+    assert!(next.begin(begun(clock, &broken, Attempt::Retry)).await.is_err(), "too late to begin again");
     store.close(ended(&running, CallStatus::Done, ParkedQuestion::Settled)).await.unwrap();
     assert_eq!(
         parked_state(&next, &running).await,
@@ -132,7 +133,7 @@ async fn an_approved_call_whose_process_died_begins_again() {
         (CallStatus::Unknown, QuestionState::Used, SealedState::Stored)
     );
     clock.advance(Duration::from_secs(1));
-    let again = begun(clock, &park, Turn::Again);
+    let again = begun(clock, &park, Attempt::Retry);
     next.begin(again.clone()).await.unwrap();
     let row = next.call(&park.record.scope, &park.record.id).await.unwrap();
     assert_eq!(row, Some(again.record));
@@ -143,7 +144,7 @@ async fn an_approved_call_whose_process_died_begins_again() {
         parked_state(&last, &park).await,
         (CallStatus::Unknown, QuestionState::Used, SealedState::Stored)
     );
-    last.begin(begun(clock, &park, Turn::Again)).await.unwrap();
+    last.begin(begun(clock, &park, Attempt::Retry)).await.unwrap();
     last.close(ended(&park, CallStatus::Done, ParkedQuestion::Settled)).await.unwrap();
     assert_eq!(
         parked_state(&last, &park).await,

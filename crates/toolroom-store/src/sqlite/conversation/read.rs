@@ -4,8 +4,8 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use toolroom::clock::Timestamp;
 use toolroom::conversation::{
-    AgentId, Conversation, ConversationFilter, ConversationId, Entry, NumberedEvent, PastRequest, Run,
-    RunFilter, RunId, RunState, Spent,
+    AgentId, Conversation, ConversationEntry, ConversationFilter, ConversationId, NumberedEvent, PastRequest,
+    Run, RunFilter, RunId, RunState, Spent,
 };
 use toolroom::model::Usage;
 use toolroom::scope::Scope;
@@ -52,10 +52,10 @@ pub(super) async fn entries(
     scope: &Scope,
     id: &ConversationId,
     from: u64,
-) -> Result<Vec<Entry>, StoreError> {
+) -> Result<Vec<ConversationEntry>, StoreError> {
     let rows = reader.rows(bind_owned(statements::ENTRIES, scope, id.as_str()).bind(count(from))).await?;
-    let read = |row: &SqliteRow| -> Result<Entry, ReadError> {
-        Ok(Entry {
+    let read = |row: &SqliteRow| -> Result<ConversationEntry, ReadError> {
+        Ok(ConversationEntry {
             seq: size(row, "seq")?,
             run: RunId::new(row.try_get("run")?),
             at: timestamp(row, "said_at")?,

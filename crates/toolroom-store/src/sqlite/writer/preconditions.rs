@@ -9,8 +9,8 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
-    Answerer, Approval, CallId, CallRecord, CallStatus, DecideError, Grant, ParkedQuestion, QuestionState,
-    RateKey, RateLimit, RateWindow, Term, Turn,
+    AnswerWindow, Answerer, Approval, Attempt, CallId, CallRecord, CallStatus, DecideError, Grant,
+    ParkedQuestion, QuestionState, RateKey, RateLimit, RateWindow,
 };
 use toolroom::scope::{Scope, UserId};
 
@@ -179,7 +179,7 @@ pub(super) struct StoredApproval {
     arguments_hash: String,
     definition_hash: String,
     asks: Answerer,
-    term: Term,
+    answer_window: AnswerWindow,
     state: String,
     /// May differ from `state`: a call can be closed without its approval.
     call_status: String,
@@ -199,7 +199,10 @@ impl StoredApproval {
             arguments_hash: row.try_get("arguments_hash")?,
             definition_hash: row.try_get("definition_hash")?,
             asks,
-            term: Term { asked_at: timestamp(row, "asked_at")?, expires_at: timestamp(row, "expires_at")? },
+            answer_window: AnswerWindow {
+                asked_at: timestamp(row, "asked_at")?,
+                expires_at: timestamp(row, "expires_at")?,
+            },
             state: row.try_get("state")?,
             call_status: row.try_get("status")?,
             owner: read_scope(row, "project", "user_id")?,
@@ -217,14 +220,14 @@ impl StoredApproval {
 
     /// Whether it grants exactly this request, and is unused or was used by a process that died.
     pub(super) fn grants(&self, grant: &Grant) -> bool {
-        let stands = match grant.turn {
-            Turn::First => self.is(QuestionState::Granted, CallStatus::Pending),
-            Turn::Again => self.is(QuestionState::Used, CallStatus::Unknown),
+        let stands = match grant.attempt {
+            Attempt::First => self.is(QuestionState::Granted, CallStatus::Pending),
+            Attempt::Retry => self.is(QuestionState::Used, CallStatus::Unknown),
         };
         stands
             && *self.arguments_hash == *grant.arguments_hash
             && *self.definition_hash == *grant.definition_hash
-            && !self.term.is_over(grant.at)
+            && !self.answer_window.is_over(grant.at)
     }
 }
 
@@ -285,10 +288,11 @@ impl Preconditions {
         by: Answerer,
         at: Timestamp,
     ) -> Result<(), Refusal> {
-        let approval = self.approval(call).filter(|approval| by.is_at_home(scope, &approval.owner));
+        let approval = self.approval(call).filter(|approval| by.may_answer_call_of(scope, &approval.owner));
         match approval {
             Some(stored)
-                if stored.is(QuestionState::Waiting, CallStatus::Pending) && !stored.term.is_over(at) =>
+                if stored.is(QuestionState::Waiting, CallStatus::Pending)
+                    && !stored.answer_window.is_over(at) =>
             {
                 DecideError::check(by, stored.asks).map_err(Refusal::NotYours)
             }

@@ -91,10 +91,10 @@ async fn a_released_run_can_be_taken_by_any_process() {
     let other = database.open_as("here", "second", |_| true).await;
     let mut thread = begun(&store, clock, &scope).await;
     // A process that does not hold it cannot release it.
-    other.let_go(&thread.run.id);
+    other.release_run(&thread.run.id);
     let busy = other.take_run(&scope, &thread.run.id).await.unwrap_err();
     assert!(matches!(busy, TakeRunError::Busy(_)), "{busy}");
-    store.let_go(&thread.run.id);
+    store.release_run(&thread.run.id);
     let lost = store.step(thread.clone().step(clock, RunState::Done)).await.unwrap_err();
     assert!(matches!(lost, StepError::Lost(_)), "{lost}");
     assert_eq!(other.take_run(&scope, &thread.run.id).await.unwrap(), thread.run);
