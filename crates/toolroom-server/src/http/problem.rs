@@ -19,7 +19,10 @@ use crate::telemetry;
 /// The media type of problems.
 pub(super) const PROBLEM: &str = "application/problem+json";
 
-/// A refusal, or a failure of ours.
+/// Detail of requests to a path that no route has.
+pub(super) const NO_ROUTE: &str = "there is nothing at this address; see `/docs`";
+
+/// An error response.
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub(crate) status: StatusCode,

@@ -140,7 +140,10 @@ impl Sheet {
             true => label = name,
             // A name can be anything, too.
             false => {
-                rows.extend(broken(&format!("{}:", single_line(&Value::from(shown(name)).to_string())), room));
+                rows.extend(broken(
+                    &format!("{}:", single_line(&Value::from(shown(name)).to_string())),
+                    room,
+                ));
             }
         }
         // Hidden before it is cut: half a secret is not found any more.

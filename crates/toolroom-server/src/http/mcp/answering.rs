@@ -5,12 +5,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use tokio::sync::mpsc;
 
-use crate::http::extract::body::JSON;
+use crate::http::extract::json::{JSON, lazy_timeout};
 use crate::http::problem::Problem;
-use crate::http::streams::cancel_on_disconnect::Attended;
-use crate::http::streams::events::QUIET;
-use crate::http::streams::events::Stream;
-use crate::http::timeout_after_poll::within;
+use crate::http::streams::cancel_on_disconnect::CancelOnDisconnect;
+use crate::http::streams::events::{QUIET, Stream};
 use crate::mcp::{Id, OutgoingMessage, RpcError, error_text, result_text};
 use crate::telemetry;
 
@@ -26,7 +24,7 @@ pub(super) struct PendingResponse {
     pub(super) is_modern: bool,
     /// Whether the client takes a stream for an answer.
     pub(super) takes_streams: bool,
-    pub(super) work: Attended<Result<OutgoingMessage, RpcError>>,
+    pub(super) work: CancelOnDisconnect<Result<OutgoingMessage, RpcError>>,
     /// What is told before the answer.
     pub(super) heard: Option<mpsc::Receiver<OutgoingMessage>>,
 }
@@ -64,7 +62,7 @@ impl PendingResponse {
     pub(super) async fn answered(mut self) -> Response {
         let next = next(&mut self.heard, &mut self.work);
         let first = match self.takes_streams {
-            true => within(QUIET, next).await,
+            true => lazy_timeout(QUIET, next).await,
             false => Some(next.await),
         };
         let first = match first {
@@ -161,7 +159,7 @@ mod tests {
 
     fn answering(takes_streams: bool) -> (oneshot::Sender<String>, PendingResponse) {
         let (answer, answered) = oneshot::channel::<String>();
-        let work = Attended::lasting(Box::pin(async move { Ok(answered.await.unwrap().into()) }));
+        let work = CancelOnDisconnect::lasting(Box::pin(async move { Ok(answered.await.unwrap().into()) }));
         let id = Id::Number(1.into());
         (answer, PendingResponse { id, is_modern: true, takes_streams, work, heard: None })
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Map, Value, json};
@@ -16,16 +16,13 @@ use toolroom::scope::Scope;
 
 use crate::agents;
 use crate::agui::{Event, Input, Narrator, Next, RunAgentInput, Start, StartError, Started};
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
+use crate::http::access::Access;
+use crate::http::extract::{Json, Path};
 use crate::http::problem::Problem;
 use crate::http::resources::runs::choice;
 use crate::http::route::Route;
 use crate::http::server::Server;
-use crate::http::streams::events::Gone;
-use crate::http::streams::events::Stream;
+use crate::http::streams::events::{Gone, Stream};
 use crate::identity::{Caller, Permission};
 use crate::runs::{BeginError, Begun, Position, Seen, Watching};
 use crate::telemetry;
@@ -34,14 +31,14 @@ use crate::telemetry;
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 pub(crate) fn routes() -> Vec<Route> {
-    let chat = Need::Permission(Permission::Chat);
+    let chat = Access::Permission(Permission::Chat);
     vec![
         Route::post("/agui/{agent}", chat, "Runs an agent, in the words of AG-UI.", run)
             .body::<RunAgentInput>()
             .stream::<Event>(200, "The events of the run.")
-            .refuse(409, "Somebody is being answered in the thread.")
-            .refuse(502, "No model can be asked.")
-            .refuse(503, "The server is about to end."),
+            .problem(409, "Somebody is being answered in the thread.")
+            .problem(502, "No model can be asked.")
+            .problem(503, "The server is about to end."),
         Route::get(
             "/agui/{agent}/capabilities",
             chat,
@@ -49,15 +46,15 @@ pub(crate) fn routes() -> Vec<Route> {
             capabilities,
         )
         .reply::<Map<String, Value>>(200, "The capabilities.")
-        .refuse(502, "No model can be asked."),
+        .problem(502, "No model can be asked."),
     ]
 }
 
 async fn run(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(agent): Path<String>,
-    Body(input): Body<RunAgentInput>,
+    Json(input): Json<RunAgentInput>,
 ) -> Result<Response, Problem> {
     let choice = choice(&caller, Some(agent.clone()), None)?;
     let record = agents::record(&server.app, &caller.scope, &agent).await.map_err(BeginError::from)?;
@@ -206,12 +203,12 @@ impl Telling {
 
 async fn capabilities(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(agent): Path<String>,
-) -> Result<Document<Value>, Problem> {
+) -> Result<Json<Value>, Problem> {
     let choice = choice(&caller, Some(agent), None)?;
     let known = crate::agui::capabilities(&server.app, &caller.scope, &choice).await;
-    Ok(Document(known.map_err(BeginError::from)?))
+    Ok(Json(known.map_err(BeginError::from)?))
 }
 
 impl From<StartError> for Problem {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,12 +17,9 @@ use toolroom::policy::Ruling;
 use crate::documents::{
     AnswerDocument, EditDocument, ListedQuestion, QuestionDocument, ReachDocument, standing,
 };
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
+use crate::http::access::Access;
 use crate::http::extract::paging::PageQuery;
+use crate::http::extract::{Json, Page, Path};
 use crate::http::problem::Problem;
 use crate::http::route::Route;
 use crate::http::server::Server;
@@ -30,21 +27,21 @@ use crate::identity::{Caller, Permission};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/v1/approvals", Need::Answerer, "Lists what waits for an answer.", list)
+        Route::get("/v1/approvals", Access::Answerer, "Lists what waits for an answer.", list)
             .query::<PageQuery>()
             .reply::<QuestionList>(200, "The questions, the oldest first."),
         Route::get(
             "/v1/approvals/{call}",
-            Need::Answerer,
+            Access::Answerer,
             "Shows one question with the exact arguments.",
             show,
         )
         .reply::<QuestionDocument>(200, "The question."),
-        Route::post("/v1/approvals/{call}", Need::Answerer, "Answers a question; runs nothing.", answer)
+        Route::post("/v1/approvals/{call}", Access::Answerer, "Answers a question; runs nothing.", answer)
             .body::<NewAnswer>()
-            .repeatable()
+            .idempotent()
             .reply::<Answered>(200, "The answer was taken.")
-            .refuse(409, "It was answered already, or nobody but its client answers it."),
+            .problem(409, "It was answered already, or nobody but its client answers it."),
     ]
 }
 
@@ -59,10 +56,9 @@ struct QuestionList {
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
-    Query(query): Query<PageQuery>,
-) -> Result<Document<QuestionList>, Problem> {
-    let page = query.page()?;
+    caller: Caller,
+    page: Page,
+) -> Result<Json<QuestionList>, Problem> {
     let room = &server.app.room;
     let now = room.clock().now();
     let Inbox { questions, unreadable } = room.approvals().questions(&caller.scope).await?;
@@ -73,8 +69,8 @@ async fn list(
     let open = questions.iter().filter(is_shown).map(|question| ListedQuestion::of(question, now));
     let unreadable = unreadable.iter().filter(|_| sees_all(&caller));
     let all = open.chain(unreadable.map(ListedQuestion::unreadable)).collect();
-    let (approvals, next_cursor) = page.of(all, |question| question.call().as_str());
-    Ok(Document(QuestionList { approvals, next_cursor }))
+    let (approvals, next_cursor) = page.slice(all, |question| question.call().as_str());
+    Ok(Json(QuestionList { approvals, next_cursor }))
 }
 
 /// Whether this caller sees all questions in its scope: those of the project with `approve`, an end user's own.
@@ -94,9 +90,9 @@ fn missing(call: &CallId) -> Problem {
 
 async fn show(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<QuestionDocument>, Problem> {
+) -> Result<Json<QuestionDocument>, Problem> {
     let (room, call) = (&server.app.room, CallId::new(&id));
     let question = room.approvals().question(&caller.scope, &call).await?.ok_or_else(|| missing(&call))?;
     let asked = room.opened(question);
@@ -108,7 +104,7 @@ async fn show(
     if let Some(arguments) = arguments {
         document.arguments = Value::Object(arguments);
     }
-    Ok(Document(document))
+    Ok(Json(document))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -135,9 +131,9 @@ enum Answered {
 
 async fn answer(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-    Body(new): Body<NewAnswer>,
+    Json(new): Json<NewAnswer>,
 ) -> Result<Response, Problem> {
     let by = caller.responder();
     let call = CallId::new(&id);
@@ -159,7 +155,7 @@ async fn answer(
             Answered::Given(Box::new(give(&server, request).await?))
         }
     };
-    Ok(Document(answered).into_response())
+    Ok(Json(answered).into_response())
 }
 
 async fn give(server: &Server, request: AnswerRequest) -> Result<AnswerDocument, Problem> {

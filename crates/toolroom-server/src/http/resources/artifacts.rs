@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -15,41 +15,38 @@ use toolroom::tool::{Offer, bare_name};
 use toolroom_store::ArtifactFacts;
 
 use crate::documents::percent_encoded;
-use crate::http::access::Need;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::JSON;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
+use crate::http::access::Access;
+use crate::http::extract::json::JSON;
 use crate::http::extract::range::Part;
+use crate::http::extract::{Json, Path, Query};
 use crate::http::problem::Problem;
-use crate::http::route::ANYTHING;
-use crate::http::route::Route;
+use crate::http::route::{ANY_TEXT, Route};
 use crate::http::server::Server;
-use crate::http::streams::artifact_body::KeptContent;
+use crate::http::streams::artifact_body::ArtifactBody;
 use crate::identity::{Caller, Permission};
 
 pub(crate) fn routes() -> Vec<Route> {
-    let read = Need::Permission(Permission::Read);
+    let read = Access::Permission(Permission::Read);
     vec![
         Route::get("/v1/artifacts/{artifact}", read, "Says what an artifact is.", show)
             .reply::<ArtifactDocument>(200, "What it is, without its content."),
         Route::get(
             "/v1/artifacts/{artifact}/content",
-            Need::Recipient,
+            Access::Recipient,
             "Gives the bytes of an artifact, or with `Range` some of them; an end user gets files that were offered to them.",
             content,
         )
         .query::<ContentQuery>()
-        .header("Range", ANYTHING, "Which bytes, as in `bytes=0-99`.")
-        .reply_of(200, JSON, "All of them.")
-        .reply_of(200, "text/plain", "All of them, of a result that was one text.")
-        .reply_of(200, "*/*", "All of them, of a file that came with a result.")
-        .reply_of(206, JSON, "Some of them.")
-        .with("Content-Range", "Which ones, and of how many.")
-        .reply_of(206, "text/plain", "Some of them, of a result that was one text.")
-        .reply_of(206, "*/*", "Some of them, of a file that came with a result.")
-        .refuse(416, "It has no such bytes.")
-        .with("Content-Range", "How many it has."),
+        .header("Range", ANY_TEXT, "Which bytes, as in `bytes=0-99`.")
+        .response(200, JSON, "All of them.")
+        .response(200, "text/plain", "All of them, of a result that was one text.")
+        .response(200, "*/*", "All of them, of a file that came with a result.")
+        .response(206, JSON, "Some of them.")
+        .with_header("Content-Range", "Which ones, and of how many.")
+        .response(206, "text/plain", "Some of them, of a result that was one text.")
+        .response(206, "*/*", "Some of them, of a file that came with a result.")
+        .problem(416, "It has no such bytes.")
+        .with_header("Content-Range", "How many it has."),
     ]
 }
 
@@ -97,12 +94,12 @@ async fn is_offered(
 
 async fn show(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<ArtifactDocument>, Problem> {
+) -> Result<Json<ArtifactDocument>, Problem> {
     let id = ArtifactId::new(&id);
     let ArtifactFacts { call, media_type, bytes, kept_at } = find(&server, &caller, &id).await?;
-    Ok(Document(ArtifactDocument { id, call_id: call, media_type, bytes, kept_at }))
+    Ok(Json(ArtifactDocument { id, call_id: call, media_type, bytes, kept_at }))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -123,7 +120,7 @@ fn disposition(name: Option<&str>) -> String {
 
 async fn content(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     headers: HeaderMap,
     Path(id): Path<String>,
     Query(query): Query<ContentQuery>,
@@ -145,7 +142,7 @@ async fn content(
             return Ok((told, problem).into_response());
         }
     };
-    let kept = KeptContent::new(server.app.store.clone(), caller.scope, id, range.clone());
+    let kept = ArtifactBody::new(server.app.store.clone(), caller.scope, id, range.clone());
     let mut response = (status, Body::new(kept)).into_response();
     let told = response.headers_mut();
     let media_type = HeaderValue::from_str(&artifact.media_type).map_err(|error| Problem::failure(&error))?;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -21,16 +21,12 @@ use toolroom::scope::Scope;
 use toolroom::tool::{ErrorKind, RaisedBy};
 
 use crate::documents::{CallDocument, Surface, whole_number};
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
-use crate::http::extract::paging::Page;
+use crate::http::access::Access;
+use crate::http::extract::{Json, Page, Path, Query};
 use crate::http::problem::Problem;
 use crate::http::route::Route;
 use crate::http::server::Server;
-use crate::http::streams::cancel_on_disconnect::Attended;
+use crate::http::streams::cancel_on_disconnect::CancelOnDisconnect;
 use crate::identity::{Caller, Permission};
 
 /// What the journal says of calls that came in here.
@@ -43,8 +39,8 @@ pub(crate) const CONTEXT_BYTES: usize = 64 * 1024;
 const LONGEST: Duration = Duration::from_hours(24);
 
 pub(crate) fn routes() -> Vec<Route> {
-    let call = Need::Permission(Permission::Call);
-    let read = Need::Permission(Permission::Read);
+    let call = Access::Permission(Permission::Call);
+    let read = Access::Permission(Permission::Read);
     let outcome = |route: Route| {
         route
             .reply::<CallDocument>(200, "The call has ended; `outcome` says how.")
@@ -53,8 +49,8 @@ pub(crate) fn routes() -> Vec<Route> {
             .reply::<CallDocument>(429, "Too many calls; try again after `retry_after` seconds.")
     };
     vec![
-        outcome(Route::post("/v1/calls", call, "Calls a tool.", create).body::<NewCall>().repeatable())
-            .refuse(404, "The conversation is not found in this project."),
+        outcome(Route::post("/v1/calls", call, "Calls a tool.", create).body::<NewCall>().idempotent())
+            .problem(404, "The conversation is not found in this project."),
         Route::get("/v1/calls", read, "Lists the calls of the project, the newest first.", list)
             .query::<CallsQuery>()
             .reply::<CallList>(200, "The calls."),
@@ -62,11 +58,11 @@ pub(crate) fn routes() -> Vec<Route> {
             .reply::<CallRecord>(200, "The call, as the journal keeps it."),
         Route::post("/v1/calls/{call}/cancel", call, "Stops a call that runs on this server.", cancel)
             .reply::<Stopping>(202, "The call is being stopped; its row will say how it ended.")
-            .refuse(409, "It does not run, or not here."),
+            .problem(409, "It does not run, or not here."),
         outcome(
             Route::post("/v1/calls/{call}/resume", call, "Runs a call that was approved.", resume)
-                .repeatable()
-                .refuse(409, "It is over, or belongs to a run."),
+                .idempotent()
+                .problem(409, "It is over, or belongs to a run."),
         ),
     ]
 }
@@ -94,8 +90,8 @@ struct NewCall {
 
 async fn create(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
-    Body(new): Body<NewCall>,
+    caller: Caller,
+    Json(new): Json<NewCall>,
 ) -> Result<Response, Problem> {
     check_context(&new.context)?;
     let timeout = new.timeout_ms.map(Duration::from_millis);
@@ -121,7 +117,7 @@ async fn create(
     }
     let worker = Arc::clone(&server);
     let report = Box::pin(async move { worker.calls.call(request).await });
-    let report = Attended::new(stop, report).await?;
+    let report = CancelOnDisconnect::new(stop, report).await?;
     reply(&server, &caller.scope, &report, &caller.responder()).await
 }
 
@@ -151,7 +147,7 @@ async fn reply(
     };
     let answers = question.map_or(Ok(&[][..]), |question| room.answers(&question, responder))?;
     let document = CallDocument::of(report, Surface::Web(answers));
-    let mut response = (status(&report.outcome), Document(document)).into_response();
+    let mut response = (status(&report.outcome), Json(document)).into_response();
     if let Outcome::Failed(error) = &report.outcome
         && response.status() == StatusCode::TOO_MANY_REQUESTS
     {
@@ -208,9 +204,9 @@ struct CallList {
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Query(query): Query<CallsQuery>,
-) -> Result<Document<CallList>, Problem> {
+) -> Result<Json<CallList>, Problem> {
     let page = Page::new(query.limit, query.cursor.as_deref())?;
     // A tool that no longer exists has still been called: its name is then taken as it is.
     let catalog = server.app.room.catalog();
@@ -225,12 +221,12 @@ async fn list(
         run: query.run,
         before: page.after.as_deref().map(CallId::new),
         id_suffix: None,
-        limit: Some(page.and_one_more()),
+        limit: Some(page.lookahead()),
     };
     let mut calls = server.app.store.calls(&caller.scope, filter).await?;
-    let next_cursor = page.cut(&mut calls, |call| call.id.to_string());
+    let next_cursor = page.truncate(&mut calls, |call| call.id.to_string());
     calls.iter_mut().for_each(|call| for_eyes_of(&caller, call));
-    Ok(Document(CallList { calls, next_cursor }))
+    Ok(Json(CallList { calls, next_cursor }))
 }
 
 /// What lies behind an error is for whoever looks after the project.
@@ -247,12 +243,12 @@ async fn find(server: &Server, caller: &Caller, id: &str) -> Result<CallRecord, 
 
 async fn show(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<CallRecord>, Problem> {
+) -> Result<Json<CallRecord>, Problem> {
     let mut call = find(&server, &caller, &id).await?;
     for_eyes_of(&caller, &mut call);
-    Ok(Document(call))
+    Ok(Json(call))
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -263,12 +259,12 @@ struct Stopping {
 
 async fn cancel(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let call_id = CallId::new(&id);
     if server.calls.running().cancel(&caller.scope, &call_id) {
-        return Ok((StatusCode::ACCEPTED, Document(Stopping { call_id })).into_response());
+        return Ok((StatusCode::ACCEPTED, Json(Stopping { call_id })).into_response());
     }
     let call = find(&server, &caller, &id).await?;
     Err(Problem::conflict(match call.status {
@@ -280,7 +276,7 @@ async fn cancel(
 
 async fn resume(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     if let Some(run) = find(&server, &caller, &id).await?.run {
@@ -292,7 +288,7 @@ async fn resume(
     let mut request = ResumeRequest::new(CallId::new(&id), caller.scope);
     request.source = Some(source);
     request.cancellation = stop.clone();
-    Attended::new(stop, Box::pin(async move { go_on(&server, request, &responder).await })).await?
+    CancelOnDisconnect::new(stop, Box::pin(async move { go_on(&server, request, &responder).await })).await?
 }
 
 /// Refuses to run a parked call for another caller than the one that made it: its result is for that caller.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -16,16 +16,13 @@ use toolroom::model::ModelErrorKind;
 
 use crate::agents;
 use crate::documents::OfferDocument;
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
+use crate::http::access::Access;
+use crate::http::extract::Json;
 use crate::http::problem::Problem;
-use crate::http::resources::runs::choice;
-use crate::http::resources::runs::known;
+use crate::http::resources::runs::{choice, known};
 use crate::http::route::Route;
 use crate::http::server::Server;
-use crate::http::streams::events::Gone;
-use crate::http::streams::events::Stream;
+use crate::http::streams::events::{Gone, Stream};
 use crate::identity::{Caller, Permission};
 use crate::openai::{
     ChatRequest, Chunk, ChunkChoice, Completion, Delta, ErrorPart, ErrorReply, FinishReason, FunctionCall,
@@ -50,19 +47,19 @@ const LAST_WORD: &str = "[DONE]";
 const INSTRUCTIONS: &str = "instructions";
 
 pub(crate) fn routes() -> Vec<Route> {
-    let chat = Need::Permission(Permission::Chat);
+    let chat = Access::Permission(Permission::Chat);
     vec![
         Route::post("/v1/chat/completions", chat, "Asks an agent, in the words of OpenAI.", complete)
             .body::<ChatRequest>()
             .reply::<Completion>(200, "The answer, or calls that the program has to run.")
-            .with(RUN, "The run, for whoever wants to look it up.")
+            .with_header(RUN, "The run, for whoever wants to look it up.")
             .stream::<Piece<'_>>(200, "With `stream`: the answer in pieces.")
-            .ending_with(LAST_WORD)
-            .refuse(404, "There is no such agent, or no such call.")
-            .refuse(409, "The run does not wait for results, or somebody stopped it.")
-            .refuse(502, "No model can be asked, or none has answered.")
-            .refuse(503, "The server is about to end.")
-            .in_words_of::<ErrorReply<'_>>(),
+            .terminated_by(LAST_WORD)
+            .problem(404, "There is no such agent, or no such call.")
+            .problem(409, "The run does not wait for results, or somebody stopped it.")
+            .problem(502, "No model can be asked, or none has answered.")
+            .problem(503, "The server is about to end.")
+            .error_format::<ErrorReply<'_>>(),
         Route::get("/v1/models", chat, "Lists the agents as OpenAI lists models.", models)
             .reply::<ModelList>(200, "The agents."),
     ]
@@ -89,10 +86,7 @@ struct ModelLine {
     owned_by: &'static str,
 }
 
-async fn models(
-    State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
-) -> Result<Document<ModelList>, Problem> {
+async fn models(State(server): State<Arc<Server>>, caller: Caller) -> Result<Json<ModelList>, Problem> {
     let known = agents::records(&server.app, &caller.scope).await?;
     // An end user sees the one agent they may talk to.
     let own = choice(&caller, None, None)?.agent;
@@ -101,13 +95,13 @@ async fn models(
         .map(|agent| agent.record.id.to_string())
         .filter(|id| own.as_ref().is_none_or(|own| own == id))
         .map(|id| ModelLine { id, object: "model", created: 0, owned_by: "toolroom" });
-    Ok(Document(ModelList { object: "list", data: data.collect() }))
+    Ok(Json(ModelList { object: "list", data: data.collect() }))
 }
 
 async fn complete(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
-    Body(request): Body<ChatRequest>,
+    caller: Caller,
+    Json(request): Json<ChatRequest>,
 ) -> Result<Response, Refusal> {
     let begun = begin(&server, &caller, &request).await?;
     let created = server.app.room.clock().now().as_micros() / 1_000_000;
@@ -135,7 +129,7 @@ impl IntoResponse for Refusal {
         let Self(Problem { status, code, detail, retry_after }) = self;
         let kind = if status.is_client_error() { "invalid_request_error" } else { "server_error" };
         let error = ErrorPart { message: &detail, kind, code, param: None };
-        let mut response = (status, Document(ErrorReply { error })).into_response();
+        let mut response = (status, Json(ErrorReply { error })).into_response();
         if let Some(span) = retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(span.as_secs().max(1)));
         }
@@ -244,7 +238,7 @@ impl Answering {
         }
         let (id, agent) = (self.begun.run.to_string(), self.agent.clone());
         let completion = Completion::new(id, self.created, agent, text, calls, offered, usage);
-        let mut response = Document(completion).into_response();
+        let mut response = Json(completion).into_response();
         name_run(&mut response, &self.begun.run);
         Ok(response)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,12 +11,9 @@ use toolroom::conversation::{
     AgentId, Conversation, ConversationFilter, ConversationId, Conversations as _, Entry, StepError,
 };
 
-use crate::http::access::Need;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
-use crate::http::extract::paging::Page;
-use crate::http::extract::paging::not_ours;
+use crate::http::access::Access;
+use crate::http::extract::paging::invalid_cursor;
+use crate::http::extract::{Json, Page, Path, Query};
 use crate::http::problem::Problem;
 use crate::http::resources::runs::choice;
 use crate::http::route::Route;
@@ -24,7 +21,7 @@ use crate::http::server::Server;
 use crate::identity::{Caller, Permission};
 
 pub(crate) fn routes() -> Vec<Route> {
-    let chat = Need::Permission(Permission::Chat);
+    let chat = Access::Permission(Permission::Chat);
     vec![
         Route::get("/v1/conversations", chat, "Lists conversations, the one last spoken in first.", list)
             .query::<ConversationsQuery>()
@@ -40,8 +37,8 @@ pub(crate) fn routes() -> Vec<Route> {
             "Deletes a conversation with its runs.",
             delete,
         )
-        .reply_of(204, "", "It is gone.")
-        .refuse(409, "A run of it is being worked on."),
+        .response(204, "", "It is gone.")
+        .problem(409, "A run of it is being worked on."),
     ]
 }
 
@@ -89,52 +86,52 @@ struct MessageList {
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Query(query): Query<ConversationsQuery>,
-) -> Result<Document<ConversationList>, Problem> {
+) -> Result<Json<ConversationList>, Problem> {
     let page = Page::new(query.limit, query.cursor.as_deref())?;
     let filter = ConversationFilter {
         agent: choice(&caller, query.agent, None)?.agent.as_deref().map(AgentId::new),
         title: query.title,
         behind: page.after.as_deref().map(place).transpose()?,
-        limit: Some(page.and_one_more()),
+        limit: Some(page.lookahead()),
         ..ConversationFilter::default()
     };
     let mut conversations = server.app.store.conversations(&caller.scope, filter).await?;
     let next_cursor =
-        page.cut(&mut conversations, |last| format!("{} {}", last.updated_at.as_micros(), last.id));
-    Ok(Document(ConversationList { conversations, next_cursor }))
+        page.truncate(&mut conversations, |last| format!("{} {}", last.updated_at.as_micros(), last.id));
+    Ok(Json(ConversationList { conversations, next_cursor }))
 }
 
 /// Where a page ended. What is said in a conversation meanwhile moves it, so its id alone does not tell.
 fn place(text: &str) -> Result<(Timestamp, ConversationId), Problem> {
-    let (at, id) = text.split_once(' ').ok_or_else(not_ours)?;
-    let at = at.parse().map_err(|_| not_ours())?;
+    let (at, id) = text.split_once(' ').ok_or_else(invalid_cursor)?;
+    let at = at.parse().map_err(|_| invalid_cursor())?;
     Ok((Timestamp::from_micros(at), ConversationId::new(id)))
 }
 
 async fn show(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<Conversation>, Problem> {
-    Ok(Document(find(&server, &caller, &id).await?))
+) -> Result<Json<Conversation>, Problem> {
+    Ok(Json(find(&server, &caller, &id).await?))
 }
 
 async fn messages(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
     Query(query): Query<MessagesQuery>,
-) -> Result<Document<MessageList>, Problem> {
+) -> Result<Json<MessageList>, Problem> {
     let conversation = find(&server, &caller, &id).await?;
     let entries = server.app.store.entries(&caller.scope, &conversation.id, query.from.into()).await?;
-    Ok(Document(MessageList { entries }))
+    Ok(Json(MessageList { entries }))
 }
 
 async fn delete(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Problem> {
     let conversation = find(&server, &caller, &id).await?;

@@ -8,8 +8,8 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::http::access::Need;
-use crate::http::extract::body::Document;
+use crate::http::access::Access;
+use crate::http::extract::Json;
 use crate::http::problem::Problem;
 use crate::http::route::Route;
 use crate::http::server::Server;
@@ -18,18 +18,18 @@ const ALIVE: &str = "/healthz";
 const READY: &str = "/readyz";
 
 /// Whether a request is for one of the questions that are answered however busy everybody is.
-pub(crate) fn is_asked(path: &str) -> bool {
+pub(crate) fn is_health_check(path: &str) -> bool {
     [ALIVE, READY].contains(&path)
 }
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::get(ALIVE, Need::Neighbour, "Says that the server lives.", alive)
+        Route::get(ALIVE, Access::Local, "Says that the server lives.", alive)
             .reply::<Condition>(200, "It lives."),
-        Route::get(READY, Need::Neighbour, "Says whether the server can work.", ready)
+        Route::get(READY, Access::Local, "Says whether the server can work.", ready)
             .reply::<Condition>(200, "It can.")
-            .refuse(503, "It cannot."),
-        Route::get("/metrics", Need::Neighbour, "Figures, as Prometheus reads them.", figures).reply_of(
+            .problem(503, "It cannot."),
+        Route::get("/metrics", Access::Local, "Figures, as Prometheus reads them.", figures).response(
             200,
             "application/openmetrics-text",
             "The figures.",
@@ -46,17 +46,17 @@ struct Condition {
     status: &'static str,
 }
 
-async fn alive() -> Document<Condition> {
-    Document(Condition { status: "ok" })
+async fn alive() -> Json<Condition> {
+    Json(Condition { status: "ok" })
 }
 
-async fn ready(State(server): State<Arc<Server>>) -> Result<Document<Condition>, Problem> {
+async fn ready(State(server): State<Arc<Server>>) -> Result<Json<Condition>, Problem> {
     let unavailable = |code, detail: &str| Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, detail);
     if server.ending.is_cancelled() {
         return Err(unavailable("ending", "the server is about to end"));
     }
     match server.app.store.status().await {
-        Ok(_) => Ok(Document(Condition { status: "ok" })),
+        Ok(_) => Ok(Json(Condition { status: "ok" })),
         Err(error) => {
             tracing::warn!("not ready: {error}");
             Err(unavailable("no_database", "the database cannot be read; see `toolroom doctor`"))

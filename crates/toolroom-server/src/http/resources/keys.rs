@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -14,12 +14,9 @@ use toolroom::scope::ProjectId;
 use toolroom_store::KeyRecord;
 
 use crate::documents::{KeyDocument, MadeKey, MadeToken, whole_number};
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
+use crate::http::access::Access;
 use crate::http::extract::paging::PageQuery;
+use crate::http::extract::{Json, Page, Path};
 use crate::http::problem::Problem;
 use crate::http::resources::agents::known;
 use crate::http::route::Route;
@@ -33,42 +30,42 @@ use crate::identity::{
 const LONGEST: u64 = 10 * 365 * 86_400;
 
 pub(crate) fn routes() -> Vec<Route> {
-    let manage = Need::Permission(Permission::Manage);
+    let manage = Access::Permission(Permission::Manage);
     vec![
         Route::get("/v1/keys", manage, "Lists the keys of the project.", list)
             .query::<PageQuery>()
             .reply::<KeyList>(200, "The keys, the oldest first, without what makes them keys."),
         Route::post("/v1/keys", manage, "Makes a key.", create)
             .body::<KeyOrder>()
-            .repeatable()
+            .idempotent()
             .reply::<MadeKey>(201, "The key, which is told this once.")
-            .refuse(409, "The project has as many keys as it may."),
+            .problem(409, "The project has as many keys as it may."),
         Route::post("/v1/keys/{key}/rotate", manage, "Puts a new key in the place of another.", rotate)
             .body::<RotationOrder>()
-            .repeatable()
+            .idempotent()
             .reply::<MadeKey>(201, "The key, which is told this once.")
-            .refuse(409, "It no longer holds."),
+            .problem(409, "It no longer holds."),
         Route::delete("/v1/keys/{key}", manage, "Takes a key back at once, and every token it made.", revoke)
             .reply::<Revoked>(200, "Whether it held until now."),
         Route::post(
             "/v1/tokens",
-            Need::Permission(Permission::Mint),
+            Access::Permission(Permission::Mint),
             "Makes a token for a user of an app.",
             mint,
         )
         .body::<TokenOrder>()
-        .repeatable()
+        .idempotent()
         .reply::<MadeToken>(201, "The token, which is told this once.")
-        .refuse(404, "There is no such agent.")
-        .refuse(409, "Only a key makes tokens."),
-        Route::get("/v1/projects/{project}/keys", Need::Owner, "Lists the keys of a project.", list_of)
+        .problem(404, "There is no such agent.")
+        .problem(409, "Only a key makes tokens."),
+        Route::get("/v1/projects/{project}/keys", Access::Owner, "Lists the keys of a project.", list_of)
             .query::<PageQuery>()
             .reply::<KeyList>(200, "The keys, the oldest first, without what makes them keys."),
-        Route::post("/v1/projects/{project}/keys", Need::Owner, "Makes a key of a project.", create_in)
+        Route::post("/v1/projects/{project}/keys", Access::Owner, "Makes a key of a project.", create_in)
             .body::<KeyOrder>()
-            .repeatable()
+            .idempotent()
             .reply::<MadeKey>(201, "The key, which is told this once.")
-            .refuse(409, "The project has as many keys as it may."),
+            .problem(409, "The project has as many keys as it may."),
     ]
 }
 
@@ -83,31 +80,26 @@ struct KeyList {
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
-    Query(query): Query<PageQuery>,
-) -> Result<Document<KeyList>, Problem> {
-    keys_of(&server, &caller.scope.project, query).await
+    caller: Caller,
+    page: Page,
+) -> Result<Json<KeyList>, Problem> {
+    keys_of(&server, &caller.scope.project, &page).await
 }
 
 async fn list_of(
     State(server): State<Arc<Server>>,
     Path(project): Path<String>,
-    Query(query): Query<PageQuery>,
-) -> Result<Document<KeyList>, Problem> {
+    page: Page,
+) -> Result<Json<KeyList>, Problem> {
     let project = crate::http::resources::projects::known(&server, &project).await?;
-    keys_of(&server, &project.id, query).await
+    keys_of(&server, &project.id, &page).await
 }
 
-async fn keys_of(
-    server: &Server,
-    project: &ProjectId,
-    query: PageQuery,
-) -> Result<Document<KeyList>, Problem> {
-    let page = query.page()?;
-    let (kept, next_cursor) = page.of(server.app.store.keys(project).await?, |key| &key.id);
+async fn keys_of(server: &Server, project: &ProjectId, page: &Page) -> Result<Json<KeyList>, Problem> {
+    let (kept, next_cursor) = page.slice(server.app.store.keys(project).await?, |key| &key.id);
     let now = server.app.room.clock().now();
     let keys = kept.iter().map(|key| KeyDocument::of(key, now)).collect();
-    Ok(Document(KeyList { keys, next_cursor }))
+    Ok(Json(KeyList { keys, next_cursor }))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -176,17 +168,17 @@ async fn kept(server: &Server, caller: &Caller, id: &str) -> Result<Arc<KeyRecor
 
 async fn create(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
-    Body(order): Body<KeyOrder>,
+    caller: Caller,
+    Json(order): Json<KeyOrder>,
 ) -> Result<Response, Problem> {
     made(&server, &caller, caller.scope.project.clone(), order).await
 }
 
 async fn create_in(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(project): Path<String>,
-    Body(order): Body<KeyOrder>,
+    Json(order): Json<KeyOrder>,
 ) -> Result<Response, Problem> {
     made(&server, &caller, crate::http::resources::projects::known(&server, &project).await?.id, order).await
 }
@@ -210,14 +202,14 @@ async fn made(
     let issued = make_key(&server.app.store, clock, new, caller.permissions()).await.map_err(refused)?;
     let kept = KeyDocument::of(&issued.record, clock.now());
     let document = MadeKey { key: issued.key, kept, replaces: None };
-    Ok((StatusCode::CREATED, Document(document)).into_response())
+    Ok((StatusCode::CREATED, Json(document)).into_response())
 }
 
 async fn rotate(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-    Body(order): Body<RotationOrder>,
+    Json(order): Json<RotationOrder>,
 ) -> Result<Response, Problem> {
     let (store, clock) = (&server.app.store, server.app.room.clock());
     let overlap = span("overlap", order.overlap.unwrap_or(86_400), 0)?;
@@ -228,7 +220,7 @@ async fn rotate(
     let issued = rotate_key(store, clock, &old, rotation, caller.permissions()).await.map_err(refused)?;
     let kept = KeyDocument::of(&issued.record, clock.now());
     let document = MadeKey { key: issued.key, kept, replaces: Some(old.id.clone()) };
-    Ok((StatusCode::CREATED, Document(document)).into_response())
+    Ok((StatusCode::CREATED, Json(document)).into_response())
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -242,20 +234,20 @@ struct Revoked {
 
 async fn revoke(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<Revoked>, Problem> {
+) -> Result<Json<Revoked>, Problem> {
     let (store, clock) = (&server.app.store, server.app.room.clock());
     let project = &caller.scope.project;
     let id = kept(&server, &caller, &id).await?.id.clone();
     let revoked = store.expire_key(project, &id, clock.now()).await?;
-    Ok(Document(Revoked { id, revoked }))
+    Ok(Json(Revoked { id, revoked }))
 }
 
 async fn mint(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
-    Body(order): Body<TokenOrder>,
+    caller: Caller,
+    Json(order): Json<TokenOrder>,
 ) -> Result<Response, Problem> {
     let Who::Key(key) = &caller.who else {
         let detail = "a token belongs to the key that makes it; use a key with the scope `mint`, or `toolroom keys token`";
@@ -264,5 +256,5 @@ async fn mint(
     known(&server, &caller, &order.agent).await?;
     let made = make_token(&*server.app.vault, server.app.room.clock(), key, order);
     let (token, expires_at) = made.map_err(refused)?;
-    Ok((StatusCode::CREATED, Document(MadeToken { token, expires_at })).into_response())
+    Ok((StatusCode::CREATED, Json(MadeToken { token, expires_at })).into_response())
 }

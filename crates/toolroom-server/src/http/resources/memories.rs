@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -11,18 +11,15 @@ use toolroom::memory::Memory;
 use toolroom::scope::{Scope, UserId};
 
 use crate::documents::memories_as_markdown;
-use crate::http::access::Need;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
-use crate::http::extract::paging::Page;
+use crate::http::access::Access;
+use crate::http::extract::{Json, Page, Path, Query};
 use crate::http::problem::Problem;
 use crate::http::route::Route;
 use crate::http::server::Server;
 use crate::identity::{Caller, Permission};
 
 pub(crate) fn routes() -> Vec<Route> {
-    let (read, manage) = (Need::Permission(Permission::Read), Need::Permission(Permission::Manage));
+    let (read, manage) = (Access::Permission(Permission::Read), Access::Permission(Permission::Manage));
     vec![
         Route::get("/v1/memories", read, "Lists what is remembered of a user.", list)
             .query::<MemoriesQuery>()
@@ -37,7 +34,7 @@ pub(crate) fn routes() -> Vec<Route> {
             export,
         )
         .query::<UserQuery>()
-        .reply_of(200, "text/markdown", "Markdown."),
+        .response(200, "text/markdown", "Markdown."),
     ]
 }
 
@@ -81,13 +78,13 @@ struct MemoryList {
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Query(query): Query<MemoriesQuery>,
-) -> Result<Document<MemoryList>, Problem> {
+) -> Result<Json<MemoryList>, Problem> {
     let page = Page::new(query.limit, query.cursor.as_deref())?;
     let all = server.app.memories().memories(&scope_of(&caller, query.user.as_deref())).await?;
-    let (memories, next_cursor) = page.of(all, |memory| &memory.key);
-    Ok(Document(MemoryList { memories, next_cursor }))
+    let (memories, next_cursor) = page.slice(all, |memory| &memory.key);
+    Ok(Json(MemoryList { memories, next_cursor }))
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -98,10 +95,10 @@ struct Forgotten {
 
 async fn forget(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(key): Path<String>,
     Query(query): Query<UserQuery>,
-) -> Result<Document<Forgotten>, Problem> {
+) -> Result<Json<Forgotten>, Problem> {
     let (memories, scope) = (server.app.memories(), scope_of(&caller, query.user.as_deref()));
     if memories.memory(&scope, &key).await?.is_none() {
         return Err(Problem::not_found(format!(
@@ -109,12 +106,12 @@ async fn forget(
         )));
     }
     memories.forget(&scope, &key).await?;
-    Ok(Document(Forgotten { forgotten: vec![key] }))
+    Ok(Json(Forgotten { forgotten: vec![key] }))
 }
 
 async fn export(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Query(query): Query<UserQuery>,
 ) -> Result<Response, Problem> {
     let all = server.app.memories().memories(&scope_of(&caller, query.user.as_deref())).await?;

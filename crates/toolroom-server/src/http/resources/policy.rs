@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -10,23 +10,21 @@ use toolroom::call::CallRequest;
 use toolroom::tool::ErrorKind;
 
 use crate::documents::Judged;
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
+use crate::http::access::Access;
+use crate::http::extract::Json;
 use crate::http::problem::Problem;
-use crate::http::resources::calls::ENTRANCE;
-use crate::http::resources::calls::check_context;
+use crate::http::resources::calls::{ENTRANCE, check_context};
 use crate::http::route::Route;
 use crate::http::server::Server;
 use crate::identity::{Caller, Permission};
 
 pub(crate) fn routes() -> Vec<Route> {
-    let call = Need::Permission(Permission::Call);
+    let call = Access::Permission(Permission::Call);
     vec![
         Route::post("/v1/policy/explain", call, "Says how a call of yours would be judged.", explain)
             .body::<Hypothesis>()
             .reply::<Judged>(200, "The judgement; nothing was called.")
-            .refuse(404, "There is no such tool."),
+            .problem(404, "There is no such tool."),
     ]
 }
 
@@ -46,9 +44,9 @@ struct Hypothesis {
 
 async fn explain(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
-    Body(asked): Body<Hypothesis>,
-) -> Result<Document<Judged>, Problem> {
+    caller: Caller,
+    Json(asked): Json<Hypothesis>,
+) -> Result<Json<Judged>, Problem> {
     check_context(&asked.context)?;
     let request = CallRequest::new(asked.tool)
         .arguments(asked.arguments)
@@ -64,5 +62,5 @@ async fn explain(
             _ => Problem::bad_request(detail),
         }
     })?;
-    Ok(Document(Judged::of(&explanation)))
+    Ok(Json(Judged::of(&explanation)))
 }

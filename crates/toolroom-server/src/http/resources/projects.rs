@@ -9,37 +9,34 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::scope::{LOCAL_PROJECT, ProjectId};
 
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
+use crate::http::access::Access;
 use crate::http::extract::paging::PageQuery;
+use crate::http::extract::{Json, Page, Path};
 use crate::http::problem::Problem;
 use crate::http::route::Route;
 use crate::http::server::Server;
 use crate::identity::{NAME_PATTERN, Project, check_name, check_project_id, project, projects};
 
 pub(crate) fn routes() -> Vec<Route> {
-    let owner = Need::Owner;
+    let owner = Access::Owner;
     vec![
         Route::get("/v1/projects", owner, "Lists the projects.", list)
             .query::<PageQuery>()
             .reply::<ProjectList>(200, "The projects, by id."),
         Route::post("/v1/projects", owner, "Makes a project.", create)
             .body::<NewProject>()
-            .repeatable()
+            .idempotent()
             .reply::<Project>(201, "The project.")
-            .refuse(409, "There is one of that id."),
+            .problem(409, "There is one of that id."),
         Route::get("/v1/projects/{project}", owner, "Shows one project.", show)
             .reply::<Project>(200, "The project."),
         Route::put("/v1/projects/{project}", owner, "Changes a project; what is absent stays.", set)
             .body::<Change>()
             .reply::<Project>(200, "The project.")
-            .refuse(409, "The project of this machine keeps its tools."),
+            .problem(409, "The project of this machine keeps its tools."),
         Route::delete("/v1/projects/{project}", owner, "Takes a project out, and its keys with it.", remove)
             .reply::<Removed>(200, "Whether there was one.")
-            .refuse(409, "The project of this machine stays."),
+            .problem(409, "The project of this machine stays."),
     ]
 }
 
@@ -52,13 +49,10 @@ struct ProjectList {
     next_cursor: Option<String>,
 }
 
-async fn list(
-    State(server): State<Arc<Server>>,
-    Query(query): Query<PageQuery>,
-) -> Result<Document<ProjectList>, Problem> {
+async fn list(State(server): State<Arc<Server>>, page: Page) -> Result<Json<ProjectList>, Problem> {
     let (projects, next_cursor) =
-        query.page()?.of(projects(&server.app.store).await?, |project| project.id.as_str());
-    Ok(Document(ProjectList { projects, next_cursor }))
+        page.slice(projects(&server.app.store).await?, |project| project.id.as_str());
+    Ok(Json(ProjectList { projects, next_cursor }))
 }
 
 /// The project of that id, which has to exist.
@@ -67,11 +61,8 @@ pub(crate) async fn known(server: &Server, id: &str) -> Result<Project, Problem>
     project(&server.app.store, id).await?.ok_or_else(missing)
 }
 
-async fn show(
-    State(server): State<Arc<Server>>,
-    Path(id): Path<String>,
-) -> Result<Document<Project>, Problem> {
-    known(&server, &id).await.map(Document)
+async fn show(State(server): State<Arc<Server>>, Path(id): Path<String>) -> Result<Json<Project>, Problem> {
+    known(&server, &id).await.map(Json)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -89,7 +80,7 @@ struct NewProject {
     host_tools: bool,
 }
 
-async fn create(State(server): State<Arc<Server>>, Body(new): Body<NewProject>) -> Result<Response, Problem> {
+async fn create(State(server): State<Arc<Server>>, Json(new): Json<NewProject>) -> Result<Response, Problem> {
     check_project_id(&new.id).map_err(Problem::bad_request)?;
     if project(&server.app.store, &new.id).await?.is_some() {
         return Err(Problem::conflict(format!("there is a project `{}`", new.id)));
@@ -97,7 +88,7 @@ async fn create(State(server): State<Arc<Server>>, Body(new): Body<NewProject>) 
     let name = new.name.unwrap_or_else(|| new.id.clone());
     let project = Project { id: ProjectId::new(&new.id), name, host_tools: new.host_tools, created_at: None };
     let kept = keep(&server, project).await?;
-    Ok((StatusCode::CREATED, Document(kept)).into_response())
+    Ok((StatusCode::CREATED, Json(kept)).into_response())
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -115,15 +106,15 @@ struct Change {
 async fn set(
     State(server): State<Arc<Server>>,
     Path(id): Path<String>,
-    Body(change): Body<Change>,
-) -> Result<Document<Project>, Problem> {
+    Json(change): Json<Change>,
+) -> Result<Json<Project>, Problem> {
     let mut project = known(&server, &id).await?;
     if id == LOCAL_PROJECT && change.host_tools == Some(false) {
         return Err(Problem::conflict(format!("`{LOCAL_PROJECT}` always has the tools of this machine")));
     }
     project.name = change.name.unwrap_or(project.name);
     project.host_tools = change.host_tools.unwrap_or(project.host_tools);
-    keep(&server, project).await.map(Document)
+    keep(&server, project).await.map(Json)
 }
 
 async fn keep(server: &Server, project: Project) -> Result<Project, Problem> {
@@ -144,10 +135,7 @@ struct Removed {
     removed: bool,
 }
 
-async fn remove(
-    State(server): State<Arc<Server>>,
-    Path(id): Path<String>,
-) -> Result<Document<Removed>, Problem> {
+async fn remove(State(server): State<Arc<Server>>, Path(id): Path<String>) -> Result<Json<Removed>, Problem> {
     let project = known(&server, &id).await?.id;
     if id == LOCAL_PROJECT {
         return Err(Problem::conflict(format!(
@@ -156,5 +144,5 @@ async fn remove(
     }
     let removed = server.app.store.remove_project(&project).await?;
     server.app.machine.settle(server.app.room.catalog(), &project).await?;
-    Ok(Document(Removed { project, removed }))
+    Ok(Json(Removed { project, removed }))
 }

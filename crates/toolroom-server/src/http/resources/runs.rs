@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -18,21 +18,16 @@ use toolroom_models::vendor::ModelName;
 
 use crate::agents::{Choice, OpenAgentError, holds_secret};
 use crate::documents::StreamedEvent;
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
-use crate::http::extract::paging::Page;
-use crate::http::extract::paging::not_ours;
+use crate::http::access::Access;
+use crate::http::extract::paging::invalid_cursor;
+use crate::http::extract::{Json, Page, Path, Query};
 use crate::http::middleware::idempotency;
 use crate::http::problem::Problem;
 use crate::http::resources::agents::not_kept;
 use crate::http::resources::calls::check_context;
 use crate::http::route::Route;
 use crate::http::server::Server;
-use crate::http::streams::events::Stream;
-use crate::http::streams::events::relay;
+use crate::http::streams::events::{Stream, relay};
 use crate::identity::{Caller, Permission, Who};
 use crate::runs::{BeginError, Begun, Position, Watching};
 use crate::telemetry;
@@ -44,18 +39,18 @@ const LAST_EVENT: &str = "last-event-id";
 pub(crate) const ENTRANCE: &str = "rest";
 
 pub(crate) fn routes() -> Vec<Route> {
-    let chat = Need::Permission(Permission::Chat);
+    let chat = Access::Permission(Permission::Chat);
     vec![
         Route::post("/v1/runs", chat, "Sends a message to an agent.", create)
             .body::<NewRun>()
-            .repeatable()
+            .idempotent()
             .reply::<RunReply>(200, "With `wait`: the answer, or what it waits for.")
             .reply::<RunReply>(202, "The run has begun; watch it at `/v1/runs/{run}/events`.")
             .stream::<StreamedEvent<'_>>(200, "With `stream`: what happens.")
-            .refuse(404, "There is no such agent, conversation or model.")
-            .refuse(409, "The conversation is another agent's, or somebody is being answered in it.")
-            .refuse(502, "No model can be asked.")
-            .refuse(503, "The server is about to end."),
+            .problem(404, "There is no such agent, conversation or model.")
+            .problem(409, "The conversation is another agent's, or somebody is being answered in it.")
+            .problem(502, "No model can be asked.")
+            .problem(503, "The server is about to end."),
         Route::get("/v1/runs", chat, "Lists runs, the newest first.", list)
             .query::<RunsQuery>()
             .reply::<RunList>(200, "The runs."),
@@ -71,12 +66,12 @@ pub(crate) fn routes() -> Vec<Route> {
             resume,
         )
         .reply::<RunReply>(202, "It goes on.")
-        .refuse(409, "It is over, or goes on already.")
-        .refuse(502, "No model can be asked.")
-        .refuse(503, "The server is about to end."),
+        .problem(409, "It is over, or goes on already.")
+        .problem(502, "No model can be asked.")
+        .problem(503, "The server is about to end."),
         Route::post("/v1/runs/{run}/cancel", chat, "Stops a run.", cancel)
             .reply::<RunReply>(200, "It has stopped.")
-            .refuse(409, "It is over."),
+            .problem(409, "It is over."),
     ]
 }
 
@@ -180,9 +175,9 @@ fn waiting_for(event: &NumberedEvent) -> Option<Vec<CallId>> {
 
 async fn create(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     headers: HeaderMap,
-    Body(new): Body<NewRun>,
+    Json(new): Json<NewRun>,
 ) -> Result<Response, Problem> {
     let (wait, stream) = (new.wait, new.stream);
     if stream && headers.contains_key(idempotency::HEADER) {
@@ -204,7 +199,7 @@ async fn create(
         }
         false => StatusCode::ACCEPTED,
     };
-    Ok((status, Document(reply(&server, &caller, &begun.run).await?)).into_response())
+    Ok((status, Json(reply(&server, &caller, &begun.run).await?)).into_response())
 }
 
 /// Begins a run for somebody.
@@ -275,40 +270,40 @@ async fn reply(server: &Server, caller: &Caller, id: &RunId) -> Result<RunReply,
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Query(query): Query<RunsQuery>,
-) -> Result<Document<RunList>, Problem> {
+) -> Result<Json<RunList>, Problem> {
     let page = Page::new(query.limit, query.cursor.as_deref())?;
     let before = page.after.as_deref().map(RunId::new);
     if let Some(last) = &before
         && server.app.store.run(&caller.scope, last).await?.is_none()
     {
-        return Err(not_ours());
+        return Err(invalid_cursor());
     }
     let filter = RunFilter {
         conversation: query.conversation.as_deref().map(ConversationId::new),
         state: query.state,
         before,
-        limit: Some(page.and_one_more()),
+        limit: Some(page.lookahead()),
         ..RunFilter::default()
     };
     let mut runs = server.app.store.runs(&caller.scope, filter).await?;
-    let next_cursor = page.cut(&mut runs, |run| run.id.to_string());
+    let next_cursor = page.truncate(&mut runs, |run| run.id.to_string());
     runs.retain(|run| caller.may_talk_to(&run.agent));
-    Ok(Document(RunList { runs, next_cursor }))
+    Ok(Json(RunList { runs, next_cursor }))
 }
 
 async fn show(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<RunReply>, Problem> {
-    Ok(Document(reply(&server, &caller, &RunId::new(&id)).await?))
+) -> Result<Json<RunReply>, Problem> {
+    Ok(Json(reply(&server, &caller, &RunId::new(&id)).await?))
 }
 
 async fn watch(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
     Query(query): Query<EventsQuery>,
     headers: HeaderMap,
@@ -332,20 +327,20 @@ fn place(text: Option<&str>) -> Result<Option<Position>, Problem> {
 
 async fn resume(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let id = known(&server, &caller, &RunId::new(&id)).await?.id;
     let begun = server.runs.resume(&caller.scope, &id).await?;
-    Ok((StatusCode::ACCEPTED, Document(reply(&server, &caller, &begun.run).await?)).into_response())
+    Ok((StatusCode::ACCEPTED, Json(reply(&server, &caller, &begun.run).await?)).into_response())
 }
 
 async fn cancel(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<RunReply>, Problem> {
+) -> Result<Json<RunReply>, Problem> {
     let id = known(&server, &caller, &RunId::new(&id)).await?.id;
     server.runs.cancel(&caller.scope, &id).await?;
-    Ok(Document(reply(&server, &caller, &id).await?))
+    Ok(Json(reply(&server, &caller, &id).await?))
 }

@@ -2,18 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::catalog::{Display, NotFound};
 
 use crate::documents::{NoToggle, ToggleState, ToolDocument, toggle_name};
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
-use crate::http::extract::paging::Page;
+use crate::http::access::Access;
+use crate::http::extract::{Json, Page, Path, Query};
 use crate::http::problem::Problem;
 use crate::http::resources::switches::Switch;
 use crate::http::route::Route;
@@ -21,7 +17,7 @@ use crate::http::server::Server;
 use crate::identity::{Caller, Permission};
 
 pub(crate) fn routes() -> Vec<Route> {
-    let (read, manage) = (Need::Permission(Permission::Read), Need::Permission(Permission::Manage));
+    let (read, manage) = (Access::Permission(Permission::Read), Access::Permission(Permission::Manage));
     vec![
         Route::get("/v1/tools", read, "Lists the tools of the project.", list)
             .query::<ToolsQuery>()
@@ -31,7 +27,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::put("/v1/tools/{tool}/state", manage, "Switches a tool, or its family.", set)
             .body::<Switch>()
             .reply::<ToggleState>(200, "What it is now.")
-            .refuse(409, "Only its feature is switched."),
+            .problem(409, "Only its feature is switched."),
     ]
 }
 
@@ -64,30 +60,30 @@ struct ToolList {
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Query(query): Query<ToolsQuery>,
-) -> Result<Document<ToolList>, Problem> {
+) -> Result<Json<ToolList>, Problem> {
     let page = Page::new(query.limit, query.cursor.as_deref())?;
     let room = &server.app.room;
     let project = &caller.scope.project;
     let standing = room.switchboard().standing(project).await?;
     let mut shown = room.catalog().display(project, &standing.switches, &query.language);
     shown.retain(|tool| query.all || tool.enabled);
-    let (tools, next_cursor) = page.of(shown, |tool| tool.id.as_str());
-    Ok(Document(ToolList { tools, next_cursor }))
+    let (tools, next_cursor) = page.slice(shown, |tool| tool.id.as_str());
+    Ok(Json(ToolList { tools, next_cursor }))
 }
 
 async fn show(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(name): Path<String>,
-) -> Result<Document<ToolDocument>, Problem> {
+) -> Result<Json<ToolDocument>, Problem> {
     let (room, project) = (&server.app.room, &caller.scope.project);
     let entry = room.catalog().find(project, &name).map_err(|missing| unknown(&name, &missing))?;
     let standing = room.switchboard().standing(project).await?;
     let shown = room.catalog().display(project, &standing.switches, "");
     let enabled = shown.iter().any(|tool| tool.id == entry.spec().id && tool.enabled);
-    Ok(Document(ToolDocument::of(&entry, enabled)))
+    Ok(Json(ToolDocument::of(&entry, enabled)))
 }
 
 fn unknown(name: &str, missing: &NotFound) -> Problem {
@@ -97,10 +93,10 @@ fn unknown(name: &str, missing: &NotFound) -> Problem {
 
 async fn set(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(name): Path<String>,
-    Body(switch): Body<Switch>,
-) -> Result<Document<ToggleState>, Problem> {
+    Json(switch): Json<Switch>,
+) -> Result<Json<ToggleState>, Problem> {
     let project = &caller.scope.project;
     let toggle = toggle_name(server.app.room.catalog(), project, &name).map_err(|error| match error {
         NoToggle::Unknown(missing) => unknown(&name, &missing),
@@ -110,5 +106,5 @@ async fn set(
     })?;
     let state = switch.state();
     server.app.store.set_tool_toggle(project, &toggle, state).await?;
-    Ok(Document(ToggleState { toggle, state }))
+    Ok(Json(ToggleState { toggle, state }))
 }

@@ -24,7 +24,7 @@ pub(crate) enum BrokenOff {
 }
 
 /// Bytes of an artifact that are not sent yet.
-pub(crate) struct KeptContent {
+pub(crate) struct ArtifactBody {
     store: Store,
     scope: Scope,
     id: ArtifactId,
@@ -32,7 +32,7 @@ pub(crate) struct KeptContent {
     reading: Option<BoxFuture<'static, Result<Option<Bytes>, StoreError>>>,
 }
 
-impl KeptContent {
+impl ArtifactBody {
     pub(crate) const fn new(store: Store, scope: Scope, id: ArtifactId, left: Range<u64>) -> Self {
         Self { store, scope, id, left, reading: None }
     }
@@ -45,7 +45,7 @@ impl KeptContent {
     }
 }
 
-impl http_body::Body for KeptContent {
+impl http_body::Body for ArtifactBody {
     type Data = Bytes;
     type Error = BrokenOff;
 

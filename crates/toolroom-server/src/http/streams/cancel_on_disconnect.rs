@@ -17,7 +17,7 @@ use crate::http::problem::Problem;
 use crate::telemetry;
 
 /// Some work, and how to stop it.
-pub(crate) struct Attended<T: Send + 'static> {
+pub(crate) struct CancelOnDisconnect<T: Send + 'static> {
     /// None once it is over.
     work: Option<BoxFuture<'static, T>>,
     /// None, if it goes on whoever leaves.
@@ -29,7 +29,7 @@ pub(crate) struct Attended<T: Send + 'static> {
 #[error("it broke off: {0}")]
 struct Broken(String);
 
-impl<T: Send + 'static> Attended<T> {
+impl<T: Send + 'static> CancelOnDisconnect<T> {
     /// `stop` makes the work end soon.
     pub(crate) fn new(stop: CancellationToken, work: BoxFuture<'static, T>) -> Self {
         Self { work: Some(work), stop: Some(stop) }
@@ -48,7 +48,7 @@ impl<T: Send + 'static> Attended<T> {
     }
 }
 
-impl<T: Send + 'static> Future for Attended<T> {
+impl<T: Send + 'static> Future for CancelOnDisconnect<T> {
     type Output = Result<T, Problem>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -68,7 +68,7 @@ impl<T: Send + 'static> Future for Attended<T> {
     }
 }
 
-impl<T: Send + 'static> Drop for Attended<T> {
+impl<T: Send + 'static> Drop for CancelOnDisconnect<T> {
     fn drop(&mut self) {
         let Some(work) = self.work.take() else { return };
         if let Some(stop) = &self.stop {
@@ -96,7 +96,7 @@ mod tests {
     async fn work_whose_sender_goes_away_is_stopped_and_ends_in_order() {
         let (stop, (ended, told)) = (CancellationToken::new(), oneshot::channel());
         let stopped = stop.clone();
-        let mut work = Box::pin(Attended::new(
+        let mut work = Box::pin(CancelOnDisconnect::new(
             stop,
             Box::pin(async move {
                 stopped.cancelled().await;
@@ -111,7 +111,7 @@ mod tests {
     #[tokio::test]
     async fn work_that_lasts_goes_on_without_its_sender() {
         let ((go_on, waits), (ended, told)) = (oneshot::channel(), oneshot::channel());
-        let mut work = Box::pin(Attended::lasting(Box::pin(async move {
+        let mut work = Box::pin(CancelOnDisconnect::lasting(Box::pin(async move {
             let word: &str = waits.await.unwrap();
             ended.send(word).unwrap();
         })));
@@ -124,12 +124,13 @@ mod tests {
     #[tokio::test]
     async fn work_that_breaks_is_a_problem_and_nothing_more() {
         let stop = CancellationToken::new();
-        let broken = Attended::<()>::new(stop.clone(), Box::pin(async { panic!("a mistake") })).await;
+        let broken =
+            CancelOnDisconnect::<()>::new(stop.clone(), Box::pin(async { panic!("a mistake") })).await;
         assert_eq!(broken.unwrap_err().status.as_u16(), 500);
         assert!(!stop.is_cancelled(), "there is nothing left to stop");
     }
 
-    async fn is_pending<T: Send + 'static>(mut work: Pin<&mut Attended<T>>) -> bool {
+    async fn is_pending<T: Send + 'static>(mut work: Pin<&mut CancelOnDisconnect<T>>) -> bool {
         std::future::poll_fn(|context| Poll::Ready(work.as_mut().poll(context).is_pending())).await
     }
 }
