@@ -26,7 +26,7 @@ pub(super) const PATH: &str = "/mcp";
 
 pub(super) fn routes() -> Vec<Route> {
     let call = Access::Permission(Permission::Call);
-    let session = |route: Route| route.header("Mcp-McpSession-Id", ANY_TEXT, "Who it was before 2026-07-28.");
+    let session = |route: Route| route.header("Mcp-Session-Id", ANY_TEXT, "Who it was before 2026-07-28.");
     let mut post = session(Route::post(PATH, call, "Takes a message of MCP.", post::take))
         .body::<RpcMessage>()
         .reply::<Map<String, Value>>(200, "The answer.")

@@ -32,7 +32,7 @@ impl SessionError {
 
     pub(super) const fn text(&self) -> &'static str {
         match self {
-            Self::Unnamed => "say who you are with `initialize` first, then send `Mcp-McpSession-Id`",
+            Self::Unnamed => "say who you are with `initialize` first, then send `Mcp-Session-Id`",
             Self::Over => "this session is over; begin another one with `initialize`",
         }
     }

@@ -27,7 +27,7 @@ impl Visitor {
     /// Whether a route with this need lets them in.
     fn may(&self, need: &str) -> bool {
         match need {
-            "nothing" | "neighbour" => true,
+            "nothing" | "local" => true,
             "owner" => self.kind == Kind::Owner,
             "answerer" => ["answer", "approve"].iter().any(|scope| self.scopes.contains(scope)),
             "recipient" => self.kind == Kind::EndUser || self.scopes.contains(&"read"),

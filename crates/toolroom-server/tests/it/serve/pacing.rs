@@ -116,7 +116,7 @@ fn one_key_takes_no_more_than_half_of_the_places() {
     let waiting = [waiting(&served, &key), waiting(&served, &key)];
     served.has_begun(2);
     let busy = served.get("/v1/tools", &key).refused(429, "rate_limited");
-    assert!(busy.body.contains("of one key"), "{busy:?}");
+    assert!(busy.body.contains("of this key"), "{busy:?}");
     served.get("/v1/tools", &other).is(200);
     served.ask(&Asked::new("GET", "/metrics")).is(200);
     drop(waiting);
