@@ -1,4 +1,4 @@
-//! The OpenAPI document, made of the table of routes, and the page that shows it.
+//! The OpenAPI document, generated from the table of routes, and the page that shows it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -20,15 +20,15 @@ use crate::http::routes;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/openapi.json", Access::Local, "Describes every route.", document).response(
+        Route::get("/openapi.json", Access::Local, "Returns the OpenAPI document.", document).response(
             200,
             "application/json",
             "An OpenAPI 3.1 document.",
         ),
-        Route::get("/docs", Access::Public, "Shows what can be asked, to read.", page).response(
+        Route::get("/docs", Access::Public, "Shows the API documentation.", page).response(
             200,
             "text/html",
-            "A page.",
+            "An HTML page.",
         ),
     ]
 }
@@ -39,7 +39,7 @@ async fn document() -> Json<Arc<Value>> {
     Json(Arc::clone(&DOCUMENT))
 }
 
-/// What the page may load: nothing but its own text.
+/// The page loads nothing else.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
@@ -52,8 +52,8 @@ async fn page() -> Response {
     (headers, crate::http::docs::page(&DOCUMENT)).into_response()
 }
 
-/// What goes out is described apart from what comes in: a field with a default is always there in a reply, and may be
-/// left out of a request.
+/// Responses and requests have separate schemas: a field with a default is always present in a response, and optional in
+/// a request.
 struct Schemas {
     replies: SchemaGenerator,
     requests: SchemaGenerator,
@@ -94,9 +94,9 @@ fn describe(routes: &[Route]) -> Value {
         "components": {
             "schemas": schemas.replies.take_definitions(true),
             "securitySchemes": {
-                "key": {"type": "http", "scheme": "bearer", "description": "A key (`trk_…`) or an end user's token (`tru_…`)."},
-                "key_header": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The same."},
-                "browser": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "The owner's browser."},
+                "key": {"type": "http", "scheme": "bearer", "description": "An API key (`trk_…`) or an end user's token (`tru_…`)."},
+                "key_header": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The same, in another header."},
+                "browser": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "Session of the owner's browser."},
             },
         },
     })
@@ -119,7 +119,7 @@ fn operation(route: &Route, schemas: &mut Schemas, problem: &Schema) -> Value {
     operation
 }
 
-/// What has to be shown: one of these.
+/// Alternatives of credentials.
 fn security(access: Access) -> Value {
     match access {
         Access::Public => json!([]),
@@ -131,7 +131,7 @@ fn security(access: Access) -> Value {
     }
 }
 
-/// Everything that may come back, by its status.
+/// All responses by status.
 fn replies(route: &Route, schemas: &mut SchemaGenerator, problem: &Schema) -> BTreeMap<String, Value> {
     let mut replies: BTreeMap<u16, ResponseEntry> = BTreeMap::new();
     for (status, about) in route.common_problems() {
@@ -161,7 +161,7 @@ fn replies(route: &Route, schemas: &mut SchemaGenerator, problem: &Schema) -> BT
         if let (400.., Some(schema)) = (status, &error_format) {
             entry.content.insert(JSON.to_owned(), json!({"schema": schema}));
         }
-        entry.headers.extend(usual_headers(route, status));
+        entry.headers.extend(common_headers(route, status));
         let ResponseEntry { descriptions, content, headers } = entry;
         let response = json!({"description": descriptions.join(" "), "content": content, "headers": headers});
         (status.to_string(), response)
@@ -169,11 +169,11 @@ fn replies(route: &Route, schemas: &mut SchemaGenerator, problem: &Schema) -> BT
     described.collect()
 }
 
-/// One event of a stream; version 3.1 has no word for all of them.
-fn event(data: &Schema, last_word: Option<&str>) -> Value {
+/// The schema of one event: OpenAPI 3.1 cannot describe a stream.
+fn event(data: &Schema, terminator: Option<&str>) -> Value {
     let data = json!({"type": "string", "contentMediaType": JSON, "contentSchema": data});
-    let data = match last_word {
-        Some(word) => json!({"anyOf": [{"const": word}, data]}),
+    let data = match terminator {
+        Some(terminator) => json!({"anyOf": [{"const": terminator}, data]}),
         None => data,
     };
     json!({
@@ -184,7 +184,7 @@ fn event(data: &Schema, last_word: Option<&str>) -> Value {
     })
 }
 
-/// What is entry of one status.
+/// All responses of one status.
 #[derive(Default)]
 struct ResponseEntry {
     descriptions: Vec<&'static str>,
@@ -192,20 +192,20 @@ struct ResponseEntry {
     headers: Map<String, Value>,
 }
 
-/// The headers that come with a status, whatever the route does.
-fn usual_headers(route: &Route, status: u16) -> Vec<(String, Value)> {
+/// Headers of every response with this status.
+fn common_headers(route: &Route, status: u16) -> Vec<(String, Value)> {
     let mut headers = Vec::new();
     match status {
-        401 => headers.push(("WWW-Authenticate", header("How to show a key.", true))),
-        429 => headers.push(("Retry-After", header("Seconds after which to come again.", true))),
+        401 => headers.push(("WWW-Authenticate", header("How to send a key.", true))),
+        429 => headers.push(("Retry-After", header("Seconds to wait before the next request.", true))),
         _ => {}
     }
     if status < 400 && !matches!(route.access, Access::Public | Access::Local) {
-        headers.push(("X-RateLimit-Limit", header("Requests that the key has in a minute.", false)));
-        headers.push(("X-RateLimit-Remaining", header("How many of them are left.", false)));
+        headers.push(("X-RateLimit-Limit", header("Requests a minute of this key.", false)));
+        headers.push(("X-RateLimit-Remaining", header("Requests that are left.", false)));
     }
     if status < 400 && route.idempotent {
-        headers.push((idempotency::REPLAYED, header("`true`, if the reply was given before.", false)));
+        headers.push((idempotency::REPLAYED, header("`true` if the reply was stored before.", false)));
     }
     headers.into_iter().map(|(name, header)| (name.to_owned(), header)).collect()
 }
@@ -241,7 +241,7 @@ fn parameters(route: &Route, schemas: &mut SchemaGenerator) -> Vec<Value> {
     parameters
 }
 
-/// A text that fits a pattern, if there is one.
+/// The schema of text that matches a pattern.
 fn text(pattern: &str, least: usize) -> Value {
     match pattern {
         ANY_TEXT => json!({"type": "string", "minLength": least}),
@@ -249,7 +249,7 @@ fn text(pattern: &str, least: usize) -> Value {
     }
 }
 
-/// The fields of a query, one by one.
+/// Each field of a query as a parameter.
 fn in_query(describe: Describe, schemas: &mut SchemaGenerator) -> Vec<Value> {
     let whole = describe(schemas).to_value();
     let required: Vec<&str> = whole
@@ -267,19 +267,19 @@ fn in_query(describe: Describe, schemas: &mut SchemaGenerator) -> Vec<Value> {
             let about = schema.get("description").and_then(Value::as_str).unwrap_or_default();
             json!({
                 "name": name, "in": "query", "required": required.contains(&name.as_str()),
-                "description": about, "schema": present(schema),
+                "description": about, "schema": without_null(schema),
             })
         })
         .collect()
 }
 
-/// What a field is where it is there: a query has no word for nothing.
-fn present(schema: &Value) -> Value {
+/// The schema without `null`, which a query cannot express.
+fn without_null(schema: &Value) -> Value {
     let mut fields = schema.as_object().cloned().unwrap_or_default();
-    let is_nothing = |kind: &Value| kind == "null" || kind.get("type").is_some_and(|kind| kind == "null");
+    let is_null = |kind: &Value| kind == "null" || kind.get("type").is_some_and(|kind| kind == "null");
     for choice in ["type", "anyOf"] {
         if let Some(Value::Array(kinds)) = fields.get_mut(choice) {
-            kinds.retain(|kind| !is_nothing(kind));
+            kinds.retain(|kind| !is_null(kind));
         }
     }
     if let Some([only]) = fields.get("type").and_then(Value::as_array).map(Vec::as_slice) {

@@ -101,9 +101,9 @@ impl Service<Request> for Pipeline {
         let (log_line, visit) = request_log::start(&endpoint, received, &request);
         Box::pin(visit.during(async move {
             // The line is written when it is dropped, with this future if the client disconnects.
-            let mut log_line = log_line;
+            let (mut log_line, mut request) = (log_line, request);
             let sender = Sender { received, address: log_line.client };
-            let mut response = respond(&endpoint, sender, request, handler).await;
+            let mut response = respond(&endpoint, sender, &mut request, &handler).await;
             log_line.finish(&mut response);
             Ok(response)
         }))
@@ -124,8 +124,14 @@ impl Sender {
     }
 }
 
-async fn respond(endpoint: &Endpoint, sender: Sender, request: Request, handler: Arc<Handler>) -> Response {
-    let origin = match host_check::foreign_origin(&endpoint.server, &request) {
+// The stages borrow the request, so that it is in their futures once.
+async fn respond(
+    endpoint: &Endpoint,
+    sender: Sender,
+    request: &mut Request,
+    handler: &Arc<Handler>,
+) -> Response {
+    let origin = match host_check::foreign_origin(&endpoint.server, request) {
         Ok(origin) => origin,
         Err(problem) => return host_check::with_headers(None, problem.into_response()),
     };
@@ -147,8 +153,8 @@ async fn identify(
     rules: Rules,
     sender: Sender,
     origin: Option<&WebOrigin>,
-    request: Request,
-    handler: Arc<Handler>,
+    request: &mut Request,
+    handler: &Arc<Handler>,
 ) -> Response {
     let Endpoint { server, path, .. } = endpoint;
     let headers = request.headers();
@@ -180,11 +186,11 @@ async fn admitted(
     server: &Arc<Server>,
     rules: Rules,
     caller: Caller,
-    mut request: Request,
-    handler: Arc<Handler>,
+    request: &mut Request,
+    handler: &Arc<Handler>,
 ) -> Result<Response, Problem> {
     authenticate::authorize(server, rules.access, &caller, request.method(), request.headers()).await?;
-    server.permits.read_body(&caller, &mut request).await?;
+    server.permits.read_body(&caller, request).await?;
     // Health checks need no permit: a supervisor restarts a server that does not answer them.
     let permit = match health::is_health_check(request.uri().path()) {
         true => None,
@@ -193,9 +199,12 @@ async fn admitted(
     let extensions = request.extensions_mut();
     permit.clone().map(|permit| extensions.insert(permit));
     extensions.insert(caller.clone());
-    let response = match rules.is_idempotent && idempotency::has_key(&request) {
-        true => Box::pin(idempotency::once(server, &caller, permit.clone(), request, handler)).await?,
-        false => run(&handler, request).await,
+    let response = match rules.is_idempotent && idempotency::has_key(request) {
+        true => {
+            let (request, handler) = (std::mem::take(request), Arc::clone(handler));
+            Box::pin(idempotency::once(server, &caller, permit.clone(), request, handler)).await?
+        }
+        false => run(handler, std::mem::take(request)).await,
     };
     drop(permit);
     Ok(revocation::end_with_key(server, caller, response))
@@ -206,8 +215,8 @@ async fn anonymous(
     Endpoint { server, path, rules }: &Endpoint,
     sender: Sender,
     origin: Option<&WebOrigin>,
-    mut request: Request,
-    handler: Arc<Handler>,
+    request: &mut Request,
+    handler: &Arc<Handler>,
 ) -> Response {
     // The sign-in route counts only wrong links, so that wrong ones do not block the right one.
     let counts = rules.is_none() || *path != Some(sign_in::PATH);
@@ -221,7 +230,7 @@ async fn anonymous(
             let extensions = request.extensions_mut();
             origin.map(|origin| extensions.insert(ForeignOrigin(origin.clone())));
             sender.address.map(|address| extensions.insert(ClientAddress(address)));
-            run(&handler, request).await
+            run(handler, std::mem::take(request)).await
         }
         Err(problem) => problem.into_response(),
     }

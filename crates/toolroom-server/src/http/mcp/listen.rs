@@ -38,9 +38,9 @@ pub(super) async fn open(
     tokio::spawn(telemetry::carried(async move {
         let listening = session.listens();
         let follow = async {
-            while let Ok(kind) = stream.meanwhile(watch.next()).await {
+            while let Ok(kind) = stream.keep_alive_until(watch.next()).await {
                 let text = notification_text(kind.method(), &json!({}));
-                if stream.send_told(MESSAGE, text.into()).await.is_err() {
+                if stream.send_message(MESSAGE, text.into()).await.is_err() {
                     return;
                 }
             }

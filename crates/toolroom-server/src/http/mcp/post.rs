@@ -200,7 +200,7 @@ impl PostedMessage {
         };
         let work = match left {
             Some(left) => CancelOnDisconnect::new(left, work),
-            None => CancelOnDisconnect::lasting(work),
+            None => CancelOnDisconnect::detached(work),
         };
         PendingResponse { id, is_modern, takes_streams, work, heard }.answered().await
     }

@@ -1,4 +1,4 @@
-//! Agents: who answers, with which models and tools.
+//! Agents.
 
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ pub(crate) fn routes() -> Vec<Route> {
             .query::<PageQuery>()
             .reply::<AgentList>(200, "The agents, by id."),
         Route::get("/v1/agents/{agent}", read, "Shows one agent.", show).reply::<Known>(200, "The agent."),
-        Route::put("/v1/agents/{agent}", manage, "Makes an agent, or puts it in the place of another.", put)
+        Route::put("/v1/agents/{agent}", manage, "Creates or replaces an agent.", put)
             .path_pattern(agents::ID_PATTERN)
             .body::<AgentRecord>()
             .reply::<Known>(200, "The agent.")
-            .problem(409, "It is written in the configuration."),
-        Route::delete("/v1/agents/{agent}", manage, "Takes an agent out.", remove)
-            .reply::<Removed>(200, "Whether one was kept.")
-            .problem(409, "It is written in the configuration."),
+            .problem(409, "The agent is defined in the configuration."),
+        Route::delete("/v1/agents/{agent}", manage, "Deletes an agent.", remove)
+            .reply::<RemovedAgent>(200, "Whether one was stored.")
+            .problem(409, "The agent is defined in the configuration."),
     ]
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn routes() -> Vec<Route> {
 struct AgentList {
     /// The agents.
     agents: Vec<Known>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -55,7 +55,7 @@ async fn list(
     Ok(Json(AgentList { agents, next_cursor }))
 }
 
-/// The agent of that id, which has to exist.
+/// The agent of this id.
 pub(crate) async fn known(server: &Server, caller: &Caller, id: &str) -> Result<Known, Problem> {
     agents::record(&server.app, &caller.scope, id).await.map_err(|error| match error {
         OpenAgentError::NotFound { .. } => {
@@ -93,11 +93,10 @@ async fn put(
 }
 
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "RemovedAgent")]
-struct Removed {
+struct RemovedAgent {
     /// The agent.
     agent: AgentId,
-    /// Whether one was kept; `default` goes back to what it was in the beginning.
+    /// Whether one was stored. Deleting `default` restores the built-in one.
     removed: bool,
 }
 
@@ -105,8 +104,8 @@ async fn remove(
     State(server): State<Arc<Server>>,
     caller: Caller,
     Path(id): Path<String>,
-) -> Result<Json<Removed>, Problem> {
+) -> Result<Json<RemovedAgent>, Problem> {
     let agent = known(&server, &caller, &id).await?.record.id;
     let removed = agents::remove(&server.app, &caller.scope, &agent).await.map_err(not_kept)?;
-    Ok(Json(Removed { agent, removed }))
+    Ok(Json(RemovedAgent { agent, removed }))
 }

@@ -1,7 +1,7 @@
-//! Questions about calls, and answers to them.
+//! Approvals: questions about parked calls, and the answers.
 //!
-//! A caller with the scope `approve` answers every question of the project as the operator, one with `answer` those about
-//! calls of its own and as their caller. The kernel holds both to it.
+//! Callers with the scope `approve` answer every question of the project as the operator; callers with `answer` answer
+//! questions about their own calls as the caller. The kernel enforces both.
 
 use std::sync::Arc;
 
@@ -25,21 +25,21 @@ use crate::identity::{Caller, Permission};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/v1/approvals", Access::Answerer, "Lists what waits for an answer.", list)
+        Route::get("/v1/approvals", Access::Answerer, "Lists open questions.", list)
             .query::<PageQuery>()
             .reply::<QuestionList>(200, "The questions, the oldest first."),
         Route::get(
             "/v1/approvals/{call}",
             Access::Answerer,
-            "Shows one question with the exact arguments.",
+            "Shows a question with the exact arguments.",
             show,
         )
         .reply::<QuestionDocument>(200, "The question."),
-        Route::post("/v1/approvals/{call}", Access::Answerer, "Answers a question; runs nothing.", answer)
+        Route::post("/v1/approvals/{call}", Access::Answerer, "Answers a question. Runs nothing.", answer)
             .body::<NewAnswer>()
             .idempotent()
-            .reply::<Answered>(200, "The answer was taken.")
-            .problem(409, "It was answered already, or nobody but its client answers it."),
+            .reply::<AnswerReply>(200, "The answer was recorded.")
+            .problem(409, "Already answered, or only its client can answer it."),
     ]
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn routes() -> Vec<Route> {
 struct QuestionList {
     /// The questions.
     approvals: Vec<ListedQuestion>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -76,7 +76,7 @@ fn sees_all(caller: &Caller) -> bool {
     caller.may(Permission::Approve) || caller.scope.user.is_some()
 }
 
-/// Whether this caller sees a question. That of a call that is over does not say any more whose it was.
+/// Whether this caller sees a question. A closed question no longer names the caller of its call.
 fn is_shown(asked: &Result<Asked, SealError>, caller: &Caller) -> bool {
     let is_own = |asked: &Asked| asked.caller.as_ref() == Some(&caller.call_owner());
     sees_all(caller) || asked.as_ref().is_ok_and(is_own)
@@ -108,22 +108,22 @@ async fn show(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewAnswer {
-    /// What is said.
+    /// The answer.
     answer: Answer,
-    /// For `session`, `always` and `never`: which later calls of the tool, as in `args.path == '/tmp/x'`.
+    /// For `session`, `always` and `never`: the later calls of the tool it covers, such as `args.path == '/tmp/x'`.
     #[serde(default)]
     when: Option<String>,
-    /// For `edit`: the whole arguments to use instead.
+    /// For `edit`: the complete new arguments.
     #[serde(default)]
     arguments: Option<Map<String, Value>>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum Answered {
-    /// An answer was taken.
+enum AnswerReply {
+    /// An answer was recorded.
     Given(Box<AnswerDocument>),
-    /// Other arguments were put in the place of the parked ones.
+    /// The arguments were replaced.
     Edited(EditDocument),
 }
 
@@ -139,7 +139,7 @@ async fn answer(
         (Answer::Edit, Some(arguments), None) => {
             let edited = approvals.edit(&call, arguments).await?;
             let (replaced_by, waits_for) = (edited.call, edited.waits_for);
-            Answered::Edited(EditDocument { call_id: call, answer: Answer::Edit, replaced_by, waits_for })
+            AnswerReply::Edited(EditDocument { call_id: call, answer: Answer::Edit, replaced_by, waits_for })
         }
         (Answer::Edit, None, _) => {
             return Err(Problem::bad_request("`edit` needs the `arguments` to use instead"));
@@ -150,7 +150,7 @@ async fn answer(
             ));
         }
         (answer, None, when) => {
-            Answered::Given(Box::new(approvals.answer_with_effects(&call, answer, when).await?))
+            AnswerReply::Given(Box::new(approvals.answer_with_effects(&call, answer, when).await?))
         }
     };
     Ok(Json(answered).into_response())

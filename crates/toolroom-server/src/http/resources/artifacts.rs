@@ -1,4 +1,4 @@
-//! Whole results of calls whose reply was shortened, and files that came with results.
+//! Artifacts: whole results that were shortened in the reply, and files that came with results.
 
 use std::sync::Arc;
 
@@ -28,25 +28,25 @@ use crate::identity::{Caller, Permission};
 pub(crate) fn routes() -> Vec<Route> {
     let read = Access::Permission(Permission::Read);
     vec![
-        Route::get("/v1/artifacts/{artifact}", read, "Says what an artifact is.", show)
-            .reply::<ArtifactDocument>(200, "What it is, without its content."),
+        Route::get("/v1/artifacts/{artifact}", read, "Shows an artifact without its content.", show)
+            .reply::<ArtifactDocument>(200, "The artifact, without its content."),
         Route::get(
             "/v1/artifacts/{artifact}/content",
             Access::Recipient,
-            "Gives the bytes of an artifact, or with `Range` some of them; an end user gets files that were offered to them.",
+            "Returns the content of an artifact, or the part that `Range` names. End users get files that were offered to them.",
             content,
         )
         .query::<ContentQuery>()
-        .header("Range", ANY_TEXT, "Which bytes, as in `bytes=0-99`.")
-        .response(200, JSON, "All of them.")
-        .response(200, "text/plain", "All of them, of a result that was one text.")
-        .response(200, "*/*", "All of them, of a file that came with a result.")
-        .response(206, JSON, "Some of them.")
-        .with_header("Content-Range", "Which ones, and of how many.")
-        .response(206, "text/plain", "Some of them, of a result that was one text.")
-        .response(206, "*/*", "Some of them, of a file that came with a result.")
-        .problem(416, "It has no such bytes.")
-        .with_header("Content-Range", "How many it has."),
+        .header("Range", ANY_TEXT, "Part of the content, such as `bytes=0-99`.")
+        .response(200, JSON, "The content.")
+        .response(200, "text/plain", "The content, of a result that is text.")
+        .response(200, "*/*", "The content, of a file.")
+        .response(206, JSON, "A part of the content.")
+        .with_header("Content-Range", "The part, and the size of the whole.")
+        .response(206, "text/plain", "A part of the content, of a result that is text.")
+        .response(206, "*/*", "A part of the content, of a file.")
+        .problem(416, "The artifact does not have these bytes.")
+        .with_header("Content-Range", "The size of the whole."),
     ]
 }
 
@@ -58,11 +58,11 @@ struct ArtifactDocument {
     id: ArtifactId,
     /// The call it came from.
     call_id: CallId,
-    /// `application/json`, `text/plain` for a result that was one text, or the type of a file that came with a result.
+    /// `application/json`, `text/plain` for a result that is text, or the type of the file.
     media_type: String,
-    /// How large it is.
+    /// Its size.
     bytes: u64,
-    /// When it was kept: microseconds since the Unix epoch.
+    /// When it was stored: microseconds since the Unix epoch.
     kept_at: Timestamp,
 }
 
@@ -72,12 +72,11 @@ async fn find(server: &Server, caller: &Caller, id: &ArtifactId) -> Result<Artif
 }
 
 fn missing(id: &ArtifactId) -> Problem {
-    let detail =
-        format!("there is no artifact `{id}`, or no longer; `GET /v1/calls/ID` names that of a call");
+    let detail = format!("there is no artifact `{id}` (any more); `GET /v1/calls/ID` names that of a call");
     Problem::not_found(detail)
 }
 
-/// Whether a call offered this file to the caller, in a run with an agent that they may talk to.
+/// Whether a run with an agent of this caller offered it the file.
 async fn is_offered(
     server: &Server,
     caller: &Caller,
@@ -105,12 +104,12 @@ async fn show(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ContentQuery {
-    /// What the file is to be called that it is saved in.
+    /// Name of the file to save it in.
     #[serde(default)]
     name: Option<String>,
 }
 
-/// Nothing of ours is ever shown as a page of ours: what is kept here may be anybody's.
+/// Always an attachment: content of unknown origin must not be shown as a page of this server.
 fn disposition(name: Option<&str>) -> String {
     match name {
         None => "attachment".to_owned(),
@@ -136,7 +135,7 @@ async fn content(
         Part::All => (StatusCode::OK, 0..length),
         Part::Bytes(range) => (StatusCode::PARTIAL_CONTENT, range),
         Part::Beyond => {
-            let detail = format!("it has {length} bytes, and those in `Range` are not among them");
+            let detail = format!("`Range` is beyond the end; the artifact has {length} bytes");
             let problem = Problem::new(StatusCode::RANGE_NOT_SATISFIABLE, "no_such_range", detail);
             let told = [(header::CONTENT_RANGE, format!("bytes */{length}"))];
             return Ok((told, problem).into_response());

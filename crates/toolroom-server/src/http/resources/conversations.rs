@@ -1,4 +1,4 @@
-//! Conversations: what was said.
+//! Conversations and their messages.
 
 use std::sync::Arc;
 
@@ -23,39 +23,44 @@ use crate::identity::{Caller, Permission};
 pub(crate) fn routes() -> Vec<Route> {
     let chat = Access::Permission(Permission::Chat);
     vec![
-        Route::get("/v1/conversations", chat, "Lists conversations, the one last spoken in first.", list)
+        Route::get("/v1/conversations", chat, "Lists conversations, the most recently used first.", list)
             .query::<ConversationsQuery>()
             .reply::<ConversationList>(200, "The conversations."),
         Route::get("/v1/conversations/{conversation}", chat, "Shows one conversation.", show)
             .reply::<Conversation>(200, "The conversation."),
-        Route::get("/v1/conversations/{conversation}/messages", chat, "Reads what was said.", messages)
-            .query::<MessagesQuery>()
-            .reply::<MessageList>(200, "What was said, in order."),
+        Route::get(
+            "/v1/conversations/{conversation}/messages",
+            chat,
+            "Lists the messages of a conversation.",
+            messages,
+        )
+        .query::<MessagesQuery>()
+        .reply::<MessageList>(200, "The messages, in order."),
         Route::delete(
             "/v1/conversations/{conversation}",
             chat,
             "Deletes a conversation with its runs.",
             delete,
         )
-        .response(204, "", "It is gone.")
-        .problem(409, "A run of it is being worked on."),
+        .response(204, "", "Deleted.")
+        .problem(409, "A run of the conversation is active."),
     ]
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ConversationsQuery {
-    /// Only this agent's.
+    /// Only conversations with this agent.
     #[serde(default)]
     agent: Option<String>,
-    /// Only those in whose title this stands.
+    /// Only conversations whose title contains this.
     #[serde(default)]
     title: Option<String>,
-    /// At most so many.
+    /// Maximum number of entries.
     #[serde(default)]
     #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
-    /// Where the page before ended: its `next_cursor`.
+    /// The `next_cursor` of the previous page.
     #[serde(default)]
     cursor: Option<String>,
 }
@@ -63,7 +68,7 @@ struct ConversationsQuery {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct MessagesQuery {
-    /// The number of the first entry.
+    /// Number of the first entry.
     #[serde(default)]
     #[schemars(range(max = 4_294_967_295_u32))]
     from: u32,
@@ -73,7 +78,7 @@ struct MessagesQuery {
 struct ConversationList {
     /// The conversations.
     conversations: Vec<Conversation>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -93,7 +98,7 @@ async fn list(
     let filter = ConversationFilter {
         agent: choice(&caller, query.agent, None)?.agent.as_deref().map(AgentId::new),
         title: query.title,
-        behind: page.after.as_deref().map(place).transpose()?,
+        behind: page.after.as_deref().map(position).transpose()?,
         limit: Some(page.lookahead()),
         ..ConversationFilter::default()
     };
@@ -103,8 +108,8 @@ async fn list(
     Ok(Json(ConversationList { conversations, next_cursor }))
 }
 
-/// Where a page ended. What is said in a conversation meanwhile moves it, so its id alone does not tell.
-fn place(text: &str) -> Result<(Timestamp, ConversationId), Problem> {
+/// The position of a cursor. New messages move a conversation, so its id alone is not enough.
+fn position(text: &str) -> Result<(Timestamp, ConversationId), Problem> {
     let (at, id) = text.split_once(' ').ok_or_else(invalid_cursor)?;
     let at = at.parse().map_err(|_| invalid_cursor())?;
     Ok((Timestamp::from_micros(at), ConversationId::new(id)))

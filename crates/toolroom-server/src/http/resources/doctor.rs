@@ -1,4 +1,4 @@
-//! Whether everything is in order, and what to do where it is not.
+//! The checks of `toolroom doctor`.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::http::server::Server;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/v1/doctor", Access::Keeper, "Looks whether everything is in order.", examine)
-            .reply::<Report>(200, "What was found."),
+        Route::get("/v1/doctor", Access::Keeper, "Runs the checks of `toolroom doctor`.", examine)
+            .reply::<Report>(200, "The findings."),
     ]
 }
 

@@ -1,6 +1,6 @@
-//! Keys and tokens: what programs, and the users of their apps, show to come in.
+//! API keys, and tokens for end users.
 //!
-//! Nobody gives more than they have: a key makes and replaces only keys that may do no more than itself.
+//! A key creates and rotates only keys with no more permissions than its own.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,46 +26,46 @@ use crate::identity::{
     make_key, make_token, rotate_key,
 };
 
-/// The longest that a key may be made for, and that two may hold beside each other: ten years.
-const LONGEST: u64 = 10 * 365 * 86_400;
+/// Longest lifetime of a key, and longest overlap of a rotation: ten years.
+const MAX_SECONDS: u64 = 10 * 365 * 86_400;
 
 pub(crate) fn routes() -> Vec<Route> {
     let manage = Access::Permission(Permission::Manage);
     vec![
         Route::get("/v1/keys", manage, "Lists the keys of the project.", list)
             .query::<PageQuery>()
-            .reply::<KeyList>(200, "The keys, the oldest first, without what makes them keys."),
-        Route::post("/v1/keys", manage, "Makes a key.", create)
+            .reply::<KeyList>(200, "The keys, the oldest first, without their secrets."),
+        Route::post("/v1/keys", manage, "Creates a key.", create)
             .body::<KeyOrder>()
             .idempotent()
-            .reply::<MadeKey>(201, "The key, which is told this once.")
-            .problem(409, "The project has as many keys as it may."),
-        Route::post("/v1/keys/{key}/rotate", manage, "Puts a new key in the place of another.", rotate)
+            .reply::<MadeKey>(201, "The key. Its secret is shown only now.")
+            .problem(409, "The project has the maximum number of keys."),
+        Route::post("/v1/keys/{key}/rotate", manage, "Replaces a key with a new one.", rotate)
             .body::<RotationOrder>()
             .idempotent()
-            .reply::<MadeKey>(201, "The key, which is told this once.")
-            .problem(409, "It no longer holds."),
-        Route::delete("/v1/keys/{key}", manage, "Takes a key back at once, and every token it made.", revoke)
-            .reply::<Revoked>(200, "Whether it held until now."),
+            .reply::<MadeKey>(201, "The key. Its secret is shown only now.")
+            .problem(409, "The key has expired or was revoked."),
+        Route::delete("/v1/keys/{key}", manage, "Revokes a key and every token it created.", revoke)
+            .reply::<Revoked>(200, "Whether it was valid until now."),
         Route::post(
             "/v1/tokens",
             Access::Permission(Permission::Mint),
-            "Makes a token for a user of an app.",
+            "Creates a token for an end user of an app.",
             mint,
         )
         .body::<TokenOrder>()
         .idempotent()
-        .reply::<MadeToken>(201, "The token, which is told this once.")
-        .problem(404, "There is no such agent.")
-        .problem(409, "Only a key makes tokens."),
+        .reply::<MadeToken>(201, "The token. It is shown only now.")
+        .problem(404, "Agent not found.")
+        .problem(409, "Only a key creates tokens."),
         Route::get("/v1/projects/{project}/keys", Access::Owner, "Lists the keys of a project.", list_of)
             .query::<PageQuery>()
-            .reply::<KeyList>(200, "The keys, the oldest first, without what makes them keys."),
-        Route::post("/v1/projects/{project}/keys", Access::Owner, "Makes a key of a project.", create_in)
+            .reply::<KeyList>(200, "The keys, the oldest first, without their secrets."),
+        Route::post("/v1/projects/{project}/keys", Access::Owner, "Creates a key of a project.", create_in)
             .body::<KeyOrder>()
             .idempotent()
-            .reply::<MadeKey>(201, "The key, which is told this once.")
-            .problem(409, "The project has as many keys as it may."),
+            .reply::<MadeKey>(201, "The key. Its secret is shown only now.")
+            .problem(409, "The project has the maximum number of keys."),
     ]
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn routes() -> Vec<Route> {
 struct KeyList {
     /// The keys.
     keys: Vec<KeyDocument>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -105,21 +105,21 @@ async fn keys_of(server: &Server, project: &ProjectId, page: &Page) -> Result<Js
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct KeyOrder {
-    /// What people call it.
+    /// Display name.
     #[schemars(length(max = 100), regex(pattern = NAME_PATTERN))]
     name: String,
-    /// What it may do; to read, call and chat, if absent.
+    /// Scopes; `read`, `call` and `chat` if absent.
     #[serde(default)]
     #[schemars(length(min = 1))]
     scopes: Option<Vec<Permission>>,
-    /// What it is for.
+    /// Where it is used.
     #[serde(default)]
     environment: Environment,
-    /// The web pages that may use it, as in `https://shop.example`.
+    /// Origins of web pages that may use it, such as `https://shop.example`.
     #[serde(default)]
     #[schemars(length(max = 100))]
     origins: Vec<WebOrigin>,
-    /// Seconds until it no longer holds; for good, if absent.
+    /// Seconds until it expires; never if absent.
     #[serde(default, deserialize_with = "whole_number")]
     #[schemars(range(min = 1, max = 315_360_000))]
     expires_in: Option<u64>,
@@ -128,15 +128,15 @@ struct KeyOrder {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct RotationOrder {
-    /// Seconds for which the old key holds beside the new one; a day, if absent.
+    /// Seconds for which the old key stays valid; one day if absent.
     #[serde(deserialize_with = "whole_number")]
     #[schemars(range(min = 0, max = 315_360_000))]
     overlap: Option<u64>,
-    /// Seconds until the new key no longer holds; for good, if absent.
+    /// Seconds until the new key expires; never if absent.
     #[serde(deserialize_with = "whole_number")]
     #[schemars(range(min = 1, max = 315_360_000))]
     expires_in: Option<u64>,
-    /// What the new key may do beside what the old one may.
+    /// Scopes of the new key in addition to those of the old one.
     scopes: Vec<Permission>,
 }
 
@@ -144,22 +144,22 @@ fn refused(error: IssueError) -> Problem {
     match error {
         IssueError::Order(text) => Problem::bad_request(text),
         IssueError::Missing(text) => Problem::not_found(text),
-        IssueError::Standing(text) => Problem::conflict(text),
-        IssueError::Beyond(text) => Problem::forbidden(text),
+        IssueError::Conflict(text) => Problem::conflict(text),
+        IssueError::Forbidden(text) => Problem::forbidden(text),
         error @ (IssueError::Store(_) | IssueError::Seal(_)) => Problem::failure(&error),
     }
 }
 
 fn span(name: &str, seconds: u64, least: u64) -> Result<Duration, Problem> {
-    match (least..=LONGEST).contains(&seconds) {
+    match (least..=MAX_SECONDS).contains(&seconds) {
         true => Ok(Duration::from_secs(seconds)),
-        false => {
-            Err(Problem::bad_request(format!("`{name}` is a number of seconds from {least} to {LONGEST}")))
-        }
+        false => Err(Problem::bad_request(format!(
+            "`{name}` must be a number of seconds from {least} to {MAX_SECONDS}"
+        ))),
     }
 }
 
-/// The key of exactly that id: whoever types may shorten one, a program that does takes back the wrong one.
+/// The key of exactly this id. The command line also takes prefixes; here one could hit the wrong key.
 async fn kept(server: &Server, caller: &Caller, id: &str) -> Result<Arc<KeyRecord>, Problem> {
     let keys = server.app.store.keys(&caller.scope.project).await?;
     let missing = || Problem::not_found(format!("there is no key `{id}`; see `GET /v1/keys`"));
@@ -195,7 +195,7 @@ async fn made(
         project,
         name: order.name,
         environment: order.environment,
-        permissions: order.scopes.unwrap_or_else(|| Permission::USUAL.to_vec()),
+        permissions: order.scopes.unwrap_or_else(|| Permission::DEFAULT.to_vec()),
         origins: order.origins,
         expires_at: lasts.map(|lasts| clock.now().after(lasts)),
     };
@@ -228,7 +228,7 @@ async fn rotate(
 struct Revoked {
     /// The key.
     id: String,
-    /// Whether it held until now.
+    /// Whether it was valid until now.
     revoked: bool,
 }
 
@@ -250,7 +250,7 @@ async fn mint(
     Json(order): Json<TokenOrder>,
 ) -> Result<Response, Problem> {
     let Who::Key(key) = &caller.who else {
-        let detail = "a token belongs to the key that makes it; use a key with the scope `mint`, or `toolroom keys token`";
+        let detail = "a token belongs to the key that creates it; use a key with the scope `mint`, or `toolroom keys token`";
         return Err(Problem::conflict(detail));
     };
     known(&server, &caller, &order.agent).await?;

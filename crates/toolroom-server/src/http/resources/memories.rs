@@ -1,4 +1,4 @@
-//! What is remembered of users.
+//! Memories of users.
 
 use std::sync::Arc;
 
@@ -21,34 +21,29 @@ use crate::identity::{Caller, Permission};
 pub(crate) fn routes() -> Vec<Route> {
     let (read, manage) = (Access::Permission(Permission::Read), Access::Permission(Permission::Manage));
     vec![
-        Route::get("/v1/memories", read, "Lists what is remembered of a user.", list)
+        Route::get("/v1/memories", read, "Lists the memories of a user.", list)
             .query::<MemoriesQuery>()
             .reply::<MemoryList>(200, "The memories, by key."),
-        Route::delete("/v1/memories/{key}", manage, "Forgets one thing.", forget)
+        Route::delete("/v1/memories/{key}", manage, "Deletes a memory.", forget)
             .query::<UserQuery>()
-            .reply::<Forgotten>(200, "It is forgotten."),
-        Route::get(
-            "/v1/memory-export",
-            read,
-            "Gives everything that is remembered of a user, to read.",
-            export,
-        )
-        .query::<UserQuery>()
-        .response(200, "text/markdown", "Markdown."),
+            .reply::<Forgotten>(200, "The memory was deleted."),
+        Route::get("/v1/memory-export", read, "Exports the memories of a user as Markdown.", export)
+            .query::<UserQuery>()
+            .response(200, "text/markdown", "The memories."),
     ]
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct MemoriesQuery {
-    /// The user of the project; left out, what belongs to nobody in particular.
+    /// A user of the project; without it, the memories without a user.
     #[serde(default)]
     user: Option<String>,
-    /// At most so many.
+    /// Maximum number of entries.
     #[serde(default)]
     #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
-    /// Where the page before ended: its `next_cursor`.
+    /// The `next_cursor` of the previous page.
     #[serde(default)]
     cursor: Option<String>,
 }
@@ -56,12 +51,12 @@ struct MemoriesQuery {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct UserQuery {
-    /// The user of the project; left out, what belongs to nobody in particular.
+    /// A user of the project; without it, the memories without a user.
     #[serde(default)]
     user: Option<String>,
 }
 
-/// Whoever speaks for a whole project may look at any of its users.
+/// Callers of the whole project may name any of its users.
 fn scope_of(caller: &Caller, user: Option<&str>) -> Scope {
     let named = user.map(UserId::new);
     Scope { project: caller.scope.project.clone(), user: caller.scope.user.clone().or(named) }
@@ -71,7 +66,7 @@ fn scope_of(caller: &Caller, user: Option<&str>) -> Scope {
 struct MemoryList {
     /// The memories.
     memories: Vec<Memory>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -89,7 +84,7 @@ async fn list(
 
 #[derive(Serialize, JsonSchema)]
 struct Forgotten {
-    /// What was remembered under these keys.
+    /// The keys of the deleted memories.
     forgotten: Vec<String>,
 }
 

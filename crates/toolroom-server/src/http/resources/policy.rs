@@ -1,4 +1,4 @@
-//! How a call would be judged, without making it.
+//! Explains the verdict about a call without making it.
 
 use std::sync::Arc;
 
@@ -21,10 +21,15 @@ use crate::identity::{Caller, Permission};
 pub(crate) fn routes() -> Vec<Route> {
     let call = Access::Permission(Permission::Call);
     vec![
-        Route::post("/v1/policy/explain", call, "Says how a call of yours would be judged.", explain)
-            .body::<Hypothesis>()
-            .reply::<Judged>(200, "The judgement; nothing was called.")
-            .problem(404, "There is no such tool."),
+        Route::post(
+            "/v1/policy/explain",
+            call,
+            "Explains the policy verdict about a call without making it.",
+            explain,
+        )
+        .body::<Hypothesis>()
+        .reply::<Judged>(200, "The verdict. Nothing was called.")
+        .problem(404, "Tool not found."),
     ]
 }
 
@@ -34,10 +39,10 @@ pub(crate) fn routes() -> Vec<Route> {
 struct Hypothesis {
     /// The tool: id, alias or unique name.
     tool: String,
-    /// What to call it with.
+    /// Its arguments.
     #[serde(default)]
     arguments: Map<String, Value>,
-    /// What the client says about its user and situation, up to 64 KiB.
+    /// Runtime context of the client about its user and situation, up to 64 KiB.
     #[serde(default)]
     context: Map<String, Value>,
 }

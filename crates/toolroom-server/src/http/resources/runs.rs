@@ -1,4 +1,4 @@
-//! Runs: begun by a message, watched, gone on with, stopped.
+//! Runs: start one with a message, follow its events, resume or cancel it.
 
 use std::sync::Arc;
 
@@ -32,10 +32,10 @@ use crate::identity::{Caller, Permission, Who};
 use crate::runs::{BeginError, Begun, Position, Watching};
 use crate::telemetry;
 
-/// Where a client says what it has read.
+/// The last event that a client has received.
 const LAST_EVENT: &str = "last-event-id";
 
-/// What is kept of where a run came from. Those are taken up after a restart.
+/// The entrance of these runs. They are resumed after a restart.
 pub(crate) const ENTRANCE: &str = "rest";
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -45,33 +45,28 @@ pub(crate) fn routes() -> Vec<Route> {
             .body::<NewRun>()
             .idempotent()
             .reply::<RunReply>(200, "With `wait`: the answer, or what it waits for.")
-            .reply::<RunReply>(202, "The run has begun; watch it at `/v1/runs/{run}/events`.")
-            .stream::<StreamedEvent<'_>>(200, "With `stream`: what happens.")
-            .problem(404, "There is no such agent, conversation or model.")
-            .problem(409, "The conversation is another agent's, or somebody is being answered in it.")
-            .problem(502, "No model can be asked.")
-            .problem(503, "The server is about to end."),
+            .reply::<RunReply>(202, "The run has started; its events are at `/v1/runs/{run}/events`.")
+            .stream::<StreamedEvent<'_>>(200, "With `stream`: the events.")
+            .problem(404, "Agent, conversation or model not found.")
+            .problem(409, "The conversation belongs to another agent, or has an active run.")
+            .problem(502, "No model available.")
+            .problem(503, "The server is shutting down."),
         Route::get("/v1/runs", chat, "Lists runs, the newest first.", list)
             .query::<RunsQuery>()
             .reply::<RunList>(200, "The runs."),
-        Route::get("/v1/runs/{run}", chat, "Shows one run.", show).reply::<RunReply>(200, "The run."),
-        Route::get("/v1/runs/{run}/events", chat, "Streams what happens in a run.", watch)
+        Route::get("/v1/runs/{run}", chat, "Shows a run.", show).reply::<RunReply>(200, "The run."),
+        Route::get("/v1/runs/{run}/events", chat, "Streams the events of a run.", watch)
             .query::<EventsQuery>()
-            .header(LAST_EVENT, Position::PATTERN, "The id of the last event that was read.")
-            .stream::<StreamedEvent<'_>>(200, "Events, until the run ends; go on with `Last-Event-ID`."),
-        Route::post(
-            "/v1/runs/{run}/resume",
-            chat,
-            "Goes on with a run that waits or was broken off.",
-            resume,
-        )
-        .reply::<RunReply>(202, "It goes on.")
-        .problem(409, "It is over, or goes on already.")
-        .problem(502, "No model can be asked.")
-        .problem(503, "The server is about to end."),
-        Route::post("/v1/runs/{run}/cancel", chat, "Stops a run.", cancel)
-            .reply::<RunReply>(200, "It has stopped.")
-            .problem(409, "It is over."),
+            .header(LAST_EVENT, Position::PATTERN, "Id of the last event that was received.")
+            .stream::<StreamedEvent<'_>>(200, "Events until the run ends. Continue with `Last-Event-ID`."),
+        Route::post("/v1/runs/{run}/resume", chat, "Resumes a run that waits or was interrupted.", resume)
+            .reply::<RunReply>(202, "The run continues.")
+            .problem(409, "The run has ended, or is active.")
+            .problem(502, "No model available.")
+            .problem(503, "The server is shutting down."),
+        Route::post("/v1/runs/{run}/cancel", chat, "Cancels a run.", cancel)
+            .reply::<RunReply>(200, "The run was cancelled.")
+            .problem(409, "The run has ended."),
     ]
 }
 
@@ -80,23 +75,23 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({"message": "What is 6*7?", "wait": true}))]
 pub(crate) struct NewRun {
-    /// Who answers; `default` if absent.
+    /// The agent; `default` if absent.
     #[serde(default)]
     agent: Option<String>,
-    /// The conversation to go on in; a new one if absent.
+    /// The conversation to continue; a new one if absent.
     #[serde(default)]
     conversation: Option<String>,
-    /// What is said.
+    /// The message.
     #[schemars(regex(pattern = r"\S"))]
     message: String,
-    /// What the client says about its user and situation, up to 64 KiB. It gives no rights.
+    /// Runtime context of the client about its user and situation, up to 64 KiB. It gives no rights.
     #[serde(default)]
     context: Map<String, Value>,
-    /// Another model than the agent's own, as `vendor/model`.
+    /// Model to use instead of the agent's own, as `vendor/model`.
     #[serde(default)]
     #[schemars(regex(pattern = r"^[a-z0-9_-]{1,64}/[!-~]{1,190}$"))]
     model: Option<String>,
-    /// Reply when there is an answer, or somebody has to be asked.
+    /// Reply when the run has ended or waits for an approval.
     #[serde(default)]
     wait: bool,
     /// Reply with a stream of events.
@@ -107,17 +102,17 @@ pub(crate) struct NewRun {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RunsQuery {
-    /// Only those in this state.
+    /// Only runs in this state.
     #[serde(default)]
     state: Option<RunState>,
-    /// Only those of this conversation.
+    /// Only runs of this conversation.
     #[serde(default)]
     conversation: Option<String>,
-    /// At most so many.
+    /// Maximum number of entries.
     #[serde(default)]
     #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
-    /// Where the page before ended: its `next_cursor`.
+    /// The `next_cursor` of the previous page.
     #[serde(default)]
     cursor: Option<String>,
 }
@@ -125,7 +120,7 @@ struct RunsQuery {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EventsQuery {
-    /// The id of the last event that was read, for clients that cannot send `Last-Event-ID`.
+    /// Id of the last event that was received, for clients that cannot send `Last-Event-ID`.
     #[serde(default)]
     #[schemars(regex(pattern = Position::PATTERN))]
     after: Option<String>,
@@ -135,20 +130,20 @@ struct EventsQuery {
 struct RunList {
     /// The runs.
     runs: Vec<Run>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-/// A run, and what it says.
+/// A run and its answer.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ShownRun")]
 pub(crate) struct RunReply {
     #[serde(flatten)]
     run: Run,
-    /// The answer; empty if there is none yet.
+    /// The answer; empty until there is one.
     text: String,
-    /// The calls that have to be answered before it goes on.
+    /// Calls that have to be answered before it continues.
     waiting: Vec<CallId>,
 }
 
@@ -181,7 +176,7 @@ async fn create(
 ) -> Result<Response, Problem> {
     let (wait, stream) = (new.wait, new.stream);
     if stream && headers.contains_key(idempotency::HEADER) {
-        let detail = "a stream is told once, so `stream` does not go with `Idempotency-Key`; leave one of them out, and \
+        let detail = "`stream` cannot be combined with `Idempotency-Key`, because a stream is not stored; leave one of them out, and \
                       read `/v1/runs/{run}/events` as often as you like";
         return Err(Problem::bad_request(detail));
     }
@@ -202,11 +197,11 @@ async fn create(
     Ok((status, Json(reply(&server, &caller, &begun.run).await?)).into_response())
 }
 
-/// Begins a run for somebody.
+/// Starts a run.
 pub(crate) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) -> Result<Begun, Problem> {
     check_context(&new.context)?;
     if new.model.is_some() && holds_secret(&server.app, &caller.scope, &new.model).await.map_err(not_kept)? {
-        let detail = "`model` holds a secret, and its vendor would read it; nothing was sent";
+        let detail = "`model` contains a secret, which its vendor would read; nothing was sent";
         return Err(Problem::bad_request(detail));
     }
     let choice = choice(caller, new.agent, new.model.as_deref())?;
@@ -220,14 +215,14 @@ pub(crate) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) ->
         let known = server.app.store.conversation(&caller.scope, &id).await?;
         if known.is_none() {
             return Err(Problem::not_found(format!(
-                "there is no conversation `{id}`; leave it out to begin one"
+                "there is no conversation `{id}`; leave it out to start one"
             )));
         }
         request.conversation = Some(id);
     }
     let begun = server.runs.send(&choice, request).await;
     begun.map_err(|error| match error {
-        // Whoever names a model that is not here is wrong; we are, if the agent does.
+        // A model that the request names is the client's mistake; one that the agent names is ours.
         BeginError::Agent(OpenAgentError::Model(error)) if !choice.models.is_empty() => {
             Problem::not_found(format!("{:#}", anyhow::Error::from(error)))
         }
@@ -235,7 +230,7 @@ pub(crate) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) ->
     })
 }
 
-/// Who answers. An end user's token names the one agent they may talk to.
+/// The agent and model of a run. The token of an end user names its agent.
 pub(crate) fn choice(caller: &Caller, agent: Option<String>, model: Option<&str>) -> Result<Choice, Problem> {
     let agent = match &caller.who {
         Who::EndUser(user) if agent.as_deref().is_some_and(|agent| agent != user.agent.as_str()) => {
@@ -256,7 +251,7 @@ pub(crate) fn choice(caller: &Caller, agent: Option<String>, model: Option<&str>
     Ok(Choice { agent, models, ..Choice::default() })
 }
 
-/// The run of that id, which has to be theirs.
+/// The run of this id, if the caller may talk to its agent.
 pub(crate) async fn known(server: &Server, caller: &Caller, id: &RunId) -> Result<Run, Problem> {
     let run = server.app.store.run(&caller.scope, id).await?.filter(|run| caller.may_talk_to(&run.agent));
     run.ok_or_else(|| Problem::not_found(format!("there is no run `{id}`; see `GET /v1/runs`")))
@@ -310,7 +305,7 @@ async fn watch(
 ) -> Result<Response, Problem> {
     let id = RunId::new(&id);
     let last = headers.get(LAST_EVENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
-    let (last, after) = (place(last.as_deref())?, place(query.after.as_deref())?);
+    let (last, after) = (position(last.as_deref())?, position(query.after.as_deref())?);
     let from = last.or(after);
     known(&server, &caller, &id).await?;
     let (stream, response) = Stream::open();
@@ -319,10 +314,10 @@ async fn watch(
     Ok(response)
 }
 
-/// Where somebody is in a run; at its beginning, if they say nothing.
-fn place(text: Option<&str>) -> Result<Option<Position>, Problem> {
-    let place = text.filter(|text| !text.is_empty()).map(str::parse::<Position>);
-    place.transpose().map_err(|error| Problem::bad_request(error.to_string()))
+/// The position after which events are wanted; `None` for all.
+fn position(text: Option<&str>) -> Result<Option<Position>, Problem> {
+    let position = text.filter(|text| !text.is_empty()).map(str::parse::<Position>);
+    position.transpose().map_err(|error| Problem::bad_request(error.to_string()))
 }
 
 async fn resume(

@@ -1,4 +1,4 @@
-//! The owner's browser: signed in by a link that works once.
+//! Sign-in of the owner's browser with a link that works once.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ use crate::http::route::Route;
 use crate::http::server::Server;
 use crate::identity::BROWSER_LIFETIME;
 
-/// Where a link leads.
+/// The path of a link.
 pub(crate) const PATH: &str = "/sign-in/{link}";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get(PATH, Access::Public, "Signs the owner's browser in; the link works once.", enter)
-            .response(303, "", "The browser is signed in and led on.")
-            .with_header("Location", "Where it goes on.")
-            .with_header("Set-Cookie", "What the browser shows from now on."),
+            .response(303, "", "Signed in.")
+            .with_header("Location", "The page to open next.")
+            .with_header("Set-Cookie", "The session cookie."),
         Route::post("/sign-out", Access::Owner, "Signs the owner's browser out.", leave)
-            .response(204, "", "The browser is signed out.")
-            .with_header("Set-Cookie", "Takes the cookie out of the browser."),
+            .response(204, "", "Signed out.")
+            .with_header("Set-Cookie", "Removes the cookie."),
     ]
 }
 
@@ -36,14 +36,14 @@ async fn enter(
     Extension(ClientAddress(client)): Extension<ClientAddress>,
     Path(link): Path<String>,
 ) -> Result<Response, Problem> {
-    // Programs that look at links in passing do not use them up.
+    // Link previews send HEAD and must not use up the link.
     if method == Method::HEAD {
         server.rate_limiter.address(Instant::now(), client)?;
         return Err(Problem::method_not_allowed());
     }
     let Some(cookie) = server.authenticator.sign_in(&link).await? else {
         server.rate_limiter.wrong_link(Instant::now(), client)?;
-        let detail = "this link was used or is too old; `toolroom serve` prints a new one when it starts";
+        let detail = "this link was used or has expired; `toolroom serve` prints a new one when it starts";
         return Err(Problem::forbidden(detail));
     };
     let seconds = BROWSER_LIFETIME.as_secs();

@@ -1,4 +1,4 @@
-//! Features that gate several tools at once.
+//! Switches of features, which gate several tools each.
 
 use std::sync::Arc;
 
@@ -20,37 +20,37 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/switches", read, "Lists the features of the project.", list)
             .reply::<FeatureList>(200, "The features, by name."),
-        Route::put("/v1/switches/{feature}", manage, "Switches a feature, and all its tools with it.", set)
+        Route::put("/v1/switches/{feature}", manage, "Turns a feature and all its tools on or off.", set)
             .body::<Switch>()
-            .reply::<FeatureState>(200, "What it is now."),
+            .reply::<FeatureState>(200, "The new state."),
     ]
 }
 
-/// What something is switched to.
+/// The state of a switch.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Switch {
-    /// The state.
-    state: Wanted,
+    /// The new state.
+    state: SwitchChange,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Wanted {
+enum SwitchChange {
     /// On.
     On,
     /// Off.
     Off,
-    /// As it is where nobody says.
+    /// The default state.
     Default,
 }
 
 impl Switch {
     pub(crate) const fn state(self) -> Option<SwitchState> {
         match self.state {
-            Wanted::On => Some(SwitchState::On),
-            Wanted::Off => Some(SwitchState::Off),
-            Wanted::Default => None,
+            SwitchChange::On => Some(SwitchState::On),
+            SwitchChange::Off => Some(SwitchState::Off),
+            SwitchChange::Default => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tools: which there are, and which are on.
+//! Tools and their switches.
 
 use std::sync::Arc;
 
@@ -24,27 +24,27 @@ pub(crate) fn routes() -> Vec<Route> {
             .reply::<ToolList>(200, "The tools, by id."),
         Route::get("/v1/tools/{tool}", read, "Shows one tool with its parameters.", show)
             .reply::<ToolDocument>(200, "The tool."),
-        Route::put("/v1/tools/{tool}/state", manage, "Switches a tool, or its family.", set)
+        Route::put("/v1/tools/{tool}/state", manage, "Turns a tool or its family on or off.", set)
             .body::<Switch>()
-            .reply::<ToggleState>(200, "What it is now.")
-            .problem(409, "Only its feature is switched."),
+            .reply::<ToggleState>(200, "The new state.")
+            .problem(409, "The tool is switched by its feature only."),
     ]
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ToolsQuery {
-    /// Also those that are switched off.
+    /// Also tools that are off.
     #[serde(default)]
     all: bool,
-    /// The language of names and descriptions, as in `de`.
+    /// Language of names and descriptions, such as `de`.
     #[serde(default)]
     language: String,
-    /// At most so many.
+    /// Maximum number of entries.
     #[serde(default)]
     #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
-    /// Where the page before ended: its `next_cursor`.
+    /// The `next_cursor` of the previous page.
     #[serde(default)]
     cursor: Option<String>,
 }
@@ -53,7 +53,7 @@ struct ToolsQuery {
 struct ToolList {
     /// The tools.
     tools: Vec<Display>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }

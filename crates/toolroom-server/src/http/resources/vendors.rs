@@ -1,4 +1,4 @@
-//! Vendors of models: who can be asked, and where their keys come from.
+//! Vendors of models.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use crate::models::directory;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/v1/vendors", Access::Keeper, "Lists vendors of models, and their models.", list)
+        Route::get("/v1/vendors", Access::Keeper, "Lists model vendors and their models.", list)
             .query::<VendorsQuery>()
-            .reply::<ModelsDocument<'_>>(200, "Who can be asked."),
+            .reply::<ModelsDocument<'_>>(200, "The vendors."),
     ]
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct VendorsQuery {
-    /// Also those that are not set up.
+    /// Also vendors that are not set up.
     #[serde(default)]
     all: bool,
 }

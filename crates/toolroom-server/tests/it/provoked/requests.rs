@@ -105,7 +105,7 @@ pub(super) const TABLE: &[Refused] = &[
         ["the owner", "only the owner of this installation", "sign in with the link"],
     ),
     row("GET", "/v1/nothing", "", 404, ["this address", "there is nothing at", "see `/docs`"]),
-    row("DELETE", "/v1/tools", "", 405, ["this address", "does not take that method", "see `/docs`"]),
+    row("DELETE", "/v1/tools", "", 405, ["this address", "does not support that method", "see `/docs`"]),
     row("GET", "/v1/tools/nope", "", 404, ["`nope`", "unknown tool", "see `GET /v1/tools?all=true`"]),
     row(
         "POST",
@@ -171,7 +171,7 @@ pub(super) const TABLE: &[Refused] = &[
         "/v1/runs",
         r#"{"message": "hi", "conversation": "conv_7"}"#,
         404,
-        ["`conv_7`", "there is no conversation", "leave it out to begin one"],
+        ["`conv_7`", "there is no conversation", "leave it out to start one"],
     ),
     row(
         "POST",
@@ -207,7 +207,7 @@ pub(super) const TABLE: &[Refused] = &[
         "/sign-in/nope",
         "",
         403,
-        ["this link", "was used or is too old", "`toolroom serve` prints a new one"],
+        ["this link", "was used or has expired", "`toolroom serve` prints a new one"],
     ),
 ];
 
