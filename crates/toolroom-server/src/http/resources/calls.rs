@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use toolroom::approval::Responder;
-use toolroom::call::{CallReport, CallRequest, Outcome, ResumeError, ResumeRequest};
+use toolroom::call::{CallReport, CallRequest, MAX_CONTEXT_BYTES, Outcome, ResumeError, ResumeRequest};
 use toolroom::clock::Timestamp;
 use toolroom::conversation::{ConversationId, Conversations as _};
 use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal as _};
@@ -31,9 +31,6 @@ use crate::identity::{Caller, Permission};
 
 /// The entrance of these calls in the journal.
 pub(crate) const ENTRANCE: &str = "rest";
-
-/// Largest runtime context.
-pub(crate) const CONTEXT_BYTES: usize = 64 * 1024;
 
 /// Longest timeout of a call.
 const MAX_TIMEOUT: Duration = Duration::from_hours(24);
@@ -109,7 +106,7 @@ async fn create(
     request.caller = Some(caller.call_owner());
     if let Some(id) = new.conversation {
         let id = ConversationId::new(&id);
-        if !server.app.store.is_of_caller(&caller.scope, &id, &caller.call_owner()).await? {
+        if !server.app.store.was_started_by(&caller.scope, &id, &caller.call_owner()).await? {
             let detail = format!("there is no conversation `{id}` of this caller; leave it out");
             return Err(Problem::not_found(detail));
         }
@@ -124,10 +121,11 @@ async fn create(
 /// Refuses a runtime context that is too large.
 pub(crate) fn check_context(context: &Map<String, Value>) -> Result<(), Problem> {
     let size = serde_json::to_vec(context).map_err(|error| Problem::failure(&error))?.len();
-    match size <= CONTEXT_BYTES {
+    match size <= MAX_CONTEXT_BYTES {
         true => Ok(()),
         false => {
-            let detail = format!("`context` has {size} bytes of JSON; up to {CONTEXT_BYTES} are accepted");
+            let detail =
+                format!("`context` has {size} bytes of JSON; up to {MAX_CONTEXT_BYTES} are accepted");
             Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail))
         }
     }
@@ -296,7 +294,12 @@ async fn resume(
 
 /// Refuses to run a parked call for another caller than the one that made it: its result is for that caller.
 async fn check_made_by(server: &Server, caller: &Caller, id: &CallId) -> Result<(), Problem> {
-    let asked = server.app.room.asked(&caller.scope, id).await.map_err(|error| Problem::failure(&error))?;
+    let asked = server
+        .app
+        .room
+        .question_details(&caller.scope, id)
+        .await
+        .map_err(|error| Problem::failure(&error))?;
     // The arguments of a call that has ended are not stored, and it does not run again.
     let waits = asked.filter(|asked| asked.arguments.is_some());
     if caller.is_owner() || waits.is_none_or(|asked| asked.caller == Some(caller.call_owner())) {
