@@ -15,7 +15,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use sha2::{Digest, Sha256};
 use toolroom::ledger::Seal as _;
-use toolroom_store::{ClaimedReply, KeptReply, ReplyName};
+use toolroom_store::{ReplyClaim, ReplyName, StoredReply};
 
 use crate::http::extract::json::{JSON, read_body};
 use crate::http::middleware::permits::Permit;
@@ -113,16 +113,16 @@ async fn claim_and_run(
     handler: &Route,
 ) -> Result<Response, Problem> {
     match server.app.store.claim_reply(&name, fingerprint).await? {
-        ClaimedReply::New => store_reply(server, name, pipeline::run(handler, request).await).await,
-        ClaimedReply::Kept(kept) => replay(server, &kept),
-        ClaimedReply::Open => {
+        ReplyClaim::New => store_reply(server, name, pipeline::run(handler, request).await).await,
+        ReplyClaim::Stored(kept) => replay(server, &kept),
+        ReplyClaim::InProgress => {
             let detail = "the request with this `Idempotency-Key` is still running, or the server ended while it ran; \
                           send it again for its reply, or look with `GET /v1/calls` or `GET /v1/runs` what it did \
                           before you use another key";
             let problem = Problem::new(StatusCode::CONFLICT, "in_progress", detail);
             Err(Problem { retry_after: Some(RETRY_AFTER), ..problem })
         }
-        ClaimedReply::Other => {
+        ReplyClaim::Mismatch => {
             let detail = "this `Idempotency-Key` belongs to another request; use a new one for each request";
             Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "name_taken", detail))
         }
@@ -138,16 +138,16 @@ async fn store_reply(server: &Server, name: ReplyName, response: Response) -> Re
     let reply = match is_document && is_final {
         true => {
             let sealed = server.app.vault.seal(PURPOSE, &bytes).map_err(|error| Problem::failure(&error))?;
-            Some(KeptReply { status: parts.status.as_u16(), body: STANDARD_NO_PAD.encode(sealed) })
+            Some(StoredReply { status: parts.status.as_u16(), body: STANDARD_NO_PAD.encode(sealed) })
         }
         false => None,
     };
-    server.app.store.keep_reply(name, reply).await?;
+    server.app.store.store_reply(name, reply).await?;
     Ok(Response::from_parts(parts, Body::from(bytes)))
 }
 
 /// The stored reply.
-fn replay(server: &Server, kept: &KeptReply) -> Result<Response, Problem> {
+fn replay(server: &Server, kept: &StoredReply) -> Result<Response, Problem> {
     let opened = STANDARD_NO_PAD.decode(&kept.body).ok();
     let opened = opened.and_then(|sealed| server.app.vault.open(PURPOSE, &sealed).ok());
     let body = opened.ok_or_else(|| {
