@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 
@@ -72,7 +72,7 @@ pub(super) fn asked_for(
 /// Ends one.
 pub(super) async fn end(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let session = asked_for(&server, &caller.name(), &headers)?;

@@ -187,8 +187,8 @@ pub(super) const TABLE: &[Provoked] = &[
         &["projects", "create", "Bad Id"],
         2,
         "`Bad Id`",
-        "is none",
-        "up to 64 small letters, digits, `-` and `_`",
+        "is not a project id",
+        "up to 64 lower-case letters, digits, `-` and `_`",
     ),
     row(
         &["projects", "create", "shop"],
@@ -218,11 +218,11 @@ pub(super) const TABLE: &[Provoked] = &[
         &["keys", "create", "--name", "a", "--scope", "fly"],
         2,
         "--scope",
-        "there is no scope `fly`",
+        "unknown scope `fly`",
         "scopes are read, call, chat",
     ),
     row(&["keys", "revoke", "nope"], 5, "`nope`", "there is no key", "see `toolroom keys`"),
-    row(&["keys", "revoke", "till"], 2, "`till`", "several keys fit", "give more of the id").after(|home| {
+    row(&["keys", "revoke", "till"], 2, "`till`", "several keys match", "use more of the id").after(|home| {
         at_home(home, &["keys", "create", "--name", "till"]).ended(0);
         at_home(home, &["keys", "create", "--name", "till"]).ended(0);
     }),
