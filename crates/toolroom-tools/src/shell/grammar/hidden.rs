@@ -1,8 +1,8 @@
-//! Characters that make a line look like another one.
+//! Characters that make a line look like a different one.
 
 use toolroom::text::{is_invisible, is_obeyed, is_odd_space, is_selector, is_turning};
 
-/// The first character that nobody sees or that moves others about, with its place.
+/// The first invisible or reordering character, with its position.
 pub(super) fn find(text: &str) -> Option<(usize, &'static str)> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -22,7 +22,7 @@ pub(super) fn find(text: &str) -> Option<(usize, &'static str)> {
     None
 }
 
-/// Whether a character must not be printed as it is.
+/// Whether a character must be printed as an escape.
 pub(super) fn is_hidden(character: char) -> bool {
     match character {
         '\n' | '\t' | ' '..='~' => false,
@@ -38,9 +38,9 @@ fn judged(character: char) -> Option<&'static str> {
         _ if is_odd_space(character) || is_obeyed(character) => {
             Some("a space that the shell does not take for one")
         }
-        // Emoji come with it, and a name that holds one is another name in every eye of the shell.
+        // Emoji use it, and a name with it is a different name to the shell.
         _ if is_selector(character) => None,
-        _ if is_invisible(character) => Some("a character that nobody sees"),
+        _ if is_invisible(character) => Some("an invisible character"),
         _ => None,
     }
 }
