@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::fence::caught;
+use super::fence::catch_panic;
+use super::open_call::OpenCall;
 use super::permit::described;
-use super::record::OpenCall;
 use super::report::{Denial, Exit};
 use crate::BoxFuture;
 use crate::approval::Lift;
@@ -15,9 +15,9 @@ use crate::catalog::Entry;
 use crate::ledger::{CallRecord, LedgerError};
 use crate::policy::Provenance;
 use crate::provenance::{CallSource, Names, Track, TrackChange, TrackName, leaves, repeats, tracks_of};
-use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::{Arguments, ClientTool, Destination, FileTrace, Source, ToolOutput, ToolSpec, Yields};
+use crate::toolroom::Toolroom;
 
 /// The rule of a call that is denied because what was read before it is not known.
 pub(super) const UNREADABLE_RULE: &str = "provenance.unreadable";
@@ -49,7 +49,7 @@ struct LoadedTrack {
 
 /// What calls of a tool with these arguments add: what its results hold, where that is known before.
 pub(crate) fn adds(room: &Toolroom, spec: &ToolSpec) -> Provenance {
-    let by_capabilities = Provenance::of(spec.effective_capabilities());
+    let by_capabilities = Provenance::from_capabilities(spec.effective_capabilities());
     let outward = Provenance { outward: by_capabilities.outward, ..Provenance::NONE };
     if matches!(spec.id.source(), Source::Client) {
         return outward.and(Provenance::FROM_CLIENT);
@@ -65,11 +65,11 @@ pub(crate) fn adds(room: &Toolroom, spec: &ToolSpec) -> Provenance {
 /// What a tool that a run calls by this name adds. One that is gone by now may have done everything.
 pub(crate) fn adds_of_call(room: &Toolroom, scope: &Scope, tool: &str, arguments: &Arguments) -> Provenance {
     if ClientTool::has_id(tool) {
-        return Provenance::of(ClientTool::capabilities()).and(Provenance::FROM_CLIENT);
+        return Provenance::from_capabilities(ClientTool::capabilities()).and(Provenance::FROM_CLIENT);
     }
     let entry = room.catalog.find(&scope.project, tool).ok();
     let spec = entry.as_ref().and_then(|entry| described(entry, arguments).ok());
-    spec.map_or(Provenance::of(crate::tool::Capabilities::ALL), |spec| adds(room, spec))
+    spec.map_or(Provenance::from_capabilities(crate::tool::Capabilities::ALL), |spec| adds(room, spec))
 }
 
 /// Reads what the call is judged by. What cannot be read denies.
@@ -141,7 +141,7 @@ async fn read(
 
 /// Where a call sends something: the tool's own destination, else its MCP server, else the tool's id.
 fn destination(entry: &Entry, spec: &ToolSpec, arguments: &Arguments) -> Destination {
-    let named = caught(|| entry.tool.destination(arguments));
+    let named = catch_panic(|| entry.tool.destination(arguments));
     named.ok().flatten().unwrap_or_else(|| match spec.id.source() {
         Source::Mcp(server) => Destination::new(format!("mcp:{server}")),
         _ => Destination::new(spec.id.as_str()),

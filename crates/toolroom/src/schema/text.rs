@@ -5,7 +5,8 @@ use std::io;
 use jsonschema::JsonType;
 use serde_json::Value;
 
-use crate::text::is_obeyed;
+use super::pointer;
+use crate::characters::is_terminal_control;
 
 /// Characters of a value, a name or a pattern that are shown before it is cut.
 const SHOWN_CHARS: usize = 60;
@@ -20,7 +21,7 @@ const LISTED: usize = 10;
 pub(super) fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
-        if character.is_control() || is_obeyed(character) {
+        if character.is_control() || is_terminal_control(character) {
             shown.extend(character.escape_unicode());
         } else {
             shown.push(character);
@@ -39,6 +40,33 @@ fn cut(text: &str, chars: usize) -> String {
 /// A text cut to what is shown.
 pub(super) fn shortened(text: &str) -> String {
     cut(text, SHOWN_CHARS)
+}
+
+/// The argument a JSON pointer leads to, cut to what is shown: `/items/0/name` is `items[0].name`. A name stays as it is.
+pub(super) fn field(path: &str) -> String {
+    if !path.starts_with('/') {
+        return shown_path(path);
+    }
+    let mut field = String::new();
+    for step in pointer::steps(path) {
+        if field.is_empty() {
+            field = step;
+        } else if step.bytes().all(|byte| byte.is_ascii_digit()) && !step.is_empty() {
+            field.push_str(&format!("[{step}]"));
+        } else {
+            field.push('.');
+            field.push_str(&step);
+        }
+    }
+    shown_path(&field)
+}
+
+/// A field of the object at a JSON pointer, in backticks.
+pub(super) fn field_in(path: &str, name: &str) -> String {
+    match path {
+        "" => self::name(name),
+        path => format!("`{}.{}`", field(path), shortened(name)),
+    }
 }
 
 /// A JSON pointer cut to what is shown.

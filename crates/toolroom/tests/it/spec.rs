@@ -62,7 +62,7 @@ async fn a_function_can_check_judge_and_add_a_message() {
     let booked = bench.run(json!({"city": "Rome"})).await;
     assert_eq!((booked.result, booked.message.as_deref()), (Some(json!("Rome")), Some("have a nice trip")));
     let empty = bench.run(json!({"city": ""})).await;
-    assert_eq!(empty.message.as_deref(), Some("invalid arguments: `/city` must not be empty"));
+    assert_eq!(empty.message.as_deref(), Some("invalid arguments: `city` must not be empty"));
     assert_eq!(bench.run(json!({"city": "Atlantis"})).await.message.as_deref(), Some("denied: it has sunk"));
 }
 
@@ -139,7 +139,7 @@ fn every_tool_is_displayed_in_the_users_language_on_or_off() {
     let mut switches = Switches::default();
     switches.set_tool("app:x", SwitchState::Off);
     let show = |language: &str| {
-        serde_json::to_value(catalog.display(&ProjectId::default(), &switches, language)).unwrap()
+        serde_json::to_value(catalog.tool_lines(&ProjectId::default(), &switches, language)).unwrap()
     };
     let expected = json!([
         {"id": "app:x", "name": "Iks", "description": "Macht x", "enabled": false, "toggleable": true,

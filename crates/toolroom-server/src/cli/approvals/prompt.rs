@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toolroom::approval::{AnswerError, AnswerRequest, Asked, EditRequest, Responder};
+use toolroom::approval::{AnswerError, QuestionDetails, Responder};
 use toolroom::call::CancellationToken;
-use toolroom::ledger::{Answer, CallId, DecideError};
+use toolroom::ledger::{Answer, CallId};
 use toolroom::schema::parse_object;
 use toolroom::scope::Scope;
 use toolroom_host::terminal::{Key, Terminal};
@@ -20,6 +20,7 @@ use super::question_view::{Extent, Sheet};
 use super::resolve::{Stage, stage};
 use super::standing_answer;
 use crate::app::App;
+use crate::approvals::{ApprovalService, ReplyError};
 use crate::cli::console::output::Output;
 use crate::cli::console::output::single_line;
 
@@ -82,7 +83,7 @@ impl<'a> Prompt<'a> {
     }
 
     /// Asks about a parked call until there is an answer, from here or from elsewhere.
-    pub(super) async fn ask(&self, asked: &Asked) -> anyhow::Result<Prompted> {
+    pub(super) async fn ask(&self, asked: &QuestionDetails) -> anyhow::Result<Prompted> {
         match self.answer(asked).await {
             Ok(Some(call)) | Err(Halt::Answered(call)) => Ok(Prompted::Answered(call)),
             Ok(None) | Err(Halt::Left) => Ok(Prompted::Left),
@@ -91,7 +92,7 @@ impl<'a> Prompt<'a> {
     }
 
     /// The call to go on with; `None` when the person does not want to answer now.
-    async fn answer(&self, asked: &Asked) -> Result<Option<CallId>, Halt> {
+    async fn answer(&self, asked: &QuestionDetails) -> Result<Option<CallId>, Halt> {
         let call = &asked.question.record.id;
         self.output.talk(self.sheet().question(asked, self.app.room.clock().now()));
         self.show_keys(asked)?;
@@ -123,7 +124,7 @@ impl<'a> Prompt<'a> {
     }
 
     /// Says what can be pressed. What was pressed before that, or pasted behind a key that means nothing, is no answer.
-    fn show_keys(&self, asked: &Asked) -> io::Result<()> {
+    fn show_keys(&self, asked: &QuestionDetails) -> io::Result<()> {
         let record = &asked.question.record;
         let entry = self.app.room.catalog().find(&record.scope.project, &record.tool);
         let takes_standing_yes = !entry.is_ok_and(|entry| entry.spec().single_answers);
@@ -141,21 +142,21 @@ impl<'a> Prompt<'a> {
 
     /// Gives an answer; `None` if it was not taken, which is told.
     async fn give(&self, call: &CallId, answer: Answer) -> Result<Option<CallId>, Halt> {
-        self.send(self.request(call, answer, None)).await
+        self.send(call, answer, None).await
     }
 
     /// Gives an answer that outlives the question. What it would mean is shown first, and asked about once more.
     async fn give_for_good(&self, call: &CallId, answer: Answer) -> Result<Option<CallId>, Halt> {
-        let unconditional = self.request(call, answer, None);
-        if let Err(error @ AnswerError::OnlyOnce { .. }) = self.app.room.standing_answer(&unconditional).await
+        let approvals = self.approvals();
+        if let Err(error @ ReplyError::Answer(AnswerError::OnlyOnce { .. })) =
+            approvals.plan(call, answer, None).await
         {
             return self.not_taken(error);
         }
         self.output.talk("only when (a condition such as args.path == '/tmp/x'; empty for every call):");
         let Some(line) = self.line(call).await? else { return Ok(None) };
         let when = Some(line.trim().to_owned()).filter(|when| !when.is_empty());
-        let request = self.request(call, answer, when);
-        let standing = match self.app.room.standing_answer(&request).await {
+        let standing = match approvals.plan(call, answer, when.clone()).await {
             Ok(Some(standing)) => standing,
             Ok(None) => return Ok(None),
             Err(error) => return self.not_taken(error),
@@ -164,7 +165,7 @@ impl<'a> Prompt<'a> {
         self.output.talk("save it? [y] yes  [n] no");
         self.with_terminal(Terminal::discard_typed_ahead)?;
         match self.key(call).await? {
-            Key::Char('y') => self.send(request).await,
+            Key::Char('y') => self.send(call, answer, when).await,
             Key::Interrupt => {
                 self.stop.cancel();
                 Err(Halt::Left)
@@ -173,28 +174,33 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    fn request(&self, call: &CallId, answer: Answer, when: Option<String>) -> AnswerRequest {
-        AnswerRequest { call: call.clone(), scope: self.scope.clone(), by: self.by.clone(), answer, when }
+    fn approvals(&self) -> ApprovalService<'_> {
+        ApprovalService::new(&self.app.room, self.scope, &self.by)
     }
 
-    async fn send(&self, request: AnswerRequest) -> Result<Option<CallId>, Halt> {
-        let (call, answer) = (request.call.clone(), request.answer);
-        match self.app.room.answer(request).await {
-            Ok(kept) => {
+    async fn send(
+        &self,
+        call: &CallId,
+        answer: Answer,
+        when: Option<String>,
+    ) -> Result<Option<CallId>, Halt> {
+        let approvals = self.approvals();
+        match approvals.answer(call, answer, when).await {
+            Ok(standing) => {
                 self.output.talk(format_args!("  said {}", answer.as_str()));
-                if let Some(kept) = kept {
-                    standing_answer::tell_next(self.app, self.scope, &kept, self.output).await?;
+                if let Some(standing) = standing {
+                    standing_answer::tell_next(approvals.next_rule(&standing).await?.as_deref(), self.output);
                 }
-                Ok(Some(call))
+                Ok(Some(call.clone()))
             }
             Err(error) => self.not_taken(error),
         }
     }
 
     /// The question stands, unless somebody was faster: that is seen at the next look.
-    fn not_taken(&self, error: AnswerError) -> Result<Option<CallId>, Halt> {
+    fn not_taken(&self, error: ReplyError) -> Result<Option<CallId>, Halt> {
         match error {
-            AnswerError::Decide(DecideError::Ledger(_)) | AnswerError::Sealed(_) => Err(error.into()),
+            ReplyError::Failed(error) => Err(error.into()),
             error => {
                 self.output.error(&format!("{:#}", anyhow::Error::from(error)));
                 Ok(None)
@@ -203,7 +209,7 @@ impl<'a> Prompt<'a> {
     }
 
     /// Takes other arguments. They are a call of their own.
-    async fn edit(&self, asked: &Asked) -> Result<Option<CallId>, Halt> {
+    async fn edit(&self, asked: &QuestionDetails) -> Result<Option<CallId>, Halt> {
         let call = &asked.question.record.id;
         // To be copied from; what the screen would have to break is shown by `v`, behind its bar.
         let now = asked.arguments.as_ref().map(serde_json::to_string).transpose()?;
@@ -222,9 +228,7 @@ impl<'a> Prompt<'a> {
                 return Ok(None);
             }
         };
-        let edit =
-            EditRequest { call: call.clone(), scope: self.scope.clone(), by: self.by.clone(), arguments };
-        match self.app.room.edit(edit).await {
+        match self.approvals().edit(call, arguments).await {
             Ok(edited) => {
                 self.output.talk(format_args!("  edited; {} takes its place", edited.call));
                 Ok(Some(edited.call))

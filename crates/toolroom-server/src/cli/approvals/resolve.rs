@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toolroom::approval::{AnswerError, AnswerRequest, Responder};
+use toolroom::approval::Responder;
 use toolroom::call::CancellationToken;
-use toolroom::ledger::{Answer, Answerer, CallId, DecideError, QuestionState};
+use toolroom::ledger::{Answer, Answerer, CallId, QuestionState};
 use toolroom::scope::Scope;
 
 use super::prompt::{Prompt, Prompted};
 use crate::app::App;
+use crate::approvals::{ApprovalService, Reply};
 use crate::cli::console::output::Output;
 
 /// Between two looks at a question that somebody else may answer.
@@ -96,27 +97,16 @@ impl Settler<'_> {
     }
 
     async fn say_yes(&self, call: &CallId) -> anyhow::Result<Settled> {
-        let request = AnswerRequest {
-            call: call.clone(),
-            scope: self.scope.clone(),
-            by: Responder::Approver,
-            answer: Answer::Once,
-            when: None,
-        };
-        match self.app.room.answer(request).await {
-            // Somebody else was faster; what they said counts.
-            Ok(_) | Err(AnswerError::Decide(DecideError::NotWaiting(_))) => {
-                Ok(Settled::Answered(call.clone()))
-            }
-            Err(error) => Err(error.into()),
-        }
+        let approvals = ApprovalService::new(&self.app.room, self.scope, &Responder::Approver);
+        approvals.reply(call, Reply::Answer(Answer::Once)).await?;
+        Ok(Settled::Answered(call.clone()))
     }
 
     /// Asks the person at the terminal; `None` where nobody sits at one.
     async fn ask(&self, call: &CallId) -> anyhow::Result<Option<Settled>> {
         let prompt = Prompt::open(self.app, self.scope, Responder::Approver, self.stop, self.output);
         let Some(prompt) = prompt else { return Ok(None) };
-        let Some(asked) = self.app.room.asked(self.scope, call).await? else { return Ok(None) };
+        let Some(asked) = self.app.room.question_details(self.scope, call).await? else { return Ok(None) };
         Ok(Some(match prompt.until(self.patience.end()).ask(&asked).await? {
             Prompted::Answered(call) => Settled::Answered(call),
             Prompted::Left => Settled::Parked(call.clone()),

@@ -1,7 +1,5 @@
 //! Answers that outlive their question, as people see them.
 
-use std::borrow::Cow;
-
 use toolroom::ledger::{Answerer, StandingAnswer};
 use toolroom::policy::Ruling;
 use toolroom::scope::Scope;
@@ -44,7 +42,7 @@ pub(crate) async fn show(app: &App, answer: &StandingAnswer, output: Output) -> 
     if answer.destination.is_some() {
         return Ok(());
     }
-    let reach = app.room.reach(answer).await?;
+    let reach = app.room.coverage(answer).await?;
     output.talk(format_args!(
         "  {DIM}it would have decided {} of the last {} calls of this tool{DIM:#}",
         reach.matched, reach.of
@@ -52,31 +50,12 @@ pub(crate) async fn show(app: &App, answer: &StandingAnswer, output: Output) -> 
     Ok(())
 }
 
-/// Tells whoever has just answered for good that calls like this one are still asked about, if they are: an answer
-/// lifts one question and no other.
-pub(crate) async fn tell_next(
-    app: &App,
-    scope: &Scope,
-    answer: &StandingAnswer,
-    output: Output,
-) -> anyhow::Result<()> {
-    if let Some(rule) = next(app, scope, answer).await? {
+/// Tells that calls like this one are still asked about, if they are: an answer lifts one question and no other.
+pub(crate) fn tell_next(rule: Option<&str>, output: Output) {
+    if let Some(rule) = rule {
         output.talk(format_args!(
             "calls like this one are still asked about, by the rule `{rule}`; that is a question of its own"
         ));
-    }
-    Ok(())
-}
-
-/// The rule that still asks about calls like the one that was answered with a yes.
-pub(crate) async fn next(
-    app: &App,
-    scope: &Scope,
-    answer: &StandingAnswer,
-) -> anyhow::Result<Option<Cow<'static, str>>> {
-    match answer.effect {
-        Ruling::Allow => Ok(app.room.next_question(scope, &answer.call).await?),
-        Ruling::Ask | Ruling::Deny => Ok(None),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use toolroom::call::{CallContext, Seat};
+use toolroom::call::{CallContext, UserLocation};
 use toolroom::tool::{Capability, Effect, IdError, Offer, Tool, ToolError, ToolOutput, tool_fn};
 
 use super::file_handover::{FileHandover, attached, display_path, in_workspace};
@@ -44,7 +44,7 @@ async fn send(
     arguments: SendFileArguments,
 ) -> Result<ToolOutput, ToolError> {
     let SendFileArguments { path, caption } = arguments;
-    if context.seat() == Seat::Here {
+    if context.user_location() == UserLocation::Local {
         let asked = path.clone();
         let found = in_workspace(&handover.files, context, move |workspace| workspace.locate(&asked)).await?;
         let place = display_path(&found.place);

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolroom::background::{BackgroundProgram, Fate};
+use toolroom::background::{BackgroundProgram, ProgramState};
 use toolroom::call::CallContext;
 use toolroom::schema::Problem;
-use toolroom::tool::{Arguments, Capability, Effect, IdError, Tool, ToolError, tool_fn};
+use toolroom::tool::{Arguments, Capability, DEFAULT_RESULT_CAP, Effect, IdError, Tool, ToolError, tool_fn};
 use toolroom_host::background::{BackgroundError, Log, ProgramStatus};
 use toolroom_host::process::{Cause, Limit};
 
@@ -89,7 +89,7 @@ pub(super) fn tool(runner: &Arc<CommandRunner>) -> Result<Arc<dyn Tool>, IdError
             .off_by_default()
             .result_cap(RESULT_CAP)
             .text_cap(STREAM_CHARS)
-            .model_cap(MODEL_CHARS)
+            .model_cap(DEFAULT_RESULT_CAP)
             .when_to_use("a program was started in the background")
             .category("shell", &["process", "background", "log", "kill", "program"])
             .usage_example("is the server still running?")
@@ -147,7 +147,10 @@ async fn manage(
     match in_this_process(programs, context, asked, id).await {
         Err(error @ BackgroundError::Unknown { .. }) => {
             let kept = programs.recorded(context).await?;
-            match kept.iter().find(|program| program.number == id && program.fate != Fate::Here) {
+            match kept
+                .iter()
+                .find(|program| program.number == id && program.state != ProgramState::RunningHere)
+            {
                 Some(program) => in_other_process(programs, context, asked, program).await,
                 None => Err(failed(&error, wanted)),
             }
@@ -210,7 +213,8 @@ async fn in_other_process(
 
 fn listed(own: &[ProgramStatus], kept: &[BackgroundProgram]) -> Value {
     let is_own = |number| own.iter().any(|standing| standing.id == number);
-    let former = kept.iter().filter(|program| program.fate != Fate::Here && !is_own(program.number));
+    let former =
+        kept.iter().filter(|program| program.state != ProgramState::RunningHere && !is_own(program.number));
     let former =
         former.map(|program| (recorded_program::is_running(program), recorded_program::item(program)));
     let own = own.iter().map(|standing| (standing.end.is_none(), item(standing)));

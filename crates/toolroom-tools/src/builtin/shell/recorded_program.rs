@@ -1,7 +1,7 @@
 //! Programs in the background that another process started, known only from their records.
 
 use serde_json::{Value, json};
-use toolroom::background::{BackgroundProgram, Fate};
+use toolroom::background::{BackgroundProgram, ProgramState};
 use toolroom::tool::ToolError;
 
 use super::manage_process::{Item, session_id};
@@ -13,7 +13,7 @@ const OVER: &str = "it ended before the Toolroom process that started it; its ou
 const ELSEWHERE: &str = "another running Toolroom process started it; its output can only be read there";
 
 pub(super) fn is_running(program: &BackgroundProgram) -> bool {
-    matches!(program.fate, Fate::Here | Fate::Elsewhere)
+    matches!(program.state, ProgramState::RunningHere | ProgramState::RunningElsewhere)
 }
 
 pub(super) fn item(program: &BackgroundProgram) -> Item {
@@ -72,9 +72,9 @@ pub(super) fn out_of_reach(program: &BackgroundProgram) -> ToolError {
 }
 
 fn status(program: &BackgroundProgram) -> (&'static str, i32, &'static str) {
-    match program.fate {
-        Fate::Here | Fate::Elsewhere => ("elsewhere", NO_CODE, ELSEWHERE),
-        Fate::Lost => ("lost", NO_CODE, LOST),
-        Fate::Ended(end) => (if end.was_killed { "killed" } else { "finished" }, end.exit_code, OVER),
+    match program.state {
+        ProgramState::RunningHere | ProgramState::RunningElsewhere => ("elsewhere", NO_CODE, ELSEWHERE),
+        ProgramState::Lost => ("lost", NO_CODE, LOST),
+        ProgramState::Ended(end) => (if end.was_killed { "killed" } else { "finished" }, end.exit_code, OVER),
     }
 }
