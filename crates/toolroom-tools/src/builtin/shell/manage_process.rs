@@ -16,7 +16,7 @@ use super::conversation_resources::RecordedPrograms;
 use super::program_end::{NO_CODE, exit_code};
 use super::recorded_program;
 use super::runner::CommandRunner;
-use super::{FAMILY, MODEL_CHARS, RESULT_CAP, STREAM_CHARS};
+use super::{FAMILY, RESULT_CAP, STREAM_CHARS};
 
 /// Turns a number into an id.
 const PREFIX: &str = "bg-";
