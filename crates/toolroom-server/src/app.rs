@@ -165,7 +165,7 @@ impl App {
         let (catalog, machine) = full_catalog(Arc::clone(&storage), limits, doors, register)?;
         let machine = Machine::new(machine, store.clone());
         let gateway = Arc::new(gateway(&folders, &files, &store, &vault, &catalog, &everywhere, disk_bytes));
-        gateway.settle().await?;
+        gateway.reconcile().await?;
         for UnreadableServer { name, why } in store.unreadable(&ProjectId::default()).await? {
             tracing::warn!(server = name, why, "the entry of a server cannot be read, and it is not used");
         }
@@ -267,7 +267,7 @@ async fn look_after_servers(gateway: Weak<Gateway>, outdated: Arc<Notify>) {
     loop {
         drop(tokio::time::timeout(LOOK_EVERY, outdated.notified()).await);
         let Some(gateway) = gateway.upgrade() else { return };
-        if let Err(error) = gateway.look_after().await {
+        if let Err(error) = gateway.maintain().await {
             tracing::debug!(%error, "other servers are looked after later");
         }
     }

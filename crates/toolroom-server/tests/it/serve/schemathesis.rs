@@ -1,5 +1,5 @@
-//! The OpenAPI document is sound, and the server does what it says whatever is sent: schemathesis asks every operation
-//! with what fits and what does not.
+//! The OpenAPI document is valid, and the server keeps to it: schemathesis tests every operation with valid and invalid
+//! requests.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ use crate::mcp::place::hello;
 use crate::scale::scaled;
 use crate::scripted_model::ScriptedModel;
 
-/// Nobody is told to come again later.
+/// No rate limits.
 const RATES: &str = "[server]\nkey_rate = 1000000\nip_rate = 1000000\nsession_rate = 1000000\n";
 
 fn folder() -> PathBuf {
@@ -47,7 +47,7 @@ fn the_document_is_openapi() {
 /// A server where there is something of everything, and how to get at it.
 struct Furnished {
     served: Served,
-    /// Answers for as long as somebody asks.
+    /// Answers every request.
     _model: ScriptedModel,
     variables: Vec<(&'static str, String)>,
 }
@@ -89,7 +89,7 @@ impl Furnished {
         Self { served, _model: model, variables }
     }
 
-    /// Examines the operations that `chosen` says. Whatever fails is printed with the request that shows it.
+    /// Tests the `chosen` operations. Failures are printed with their requests.
     #[track_caller]
     fn is_examined(&self, chosen: [&str; 2]) {
         let examples = scaled(EXAMPLES).min(MOST_EXAMPLES).to_string();
@@ -116,13 +116,13 @@ const EXAMPLES: u32 = 10;
 /// And in the long run.
 const MOST_EXAMPLES: u32 = 300;
 
-/// By the time somebody wants to stop what runs here, or to go on with it, it is over.
+/// Runs and calls have ended before a generated request could cancel or resume them.
 const TOO_LATE: [&str; 3] = ["/v1/calls/{call}/cancel", "/v1/runs/{run}/cancel", "/v1/runs/{run}/resume"];
 
 #[test]
 fn every_operation_does_what_the_document_says() {
     let furnished = Furnished::new();
-    // Whoever signs out is no longer let in, so that comes last.
+    // Last, because it ends the session.
     furnished.is_examined(["--exclude-path", "/sign-out"]);
     furnished.is_examined(["--include-path", "/sign-out"]);
     let document = furnished.served.ask(&Asked::new("GET", "/openapi.json")).is(200).json();

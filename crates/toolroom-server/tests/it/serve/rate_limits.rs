@@ -1,4 +1,4 @@
-//! Who comes too often, and who comes when everybody is busy.
+//! Rate limits and concurrency limits.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -21,7 +21,7 @@ fn is_too_soon(reply: Reply, axis: &str) {
 }
 
 #[test]
-fn a_key_has_so_many_requests_a_minute() {
+fn a_key_has_a_rate() {
     let served = Served::configured("[server]\nkey_rate = 3\n");
     let (key, other) = (served.key("local", "read"), served.key("local", "chat"));
     for left in ["2", "1", "0"] {
@@ -36,7 +36,7 @@ fn a_key_has_so_many_requests_a_minute() {
 }
 
 #[test]
-fn an_address_has_so_many_and_fewer_tries_of_links() {
+fn addresses_have_a_rate_and_a_lower_one_for_wrong_links() {
     let served = Served::configured("[server]\nip_rate = 40\n");
     for _ in 0..10 {
         served.ask(&Asked::new("GET", "/sign-in/guess")).refused(403, "forbidden");
@@ -50,7 +50,7 @@ fn an_address_has_so_many_and_fewer_tries_of_links() {
 }
 
 #[test]
-fn behind_a_proxy_whoever_guesses_links_uses_up_only_their_own_tries() {
+fn behind_a_proxy_wrong_links_count_for_the_client_that_sent_them() {
     let served = Served::configured("[server]\ntrusted_proxies = ['127.0.0.1']\n");
     let sign_in =
         |link: &str, from: &str| served.ask(&Asked::new("GET", link).header("X-Forwarded-For", from));
@@ -62,7 +62,7 @@ fn behind_a_proxy_whoever_guesses_links_uses_up_only_their_own_tries() {
 }
 
 #[test]
-fn a_session_has_so_many_beside_its_key() {
+fn a_session_has_a_rate_of_its_own() {
     let served = Served::configured("[server]\nsession_rate = 2\n");
     let minting = served.key("local", "mint");
     let (ann, bob) = (served.token(&minting, "ann"), served.token(&minting, "bob"));
@@ -110,13 +110,13 @@ fn waiting(served: &Served, key: &str) -> Wire {
 }
 
 #[test]
-fn one_key_takes_no_more_than_half_of_the_places() {
+fn one_key_gets_at_most_half_of_the_permits() {
     let served = Served::configured("[server]\nat_once = 4\n");
     let (key, other) = (served.key("local", "read,call"), served.key("local", "read"));
     let waiting = [waiting(&served, &key), waiting(&served, &key)];
     served.has_begun(2);
     let busy = served.get("/v1/tools", &key).refused(429, "rate_limited");
-    assert!(busy.body.contains("of one key"), "{busy:?}");
+    assert!(busy.body.contains("of this key"), "{busy:?}");
     served.get("/v1/tools", &other).is(200);
     served.ask(&Asked::new("GET", "/metrics")).is(200);
     drop(waiting);
@@ -124,7 +124,7 @@ fn one_key_takes_no_more_than_half_of_the_places() {
 }
 
 #[test]
-fn bodies_that_never_come_take_no_place() {
+fn bodies_that_never_arrive_take_no_permit() {
     let served = Served::configured("[server]\nat_once = 4\n");
     let (key, other) = (served.key("local", "read,call"), served.key("local", "read,call"));
     let head = format!(
@@ -155,7 +155,7 @@ fn bodies_that_never_come_take_no_place() {
 }
 
 #[test]
-fn who_comes_when_everybody_is_busy_is_told_at_once() {
+fn requests_over_the_concurrency_limit_are_refused_at_once() {
     let served = Served::configured("[server]\nat_once = 2\n");
     let (key, other) = (served.key("local", "read,call"), served.key("local", "call"));
     let waiting = [waiting(&served, &key), waiting(&served, &other)];

@@ -1,4 +1,4 @@
-//! Who gets in at all: hosts, pages, keys that no longer hold, links that were used, and names nobody may give themselves.
+//! Which requests are refused: wrong hosts, foreign origins, invalid keys, used links, and claimed identities.
 
 use std::io::ErrorKind;
 
@@ -10,7 +10,7 @@ use crate::home::Home;
 use crate::scripted_model::Line;
 
 #[test]
-fn a_request_for_another_host_is_refused_wherever_it_goes() {
+fn a_request_for_another_host_is_refused_on_every_path() {
     let served = Served::configured("[server]\nhosts = ['tools.example.com']\n");
     let key = served.key("local", "read");
     for path in ["/healthz", "/v1/tools", "/docs", "/nowhere", &served.link] {
@@ -23,7 +23,7 @@ fn a_request_for_another_host_is_refused_wherever_it_goes() {
     for host in [format!("localhost:{port}"), format!("127.0.0.1:{port}"), "tools.example.com".to_owned()] {
         served.ask(&Asked::new("GET", "/v1/tools").key(&key).host(&host)).is(200);
     }
-    // Of two names, somebody in front of us may have gone by the other one.
+    // With two names, a proxy could go by the other one.
     let own = served.address;
     for target in
         ["http://evil.example/healthz", &format!("http://{own}@evil.example/healthz"), "http://127.0.0.1/"]
@@ -37,12 +37,12 @@ fn a_request_for_another_host_is_refused_wherever_it_goes() {
     let pages = Asked::new("GET", "/v1/tools").key(&key).header("Origin", &served.origin());
     served.ask(&pages).is(200);
     served.ask(&pages.header("Origin", "https://evil.example")).refused(403, "forbidden");
-    // A link that was asked for under another name is not used up.
+    // A link that was opened under another host name is not used up.
     served.cookie();
 }
 
 #[test]
-fn a_page_of_somebody_else_gets_in_only_with_a_key_that_names_it() {
+fn a_foreign_page_may_only_use_a_key_that_names_its_origin() {
     let served = Served::new();
     let (key, all) = (served.key("local", "read,call"), served.key("local", &SCOPES.join(",")));
     let order = json!({"name": "web", "scopes": ["call"], "origins": ["https://shop.example"]});
@@ -73,7 +73,7 @@ fn a_page_of_somebody_else_gets_in_only_with_a_key_that_names_it() {
 }
 
 #[test]
-fn what_is_refused_says_what_is_allowed() {
+fn a_refused_method_is_answered_with_the_allowed_ones() {
     let served = Served::new();
     for (path, allowed) in [("/mcp", ["GET", "POST", "DELETE"]), ("/v1/calls", ["GET", "POST", "OPTIONS"])] {
         let reply = served.ask(&Asked::new("PUT", path)).refused(405, "method_not_allowed");
@@ -83,9 +83,9 @@ fn what_is_refused_says_what_is_allowed() {
 }
 
 #[test]
-fn a_link_signs_in_once_and_a_browser_says_where_it_comes_from() {
+fn a_link_signs_in_once_and_a_browser_sends_its_origin() {
     let served = Served::new();
-    // Whoever only looks at it in passing does not use it up.
+    // A link preview sends HEAD and does not use it up.
     let mut wire = served.wire();
     wire.send(&Asked::new("HEAD", &served.link));
     assert_eq!(wire.head().status, 405);
@@ -98,7 +98,7 @@ fn a_link_signs_in_once_and_a_browser_says_where_it_comes_from() {
     let list = served.home.run(&["projects", "list", "--json"]).ended(0).json();
     assert_eq!(list.as_array().unwrap().len(), 1, "{list}");
     served.ask(&make().header("Origin", &served.origin())).is(201);
-    // Reading needs no origin: no page of somebody else can read the reply.
+    // Reading needs no origin: a foreign page cannot read the reply.
     served.ask(&Asked::new("GET", "/v1/projects").header("Cookie", &cookie)).is(200);
     let leave = Asked::new("POST", "/sign-out").header("Cookie", &cookie).header("Origin", &served.origin());
     served.ask(&leave).is(204);
@@ -108,7 +108,7 @@ fn a_link_signs_in_once_and_a_browser_says_where_it_comes_from() {
 }
 
 #[test]
-fn nobody_says_themselves_who_they_are() {
+fn a_request_cannot_claim_an_identity() {
     let served = Served::new();
     served.project("shop");
     let key = served.key("shop", "read,call");
@@ -126,7 +126,7 @@ fn nobody_says_themselves_who_they_are() {
     let id = call["call_id"].as_str().unwrap();
     let kept = served.get(&format!("/v1/calls/{id}"), &key).is(200).json();
     assert_eq!((kept["project"].as_str(), kept["user"].is_null()), (Some("shop"), true), "{kept}");
-    // What a client says of its user is data, and gives no rights.
+    // The runtime context is data and gives no rights.
     let mut body = body;
     body["context"] = json!({"user": "root", "project": "local", "scopes": ["approve"]});
     let id = served.send("POST", "/v1/calls", &key, &body).is(200).json()["call_id"].clone();
@@ -136,7 +136,7 @@ fn nobody_says_themselves_who_they_are() {
 }
 
 #[test]
-fn keys_that_no_longer_hold_open_nothing() {
+fn expired_and_revoked_keys_are_refused() {
     let served = Served::new();
     let made = |scopes: &str| {
         let made = served.make_key("local", scopes);
@@ -159,7 +159,7 @@ fn keys_that_no_longer_hold_open_nothing() {
     for wrong in ["trk_prod_0", "", "trk_", "tru_AAAA", &rotated_key[..rotated_key.len() - 1]] {
         check(wrong).refused(401, "unauthorized");
     }
-    // The key is nowhere: only what it hashes to.
+    // Only the hash of the key is stored.
     let database = std::fs::read(served.home.path().join("toolroom.db")).unwrap();
     let wal = std::fs::read(served.home.path().join("toolroom.db-wal")).unwrap_or_default();
     for bytes in [database, wal] {
@@ -168,7 +168,7 @@ fn keys_that_no_longer_hold_open_nothing() {
 }
 
 #[test]
-fn tokens_die_with_their_key() {
+fn tokens_end_with_their_key() {
     let served = Served::new();
     let minting = served.make_key("local", "mint");
     let key = minting["key"].as_str().unwrap();
@@ -185,7 +185,7 @@ fn tokens_die_with_their_key() {
 }
 
 #[test]
-fn a_key_that_is_taken_back_ends_what_is_read_with_it() {
+fn revoking_a_key_ends_its_streams() {
     let (served, _model) = Served::over(vec![Line::stalls("so far "); 4], "");
     let made = served.make_key("local", "chat,mint");
     let key = made["key"].as_str().unwrap();
@@ -210,7 +210,7 @@ fn a_key_that_is_taken_back_ends_what_is_read_with_it() {
     });
     served.home.run(&["keys", "revoke", made["id"].as_str().unwrap()]).ended(0);
     for mut wire in streams {
-        // Cut off, and not ended as if everything had been said.
+        // Ended with an error, and not as if complete.
         let cut_off = loop {
             match wire.chunk() {
                 Ok(piece) => assert!(!piece.is_empty(), "it ended in order"),
@@ -222,7 +222,7 @@ fn a_key_that_is_taken_back_ends_what_is_read_with_it() {
 }
 
 #[test]
-fn others_than_this_machine_need_a_key() {
+fn listening_beyond_this_machine_needs_a_key() {
     let home = Home::new();
     let refused = home.run(&["serve", "--listen", "0.0.0.0:0"]).ended(3);
     assert!(refused.err.contains("toolroom keys create --name"), "{refused:?}");
@@ -231,7 +231,7 @@ fn others_than_this_machine_need_a_key() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_told_with_what_to_do_and_nothing_is_left_behind() {
+fn an_address_in_use_is_reported_with_a_remedy_and_leaves_nothing_behind() {
     let other = Served::new();
     let address = other.origin().replace("http://", "");
     let home = Home::new();
@@ -240,7 +240,7 @@ fn an_address_that_is_taken_is_told_with_what_to_do_and_nothing_is_left_behind()
     for told in [what.as_str(), "another `toolroom serve`", "`--listen`", "in use"] {
         assert!(refused.err.contains(told), "{told}: {refused:?}");
     }
-    // Neither the one that was there nor the next one here is any the worse for it.
+    // Neither the other server nor the next one in this home is affected.
     other.ask(&Asked::new("GET", "/healthz")).is(200);
     Served::at(home).ask(&Asked::new("GET", "/readyz")).is(200);
 }

@@ -1,4 +1,4 @@
-//! A call that was answered is in the journal, whatever happens to the server the moment after.
+//! A call that was answered is in the journal, even if the server is killed right after.
 
 use std::collections::HashSet;
 use std::io::Read as _;
@@ -10,7 +10,7 @@ use super::served::Served;
 use super::wire::{Asked, Wire};
 use crate::scale::scaled;
 
-/// However much is wanted: every round takes two processes.
+/// Each round takes two processes.
 const MOST_ROUNDS: u32 = 20;
 
 const CROWD: usize = 6;
@@ -54,7 +54,6 @@ fn a_killed_server_loses_no_call_that_it_answered() {
     assert!(left.is_empty(), "nothing is left behind by who ends in order: {left:?}");
 }
 
-/// The door of MCP's messages is reached another way.
 #[test]
 fn a_killed_server_loses_no_call_of_mcp_either() {
     let mut served = Served::configured("[server]\nkey_rate = 1000000\nip_rate = 1000000\n");

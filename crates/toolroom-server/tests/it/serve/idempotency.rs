@@ -29,7 +29,7 @@ fn the_same_request_under_the_same_name_is_done_once() {
     assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &first.body));
     ask(&key, "n1", "two").refused(422, "name_taken");
     assert_eq!(served.written().lines().count(), 1);
-    // Names are everybody's own, and each request without one is a request.
+    // Each caller has its own keys, and a request without one is never replayed.
     ask(&other, "n1", "three").is(200);
     ask(&key, "n2", "one").is(200);
     assert_eq!(served.written().lines().count(), 3);
@@ -68,13 +68,13 @@ fn a_message_that_is_sent_twice_is_one_run() {
 }
 
 #[test]
-fn one_name_for_two_agents_is_two_requests() {
+fn one_key_for_two_agents_is_two_requests() {
     let (served, _model) = Served::over((1..=4).map(|n| Line::says(&format!("Answer {n}."))), "");
     let manager = served.key("local", "manage,mint,chat");
     for agent in ["cook", "bank"] {
         served.send("PUT", &format!("/v1/agents/{agent}"), &manager, &json!({"prompt": "You help."})).is(200);
     }
-    // One user with a token for each of two agents, who sends each of them the same words under the same name.
+    // One user with a token for each of two agents sends both the same message with the same key.
     let tokens = ["cook", "bank"].map(|agent| (agent, served.token_for(&manager, "ann", agent)));
     let ask = |key: &str, body: Value| {
         served
@@ -105,7 +105,7 @@ fn one_name_for_two_agents_is_two_requests() {
 }
 
 #[test]
-fn of_two_at_once_one_is_done() {
+fn of_requests_with_one_key_at_once_one_runs() {
     let served = served();
     let key = served.key("local", "call");
     for round in 0..5 {
@@ -125,7 +125,7 @@ fn of_two_at_once_one_is_done() {
 }
 
 #[test]
-fn a_named_request_goes_on_when_its_sender_is_gone() {
+fn a_request_with_a_key_continues_when_its_client_disconnects() {
     let served = served();
     let key = served.key("local", "read,call");
     let wait = Asked::new("POST", "/v1/calls").key(&key).header("Idempotency-Key", "slow");
@@ -148,7 +148,7 @@ fn a_named_request_goes_on_when_its_sender_is_gone() {
 }
 
 #[test]
-fn a_name_that_is_taken_stands_for_work_however_early_its_sender_leaves() {
+fn a_claimed_key_is_worked_on_however_early_its_client_disconnects() {
     let served = served();
     let key = served.key("local", "call");
     for number in 0..20 {
@@ -162,7 +162,7 @@ fn a_name_that_is_taken_stands_for_work_however_early_its_sender_leaves() {
 }
 
 #[test]
-fn a_named_request_whose_sender_is_gone_ends_in_order_before_the_server_does() {
+fn a_request_with_a_key_ends_in_order_before_the_server_does() {
     let mut served = served();
     let key = served.key("local", "call");
     let wait = Asked::new("POST", "/v1/calls").key(&key).header("Idempotency-Key", "slow");
@@ -175,7 +175,7 @@ fn a_named_request_whose_sender_is_gone_ends_in_order_before_the_server_does() {
 }
 
 #[test]
-fn a_key_that_was_told_twice_is_nowhere_in_between() {
+fn an_api_key_that_was_replayed_is_stored_nowhere() {
     let served = served();
     let manager = served.key("local", &SCOPES.join(","));
     let make = || {

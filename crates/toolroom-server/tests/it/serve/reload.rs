@@ -53,7 +53,7 @@ fn a_hangup_makes_it_read_its_configuration_again() {
 }
 
 #[test]
-fn a_trusted_proxy_says_who_comes_and_nobody_else_does() {
+fn only_a_trusted_proxy_names_the_client() {
     let config = "[server]\nip_rate = 3\ntrusted_proxies = [\"127.0.0.0/8\"]\n";
     let served = Served::logged(configured(config), &[]);
     let from = |list: &str| served.ask(&Asked::new("GET", "/nowhere").header("X-Forwarded-For", list));
@@ -63,7 +63,7 @@ fn a_trusted_proxy_says_who_comes_and_nobody_else_does() {
     from("7.7.7.7, 192.0.2.1").refused(429, "rate_limited");
     from("6.6.6.6, 192.0.2.2").is(404);
     until(|| told(&served, "\"from\":\"192.0.2.2\"").len() == 1);
-    // Somebody handed these on, and nobody says for whom.
+    // Forwarded, without the address of the client.
     let metrics = Asked::new("GET", "/metrics");
     for (name, value) in [
         ("X-Forwarded-For", "192.0.2.3"),
