@@ -1,25 +1,23 @@
-//! How a program in the background is told that another process started.
+//! Programs in the background that another process started, known only from their records.
 
 use serde_json::{Value, json};
 use toolroom::background::{BackgroundProgram, ProgramState};
 use toolroom::tool::ToolError;
 
-use super::ended::NO_CODE;
 use super::manage_process::{Item, session_id};
+use super::program_end::NO_CODE;
 
-const LOST: &str = "it ended with the process of Toolroom that had started it; what it printed is gone, and how far it \
-                    got is not known";
-const OVER: &str = "it ended before the process of Toolroom that had started it; what it printed is gone";
-const ELSEWHERE: &str =
-    "another process of Toolroom started it and lives; what it prints can be read there alone";
+const LOST: &str = "it ended with the Toolroom process that started it; its output is gone, and how far it got is \
+                    unknown";
+const OVER: &str = "it ended before the Toolroom process that started it; its output is gone";
+const ELSEWHERE: &str = "another running Toolroom process started it; its output can only be read there";
 
-/// Whether it may be running.
 pub(super) fn is_running(program: &BackgroundProgram) -> bool {
     matches!(program.state, ProgramState::RunningHere | ProgramState::RunningElsewhere)
 }
 
 pub(super) fn item(program: &BackgroundProgram) -> Item {
-    let (status, exit_code, note) = told(program);
+    let (status, exit_code, note) = status(program);
     Item {
         session_id: session_id(program.number),
         command: program.command.clone(),
@@ -35,9 +33,9 @@ pub(super) fn item(program: &BackgroundProgram) -> Item {
     }
 }
 
-/// Nothing that was printed, and why.
+/// A log without output, and the reason.
 pub(super) fn logged(program: &BackgroundProgram, offset: u64) -> Value {
-    let (status, exit_code, note) = told(program);
+    let (status, exit_code, note) = status(program);
     json!({
         "success": !is_running(program),
         "session_id": session_id(program.number),
@@ -52,29 +50,28 @@ pub(super) fn logged(program: &BackgroundProgram, offset: u64) -> Value {
     })
 }
 
-/// There is nothing to kill, or nothing that can be reached from here.
+/// Fails if the program runs in another process.
 pub(super) fn killed(program: &BackgroundProgram) -> Result<Value, ToolError> {
     if is_running(program) {
         return Err(out_of_reach(program));
     }
-    let (status, exit_code, note) = told(program);
+    let (status, exit_code, note) = status(program);
     Ok(json!({
         "success": true,
         "session_id": session_id(program.number),
         "status": status,
         "exit_code": exit_code,
-        "note": format!("there is nothing to kill: {note}"),
+        "note": format!("nothing to kill: {note}"),
     }))
 }
 
-/// Why one that runs elsewhere is left alone.
 pub(super) fn out_of_reach(program: &BackgroundProgram) -> ToolError {
     let id = session_id(program.number);
-    ToolError::invalid(format!("`{id}` runs in another process of Toolroom, which alone can end it"))
-        .with_hint("ask the user to end it there, or to leave that `toolroom chat` or `toolroom serve`")
+    ToolError::invalid(format!("`{id}` runs in another Toolroom process, and only that process can end it"))
+        .with_hint("ask the user to end it there, or to quit that `toolroom chat` or `toolroom serve`")
 }
 
-fn told(program: &BackgroundProgram) -> (&'static str, i32, &'static str) {
+fn status(program: &BackgroundProgram) -> (&'static str, i32, &'static str) {
     match program.state {
         ProgramState::RunningHere | ProgramState::RunningElsewhere => ("elsewhere", NO_CODE, ELSEWHERE),
         ProgramState::Lost => ("lost", NO_CODE, LOST),

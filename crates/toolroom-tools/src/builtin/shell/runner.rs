@@ -1,4 +1,4 @@
-//! What all tools of the family share: where programs run, for how long, and in which surroundings.
+//! Starts programs for the shell tools: folder, time limit, sandbox.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,95 +15,100 @@ use toolroom_host::net::EgressRule;
 use toolroom_host::process::{Order, ProcessError, ProgramEnd, Supervisor, Variables};
 use toolroom_host::shell::Interpreter;
 
-use super::super::Surroundings;
+use super::super::ToolDependencies;
 use super::super::files::{self, Files};
-use super::cell::{Cell, Way};
-use super::lasting::{Lasting, conversation};
-use super::terms::CommandTerms;
+use super::command_policy::CommandPolicy;
+use super::conversation_resources::{ConversationResources, conversation};
+use super::sandbox::{CommandSandbox, HostAccess};
 
-/// Of each stream; what lies between both ends is counted.
+/// Captured per stream: both ends; what lies between is only counted.
 const KEPT_BYTES: usize = 4 * 1024 * 1024;
 
-/// A program has to end this long before its call, so that what it printed can still be told: half for its own
-/// tidying up, half for ours.
+/// A program has to end this long before its call, so that its output can still be returned. One half is the grace
+/// period of the program, the other is for our own work.
 const RESERVE: Duration = Duration::from_secs(1);
 
-/// Starts programs for the tools of the family.
-pub(super) struct Engine {
+pub(super) struct CommandRunner {
     supervisor: Supervisor,
     files: Files,
-    cell: Cell,
-    pub(super) terms: CommandTerms,
-    pub(super) lasting: Arc<Lasting>,
+    sandbox: CommandSandbox,
+    pub(super) policy: CommandPolicy,
+    pub(super) conversation_resources: Arc<ConversationResources>,
 }
 
-/// How long a program may take.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Time {
+pub(super) struct TimeLimit {
     pub(super) wall: Option<Duration>,
     grace: Duration,
 }
 
-impl Engine {
-    pub(super) fn new(around: &Surroundings) -> Self {
+impl CommandRunner {
+    pub(super) fn new(dependencies: &ToolDependencies) -> Self {
         Self {
-            cell: Cell::new(around.supervisor.clone(), Arc::clone(&around.lasting)),
-            terms: around.commands.clone(),
-            supervisor: around.supervisor.clone(),
-            files: around.files.clone(),
-            lasting: Arc::clone(&around.lasting),
+            sandbox: CommandSandbox::new(
+                dependencies.supervisor.clone(),
+                Arc::clone(&dependencies.conversation_resources),
+            ),
+            policy: dependencies.commands.clone(),
+            supervisor: dependencies.supervisor.clone(),
+            files: dependencies.files.clone(),
+            conversation_resources: Arc::clone(&dependencies.conversation_resources),
         }
     }
 
     pub(super) fn interpreter(&self) -> Interpreter {
-        self.lasting.shells().interpreter()
+        self.conversation_resources.shells().interpreter()
     }
 
-    /// Everything the family starts is ordered here.
+    /// Builds the order for one program.
     pub(super) async fn order(
         &self,
         context: &CallContext,
         program: &str,
         folder: PathBuf,
-        time: Time,
+        time: TimeLimit,
     ) -> Result<Order, ToolError> {
         let mut order = Order::new(program, folder);
         let workspace = files::workspace(&self.files, context)?;
         order.confinement =
-            self.cell.around(&workspace, &self.terms, conversation(context).as_deref()).await?;
+            self.sandbox.confinement(&workspace, &self.policy, conversation(context).as_deref()).await?;
         order.kept_bytes = KEPT_BYTES;
         order.limits.wall = time.wall;
-        order.limits.disk_bytes = Some(self.terms.disk_bytes);
+        order.limits.disk_bytes = Some(self.policy.disk_bytes);
         order.grace = time.grace;
         Ok(order)
     }
 
-    /// Opens a host to the commands of the conversation that the call belongs to.
-    pub(super) async fn open(&self, context: &CallContext, host: EgressRule) -> Result<Way, ToolError> {
-        // Where nothing can run in the background, nobody stays to use it.
-        let conversation = conversation(context).filter(|_| self.lasting.programs().is_some());
-        self.cell.open(&self.terms, conversation.as_deref(), host).await
+    /// Opens a host to the commands of the call's conversation.
+    pub(super) async fn open(
+        &self,
+        context: &CallContext,
+        host: EgressRule,
+    ) -> Result<HostAccess, ToolError> {
+        // A process that cannot run programs in the background ends with the call, and so would the opened host.
+        let conversation = conversation(context).filter(|_| self.conversation_resources.programs().is_some());
+        self.sandbox.open(&self.policy, conversation.as_deref(), host).await
     }
 
-    /// An order for a shell that runs one command.
+    /// Builds the order for a shell that runs one command.
     pub(super) async fn command(
         &self,
         context: &CallContext,
         command: String,
         folder: PathBuf,
-        time: Time,
+        time: TimeLimit,
     ) -> Result<Order, ToolError> {
         let order = self.order(context, self.interpreter().name(), folder, time).await?;
-        Ok(self.interpreter().once(order, &self.terms.as_judged(command)))
+        Ok(self.interpreter().once(order, &self.policy.as_judged(command)))
     }
 
-    /// Runs a program to its end. If the call is cancelled this future is dropped, and the helper ends the program and
-    /// everything it started.
+    /// Runs a program to its end. A cancelled call drops this future; the helper then ends the program and all its
+    /// descendants.
     pub(super) async fn run(&self, order: Order) -> Result<ProgramEnd, ProcessError> {
         self.supervisor.start(order).await?.wait().await
     }
 
-    /// The folder that is asked for, if it is there and open to whoever calls; the workspace otherwise.
+    /// The requested folder, if the caller may use it; the workspace if none is requested.
     pub(super) async fn folder(
         &self,
         context: &CallContext,
@@ -117,32 +122,32 @@ impl Engine {
         folder.map_err(files::failed)
     }
 
-    /// The time there is: as long as was asked for, if the call lasts so long.
-    pub(super) fn time(&self, context: &CallContext, asked: Option<Duration>) -> Time {
+    /// The requested time limit, capped by the deadline of the call.
+    pub(super) fn time(&self, context: &CallContext, asked: Option<Duration>) -> TimeLimit {
         let Some(deadline) = context.deadline() else {
-            return Time { wall: asked, grace: RESERVE / 2 };
+            return TimeLimit { wall: asked, grace: RESERVE / 2 };
         };
         let left = deadline.saturating_duration_since(Instant::now());
         let reserve = RESERVE.min(left / 2);
         let most = left - reserve;
-        Time { wall: Some(asked.map_or(most, |asked| asked.min(most))), grace: reserve / 2 }
+        TimeLimit { wall: Some(asked.map_or(most, |asked| asked.min(most))), grace: reserve / 2 }
     }
 
-    /// What a model has to know about this machine before it writes a command.
-    pub(super) fn about(&self) -> String {
+    /// This machine, for a model that writes a command.
+    pub(super) fn describe(&self) -> String {
         let mut text = format!("{} with {}", system(), self.interpreter().name());
         if let Some(projects) = &self.files {
             let workspace = projects.workspace(LOCAL_PROJECT);
             text.push_str(&format!("; the workspace is `{}`", workspace.path().display()));
             for (folder, access) in workspace.further_folders() {
                 let how = match access {
-                    Access::ReadOnly => "read",
-                    Access::Writable => "written",
+                    Access::ReadOnly => "readable",
+                    Access::Writable => "writable",
                 };
-                text.push_str(&format!("; `{}` can be {how}, too", folder.display()));
+                text.push_str(&format!("; `{}` is also {how}", folder.display()));
             }
         }
-        text.push_str(&format!("; {}", self.terms.about()));
+        text.push_str(&format!("; {}", self.policy.describe()));
         text
     }
 }
@@ -153,7 +158,7 @@ fn system() -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// A clean environment with these in it. Those that decide which code runs are refused.
+/// A clean environment plus the requested variables. Variables that decide which code runs are refused.
 pub(super) fn variables(asked: &BTreeMap<String, String>) -> Result<Variables, ToolError> {
     asked
         .iter()

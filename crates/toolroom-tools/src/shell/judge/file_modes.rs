@@ -1,12 +1,12 @@
-//! The modes of files: which of them take something away from their owner, or give it to everybody.
+//! File modes that lock out the owner or give access to all users.
 
-use super::call::Call;
-use super::started_by::valued;
+use super::invocation::Invocation;
+use super::launchers::valued;
 use super::value::Value;
 
-/// Why the mode that a call sets is worth a question.
-pub(super) fn risk(call: &Call) -> Option<&'static str> {
-    match call.name() {
+/// Why the mode set by `chmod` needs approval.
+pub(super) fn risk(invocation: &Invocation) -> Option<&'static str> {
+    match invocation.name() {
         "chmod" => {
             let is_flag = |text: &str| {
                 text.strip_prefix('-')
@@ -15,27 +15,27 @@ pub(super) fn risk(call: &Call) -> Option<&'static str> {
             let long =
                 ["--recursive", "--verbose", "--changes", "--silent", "--quiet", "--help", "--version"];
             let is_option = |value: &&Value| is_flag(&value.text) || long.contains(&value.text.as_str());
-            let mode = call.arguments().iter().find(|value| !is_option(value));
+            let mode = invocation.arguments().iter().find(|value| !is_option(value));
             mode.and_then(judged)
         }
-        "install" | "mkdir" | "mkfifo" => valued(call, "m", &["mode"]).iter().find_map(judged),
+        "install" | "mkdir" | "mkfifo" => valued(invocation, "m", &["mode"]).iter().find_map(judged),
         "umask" => {
-            let mask = call.operands().next()?;
+            let mask = invocation.operands().next()?;
             let is_open = match mask.known().and_then(|text| u32::from_str_radix(text, 8).ok()) {
                 Some(mask) => mask & 0o002 == 0,
                 None => true,
             };
-            is_open.then_some("lets everybody write the files that follow")
+            is_open.then_some("lets all users write the files that follow")
         }
         _ => None,
     }
 }
 
 fn judged(mode: &Value) -> Option<&'static str> {
-    const UNKNOWN: &str = "sets rights that are not known before";
-    const RUNS: &str = "lets others run a program with rights it has not";
-    const OPENS: &str = "lets everybody write a file";
-    const CLOSES: &str = "takes a file away from its owner";
+    const UNKNOWN: &str = "sets permissions that are not known in advance";
+    const RUNS: &str = "lets other users run a program with its owner's rights";
+    const OPENS: &str = "lets all users write a file";
+    const CLOSES: &str = "locks the owner out of a file";
     let Some(text) = mode.known() else { return Some(UNKNOWN) };
     if let Ok(bits) = u32::from_str_radix(text.trim_start_matches(['=', '+']), 8) {
         return match bits {

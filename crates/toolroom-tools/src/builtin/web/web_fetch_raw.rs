@@ -1,4 +1,4 @@
-//! `web-fetch`: any request, and its response as it came.
+//! `web-fetch`: sends any HTTP request and returns the unprocessed response.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use toolroom::tool::{IdError, Timeout, Tool, ToolError, tool_fn};
 use toolroom_host::net::{HeaderMap, Method, Request};
 
 use super::clients::Web;
-use super::error::told;
-use super::exchange::{Arrived, Errand, computed};
+use super::error::net_error;
+use super::exchange::{HttpResponse, ToolRequest, run_blocking};
 use super::media::{self, Media};
-use super::sending::{destination, method, problems, reads_or_sends};
+use super::methods::{destination, method, problems, reads_or_sends};
 
 const ID: &str = "builtin:web-fetch";
 
-const DESCRIPTION: &str = "Make an HTTP request and get the response as it came: status, headers and body as text. \
+const DESCRIPTION: &str = "Send an HTTP request and return the unprocessed response: status, headers and body as text. \
     GET and HEAD follow up to 3 redirects, other methods none. Only the public internet can be reached.";
 
 const METHODS: [Method; 6] =
@@ -28,18 +28,18 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Wanted {
+struct WebFetchRawArguments {
     /// Absolute http(s) URL
     url: String,
     /// GET, POST, PUT, DELETE, PATCH or HEAD
     #[serde(default = "get")]
     method: String,
-    /// Headers of the request, each a text
+    /// Request headers; each value is a string
     #[serde(default)]
     headers: BTreeMap<String, String>,
-    /// Body of the request, not with GET and HEAD
+    /// Request body; not for GET and HEAD
     body: Option<String>,
-    /// How long to wait for the whole response, in milliseconds
+    /// Timeout for the whole response, in milliseconds
     #[serde(default = "default_timeout")]
     #[schemars(range(min = 1, max = 120_000))]
     timeout_ms: f64,
@@ -55,53 +55,53 @@ fn default_timeout() -> f64 {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Response {
+struct RawResponse {
     status: u16,
     status_text: &'static str,
     headers: Map<String, Value>,
     body: String,
-    /// Whether the status is one of success.
+    /// Whether the status is 2xx.
     ok: bool,
 }
 
 pub(super) fn tool(web: Arc<Web>) -> Result<Arc<dyn Tool>, IdError> {
-    let errand = Errand::of(web, ID, MAX_TIMEOUT)?;
-    let tool = tool_fn(ID, DESCRIPTION, move |context, wanted| fetch(errand(context), wanted))?;
+    let new_request = ToolRequest::factory(web, ID, MAX_TIMEOUT)?;
+    let tool = tool_fn(ID, DESCRIPTION, move |context, arguments| fetch(new_request(context), arguments))?;
     let tool = tool.check(|arguments| problems(arguments, &METHODS)).destination(destination).with(|spec| {
         super::reading(spec, false)
             .title("Fetch URL")
-            .when_to_use("an HTTP interface has to be talked to, or headers and the exact body matter")
-            .usage_example("what does GET https://api.example.com/status answer?")
-            // Its own limit ends it before.
+            .when_to_use("an HTTP API has to be called, or headers and the exact body matter")
+            .usage_example("what does GET https://api.example.com/status return?")
+            // The HTTP timeout comes first.
             .timeout(Timeout::After(MAX_TIMEOUT + Duration::from_secs(10)))
     });
     Ok(Arc::new(reads_or_sends(tool)))
 }
 
-async fn fetch(errand: Errand, wanted: Wanted) -> Result<Response, ToolError> {
-    let method = method(&wanted.method).unwrap_or(Method::GET);
-    let mut request = Request::new(method, wanted.url).body(wanted.body.unwrap_or_default());
-    for (name, value) in &wanted.headers {
-        request = request.header(name, value).map_err(|error| told(error, None))?;
+async fn fetch(call: ToolRequest, arguments: WebFetchRawArguments) -> Result<RawResponse, ToolError> {
+    let method = method(&arguments.method).unwrap_or(Method::GET);
+    let mut request = Request::new(method, arguments.url).body(arguments.body.unwrap_or_default());
+    for (name, value) in &arguments.headers {
+        request = request.header(name, value).map_err(|error| net_error(error, None))?;
     }
     let limit =
-        Duration::try_from_secs_f64(wanted.timeout_ms / 1_000.0).unwrap_or(MAX_TIMEOUT).min(MAX_TIMEOUT);
-    let arrived = errand.within(limit).run(request).await?;
-    computed(move || response(&arrived)).await
+        Duration::try_from_secs_f64(arguments.timeout_ms / 1_000.0).unwrap_or(MAX_TIMEOUT).min(MAX_TIMEOUT);
+    let response = call.with_timeout(limit).run(request).await?;
+    run_blocking(move || raw_response(&response)).await
 }
 
-fn response(arrived: &Arrived) -> Response {
-    let media = Media::of(arrived);
-    Response {
-        status: arrived.status.as_u16(),
-        status_text: arrived.status.canonical_reason().unwrap_or_default(),
-        headers: joined(&arrived.headers),
-        body: media::text(arrived, media),
-        ok: arrived.status.is_success(),
+fn raw_response(response: &HttpResponse) -> RawResponse {
+    let media = Media::detect(response);
+    RawResponse {
+        status: response.status.as_u16(),
+        status_text: response.status.canonical_reason().unwrap_or_default(),
+        headers: joined(&response.headers),
+        body: media::text(response, media),
+        ok: response.status.is_success(),
     }
 }
 
-/// A header that comes several times is one list.
+/// Joins the values of a repeated header with commas.
 fn joined(headers: &HeaderMap) -> Map<String, Value> {
     let joined = headers.keys().map(|name| {
         let values = headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));

@@ -1,55 +1,55 @@
-//! One program with its arguments, as far as they are known.
+//! A program with its arguments, as far as they are known.
 
 use std::rc::Rc;
 
-use super::feed::Feed;
+use super::stdin::StdinSource;
 use super::value::{Origin, Value};
-use crate::shell::grammar::Place;
+use crate::shell::grammar::Position;
 
-/// A command that would run. Those behind a wrapper share its words.
+/// A command that would run. The command behind a wrapper shares its words.
 #[derive(Debug, Clone)]
-pub(super) struct Call {
+pub(super) struct Invocation {
     words: Rc<[Value]>,
     from: usize,
     to: usize,
-    /// Further arguments follow that are not known: those of `xargs` and `find`.
+    /// Unknown arguments follow, as with `xargs` and `find`.
     pub(super) has_more: bool,
-    /// What it reads on standard input.
-    pub(super) feed: Feed,
-    /// Its output goes into a file.
+    /// Its standard input.
+    pub(super) stdin: StdinSource,
+    /// Its output is redirected to a file.
     pub(super) writes_file: bool,
-    /// One of its redirections leads to a network address.
+    /// One of its redirections is a network connection.
     pub(super) is_connected: bool,
-    pub(super) place: Place,
+    pub(super) position: Position,
 }
 
-impl Call {
-    pub(super) fn new(words: Vec<Value>, feed: Feed, place: Place) -> Self {
+impl Invocation {
+    pub(super) fn new(words: Vec<Value>, stdin: StdinSource, position: Position) -> Self {
         let to = words.len();
         Self {
             words: words.into(),
             from: 0,
             to,
             has_more: false,
-            feed,
+            stdin,
             writes_file: false,
             is_connected: false,
-            place,
+            position,
         }
     }
 
-    /// The command that begins at the argument of that index, if there is one.
+    /// The command that begins at the argument with this index, if any.
     pub(super) fn behind(&self, argument: usize) -> Option<Self> {
         self.between(argument, self.arguments().len())
     }
 
-    /// The command made of these arguments, if there are any.
+    /// The command made of these arguments, if any.
     pub(super) fn between(&self, argument: usize, end: usize) -> Option<Self> {
         let (from, to) = (self.from + 1 + argument, (self.from + 1 + end).min(self.to));
         (from < to).then(|| Self { from, to, ..self.clone() })
     }
 
-    /// The same program with other arguments.
+    /// The program with changed arguments.
     pub(super) fn with_arguments(&self, change: impl Fn(&Value) -> Value) -> Self {
         let words: Vec<Value> =
             self.all().iter().take(1).cloned().chain(self.arguments().iter().map(change)).collect();
@@ -77,24 +77,24 @@ impl Call {
         self.all().get(1..).unwrap_or_default()
     }
 
-    /// The last part of the program's path.
+    /// The file name of the program.
     pub(super) fn name(&self) -> &str {
         let text = self.program().text.as_str();
         text.rsplit('/').next().unwrap_or(text)
     }
 
-    /// The argument of that index as text.
+    /// The argument with this index as text.
     pub(super) fn argument(&self, index: usize) -> Option<&str> {
         self.arguments().get(index).map(|value| value.text.as_str())
     }
 
-    /// The first argument that is no option, nor the name of a toolchain.
+    /// The first argument that is neither an option nor the name of a toolchain.
     pub(super) fn verb(&self) -> &str {
         self.verbs().next().map_or("", |value| value.text.as_str())
     }
 
-    /// What may be the verb: the first argument that is no option, and the next one where that may be the value of an
-    /// option.
+    /// Candidates for the verb: the first argument that is not an option, and the next one if the first may be the value of
+    /// an option.
     pub(super) fn verbs(&self) -> impl Iterator<Item = &Value> {
         let mut is_behind_option = false;
         let mut is_found = false;
@@ -107,7 +107,7 @@ impl Call {
         })
     }
 
-    /// Whether a short option stands in a cluster, or a long one by itself or with a value.
+    /// Whether a short option occurs, also in a cluster, or a long one, also with a value.
     pub(super) fn has_option(&self, short: &str, long: &[&str]) -> bool {
         for value in self.arguments() {
             let text = value.text.as_str();
@@ -134,7 +134,7 @@ impl Call {
         self.arguments().iter().any(|value| words.contains(&value.text.as_str()))
     }
 
-    /// The arguments that are no options.
+    /// The arguments that are not options.
     pub(super) fn operands(&self) -> impl Iterator<Item = &Value> {
         let mut ended = false;
         self.arguments().iter().filter(move |value| {
@@ -144,7 +144,7 @@ impl Call {
         })
     }
 
-    /// As it is shown to people, in one line.
+    /// On one line, for display.
     pub(super) fn shown(&self) -> String {
         let mut shown = String::new();
         for value in self.all().iter().take(50) {

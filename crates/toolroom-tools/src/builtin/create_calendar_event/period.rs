@@ -1,30 +1,29 @@
-//! When an event is.
+//! Start and end of an event.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 use toolroom::schema::Problem;
 
-/// Further away nobody plans, and calendars cannot write it.
+/// Other years are rejected: calendars cannot represent all of them.
 const YEARS: std::ops::RangeInclusive<i16> = 1900..=2200;
 
-/// When an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Period {
-    /// From one instant to another.
+    /// Between two instants.
     Hours { start: Timestamp, end: Timestamp },
-    /// Whole days, the last one included.
+    /// Whole days, including the last.
     Days { first: Date, last: Date },
 }
 
-/// What somebody wrote.
+/// A parsed start or end.
 enum Moment {
     Instant(Zoned),
     Day(Date),
 }
 
 impl Period {
-    /// Reads beginning and end. What names no zone is meant in `zone`.
+    /// Parses start and end. A time without a zone is in `zone`.
     pub(super) fn read(
         zone: &TimeZone,
         start: &str,
@@ -35,7 +34,7 @@ impl Period {
         let begins = moment(zone, start).map_err(|why| problem("start_time", &why))?;
         let end = end.filter(|end| !end.trim().is_empty());
         let ends = end.map(|end| moment(zone, end).map_err(|why| problem("end_time", &why))).transpose()?;
-        let too_early = || problem("end_time", "has to be after `start_time`");
+        let too_early = || problem("end_time", "must be after `start_time`");
         let (start, end) = match (begins, ends) {
             (begins, ends) if all_day => return days(begins.day(), ends.map(|ends| ends.day()), too_early),
             (Moment::Day(first), None) => return days(first, None, too_early),
@@ -43,7 +42,7 @@ impl Period {
             (Moment::Day(_), Some(Moment::Instant(_))) | (Moment::Instant(_), Some(Moment::Day(_))) => {
                 return Err(problem(
                     "end_time",
-                    "has to be a date if `start_time` is one, and a time otherwise",
+                    "must be a date if `start_time` is a date, and a time otherwise",
                 ));
             }
             (Moment::Instant(start), Some(Moment::Instant(end))) => (start.timestamp(), end.timestamp()),
@@ -59,7 +58,7 @@ impl Period {
         matches!(self, Self::Days { .. })
     }
 
-    /// `20260301`, for a file's name.
+    /// `20260301`, for a file name.
     pub(super) fn first_day(&self) -> String {
         match self {
             Self::Hours { start, .. } => start.strftime("%Y%m%d").to_string(),
@@ -67,21 +66,21 @@ impl Period {
         }
     }
 
-    /// Beginning and end as the user would say them.
-    pub(super) fn told(&self, zone: &TimeZone) -> (String, String) {
+    /// Start and end in the user's time zone.
+    pub(super) fn display(&self, zone: &TimeZone) -> (String, String) {
         match self {
             Self::Hours { start, end } => {
-                let told =
+                let local =
                     |at: &Timestamp| at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
-                (told(start), told(end))
+                (local(start), local(end))
             }
             Self::Days { first, last } => (first.to_string(), last.to_string()),
         }
     }
 }
 
-/// What is wrong with a time that is none.
-const EXPECTED: &str = "has to be a date or a time such as 2026-03-01, 2026-03-01T14:00 or 2026-03-01T14:00+01:00, \
+/// The problem of an invalid time.
+const EXPECTED: &str = "must be a date or a time such as 2026-03-01, 2026-03-01T14:00 or 2026-03-01T14:00+01:00, \
                         in the years 1900 to 2200";
 
 fn days(first: Date, last: Option<Date>, too_early: impl Fn() -> Problem) -> Result<Period, Problem> {
@@ -90,7 +89,7 @@ fn days(first: Date, last: Option<Date>, too_early: impl Fn() -> Problem) -> Res
 }
 
 impl Moment {
-    /// The day as it is written, wherever that is.
+    /// The day as written, in its own zone.
     fn day(&self) -> Date {
         match self {
             Self::Instant(zoned) => zoned.date(),
@@ -102,7 +101,7 @@ impl Moment {
 fn moment(zone: &TimeZone, text: &str) -> Result<Moment, String> {
     let text = text.trim();
     let read = || {
-        // A date alone is one; `parse` would take a time along that is silently left out.
+        // `parse::<Date>` would silently drop a time, so only the exact length counts as a date.
         if text.len() == 10 {
             return text.parse::<Date>().ok().map(Moment::Day);
         }
@@ -112,7 +111,7 @@ fn moment(zone: &TimeZone, text: &str) -> Result<Moment, String> {
         if let Ok(instant) = text.parse::<Timestamp>() {
             return Some(Moment::Instant(instant.to_zoned(zone.clone())));
         }
-        // Of hours that are skipped or come twice the usual one is meant.
+        // An hour that is skipped or repeated by a clock change resolves to the usual one.
         let naive = text.parse::<DateTime>().ok()?;
         naive.to_zoned(zone.clone()).ok().map(Moment::Instant)
     };
@@ -122,7 +121,7 @@ fn moment(zone: &TimeZone, text: &str) -> Result<Moment, String> {
     read().filter(|moment| YEARS.contains(&moment.day().year())).ok_or_else(|| EXPECTED.to_owned())
 }
 
-/// What is wrong with the zone that a time names in brackets. Read without it, the event would be at another time.
+/// The problem with a bracketed time zone. Without the zone the event would be at a different time.
 fn wrong_zone(text: &str) -> Option<String> {
     let (written, name) = text.split_once('[')?;
     if text.parse::<Zoned>().is_ok() {
@@ -131,14 +130,13 @@ fn wrong_zone(text: &str) -> Option<String> {
     let name = name.split(']').next().unwrap_or_default().trim_start_matches('!');
     let Ok(named) = TimeZone::get(name) else {
         return Some(format!(
-            "names the time zone `{name}`, which is not known; write one such as [Europe/Berlin], or an offset such as \
-             +01:00"
+            "has an unknown time zone `{name}`; use one such as [Europe/Berlin], or an offset such as +01:00"
         ));
     };
     let instant = written.parse::<Timestamp>().ok()?;
     let there = instant.to_zoned(named).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
     Some(format!(
-        "says an offset and the time zone {name}, which do not fit: there it is {there} then; leave one of them out"
+        "has an offset that does not match the time zone {name}: the time there is {there}; leave one of them out"
     ))
 }
 
@@ -149,11 +147,11 @@ mod tests {
     fn read(start: &str, end: Option<&str>, all_day: bool) -> Result<(String, String), String> {
         let zone = TimeZone::get("Europe/Berlin").unwrap();
         let period = Period::read(&zone, start, end, all_day);
-        period.map(|period| period.told(&zone)).map_err(|problem| problem.to_string())
+        period.map(|period| period.display(&zone)).map_err(|problem| problem.to_string())
     }
 
     #[test]
-    fn times_without_a_zone_are_the_users() {
+    fn times_without_a_zone_are_in_the_users_zone() {
         let hour = |start: &str| read(start, None, false).unwrap();
         let expected = ("2026-03-01T14:00:00+01:00".to_owned(), "2026-03-01T15:00:00+01:00".to_owned());
         for start in
@@ -162,7 +160,7 @@ mod tests {
             assert_eq!(hour(start), expected, "{start}");
         }
         assert_eq!(hour("2026-03-01T08:00[America/New_York]"), expected);
-        // An hour that does not exist, and one that comes twice.
+        // A skipped hour, and a repeated one.
         assert_eq!(hour("2026-03-29T02:30").0, "2026-03-29T03:30:00+02:00");
         assert_eq!(hour("2026-10-25T02:30").0, "2026-10-25T02:30:00+02:00");
         let long = read("2026-03-01T14:00", Some("2026-03-02T09:30"), false).unwrap();
@@ -170,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_days_are_days_wherever_they_are() {
+    fn all_day_events_are_days_in_every_zone() {
         let one = ("2026-03-01".to_owned(), "2026-03-01".to_owned());
         assert_eq!(read("2026-03-01", None, false).unwrap(), one);
         assert_eq!(read("2026-03-01T23:30:00Z", None, true).unwrap().1.len(), 10);
@@ -178,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_told() {
+    fn invalid_times_are_reported() {
         for (start, end, all_day) in [
             ("tomorrow", None, false),
             ("", None, false),
@@ -197,16 +195,13 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_that_is_none_or_does_not_fit_is_told() {
+    fn an_unknown_or_contradicting_zone_is_reported() {
         let wrong = |start: &str| read(start, None, false).unwrap_err();
         for start in ["2026-03-01T14:00[Mars/Olympus]", "2026-03-01T14:00+01:00[Mars/Olympus]"] {
-            assert!(
-                wrong(start).contains("names the time zone `Mars/Olympus`, which is not known"),
-                "{start}"
-            );
+            assert!(wrong(start).contains("has an unknown time zone `Mars/Olympus`"), "{start}");
         }
         let contradiction = wrong("2026-03-01T14:00+05:00[Europe/Berlin]");
-        assert!(contradiction.contains("there it is 2026-03-01T10:00:00+01:00 then"), "{contradiction}");
+        assert!(contradiction.contains("the time there is 2026-03-01T10:00:00+01:00"), "{contradiction}");
         let day = read("2026-03-01T14:00[Mars/Olympus]", None, true);
         assert!(day.unwrap_err().contains("Mars/Olympus"));
         assert!(read("2026-03-01T14:00+01:00[Europe/Berlin]", None, false).is_ok());

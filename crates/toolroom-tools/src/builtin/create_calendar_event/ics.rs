@@ -1,15 +1,14 @@
-//! An event in the words of calendars (RFC 5545).
+//! An event in iCalendar format (RFC 5545).
 
 use jiff::{Span, Timestamp};
 
 use super::period::Period;
 
-/// Bytes of a line, without its end.
+/// Maximum bytes of a line, without its line break.
 const LINE_BYTES: usize = 75;
 
-/// An event to be written down.
 pub(super) struct Event<'a> {
-    /// What it is known by.
+    /// The unique id.
     pub(super) id: &'a str,
     pub(super) made_at: Timestamp,
     pub(super) period: Period,
@@ -20,7 +19,7 @@ pub(super) struct Event<'a> {
 }
 
 impl Event<'_> {
-    /// The whole calendar that has this event alone.
+    /// The calendar file with this event.
     pub(super) fn text(&self) -> String {
         let instant = |at: &Timestamp| at.strftime("%Y%m%dT%H%M%SZ").to_string();
         let mut lines = vec![
@@ -37,7 +36,7 @@ impl Event<'_> {
                 lines.push(format!("DTEND:{}", instant(end)));
             }
             Period::Days { first, last } => {
-                // The end is the first day that no longer belongs to it.
+                // DTEND is exclusive.
                 let after = last.checked_add(Span::new().days(1)).unwrap_or(*last);
                 lines.push(format!("DTSTART;VALUE=DATE:{}", first.strftime("%Y%m%d")));
                 lines.push(format!("DTEND;VALUE=DATE:{}", after.strftime("%Y%m%d")));
@@ -62,7 +61,7 @@ impl Event<'_> {
     }
 }
 
-/// A text that stays in its place: no line of its own, no second value.
+/// Escapes a text so that it stays one value on one line.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.replace("\r\n", "\n").chars() {
@@ -79,7 +78,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// A line with its end. A long one goes on behind a space; no character is cut in two.
+/// Folds a long line after 75 bytes, between characters, and appends the line break.
 fn folded(line: &str) -> String {
     let mut folded = String::with_capacity(line.len() + 2);
     let mut room = LINE_BYTES;
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_what_calendars_read() {
+    fn an_event_has_the_ics_format() {
         let expected = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Toolroom//Toolroom//EN\r\nBEGIN:VEVENT\r\n\
             UID:call_1@toolroom\r\nDTSTAMP:20260201T080000Z\r\nDTSTART:20260301T140000Z\r\nDTEND:20260301T150000Z\r\n\
             SUMMARY:Lunch\\, with Ann\r\nDESCRIPTION:one\\ntwo\r\nLOCATION:a\\;b\\\\c\r\nBEGIN:VALARM\r\nACTION:DISPLAY\r\n\
@@ -137,7 +136,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_said_stays_in_its_line(title in any::<String>(), description in any::<String>(), place in any::<String>()) {
+        fn any_text_stays_in_its_line(title in any::<String>(), description in any::<String>(), place in any::<String>()) {
             let text = written(&title, &description, &place);
             let unfolded = text.replace("\r\n ", "");
             let names: Vec<&str> = unfolded.trim_end().split("\r\n").map(|line| line.split([':', ';']).next().unwrap()).collect();

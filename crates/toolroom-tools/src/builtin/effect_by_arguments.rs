@@ -1,4 +1,4 @@
-//! A tool that does more with some arguments than with others is judged by those of each call.
+//! A tool whose effect depends on its arguments is judged by the arguments of each call.
 
 use toolroom::BoxFuture;
 use toolroom::call::CallContext;
@@ -7,34 +7,34 @@ use toolroom::schema::Problem;
 use toolroom::scope::Scope;
 use toolroom::tool::{Arguments, Destination, Tool, ToolError, ToolOutput, ToolSpec};
 
-/// A tool, and what it is with some arguments.
-pub(super) struct Graver<T> {
+/// Wraps a tool that has a stronger spec with some arguments.
+pub(super) struct EffectByArguments<T> {
     tool: T,
-    graver: ToolSpec,
-    is_grave: Box<IsGrave>,
+    stronger_spec: ToolSpec,
+    applies: Box<Condition>,
 }
 
-type IsGrave = dyn Fn(&Arguments) -> bool + Send + Sync;
+type Condition = dyn Fn(&Arguments) -> bool + Send + Sync;
 
-impl<T: Tool> Graver<T> {
-    /// What the tool is with arguments of which this is true.
+impl<T: Tool> EffectByArguments<T> {
+    /// The tool has the stronger spec for arguments that fulfil the condition.
     pub(super) fn new(
         tool: T,
-        is_grave: impl Fn(&Arguments) -> bool + Send + Sync + 'static,
-        graver: impl FnOnce(ToolSpec) -> ToolSpec,
+        applies: impl Fn(&Arguments) -> bool + Send + Sync + 'static,
+        stronger_spec: impl FnOnce(ToolSpec) -> ToolSpec,
     ) -> Self {
-        let graver = graver(tool.spec().clone());
-        Self { tool, graver, is_grave: Box::new(is_grave) }
+        let stronger_spec = stronger_spec(tool.spec().clone());
+        Self { tool, stronger_spec, applies: Box::new(applies) }
     }
 }
 
-impl<T: Tool> Tool for Graver<T> {
+impl<T: Tool> Tool for EffectByArguments<T> {
     fn spec(&self) -> &ToolSpec {
         self.tool.spec()
     }
 
     fn spec_for(&self, arguments: &Arguments) -> &ToolSpec {
-        if (self.is_grave)(arguments) { &self.graver } else { self.tool.spec() }
+        if (self.applies)(arguments) { &self.stronger_spec } else { self.tool.spec() }
     }
 
     fn run<'a>(

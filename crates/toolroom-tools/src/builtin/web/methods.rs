@@ -1,21 +1,21 @@
-//! A tool that reads with some methods and sends with others is judged by the method of each call.
+//! HTTP methods that read and methods that write. A tool with both is judged by the method of each call.
 
 use serde_json::Value;
 use toolroom::schema::Problem;
 use toolroom::tool::{Arguments, Capability, Destination, Effect, ErrorKind, Risk, Tool, ToolError};
 use toolroom_host::net::{Method, Url};
 
-use super::super::graver::Graver;
+use super::super::effect_by_arguments::EffectByArguments;
 
-/// A tool with an argument `method`, which is another one where that sends something.
-pub(super) fn reads_or_sends<T: Tool>(tool: T) -> Graver<T> {
+/// Wraps a tool with an argument `method`: with a method that writes, its spec is that of a write.
+pub(super) fn reads_or_sends<T: Tool>(tool: T) -> EffectByArguments<T> {
     let able = [Capability::ReadsUntrusted, Capability::Egress, Capability::Writes];
-    Graver::new(tool, does_send, |spec| {
+    EffectByArguments::new(tool, does_send, |spec| {
         spec.effect(Effect::OnceOnlyWrite).capabilities(&able).risk(Risk::Medium)
     })
 }
 
-/// The host that a call asks.
+/// The host of a call's URL.
 pub(super) fn destination(arguments: &Arguments) -> Option<Destination> {
     let url = arguments.get("url").and_then(Value::as_str)?;
     Some(Destination::new(Url::parse(url.trim()).ok()?.host_str()?))
@@ -29,18 +29,18 @@ fn does_send(arguments: &Arguments) -> bool {
     }
 }
 
-/// Whether a request may change something at the other end.
+/// Whether a request with this method may change something on the server.
 pub(super) fn sends(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// The method of that name, in whichever case.
+/// Parses a method name; case does not matter.
 pub(super) fn method(name: &str) -> Option<Method> {
     let known = [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH, Method::HEAD];
     known.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(name))
 }
 
-/// What is wrong with `method` and `body` together.
+/// Problems of `method` and `body` together.
 pub(super) fn problems(arguments: &Arguments, allowed: &[Method]) -> Vec<Problem> {
     let name = arguments.get("method").and_then(Value::as_str).unwrap_or("GET");
     let Some(method) = method(name).filter(|method| allowed.contains(method)) else {
@@ -55,12 +55,12 @@ pub(super) fn problems(arguments: &Arguments, allowed: &[Method]) -> Vec<Problem
     Vec::new()
 }
 
-/// A request that was sent and not answered may have been carried out.
+/// Marks errors of a request that was sent: it may have been carried out.
 pub(super) fn in_doubt(error: ToolError) -> ToolError {
     match error.kind() {
-        ErrorKind::Timeout | ErrorKind::Upstream | ErrorKind::Tool => error
-            .with_hint("the request may have been carried out; find out before sending it again")
-            .in_doubt(),
+        ErrorKind::Timeout | ErrorKind::Upstream | ErrorKind::Tool => {
+            error.with_hint("the request may have been carried out; check before sending it again").in_doubt()
+        }
         _ => error,
     }
 }

@@ -1,4 +1,4 @@
-//! `get_location_from_ip`: where this machine is, as its address tells.
+//! `get_location_from_ip`: the approximate location of this machine.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use toolroom::tool::{
 };
 use toolroom_host::net::{EgressRule, Request};
 
-use super::web::{Web, ask, told};
+use super::web::{Web, exchange, net_error};
 
 const ID: &str = "builtin:get_location_from_ip";
 
@@ -19,10 +19,10 @@ const DESCRIPTION: &str = "Get the approximate location of this machine from its
 
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Most characters of each text that are taken over from whoever answers.
+/// Maximum characters of each text in a response.
 const MAX_CHARS: usize = 200;
 
-/// Who can be asked.
+/// The supported services.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Locator {
@@ -45,14 +45,14 @@ impl Locator {
     }
 }
 
-/// Who is asked, and where.
+/// The configured service.
 #[derive(Debug, Clone, Default)]
 pub struct LocationService {
-    /// Who.
+    /// The service.
     pub locator: Locator,
-    /// Where, if not at its usual address.
+    /// Its address, if not the default.
     pub url: Option<String>,
-    /// What has to be open for it to be reached where it is not public.
+    /// Opens the address if it is not public.
     pub opening: Option<EgressRule>,
 }
 
@@ -71,34 +71,34 @@ struct Location {
     ip: Option<String>,
 }
 
-/// What any of them answers; each leaves something out.
+/// A response of any of the services; each omits some fields.
 #[derive(Deserialize)]
-struct Answer {
+struct ServiceResponse {
     success: Option<bool>,
-    /// ipapi.co says so where something is wrong.
+    /// Set by ipapi.co on failure.
     error: Option<serde_json::Value>,
     #[serde(alias = "reason")]
     message: Option<String>,
     ip: Option<String>,
     city: Option<String>,
     region: Option<String>,
-    /// A name, or a code where the name has a key of its own.
+    /// A name, or a code if `country_name` is set.
     country: Option<String>,
     country_name: Option<String>,
     country_code: Option<String>,
     latitude: Option<f64>,
     longitude: Option<f64>,
-    /// Both in one text.
+    /// Latitude and longitude in one text.
     loc: Option<String>,
     postal: Option<String>,
-    timezone: Option<TimeZone>,
+    timezone: Option<ServiceTimeZone>,
     connection: Option<Connection>,
     org: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum TimeZone {
+enum ServiceTimeZone {
     Name(String),
     Described { id: Option<String> },
 }
@@ -117,10 +117,10 @@ pub(super) fn tool(web: Arc<Web>, service: LocationService) -> Result<Arc<dyn To
     Ok(Arc::new(tool.with(|spec| {
         spec.title("Location")
             .effect(Effect::Read)
-            // Where somebody is, is theirs; and it is others who say it. Nothing that a caller says goes out with it.
+            // The location is private, and a third party reports it. Nothing from the caller is sent.
             .capabilities(&[Capability::ReadsPrivate, Capability::ReadsUntrusted])
             .timeout(Timeout::After(LIMIT + Duration::from_secs(10)))
-            .when_to_use("the answer depends on where the user is, and nobody has said it")
+            .when_to_use("the answer depends on where the user is, and the location is unknown")
             .category("location", &["location", "city", "country", "ip", "where"])
             .usage_example("where am I?")
             .usage_example("what is the weather like here?")
@@ -130,23 +130,23 @@ pub(super) fn tool(web: Arc<Web>, service: LocationService) -> Result<Arc<dyn To
 async fn located(web: &Web, service: &LocationService) -> Result<Location, ToolError> {
     let url = service.url.as_deref().unwrap_or_else(|| service.locator.usual_url());
     let request =
-        Request::get(url).header("accept", "application/json").map_err(|error| told(error, None))?;
-    let arrived = ask(&web.reaching(service.opening.as_ref(), LIMIT), request).await?;
-    if !arrived.status.is_success() {
-        let text = format!("whoever knows locations answered with status {}", arrived.status.as_u16());
+        Request::get(url).header("accept", "application/json").map_err(|error| net_error(error, None))?;
+    let response = exchange(&web.client_for_service(service.opening.as_ref(), LIMIT), request).await?;
+    if !response.status.is_success() {
+        let text = format!("the location service responded with status {}", response.status.as_u16());
         return Err(upstream(text));
     }
-    let answer: Answer = serde_json::from_slice(&arrived.body)
-        .map_err(|error| upstream("the answer is not about a location").caused_by(error))?;
+    let answer: ServiceResponse = serde_json::from_slice(&response.body)
+        .map_err(|error| upstream("the location service sent no location").caused_by(error))?;
     location(answer)
 }
 
-fn location(answer: Answer) -> Result<Location, ToolError> {
+fn location(answer: ServiceResponse) -> Result<Location, ToolError> {
     let is_refused = answer.success == Some(false)
         || answer.error.as_ref().is_some_and(|error| *error != serde_json::Value::Bool(false));
     if is_refused {
-        let why = answer.message.map(short).unwrap_or_else(|| "it gives no reason".to_owned());
-        return Err(upstream(format!("whoever knows locations cannot tell this one: {why}")));
+        let why = answer.message.map(short).unwrap_or_else(|| "no reason given".to_owned());
+        return Err(upstream(format!("the location service failed: {why}")));
     }
     let (latitude, longitude) = match answer.loc.as_deref().and_then(|loc| loc.split_once(',')) {
         Some((north, east)) => (north.trim().parse().ok(), east.trim().parse().ok()),
@@ -156,7 +156,7 @@ fn location(answer: Answer) -> Result<Location, ToolError> {
     let country_code = answer.country_code.or_else(|| answer.country.clone().filter(is_code));
     let country = answer.country_name.or(answer.country);
     if answer.city.is_none() && country.is_none() && latitude.is_none() {
-        return Err(upstream("the answer is not about a location"));
+        return Err(upstream("the location service sent no location"));
     }
     Ok(Location {
         success: true,
@@ -169,8 +169,8 @@ fn location(answer: Answer) -> Result<Location, ToolError> {
         timezone: answer
             .timezone
             .and_then(|zone| match zone {
-                TimeZone::Name(name) => Some(name),
-                TimeZone::Described { id } => id,
+                ServiceTimeZone::Name(name) => Some(name),
+                ServiceTimeZone::Described { id } => id,
             })
             .map(short),
         zip: answer.postal.map(short),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn every_provider_gives_the_shape_of_the_seed() {
+    fn every_provider_gives_the_same_fields() {
         let expected = json!({
             "success": true, "city": "Tashkent", "region": "Toshkent", "country": "Uzbekistan",
             "country_code": "UZ", "latitude": 41.2, "longitude": 69.2, "timezone": "Asia/Tashkent",
@@ -230,11 +230,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_location_is_an_error_that_says_so() {
+    fn a_response_without_a_location_is_an_error() {
         let refused = read(json!({"success": false, "message": "reserved range"})).unwrap_err();
-        assert!(refused.contains("cannot tell this one: reserved range"), "{refused}");
+        assert!(refused.contains("failed: reserved range"), "{refused}");
         let refused = read(json!({"error": true, "reason": "RateLimited"})).unwrap_err();
         assert!(refused.contains("RateLimited"), "{refused}");
-        assert!(read(json!({})).unwrap_err().contains("not about a location"));
+        assert!(read(json!({})).unwrap_err().contains("sent no location"));
     }
 }

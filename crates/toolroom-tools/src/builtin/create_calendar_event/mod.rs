@@ -1,4 +1,4 @@
-//! `create_calendar_event`: an event as a file, and in the user's calendar where one is configured.
+//! `create_calendar_event`: saves an event as a file, and in the user's calendar if one is configured.
 
 mod account;
 mod ics;
@@ -23,38 +23,38 @@ use toolroom::tool::{
 use toolroom_host::desktop::Desktop;
 use toolroom_host::files::Parents;
 
-use super::Surroundings;
+use super::ToolDependencies;
 use super::desktop::in_workspace;
 use super::files::Files;
 use super::web::Web;
 use ics::Event;
 use period::Period;
 
-/// Where files of events are, inside the workspace.
+/// The folder for event files in the workspace.
 const FOLDER: &str = "calendar";
 
-/// Characters of a title that become part of a file's name.
+/// Characters of the title in the file name.
 const SLUG_CHARS: usize = 40;
 
 #[derive(Deserialize, JsonSchema)]
-struct Wanted {
-    /// What it is called
+struct CalendarEventArguments {
+    /// Title of the event
     #[schemars(length(min = 1, max = 500))]
     title: String,
-    /// When it begins, such as `2026-03-01T14:00`; in the user's time zone unless it says another one
+    /// When it starts, such as `2026-03-01T14:00`; in the user's time zone unless another one is given
     start_time: String,
-    /// When it ends; an hour later if left out. Of an event of whole days, its last day
+    /// When it ends; default: one hour after the start. For an all-day event, its last day
     end_time: Option<String>,
-    /// What it is about
+    /// Description of the event
     #[schemars(length(max = 10_000))]
     description: Option<String>,
-    /// Where it is
+    /// Location of the event
     #[schemars(length(max = 1_000))]
     location: Option<String>,
-    /// Whether it takes whole days
+    /// Whether the event lasts whole days
     #[serde(default)]
     all_day: bool,
-    /// Minutes before its beginning at which to remind
+    /// Minutes before the start at which to remind
     #[serde(default = "default_reminder")]
     #[schemars(range(min = 0, max = 40_320))]
     reminder_minutes: u32,
@@ -64,7 +64,6 @@ fn default_reminder() -> u32 {
     15
 }
 
-/// What the tool works with.
 struct Calendar {
     accounts: Arc<dyn Calendars>,
     desktop: Desktop,
@@ -73,20 +72,20 @@ struct Calendar {
     zone: TimeZone,
 }
 
-pub(super) fn tool(around: &Surroundings) -> Result<Arc<dyn Tool>, IdError> {
+pub(super) fn tool(dependencies: &ToolDependencies) -> Result<Arc<dyn Tool>, IdError> {
     let calendar = Arc::new(Calendar {
-        accounts: Arc::clone(&around.calendars),
-        desktop: Desktop::new(around.supervisor.clone()),
-        files: around.files.clone(),
-        web: Arc::clone(&around.web),
-        zone: around.time_zone.clone(),
+        accounts: Arc::clone(&dependencies.calendars),
+        desktop: Desktop::new(dependencies.supervisor.clone()),
+        files: dependencies.files.clone(),
+        web: Arc::clone(&dependencies.web),
+        zone: dependencies.time_zone.clone(),
     });
-    let zone = around.time_zone.clone();
-    let description = "Create a calendar event: put into the user's calendar if one is configured, and kept as an .ics file \
-                       in the workspace, which is opened or offered to the user otherwise";
-    let tool = tool_fn("builtin:create_calendar_event", description, move |context, wanted| {
+    let zone = dependencies.time_zone.clone();
+    let description = "Create a calendar event: added to the user's calendar if one is configured, and saved as an .ics file in \
+                       the workspace, which is otherwise opened or offered to the user";
+    let tool = tool_fn("builtin:create_calendar_event", description, move |context, arguments| {
         let calendar = Arc::clone(&calendar);
-        async move { calendar.create(&context, wanted).await }
+        async move { calendar.create(&context, arguments).await }
     })?;
     Ok(Arc::new(tool.check(move |arguments| problems(&zone, arguments)).with(|spec| {
         spec.title("Calendar Event")
@@ -103,7 +102,7 @@ pub(super) fn tool(around: &Surroundings) -> Result<Arc<dyn Tool>, IdError> {
 fn problems(zone: &TimeZone, arguments: &Arguments) -> Vec<Problem> {
     let text = |name: &str| arguments.get(name).and_then(serde_json::Value::as_str);
     if text("title").is_some_and(|title| title.trim().is_empty()) {
-        return vec![Problem::new("/title", "must not be blank; say what the event is called")];
+        return vec![Problem::new("/title", "must not be blank; give the event a title")];
     }
     let all_day = arguments.get("all_day").and_then(serde_json::Value::as_bool).unwrap_or_default();
     let Some(start) = text("start_time") else { return Vec::new() };
@@ -114,9 +113,14 @@ fn problems(zone: &TimeZone, arguments: &Arguments) -> Vec<Problem> {
 }
 
 impl Calendar {
-    async fn create(&self, context: &CallContext, wanted: Wanted) -> Result<ToolOutput, ToolError> {
-        let period = Period::read(&self.zone, &wanted.start_time, wanted.end_time.as_deref(), wanted.all_day)
-            .map_err(|problem| ToolError::invalid(problem.to_string()))?;
+    async fn create(
+        &self,
+        context: &CallContext,
+        arguments: CalendarEventArguments,
+    ) -> Result<ToolOutput, ToolError> {
+        let period =
+            Period::read(&self.zone, &arguments.start_time, arguments.end_time.as_deref(), arguments.all_day)
+                .map_err(|problem| ToolError::invalid(problem.to_string()))?;
         let made_at = Timestamp::from_microsecond(context.now().as_micros()).map_err(|error| {
             ToolError::new(ErrorKind::Crashed, "the clock is out of range").caused_by(error)
         })?;
@@ -124,58 +128,60 @@ impl Calendar {
             id: context.call_id().as_str(),
             made_at,
             period,
-            title: &wanted.title,
-            description: wanted.description.as_deref(),
-            location: wanted.location.as_deref(),
-            reminder_minutes: wanted.reminder_minutes,
+            title: &arguments.title,
+            description: arguments.description.as_deref(),
+            location: arguments.location.as_deref(),
+            reminder_minutes: arguments.reminder_minutes,
         };
         let text = event.text();
         let path = format!("{FOLDER}/{}", file_name(&event));
-        let (start, end) = event.period.told(&self.zone);
+        let (start, end) = event.period.display(&self.zone);
         let mut value = json!({
-            "success": true, "title": wanted.title, "start_time": start, "end_time": end,
-            "all_day": event.period.is_all_day(), "reminder_minutes": wanted.reminder_minutes, "path": path,
+            "success": true, "title": arguments.title, "start_time": start, "end_time": end,
+            "all_day": event.period.is_all_day(), "reminder_minutes": arguments.reminder_minutes, "path": path,
         });
-        let account = self.accounts.of(&context.scope().project).await?;
+        let account = self.accounts.for_project(&context.scope().project).await?;
         let (content, name) = (text.clone(), path.clone());
         let write = move |workspace: &toolroom_host::files::Workspace| {
             workspace.write(&name, content.as_bytes(), Parents::Create)?;
             workspace.locate(&name)
         };
         let found = in_workspace(&self.files, context, write).await?;
-        let mut tell = |name: &str, told: serde_json::Value| {
-            value.as_object_mut().map(|fields| fields.insert(name.to_owned(), told));
+        let mut set = |name: &str, field: serde_json::Value| {
+            value.as_object_mut().map(|fields| fields.insert(name.to_owned(), field));
         };
         if let Some(account) = account {
             account.put(&self.web, event.id, text).await.map_err(|error| {
-                error.with_hint(format!("the event is in `{path}`; whoever opens that file has it"))
+                error.with_hint(format!(
+                    "the event was saved in `{path}`; opening that file adds it to a calendar"
+                ))
             })?;
-            tell("message", "the event is in the user's calendar".into());
+            set("message", "the event is in the user's calendar".into());
             return Ok(ToolOutput::new(value));
         }
         if context.user_location() == UserLocation::Remote {
             let attachment = context.attachment("text/calendar", text.into_bytes());
             let file = OfferedFile::from_attachment(&attachment, &path);
-            tell("artifact", attachment.id().as_str().into());
-            tell("message", "the event is offered to the client of the user as a file".into());
+            set("artifact", attachment.id().as_str().into());
+            set("message", "the event is offered to the client of the user as a file".into());
             let output = ToolOutput::new(value).with_attachments(vec![attachment]);
             return Ok(output.offering(Offer::OpenFile(file)));
         }
-        // The file is there, whether or not somebody looks at it now.
+        // The file exists even if it cannot be opened.
         let opened = self.desktop.open_file(&found.place).await;
         let place = found.place.display();
         let message = match opened {
             Ok(()) => format!(
-                "the event is open in the user's calendar program, which asks whether to keep it: {place}"
+                "the event is open in the user's calendar program, which asks whether to save it: {place}"
             ),
-            Err(error) => format!("the event is in the file {place}; it is not opened: {error}"),
+            Err(error) => format!("the event is in the file {place}; it could not be opened: {error}"),
         };
-        tell("message", message.into());
+        set("message", message.into());
         Ok(ToolOutput::new(value))
     }
 }
 
-/// A name that tells people what is in the file, and that no other event has.
+/// A descriptive and unique file name.
 fn file_name(event: &Event<'_>) -> String {
     let mut slug = String::new();
     for char in event.title.chars().flat_map(char::to_lowercase) {

@@ -1,4 +1,4 @@
-//! On which terms commands run: how they are judged, and what they may touch.
+//! How commands are judged and confined.
 
 use std::path::PathBuf;
 
@@ -8,30 +8,29 @@ use toolroom_host::net::EgressRule;
 use toolroom_host::sandbox::{NamedProfile, Profile};
 
 use crate::shell::grammar::{parse, print};
-use crate::shell::judge::{Judged, Settings, judge_argv, judge_with};
+use crate::shell::judge::{CommandVerdict, JudgeSettings, judge_argv, judge_with};
 
-/// The only way to more.
-const OPENED: &str = "no network but hosts that `ssh_configure_host` opens";
+const OPENED: &str = "no network except hosts that `ssh_configure_host` opens";
 
-/// How commands are judged and confined. The operator's decision, which no call can change.
+/// How commands are judged and confined. Set by the operator; no call can change it.
 #[derive(Debug, Clone)]
-pub struct CommandTerms {
-    /// When a person is asked.
-    pub judged: Settings,
-    /// What they may touch.
+pub struct CommandPolicy {
+    /// When commands need approval.
+    pub judged: JudgeSettings,
+    /// What commands may touch.
     pub profile: NamedProfile,
-    /// How much they may add to the disk, and to their temporary folders.
+    /// Disk space commands may add, also in their temporary folders.
     pub disk_bytes: u64,
-    /// What they never see, wherever it lies: our own files.
+    /// Paths that commands never see: our own files.
     pub hidden: Vec<PathBuf>,
-    /// Their home, which is not that of the user; `None` is one that is gone when they end.
+    /// The home folder of commands, never the user's own; `None` gives each command a temporary one.
     pub home: Option<PathBuf>,
 }
 
-impl Default for CommandTerms {
+impl Default for CommandPolicy {
     fn default() -> Self {
         Self {
-            judged: Settings::default(),
+            judged: JudgeSettings::default(),
             profile: NamedProfile::Workspace,
             disk_bytes: Profile::bare().temporary_bytes,
             hidden: Vec::new(),
@@ -40,18 +39,18 @@ impl Default for CommandTerms {
     }
 }
 
-impl CommandTerms {
-    /// Whether what commands do stays in a sandbox.
+impl CommandPolicy {
+    /// Whether the effects of commands stay in a sandbox.
     pub(super) fn are_confined(&self) -> bool {
         self.profile != NamedProfile::Off
     }
 
-    /// Whether commands can talk to anybody.
+    /// Whether commands have network access.
     pub(super) fn reach_out(&self) -> bool {
         matches!(self.profile, NamedProfile::Off | NamedProfile::Network(_))
     }
 
-    /// Where commands can send something.
+    /// Where commands can send data.
     pub(super) fn destination(&self) -> Destination {
         match self.hosts() {
             [] => Destination::any(),
@@ -59,7 +58,7 @@ impl CommandTerms {
         }
     }
 
-    /// The hosts that every conversation reaches.
+    /// The hosts that every conversation can reach.
     pub(super) fn hosts(&self) -> &[EgressRule] {
         match &self.profile {
             NamedProfile::Network(hosts) => hosts,
@@ -67,17 +66,17 @@ impl CommandTerms {
         }
     }
 
-    /// What a person should know of a line for a shell, and of the variables it is given, before it runs.
-    pub(super) fn about_line(&self, line: &str, variables: &[(&str, &str)]) -> Judgement {
+    /// Judges a shell command line and its variables.
+    pub(super) fn judge_line(&self, line: &str, variables: &[(&str, &str)]) -> Judgement {
         judgement(&judge_with(line, variables, &self.judged))
     }
 
-    /// The same for a program with its arguments.
-    pub(super) fn about_program(&self, program: &str, arguments: &[String]) -> Judgement {
+    /// Judges a program with its arguments.
+    pub(super) fn judge_program(&self, program: &str, arguments: &[String]) -> Judgement {
         judgement(&judge_argv(program, arguments, &self.judged))
     }
 
-    /// The line as it was judged, which is what runs. One that is not understood runs as it is, after a yes to it.
+    /// The line as it was judged, which is what runs. A line that does not parse runs unchanged, after approval.
     pub(super) fn as_judged(&self, line: String) -> String {
         match parse(&line) {
             Ok(script) => print(&script),
@@ -85,30 +84,30 @@ impl CommandTerms {
         }
     }
 
-    /// What a model has to know.
-    pub(super) fn about(&self) -> String {
+    /// The sandbox, for a model.
+    pub(super) fn describe(&self) -> String {
         match &self.profile {
-            NamedProfile::Off => "commands are not confined, and each one is asked about".to_owned(),
-            NamedProfile::ReadOnly => confined("read-only", "nothing but", OPENED),
+            NamedProfile::Off => "commands run without a sandbox, and each one needs approval".to_owned(),
+            NamedProfile::ReadOnly => confined("read-only", "only", OPENED),
             NamedProfile::Workspace => confined("workspace", "these folders and", OPENED),
             NamedProfile::Network(hosts) => {
                 let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
-                let reach = format!("only {}, through the proxy of the usual variables", hosts.join(", "));
+                let reach = format!("only {}, through the proxy in the usual variables", hosts.join(", "));
                 confined("network", "these folders and", &reach)
             }
         }
     }
 }
 
-/// What a sandbox means. Which of the two holds it is found when the first program starts, and known to `doctor`.
+/// Which technique holds the sandbox is known when the first program starts, and shown by `doctor`.
 fn confined(profile: &str, changes: &str, reach: &str) -> String {
     format!(
-        "commands run in a sandbox (profile `{profile}`, held by the operating system: bubblewrap or Landlock): they can \
+        "commands run in a sandbox (profile `{profile}`, enforced by the operating system: bubblewrap or Landlock): they can \
          change {changes} a temporary folder of their own, and reach {reach}"
     )
 }
 
-fn judgement(judged: &Judged) -> Judgement {
+fn judgement(judged: &CommandVerdict) -> Judgement {
     let reasons = judged.reasons.iter().filter(|reason| reason.verdict == judged.verdict);
     let reasons: Vec<String> =
         reasons.map(|reason| format!("`{}`: {}", reason.command, reason.why)).collect();

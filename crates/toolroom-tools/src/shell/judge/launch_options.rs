@@ -1,23 +1,23 @@
-//! Options and words of programs that make them start others, as data.
+//! Options and words that make programs start other programs, as data.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::call::Call;
+use super::invocation::Invocation;
 use super::risky_programs;
 use super::value::Value;
 
-/// Arguments that make a program do something else.
+/// Arguments that change what a program does.
 pub(super) struct OptionSet {
-    /// Its names, with spaces between them.
+    /// Program names, separated by spaces.
     pub(super) names: &'static str,
     /// Letters of short options.
     pub(super) short: &'static str,
     /// Long options, which may be abbreviated.
     pub(super) long: &'static str,
-    /// Beginnings of words; with a `$` behind it the whole word.
+    /// Prefixes of words; a trailing `$` makes it the whole word.
     pub(super) words: &'static str,
-    /// Commands of it.
+    /// Subcommands.
     pub(super) verbs: &'static str,
 }
 
@@ -95,17 +95,17 @@ const STARTING: &[OptionSet] = &[
     verbs("crystal", "eval play"),
 ];
 
-/// Programs that start others whatever they are told.
+/// Programs that always start other programs.
 const ALWAYS: &str = "gdb lldb ed expect dc m4 screen tmux at batch bwrap firejail nsenter systemd-run start-stop-daemon \
     capsh setpriv prlimit choom uclampset coresched pkexec dtach abduco xterm konsole gnome-terminal osascript \
     run-parts sg newgrp ip socat ncat trickle loginctl machinectl rpm bpftrace dtrace truss ktrace uftrace rr \
     flatpak-spawn host-spawn distrobox-host-exec msgexec msgfilter cgexec aa-exec runcon proot fakechroot schroot \
     systemd-nspawn nsjail minijail0 lxc-attach xinit startx openvt agetty scriptlive tcpserver telnetd tcpsvd udpsvd \
-    inetd xinetd crond runsv runsvdir udhcpc dhclient openvpn pppd puppet chef-apply salt-call cmd.exe \
+    inetd xinetd crond runsv runsvdir udhcpc dhclient openvpn pppd puppet chef-apply salt-invocation cmd.exe \
     powershell.exe wsl.exe wsl tsp nq sshpass chpst s6-setuidgid run-one concurrently foreman honcho qemu-x86_64 \
     qemu-aarch64 wine kcov";
 
-/// What starts other programs, by the name of the program; nothing stands for whatever it is told.
+/// The options by program name; `None` stands for programs that always start others.
 static BY_NAME: LazyLock<HashMap<&str, Option<&OptionSet>>> = LazyLock::new(|| {
     let always = ALWAYS.split_whitespace().map(|name| (name, None));
     let some = STARTING
@@ -114,12 +114,12 @@ static BY_NAME: LazyLock<HashMap<&str, Option<&OptionSet>>> = LazyLock::new(|| {
     always.chain(some).collect()
 });
 
-/// Whether a call would start a program that stands in its arguments, or is not known.
-pub(super) fn starts(call: &Call) -> bool {
-    let name = call.name();
+/// Whether an invocation starts a program that is in its arguments or unknown.
+pub(super) fn starts(invocation: &Invocation) -> bool {
+    let name = invocation.name();
     match BY_NAME.get(name) {
-        Some(None) => !risky_programs::only_reads(call),
-        Some(Some(starting)) => call.has_more || starting.fits(call),
+        Some(None) => !risky_programs::only_reads(invocation),
+        Some(Some(starting)) => invocation.has_more || starting.fits(invocation),
         None => false,
     }
 }
@@ -133,13 +133,13 @@ pub(super) fn is_one(text: &str) -> bool {
 }
 
 impl OptionSet {
-    /// Whether this is about the program of that name.
+    /// Whether this applies to the program.
     pub(super) fn is_of(&self, name: &str) -> bool {
         names(self.names, name)
     }
 
-    pub(super) fn fits(&self, call: &Call) -> bool {
-        let verb = call.verb();
+    pub(super) fn fits(&self, invocation: &Invocation) -> bool {
+        let verb = invocation.verb();
         let fits = |text: &str| match text.strip_prefix("--") {
             Some("") => false,
             Some(name) => {
@@ -157,7 +157,7 @@ impl OptionSet {
             })
         };
         (!verb.is_empty() && names(self.verbs, verb))
-            || call.arguments().iter().any(|Value { text, .. }| fits(text) || is_word(text))
+            || invocation.arguments().iter().any(|Value { text, .. }| fits(text) || is_word(text))
     }
 }
 

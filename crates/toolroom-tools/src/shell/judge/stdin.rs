@@ -1,30 +1,29 @@
-//! What a command reads on its standard input.
+//! The standard input of a command.
 
 use std::rc::Rc;
 
-/// Where standard input comes from.
+/// The source of standard input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) enum Feed {
-    /// From wherever the whole line has it.
+pub(super) enum StdinSource {
+    /// The standard input of the whole line.
     #[default]
     Inherited,
-    /// From a file.
+    /// A file.
     File,
-    /// There is none.
     Empty,
-    /// From a text in the line itself, if it is known.
+    /// A text in the line itself, if known.
     Text(Option<Rc<str>>),
-    /// From other commands.
+    /// Other commands.
     Pipe {
-        /// A download or a decoder is among them.
+        /// A downloader or decoder is among them.
         is_fetched: bool,
-        /// What they print, if it is known.
+        /// Their output, if known.
         text: Option<Rc<str>>,
     },
 }
 
-impl Feed {
-    /// Whether it is known to hold nothing.
+impl StdinSource {
+    /// Whether it is known to be empty.
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Empty => true,
@@ -33,7 +32,7 @@ impl Feed {
         }
     }
 
-    /// What one of several commands reads of it: some part, nobody knows which.
+    /// The part that one of several commands reads: an unknown one.
     pub(super) fn shared(&self) -> Self {
         match self {
             Self::Text(_) => Self::Text(None),
@@ -43,28 +42,28 @@ impl Feed {
     }
 }
 
-/// Programs that bring text from elsewhere.
+/// Programs that fetch text from the network.
 const DOWNLOADERS: [&str; 17] = [
     "curl", "wget", "aria2c", "http", "https", "xh", "lynx", "w3m", "links", "fetch", "nc", "ncat", "netcat",
     "socat", "ftp", "tftp", "telnet",
 ];
 
-/// Programs that make readable text of text that is not.
+/// Programs that decode text.
 const DECODERS: [&str; 13] = [
     "base64", "base32", "basenc", "xxd", "uudecode", "openssl", "gpg", "rev", "tr", "gunzip", "zcat", "unxz",
     "bunzip2",
 ];
 
-/// Programs that print names of what is there, or something that is no name.
+/// Programs that list names, or print text that is not a name.
 const LISTING: &str = "ls find fd fdfind git rg grep ag which type command pwd dirname basename realpath readlink mktemp \
     date nproc seq id whoami hostname uname wc cargo rustc go npm getconf";
 
-/// Whether what such a program prints is not what the line says.
+/// Whether the output of the program is unrelated to the text of the line.
 pub(super) fn is_listing(name: &str) -> bool {
     LISTING.split_whitespace().any(|listing| listing == name)
 }
 
-/// Whether what such a program prints must not be run.
+/// Whether the output of the program must not be run as code.
 pub(super) fn is_fetched(name: &str) -> bool {
     DOWNLOADERS.contains(&name) || DECODERS.contains(&name)
 }
