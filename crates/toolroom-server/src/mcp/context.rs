@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use toolroom::approval::Responder;
-use toolroom::call::Pending;
+use toolroom::call::{Pending, UserLocation};
 use toolroom::ledger::Answer;
 use toolroom::provenance::CallSource;
 use toolroom::scope::Scope;
@@ -34,6 +34,7 @@ pub(crate) struct McpCaller {
     pub(super) responder: Responder,
     /// What tools are told of their rights.
     pub(crate) facts: Map<String, Value>,
+    pub(crate) user_location: UserLocation,
 }
 
 impl McpCaller {
@@ -41,7 +42,8 @@ impl McpCaller {
     pub(crate) fn authenticated(caller: Caller) -> Arc<Self> {
         let (name, may_read, facts) = (caller.call_owner(), caller.may(Permission::Read), caller.facts());
         let (source, responder) = (caller.source(), caller.responder_as_caller());
-        Arc::new(Self { scope: caller.scope, name, may_read, source, responder, facts })
+        let user_location = UserLocation::Remote;
+        Arc::new(Self { scope: caller.scope, name, may_read, source, responder, facts, user_location })
     }
 
     /// A client that started us: a program, which is not the person who owns the data folder. Its calls are one session.
@@ -49,7 +51,9 @@ impl McpCaller {
         let name: Arc<str> = "stdio".into();
         let source = CallSource::Session(source_id());
         let responder = Responder::Caller(Arc::clone(&name));
-        Self { scope: owner, name, may_read: true, source, responder, facts: Map::new() }
+        // A client that starts us runs on the user's machine.
+        let user_location = UserLocation::Local;
+        Self { scope: owner, name, may_read: true, source, responder, facts: Map::new(), user_location }
     }
 
     /// The answers that are taken from them to a question about a call of theirs.

@@ -41,8 +41,12 @@ impl ToolRequest<'_> {
     fn call(&self, id: CallId, arguments: Map<String, Value>) -> CallRequest {
         let (tool, caller) = (self.entry.spec().id.as_str(), &self.context.caller);
         let request = CallRequest::through(ENTRANCE, tool, caller.scope.clone(), self.stop.clone());
-        let request =
-            request.id(id).arguments(arguments).metadata(caller.facts.clone()).source(self.context.source());
+        let request = request
+            .id(id)
+            .arguments(arguments)
+            .metadata(caller.facts.clone())
+            .source(self.context.source())
+            .user_location(caller.user_location);
         let caller = Some(Arc::clone(&caller.name));
         CallRequest { caller, progress: self.progress.clone(), ..request }
     }
