@@ -281,7 +281,7 @@ fn many_answers() -> Vec<StandingAnswer> {
     ids.enumerate().map(answer).collect()
 }
 
-/// What every result, row and chunk pays before anybody may read it.
+/// The cost of redaction for every result, row and chunk.
 fn redaction(measure: &Measure) {
     let texts = [
         include_str!("../../../ARCHITECTURE.md"),

@@ -1,4 +1,4 @@
-//! What was read before a call counts: for its conversation, session or caller, and for nobody else.
+//! The provenance of a call depends only on its own conversation, session or caller.
 
 use std::sync::Arc;
 use std::time::Duration;
