@@ -154,9 +154,9 @@ impl Repositories {
 
     /// Restores the first of its files that has changed; if none has, sets the last one aside.
     fn put_back_one(&self, execution: &GitExecution) {
-        let keepsakes = || execution.chain.iter().filter_map(|path| self.old_content(path));
-        let changed = keepsakes().find(Snapshot::is_changed);
-        let unchanged = || keepsakes().next_back().map(|old_content| Snapshot { was: None, ..old_content });
+        let snapshots = || execution.chain.iter().filter_map(|path| self.old_content(path));
+        let changed = snapshots().find(Snapshot::is_changed);
+        let unchanged = || snapshots().next_back().map(|old_content| Snapshot { was: None, ..old_content });
         // The caller is notified in any case.
         drop(changed.or_else(unchanged).map(|old_content| old_content.put_back()));
     }

@@ -100,7 +100,7 @@ impl Supervisor {
         let started = started.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
         match started.map_err(|source| self.unusable(source))? {
             HelperMessage::Started(pid) => {
-                Ok(Running { pid, output, stop, page_turns, end, _lifeline: lifeguard })
+                Ok(Running { pid, output, stop, page_turns, end, _guard: lifeguard })
             }
             HelperMessage::NotStarted(step, code) => Err(not_started(&order, step, code)),
             HelperMessage::NotConfined(reason) => Err(ProcessError::Confinement { reason }),

@@ -78,7 +78,7 @@ impl Tree {
 
     /// Adds the cleanup after the end.
     pub(super) fn with_cleanup(self, cleanup: Cleanup) -> Self {
-        Self { place, ..self }
+        Self { cleanup, ..self }
     }
 
     /// The PID of the program.
@@ -105,7 +105,7 @@ impl Tree {
                 let ours = if self.namespaces.is_some() { 2 } else { 0 };
                 let living = descendants::some_descendants(std::process::id(), self.watch.enough(ours));
                 match self.watch.look(&living, ours, reaped_cpu()) {
-                    Verdict::Within(rest) => match self.place.finding(&living) {
+                    Verdict::Within(rest) => match self.cleanup.finding(&living) {
                         Some(cause) => return self.set_cause(cause),
                         None => look_at = time + rest,
                     },
@@ -166,15 +166,15 @@ impl Tree {
         };
         let mut sources = vec![PollFd::new(&self.deaths, PollFlags::IN)];
         let words = self.namespaces.as_ref().and_then(|namespaces| namespaces.words.as_ref());
-        let at_lifeline = sources.len() + usize::from(words.is_some());
+        let at_guard = sources.len() + usize::from(words.is_some());
         sources.extend(words.map(|words| PollFd::new(words, PollFlags::IN)));
         sources.extend(control_socket.map(|control_socket| PollFd::new(control_socket, PollFlags::IN)));
         if poll(&mut sources, Some(&wait)).is_err() {
             return TreeEvent::Nothing;
         }
         let has_word =
-            sources.get(at_lifeline).is_some_and(|control_socket| !control_socket.revents().is_empty());
-        let is_told = at_lifeline > 1 && sources.get(1).is_some_and(|words| !words.revents().is_empty());
+            sources.get(at_guard).is_some_and(|control_socket| !control_socket.revents().is_empty());
+        let is_told = at_guard > 1 && sources.get(1).is_some_and(|words| !words.revents().is_empty());
         drop(sources);
         if is_told {
             self.read_init_message();
@@ -273,7 +273,7 @@ impl Tree {
             self.read_init_message();
         }
         let survivors = descendants::descendants(std::process::id()).len();
-        if let Some(cause) = self.place.put_back() {
+        if let Some(cause) = self.cleanup.put_back() {
             self.set_cause(cause);
         }
         let status = self.status.unwrap_or(Status::Signalled(Signal::KILL.as_raw()));

@@ -9,8 +9,7 @@ use rustix::io::Errno;
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 use zeroize::Zeroizing;
 
-use super::key::{Byte, Key, KeyTimeout, Paste, next_key};
-use super::key::{Stroke, next_stroke};
+use super::key::{Byte, Key, KeyTimeout, Paste, Stroke, next_key, next_stroke};
 use super::quiet_mode::QuietMode;
 
 /// Timeout for the rest of a key's sequence, also over slow lines. Unnoticeable after Escape.

@@ -4,8 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use super::device::{Size, Terminal};
-use super::key::Key;
-use super::key::Stroke;
+use super::key::{Key, Stroke};
 use super::layout::Layout;
 use super::sequence::Move;
 use super::text::Text;

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use super::sequence::{ESCAPE, Sequence, continuations, eight_bit, escaped, skip_paste};
+use super::sequence::{ESCAPE, Move, Sequence, continuations, eight_bit, escaped, read_paste, skip_paste};
+use super::text::MAX_BYTES;
 
 /// A pressed key. Keys that send sequences, such as arrows, are skipped: read as letters, they would answer questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
