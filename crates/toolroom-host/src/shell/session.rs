@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::ShellError;
 use super::interpreter::Interpreter;
 use super::report::{Report, ReportReader};
-use super::script::{quoted, told};
+use super::script::{command_script, quoted};
 use crate::process::{
     CapturedOutput, Cause, Order, ProcessError, ProgramEnd, Running, Status, StdinSocket, Supervisor,
 };
@@ -234,8 +234,8 @@ async fn exchange(
     variables: &[(String, OsString)],
 ) -> io::Result<Report> {
     let word = fresh_word()?;
-    let mut reading = ReportReader::of(&word);
-    line.write_all(&told(interpreter, &word, text, variables)).await?;
+    let mut reading = ReportReader::new(&word);
+    line.write_all(&command_script(interpreter, &word, text, variables)).await?;
     let mut piece = vec![0; 16 * 1024];
     loop {
         match line.read(&mut piece).await? {
