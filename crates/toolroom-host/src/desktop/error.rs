@@ -79,5 +79,5 @@ pub enum DesktopError {
 }
 
 fn quoted_output(output: &str) -> String {
-    if said.is_empty() { String::new() } else { format!(": {said}") }
+    if output.is_empty() { String::new() } else { format!(": {output}") }
 }
