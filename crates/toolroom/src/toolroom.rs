@@ -16,7 +16,7 @@ use crate::testing::{MemoryLedger, NoSeal};
 /// How long a question stays open unless the room says otherwise. After that the answer is no.
 pub const APPROVAL_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
-/// Sees how each call ended, whichever way. Called from the call's task: it must not block.
+/// Receives the report of every call. Called from the call's task: it must not block.
 pub type CallObserver = Arc<dyn Fn(&CallReport) + Send + Sync>;
 
 /// The one door to every tool. Cheap to clone; all clones share catalog, policy and ports.
@@ -84,13 +84,13 @@ impl Toolroom {
         &self.policy
     }
 
-    /// What has been switched on and off and answered for good, for listings and offers.
+    /// Switches and standing answers, for listings and offers.
     #[must_use]
     pub fn switchboard(&self) -> &dyn Switchboard {
         self.switchboard.as_ref()
     }
 
-    /// What is asked of people.
+    /// Open questions.
     #[must_use]
     pub fn approvals(&self) -> &dyn Approvals {
         self.approvals.as_ref()
@@ -152,7 +152,7 @@ impl ToolroomBuilder {
         self
     }
 
-    /// Hides what this says; without it, whatever has the format of a known kind of key.
+    /// Sets the secrets to redact; without it, known key formats are redacted.
     #[must_use]
     pub fn redactions(mut self, redactions: Arc<dyn Redactions>) -> Self {
         self.room.redactions = redactions;
@@ -173,7 +173,7 @@ impl ToolroomBuilder {
         self
     }
 
-    /// Lets somebody see how each call ended, to count them.
+    /// Sets the observer of all calls, for metrics.
     #[must_use]
     pub fn observer(mut self, observer: CallObserver) -> Self {
         self.room.observer = Some(observer);

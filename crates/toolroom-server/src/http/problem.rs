@@ -109,7 +109,7 @@ impl From<BeginError> for Problem {
             BeginError::NotFound(_)
             | BeginError::Agent(OpenAgentError::NotFound { .. })
             | BeginError::Run(RunError::Take(TakeRunError::NotFound(_))) => Self::not_found(text),
-            BeginError::Run(RunError::NothingSaid | RunError::ClientTool(_)) => Self::bad_request(text),
+            BeginError::Run(RunError::EmptyMessage | RunError::ClientTool(_)) => Self::bad_request(text),
             BeginError::Run(
                 RunError::OtherAgent { .. }
                 | RunError::Begin(

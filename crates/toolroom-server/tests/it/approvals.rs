@@ -176,7 +176,10 @@ fn a_question_expires() {
         }
         assert!(desk.run(&["approvals", "approve", call]).ended(3).err.contains("in time"));
         let resumed = desk.run(&["call", "--resume", call]).ended(3);
-        assert!(resumed.err.contains("denied: nobody answered, or used the answer, in time"), "{resumed:?}");
+        assert!(
+            resumed.err.contains("denied: not answered in time, or the answer was not used in time"),
+            "{resumed:?}"
+        );
         let row = desk.run(&["log", call, "--json"]).ended(0).json();
         assert_eq!((&row["status"], &row["rule"]), (&json!("denied"), &json!("approval.expired")));
     }

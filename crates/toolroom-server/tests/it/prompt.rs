@@ -235,7 +235,7 @@ fn a_question_whose_time_runs_out_is_denied() {
     let command = publish(&desk, "hello", &["--set", "policy.approval_expires=1s"]);
     let mut sitting = Seat::new(80).starts(&command, Stdout::Terminal);
     sitting.sees("too late: nobody has answered in time");
-    sitting.leaves().ended(3).shows("denied: nobody answered");
+    sitting.leaves().ended(3).shows("denied: not answered");
     assert_eq!((desk.status().as_str(), desk.effects().len()), ("denied", 0));
 }
 

@@ -220,7 +220,7 @@ fn context(parts: &PromptParts<'_>) -> Option<String> {
     let mut lines = Vec::new();
     for (key, value) in context {
         let line = format!("{}: {}", quoted(key), escaped(&clean_input(&value.to_string())));
-        // Whoever sends more than there is room for gets to see which part is missing.
+        // A value that is too long is left out with a note.
         let line = if line.chars().count() < room { line } else { format!("{}: (too long)", quoted(key)) };
         match room.checked_sub(line.chars().count() + 1) {
             Some(left) => room = left,

@@ -33,17 +33,17 @@ const FINDER: &str = "builtin:search";
 /// The index over the tools that were offered last. Shared by all clones of an agent.
 #[derive(Default)]
 pub(super) struct Selection {
-    index: Mutex<Option<Arc<Index>>>,
+    index: Mutex<Option<Arc<ToolIndex>>>,
 }
 
-struct Index {
+struct ToolIndex {
     project: ProjectId,
     tools: Vec<Arc<Entry>>,
     made_at: Timestamp,
     selector: Selector,
 }
 
-impl Index {
+impl ToolIndex {
     fn is_over(&self, project: &ProjectId, tools: &[Arc<Entry>]) -> bool {
         self.project == *project
             && self.tools.len() == tools.len()
@@ -104,7 +104,7 @@ impl Agent {
         smallest.map_or(self.record.limits.tool_tokens, |most| most.min(self.record.limits.tool_tokens))
     }
 
-    async fn index(&self, tools: &[Arc<Entry>], run: &Run) -> Result<Arc<Index>, LedgerError> {
+    async fn index(&self, tools: &[Arc<Entry>], run: &Run) -> Result<Arc<ToolIndex>, LedgerError> {
         let project = &run.scope.project;
         let now = self.room.clock.now();
         let known = self.selection.index.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -118,7 +118,7 @@ impl Agent {
         // Thousands of tools take a while, and other runs share this thread.
         let made = tokio::task::spawn_blocking(move || Selector::new(cards)).await;
         let selector = made.map_err(|error| LedgerError::new("sort the tools", error))?;
-        let index = Index { project: project.clone(), tools: tools.to_vec(), made_at: now, selector };
+        let index = ToolIndex { project: project.clone(), tools: tools.to_vec(), made_at: now, selector };
         let index = Arc::new(index);
         let mut kept = self.selection.index.lock().unwrap_or_else(PoisonError::into_inner);
         *kept = Some(Arc::clone(&index));

@@ -1,4 +1,4 @@
-//! How many tokens something is, estimated.
+//! Token estimates.
 //!
 //! Every vendor cuts words in its own way and none of them tells how before it is asked, so this is a guess by script: a
 //! token is about four letters of English, three characters of JSON or code, two letters of Cyrillic or Arabic, and less
@@ -24,7 +24,7 @@ const CALL_FRAME: u64 = 12 * TOKEN;
 /// What a tool on offer costs besides its text.
 const TOOL_FRAME: u64 = 12 * TOKEN;
 
-/// A picture, whatever is on it: what the dearest vendor takes for a large one.
+/// A picture: what the most expensive vendor counts for a large one.
 const IMAGE: u64 = 1_600 * TOKEN;
 
 /// Bytes of what a vendor wants back for a token of it.

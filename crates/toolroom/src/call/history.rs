@@ -1,4 +1,4 @@
-//! What was read and sent before a call, and what the call adds to it: the one place where provenance is looked up and kept.
+//! Provenance of calls: looks up what was read and sent before a call, and stores what the call adds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::scope::Scope;
 use crate::tool::{Arguments, ClientTool, Destination, FileTrace, Source, ToolOutput, ToolSpec, Yields};
 use crate::toolroom::Toolroom;
 
-/// The rule of a call that is denied because what was read before it is not known.
+/// The rule of a call that is denied because its provenance cannot be read.
 pub(super) const UNREADABLE_RULE: &str = "provenance.unreadable";
 
 /// What a call is judged by, beside its own facts.
@@ -89,7 +89,7 @@ pub(super) async fn look_back(
     }
     let read = Box::pin(read(room, entry, spec, arguments, adds, call)).await;
     let history = read.map_err(|error| {
-        let reason = "what was read before cannot be found out, so nothing is run";
+        let reason = "what was read before is unknown, so nothing is run";
         Denial::by_rule(UNREADABLE_RULE, reason).caused_by(error)
     })?;
     call.request.provenance = history.before;

@@ -1,4 +1,4 @@
-//! What an entrance hands to the kernel.
+//! A call as an entrance requests it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ pub const MAX_CONTEXT_BYTES: usize = 64 * 1024;
 pub enum GivenArguments {
     /// The text a model wrote. Empty text means no arguments.
     Text(String),
-    /// An object somebody parsed already.
+    /// An object that is parsed already.
     Object(Arguments),
 }
 
-/// A sign of life from a running tool.
+/// Progress of a running tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// What it is doing.
@@ -71,11 +71,11 @@ pub struct CallRequest {
     pub arguments: GivenArguments,
     /// Whose call it is.
     pub scope: Scope,
-    /// Who makes it, as the entrance knows them: the key, for example. Only they may answer it as its caller.
+    /// The caller as the entrance knows it, such as `key:ID`. Only this caller may answer for the call.
     pub caller: Option<Arc<str>>,
     /// Which entrance it came through.
     pub entrance: Arc<str>,
-    /// Where the person sits whom it is for.
+    /// Where the user is.
     pub user_location: UserLocation,
     /// The conversation.
     pub thread: Option<Arc<str>>,
@@ -100,7 +100,7 @@ pub struct CallRequest {
     pub timeout: Option<Duration>,
     /// Stops the call.
     pub cancellation: CancellationToken,
-    /// Where signs of life go.
+    /// Receives progress.
     pub progress: Option<ProgressSink>,
 }
 
@@ -177,28 +177,28 @@ impl CallRequest {
         self
     }
 
-    /// Says whose call it is.
+    /// Sets whose call it is.
     #[must_use]
     pub fn scope(mut self, scope: Scope) -> Self {
         self.scope = scope;
         self
     }
 
-    /// Says which entrance it came through.
+    /// Sets the entrance.
     #[must_use]
     pub fn entrance(mut self, entrance: &str) -> Self {
         self.entrance = entrance.into();
         self
     }
 
-    /// Says where the person sits whom it is for.
+    /// Sets where the user is.
     #[must_use]
     pub const fn user_location(mut self, user_location: UserLocation) -> Self {
         self.user_location = user_location;
         self
     }
 
-    /// Says which conversation and which run in it the call belongs to.
+    /// Sets the conversation and the run in it.
     #[must_use]
     pub fn conversation(mut self, thread: &str, run: Option<&str>) -> Self {
         self.thread = Some(thread.into());
@@ -206,7 +206,7 @@ impl CallRequest {
         self
     }
 
-    /// Says which of a model's calls it is.
+    /// Sets the model's own id of the call.
     #[must_use]
     pub fn model_call(mut self, id: &str) -> Self {
         self.model_call = Some(id.into());
@@ -241,14 +241,14 @@ impl CallRequest {
         self
     }
 
-    /// Says where it comes from: what the same source read before counts.
+    /// Sets where it comes from: what the same source read before counts.
     #[must_use]
     pub fn source(mut self, source: CallSource) -> Self {
         self.source = source;
         self
     }
 
-    /// Says what was read and sent before.
+    /// Sets what was read and sent before.
     #[must_use]
     pub fn provenance(mut self, provenance: Provenance) -> Self {
         self.provenance = provenance;
@@ -262,7 +262,7 @@ impl CallRequest {
         self
     }
 
-    /// Sends signs of life there.
+    /// Sets the sink for progress.
     #[must_use]
     pub fn progress(mut self, sink: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(sink));
@@ -279,7 +279,7 @@ impl CallRequest {
 
 impl fmt::Debug for CallRequest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Arguments and context stay out of logs: they may hold what nobody has redacted yet.
+        // Arguments and context stay out of logs: they are not redacted.
         formatter
             .debug_struct("CallRequest")
             .field("tool", &self.tool)

@@ -1,4 +1,4 @@
-//! What a conversation is made of.
+//! Conversations and their entries.
 
 use std::sync::Arc;
 

@@ -39,7 +39,7 @@ text_id! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// Somebody works on it, or did until the process died.
+    /// A process works on it, or did until it died.
     Running,
     /// Calls of it wait for an answer.
     Waiting,
@@ -47,7 +47,7 @@ pub enum RunState {
     Done,
     /// There is no answer.
     Failed,
-    /// Somebody stopped it.
+    /// It was stopped.
     Cancelled,
 }
 
@@ -86,7 +86,7 @@ impl fmt::Display for RunState {
     }
 }
 
-/// What is kept of a run.
+/// The record of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// The run.
@@ -103,7 +103,7 @@ pub struct Run {
     pub caller: Option<Arc<str>>,
     /// Which entrance the message came through.
     pub entrance: Arc<str>,
-    /// Where the person sits whose message it was.
+    /// Where the user is.
     #[serde(rename = "seat", default, skip_serializing_if = "UserLocation::is_remote")]
     pub user_location: UserLocation,
     /// Where it stands.

@@ -1,4 +1,4 @@
-//! The row that is kept of every call.
+//! The row of a call.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -47,7 +47,7 @@ pub enum CallStatus {
     Pending,
     /// Stopped by the caller before it had an effect.
     Cancelled,
-    /// Began, and nobody knows how it ended: its process died, or it was stopped in the middle of a write.
+    /// Began, and its outcome is unknown: its process died, or it was stopped in the middle of a write.
     Unknown,
 }
 
@@ -89,7 +89,7 @@ impl fmt::Display for CallStatus {
     }
 }
 
-/// What is kept of one call. Arguments are as the caller sent them after defaults were filled in.
+/// The row of one call. Arguments are as the caller sent them after defaults were filled in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallRecord {
     /// The call.
@@ -219,12 +219,12 @@ pub struct CallFilter {
     pub before: Option<CallId>,
     /// Only calls whose id ends so: what a person copies from a short listing.
     pub id_suffix: Option<String>,
-    /// At most this many; [`CallFilter::DEFAULT_LIMIT`] when nobody says.
+    /// At most this many; [`CallFilter::DEFAULT_LIMIT`] by default.
     pub limit: Option<u32>,
 }
 
 impl CallFilter {
-    /// How many calls a listing shows when nobody says.
+    /// How many calls a listing shows by default.
     pub const DEFAULT_LIMIT: u32 = 100;
 }
 

@@ -1,4 +1,4 @@
-//! What is kept of a call, and the ports through which it is kept.
+//! Records of calls and approvals, and the storage ports.
 //!
 //! [`Ledger`] is the storage port for writes, cut by transaction: each method is one state change that commits
 //! whole or not at all. Reads are narrow ports of their own ([`Journal`], [`Artifacts`], [`Approvals`], [`Switchboard`]), so
@@ -78,7 +78,7 @@ pub enum ParkedQuestion {
     None,
     /// The call ran; what was sealed for it goes.
     Settled,
-    /// The yes no longer holds. Only if the call is still *pending*: who has begun it meanwhile goes on.
+    /// The approval no longer holds. Only if the call is still *pending*: a call that began meanwhile continues.
     Void,
     /// It was answered, or used, too late. Only if the call is still *pending*.
     Expired,
@@ -211,8 +211,8 @@ pub enum BeginError {
 /// Why a call could not be parked.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ParkError {
-    /// The key was changed: nobody else could open what is asked. Sealed anew, it may be taken.
-    #[error("what is asked is sealed under a key that is no longer in use")]
+    /// The key was changed, so the request could not be opened later. It has to be sealed again.
+    #[error("the request is sealed with a key that is no longer in use")]
     StaleKey(#[source] LedgerError),
     /// The row could not be written.
     #[error(transparent)]
@@ -225,7 +225,7 @@ pub enum DecideError {
     /// Nothing waits under that id.
     #[error("no call waits for an answer under `{0}`")]
     NotWaiting(CallId),
-    /// The rule asks for somebody else's answer.
+    /// The rule asks for the operator's answer.
     #[error("this call has to be answered by the operator")]
     NotYours,
     /// It is another caller's call, or this caller may not answer at all.
@@ -237,7 +237,7 @@ pub enum DecideError {
     /// The answer decides about more than this call.
     #[error("`{}` decides about later calls as well, which needs the scope `approve`", .0.as_str())]
     TooFar(Answer),
-    /// A client runs the tool, and nobody can answer in its place.
+    /// A client runs the tool; only it can deliver.
     #[error(
         "this call waits for the result of the client that runs it; no answer of a person takes its place"
     )]
@@ -248,7 +248,7 @@ pub enum DecideError {
 }
 
 impl DecideError {
-    /// Whether somebody who answers as `by` may answer what `wanted` has to answer.
+    /// Whether a responder who answers as `by` may answer a question for `wanted`.
     ///
     /// # Errors
     /// When they may not; it says who has to.

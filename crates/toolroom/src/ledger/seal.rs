@@ -1,11 +1,11 @@
-//! How the exact request of a parked call is kept: sealed, by somebody who has a key.
+//! The port that seals the requests of parked calls.
 
 use std::error::Error;
 use std::sync::Arc;
 
-/// Makes bytes unreadable for everybody without the key. The kernel has no key: whoever builds the room brings one.
+/// Encrypts bytes. The kernel has no key: the builder of the toolroom provides the seal.
 pub trait Seal: Send + Sync {
-    /// Seals `plain`. What was sealed for one `purpose` cannot be opened for another.
+    /// Seals `plain`. Data sealed for one `purpose` cannot be opened for another.
     fn seal(&self, purpose: &str, plain: &[u8]) -> Result<Vec<u8>, SealError>;
 
     /// Opens what [`Seal::seal`] made for the same `purpose`.
@@ -14,11 +14,11 @@ pub trait Seal: Send + Sync {
 
 /// Sealing, or opening, failed. The source says why; it is for the operator, never for a model.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("what is sealed cannot be made or read")]
+#[error("the request cannot be sealed or unsealed")]
 pub struct SealError(#[source] Arc<dyn Error + Send + Sync>);
 
 impl SealError {
-    /// Keeps why.
+    /// Wraps the cause.
     #[must_use]
     pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(Arc::from(source.into()))

@@ -1,4 +1,4 @@
-//! What people have set that holds until they change it: switches, and answers that outlive their question.
+//! Settings of a project that hold until a person changes them: switches, and standing answers.
 
 use std::sync::Arc;
 

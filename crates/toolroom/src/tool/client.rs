@@ -86,7 +86,7 @@ pub enum ClientToolError {
         bytes: usize,
     },
     /// Its parameters are no JSON Schema of an object.
-    #[error("the parameters of the client's tool `{name}` are no usable JSON Schema")]
+    #[error("the parameters of the client's tool `{name}` are not a usable JSON Schema")]
     Schema {
         /// The tool.
         name: String,

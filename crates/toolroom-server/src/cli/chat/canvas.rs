@@ -129,7 +129,7 @@ impl Canvas {
     }
 
     fn show(&mut self, event: &RunEvent) -> io::Result<()> {
-        self.status.take(event);
+        self.status.update(event);
         match event {
             RunEvent::Asking { model, .. } => {
                 self.first.get_or_insert_with(|| model.to_string());
