@@ -115,7 +115,7 @@ pub struct ProgramEntry {
     /// Its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
-    /// Where it starts; the workspace, where nothing is said.
+    /// The folder it starts in; the workspace if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     /// Its variables beside the usual ones.
@@ -137,12 +137,12 @@ pub struct AddressEntry {
     /// Headers that go with every request.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, EntryValue>,
-    /// Whether a person has said that its name may lead inside a network.
+    /// Whether a person allowed its name to lead inside a network.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_internal: bool,
 }
 
-/// A value of an entry: as it is, or kept as a secret.
+/// A value of an entry: plain, or with a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum EntryValue {

@@ -123,8 +123,8 @@ impl ToolroomBuilder {
         self
     }
 
-    /// Keeps the requests of parked calls under this seal. Without one they are not kept, so a parked call cannot
-    /// be resumed: it has to be made again.
+    /// Seals the requests of parked calls. Without a seal they are not stored, so a parked call cannot be resumed: it has to
+    /// be made again.
     #[must_use]
     pub fn seal(mut self, seal: Arc<dyn Seal>) -> Self {
         self.room.seal = Some(seal);
@@ -138,7 +138,7 @@ impl ToolroomBuilder {
         self
     }
 
-    /// Says what the contents of files count as: private and untrusted, unless something else is said.
+    /// Sets the provenance of file contents: private and untrusted by default.
     #[must_use]
     pub fn file_provenance(mut self, provenance: Provenance) -> Self {
         self.room.file_provenance = provenance;

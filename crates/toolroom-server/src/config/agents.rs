@@ -42,7 +42,7 @@ pub struct AgentKeys {
     pub deny: Option<Vec<String>>,
     /// What bounds its runs.
     pub limits: AgentLimitKeys,
-    /// What becomes of a run when its client goes away.
+    /// What happens to a run when its client disconnects.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-stricter" = "later"))]
     pub on_disconnect: Option<OnDisconnect>,

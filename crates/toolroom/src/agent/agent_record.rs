@@ -40,7 +40,7 @@ pub struct AgentRecord {
     pub deny: Vec<String>,
     /// What bounds its runs.
     pub limits: AgentLimits,
-    /// What becomes of a run when its client goes away.
+    /// What happens to a run when its client disconnects.
     pub on_disconnect: OnDisconnect,
 }
 
@@ -90,12 +90,11 @@ impl Default for AgentLimits {
     }
 }
 
-/// What becomes of a run when a client that only follows it while it is connected goes away. Runs that can be watched
-/// from elsewhere go on either way.
+/// What happens to a run when its client disconnects. Runs that can be followed over another connection continue either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDisconnect {
-    /// It goes on.
+    /// It continues.
     Continue,
     /// It is cancelled.
     #[default]

@@ -86,7 +86,7 @@ pub fn recover_calls(text: &str, tools: &[Offered], names: &WireNames) -> Option
             None => {
                 kept.push_str(form.opens);
                 rest = body;
-                // What is closed was looked at whole. What is not may have been said in passing, and hides nothing.
+                // A closed block was read as a whole. An open marker may be ordinary text, so the text after it is searched.
                 if !close.is_empty() {
                     kept.push_str(inside);
                     kept.push_str(close);

@@ -138,7 +138,7 @@ pub(super) fn waits_event(call: &UnansweredCall, report: &CallReport, pending: &
     }
 }
 
-/// The end of a call as the journal tells it.
+/// The event of an ended call, from its journal row.
 pub(super) fn ended_event(call: &UnansweredCall, record: &CallRecord) -> RunEvent {
     let outcome = match record.status {
         CallStatus::Begun => CallStatus::Unknown,

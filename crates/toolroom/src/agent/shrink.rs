@@ -9,7 +9,7 @@ use super::trim::trim;
 use crate::conversation::{Content, RunEvent, UsageRow};
 use crate::model::{Message, ModelError, ModelErrorKind, ModelRequest, Usage};
 
-/// What is kept free for an answer: this part of the window, in percent, and no more than this many tokens.
+/// Reserved for the answer: this share of the window, in percent, and at most this many tokens.
 const ANSWER_PERCENT: u64 = 12;
 const ANSWER_TOKENS: u64 = 8_000;
 
@@ -95,8 +95,8 @@ impl ActiveRun<'_> {
         cost
     }
 
-    /// What of the conversation fits the window of a model and is no more than `most`: all of it, if `None`. A model for
-    /// which the last message would have to be shortened gives way to one with a larger window.
+    /// The messages that fit the model's window and `most` tokens; `None` for all. If the last message would have to be
+    /// shortened, a later model with a larger window is preferred.
     pub(super) fn fitting(
         &self,
         candidate: &Candidate,

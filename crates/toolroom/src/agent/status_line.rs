@@ -6,10 +6,10 @@ use super::title::cut;
 use crate::conversation::RunEvent;
 use crate::model::ModelCallId;
 
-/// Most characters of what is told of thoughts, progress and reasons.
+/// Most characters of the detail after the first words.
 const DETAIL_CHARS: usize = 60;
 
-/// Characters of thoughts that are looked at for the last line.
+/// Characters of reasoning that are stored to find its last line.
 const THOUGHT_CHARS: usize = 400;
 
 /// What a run is doing. Takes its events in order; [`StatusLine::line`] is the text.
@@ -18,7 +18,7 @@ pub struct StatusLine {
     doing: Doing,
     running: Vec<Running>,
     asked: Vec<ModelCallId>,
-    /// Those that the client has to run.
+    /// Calls that the client has to run.
     handed: Vec<ModelCallId>,
     thoughts: VecDeque<char>,
 }
@@ -111,7 +111,7 @@ impl StatusLine {
         }
     }
 
-    /// The line; `None` while nothing is going on.
+    /// The line; `None` while nothing happens.
     #[must_use]
     pub fn line(&self) -> Option<String> {
         match (self.running.as_slice(), &self.doing) {

@@ -10,11 +10,11 @@ use crate::model::Offered;
 use crate::selector::Weighed;
 use crate::tool::Risk;
 
-/// What may be called in a run, and what of it the model is shown.
+/// The tools of a run, and those the model is shown.
 pub(super) struct Tools {
-    /// All that the agent may use now.
+    /// The tools the agent may use.
     offer: ToolOffer,
-    /// What the model is shown, in the order of their ids so that caches hit.
+    /// The tools the model is shown, sorted by id so that caches hit.
     pub(super) shown: Arc<[Offered]>,
     tokens: u64,
 }
@@ -42,7 +42,7 @@ impl Tools {
         named.next().filter(|_| named.next().is_none())
     }
 
-    /// Shows only these, by their ids. The others can still be called.
+    /// Shows only these tools, by id. Hidden tools can still be called.
     pub(super) fn narrow(&mut self, chosen: &HashSet<String>) {
         let is_chosen =
             |tool: &&Offered| self.offer.names.id(&tool.name).is_some_and(|id| chosen.contains(id));
@@ -50,7 +50,7 @@ impl Tools {
         self.tokens = self.shown.iter().map(tokens::offered).sum();
     }
 
-    /// What is shown, and how large it is.
+    /// The shown tools with their token estimates.
     pub(super) fn weighed(&self) -> impl Iterator<Item = Weighed<'_>> {
         let id = |tool: &Offered| self.offer.names.id(&tool.name);
         self.shown
@@ -58,12 +58,12 @@ impl Tools {
             .filter_map(move |tool| Some(Weighed { id: id(tool)?, tokens: tokens::offered(tool) }))
     }
 
-    /// All that the agent may use.
+    /// The tools the agent may use.
     pub(super) fn entries(&self) -> &[Arc<Entry>] {
         &self.offer.tools
     }
 
-    /// The estimate of what is shown.
+    /// The token estimate of the shown tools.
     pub(super) const fn tokens(&self) -> u64 {
         self.tokens
     }
@@ -73,7 +73,7 @@ impl Tools {
         &self.offer.names
     }
 
-    /// What the prompt says about them.
+    /// The shown tools for the prompt.
     pub(super) fn for_prompt(&self) -> Vec<PromptTool<'_>> {
         let tools = self.shown.iter().filter_map(|tool| {
             let spec = self.find(&tool.name)?.spec();

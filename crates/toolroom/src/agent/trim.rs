@@ -53,7 +53,7 @@ pub(super) struct TooLarge {
     pub room: u64,
 }
 
-/// Texts are not made shorter than about so many tokens: less tells a model nothing.
+/// The least tokens of a shortened text. Shorter texts are useless to a model.
 const SHORTEST: u64 = 60;
 
 /// Chooses what is sent of a repaired thread. `sizes` are the [estimates](tokens::message) of its messages, and `room`

@@ -1,4 +1,4 @@
-//! Taking a person's answer.
+//! Records a person's answer to a question.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct AnswerRequest {
     pub when: Option<String>,
 }
 
-/// Why an answer was not taken. Nothing has changed then.
+/// Why an answer was refused. Nothing has changed then.
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
     /// Nothing waits, or this responder may not answer.
@@ -163,8 +163,8 @@ impl Toolroom {
         Ok(Some(standing))
     }
 
-    /// What a yes to the provenance question stands for: the conversation, or the source of direct calls, may send to this
-    /// destination without another question. `None` if each call of the tool is answered by itself.
+    /// The standing answer to a provenance question: the conversation, or the source of direct calls, may send to this
+    /// destination without another question. `None` if the tool takes single answers only.
     fn lift(
         &self,
         request: &AnswerRequest,

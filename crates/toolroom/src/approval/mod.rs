@@ -2,7 +2,7 @@
 //!
 //! A call whose verdict asks is parked by the station `approve` and reported as pending; the kernel does not
 //! wait. [`Toolroom::answer`](crate::Toolroom::answer) and [`Toolroom::edit`](crate::Toolroom::edit) record what a
-//! person says and run nothing; [`Toolroom::resume`](crate::Toolroom::resume) runs what was said yes to, through
+//! person says and run nothing; [`Toolroom::resume`](crate::Toolroom::resume) runs approved calls, through
 //! every station. [`Responder`] is the one rule for who may give which answer, over every channel; the ledger's
 //! transaction checks it once more. Tools and their arguments cannot answer.
 

@@ -83,18 +83,18 @@ pub struct CallRequest {
     pub run: Option<Arc<str>>,
     /// The model's own id of the call; with the run it is unique.
     pub model_call: Option<Arc<str>>,
-    /// What the client says about its user and situation. Never trusted for rights.
+    /// The client's context about its user and situation. Never trusted for rights.
     pub context: Map<String, Value>,
     /// The embedder's own facts about the call, for the tool to read.
     pub metadata: Map<String, Value>,
-    /// The tools this call may be about: those of the agent that makes it.
+    /// The tools of the agent that makes the call; any other is refused.
     pub choice: Option<Arc<ToolChoice>>,
-    /// The tool itself, if the client brought it: then `tool` is not looked up, and the result comes with
+    /// The client tool, if it is one: then `tool` is not looked up, and the result comes with
     /// [`Toolroom::deliver`](crate::Toolroom::deliver).
     pub client_tool: Option<Arc<ClientTool>>,
-    /// What was read and sent before, beside what is kept for its conversation and its source.
+    /// Provenance besides that of its conversation and source.
     pub provenance: Provenance,
-    /// Where it comes from, beside its conversation.
+    /// Source of the call, besides its conversation.
     pub source: CallSource,
     /// Overrides the tool's own time limit.
     pub timeout: Option<Duration>,
@@ -213,7 +213,7 @@ impl CallRequest {
         self
     }
 
-    /// Passes on what the client says about its user and situation.
+    /// Sets the client's context.
     #[must_use]
     pub fn context(mut self, context: Map<String, Value>) -> Self {
         self.context = context;
@@ -234,7 +234,7 @@ impl CallRequest {
         self
     }
 
-    /// Calls a tool that the client brought and runs itself.
+    /// Calls a tool that the client runs itself.
     #[must_use]
     pub fn client_tool(mut self, tool: Arc<ClientTool>) -> Self {
         self.client_tool = Some(tool);

@@ -14,8 +14,8 @@ pub(crate) const MIN_CAP: usize = 2 * LEAST;
 /// its numbers have 20 digits.
 const LEAST: usize = 100;
 
-/// What a large child should at least get. Where not all children can have it, fewer are kept: many stumps tell a
-/// model less than some readable pieces.
+/// The least size of a large child. If not all children can have it, fewer are kept: a few readable pieces are more useful
+/// to a model than many stumps.
 const USEFUL: usize = 400;
 
 /// In a small container the useful size gives way, so that about this many children are still seen.

@@ -112,7 +112,7 @@ pub struct ToggleError {
 }
 
 impl Entry {
-    /// The name under which this tool's toggle is kept, if it has one.
+    /// The name of this tool's toggle, if it has one.
     pub fn toggle(&self) -> Result<&str, ToggleError> {
         let spec = self.spec();
         match &spec.enablement.feature {

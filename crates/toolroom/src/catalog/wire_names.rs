@@ -61,8 +61,7 @@ impl WireNames {
         self.by_wire.get(wire).map(String::as_str)
     }
 
-    /// The id that a wire name stands for where it can be read from the name alone; of a name that holds a hash,
-    /// something like it.
+    /// The id of a wire name, decoded from the name alone; approximate for a hashed name.
     #[must_use]
     pub fn read(wire: &str) -> String {
         decode(wire)

@@ -29,7 +29,7 @@ pub struct NumberedEvent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RunEvent {
-    /// The run begins, or goes on after it waited or was broken off.
+    /// The run begins, or is resumed.
     Started {
         /// The run.
         run: RunId,
@@ -37,7 +37,7 @@ pub enum RunEvent {
         conversation: ConversationId,
         /// Who answers.
         agent: AgentId,
-        /// Whether it goes on.
+        /// Whether it is resumed.
         resumed: bool,
     },
     /// A model is asked.
@@ -47,12 +47,12 @@ pub enum RunEvent {
         /// Which time in this run, counted from 1.
         iteration: u32,
     },
-    /// More words of the answer.
+    /// More text of the answer.
     Text {
         /// The next ones.
         text: String,
     },
-    /// More thoughts.
+    /// More reasoning.
     Reasoning {
         /// The next ones.
         text: String,
@@ -77,9 +77,9 @@ pub enum RunEvent {
     Answered {
         /// Which one.
         model: Arc<str>,
-        /// What it said, without calls and thoughts.
+        /// Its text, without calls and reasoning.
         text: String,
-        /// The calls it wants.
+        /// The calls it requests.
         calls: Vec<CallNotice>,
         /// What it cost in tokens.
         usage: Usage,
@@ -172,7 +172,7 @@ pub enum RunEvent {
         /// Whether they were summarised; otherwise they were dropped.
         summarised: bool,
     },
-    /// Some calls wait; the run goes on when they are answered.
+    /// Some calls wait; the run continues once they are answered.
     Waiting {
         /// Their rows in the journal.
         calls: Vec<CallId>,

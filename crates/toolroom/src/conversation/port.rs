@@ -18,8 +18,8 @@ use crate::scope::Scope;
 pub struct BeginRun {
     /// The run, state [`RunState::Running`].
     pub run: Run,
-    /// The conversation, made if there is none of that id. Its `entries` says where the run goes on; if there are more
-    /// by now, the run does not begin.
+    /// The conversation, created if there is none of that id. If the stored one has more than its `entries` by now, the run
+    /// does not begin.
     pub conversation: Conversation,
     /// The first entries, with consecutive numbers.
     pub entries: Vec<ConversationEntry>,
@@ -94,9 +94,9 @@ pub struct ConversationFilter {
     pub agent: Option<AgentId>,
     /// Only those whose id ends so.
     pub id_suffix: Option<String>,
-    /// Only those in whose title this text stands, in any case.
+    /// Only those with this text in their title, ignoring case.
     pub title: Option<String>,
-    /// Only those that come behind this one, in which something was last said then.
+    /// Only those after this one, which was last changed at this time.
     pub behind: Option<(Timestamp, ConversationId)>,
     /// At most this many; 100 by default.
     pub limit: Option<u32>,
@@ -158,7 +158,7 @@ pub trait Conversations: Spending {
         filter: ConversationFilter,
     ) -> BoxFuture<'a, Result<Vec<Conversation>, LedgerError>>;
 
-    /// What was said in a conversation, from a place on.
+    /// The entries of a conversation, from a number on.
     fn entries<'a>(
         &'a self,
         scope: &'a Scope,
@@ -197,7 +197,7 @@ pub trait Conversations: Spending {
         })
     }
 
-    /// The structural events of a run, from a place on.
+    /// The structural events of a run, from a number on.
     fn events<'a>(
         &'a self,
         scope: &'a Scope,

@@ -31,7 +31,7 @@ pub struct Approval {
     pub sealed: Option<Arc<[u8]>>,
 }
 
-/// Where a question stands.
+/// The state of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionState {
@@ -83,9 +83,9 @@ pub struct Question {
     pub approval: Approval,
     /// Its state. A question that has expired but is not closed yet keeps its earlier state.
     pub state: QuestionState,
-    /// What was said.
+    /// The answer.
     pub answer: Option<Answer>,
-    /// As whom it was said.
+    /// As whom it was given.
     pub answered_by: Option<Answerer>,
     /// The call that took its place, if the arguments were edited.
     pub replaced_by: Option<CallId>,
@@ -237,9 +237,9 @@ pub struct Decision {
     pub call: CallId,
     /// The scope of the responder. Other projects and users do not see the question.
     pub scope: Scope,
-    /// What was said.
+    /// The answer.
     pub answer: Answer,
-    /// As whom it was said.
+    /// As whom it was given.
     pub by: Answerer,
     /// When.
     pub at: Timestamp,
@@ -279,7 +279,7 @@ pub struct Grant {
     pub attempt: Attempt,
 }
 
-/// Whether an approved call begins, or begins anew because its first process died in the middle.
+/// Whether an approved call begins, or is retried because its process died in the middle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Attempt {
     /// It has never begun: the grant is unused and the call *pending*.

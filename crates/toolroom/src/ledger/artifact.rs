@@ -36,7 +36,7 @@ pub struct Artifact {
     /// The content. Its producer may wait until these bytes are dropped before it makes others, so a ledger in memory stores a
     /// copy.
     pub bytes: Bytes,
-    /// When it was kept.
+    /// When it was stored.
     pub kept_at: Timestamp,
 }
 

@@ -31,7 +31,7 @@ impl CallId {
     }
 }
 
-/// Where a call stands.
+/// The status of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
@@ -107,12 +107,12 @@ pub struct CallRecord {
     /// What the tool may have done; absent for a tool that does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
-    /// Where it stands.
+    /// Its status.
     pub status: CallStatus,
     /// Kind of the failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<ErrorKind>,
-    /// The arguments; text that is no JSON object is kept as a JSON string.
+    /// The arguments; text that is not a JSON object is stored as a JSON string.
     pub arguments: Arc<Value>,
     /// Size of the arguments as JSON text.
     pub arguments_bytes: u64,
@@ -161,14 +161,14 @@ pub struct CallRecord {
 }
 
 impl CallRecord {
-    /// Whether the result that is kept is less than the tool gave. The whole may be an artifact, or gone.
+    /// Whether the stored result is shortened. The whole result may be an artifact, or gone.
     #[must_use]
     pub fn is_shortened(&self) -> bool {
         let kept = self.result.as_deref().map_or(0, size_chars);
         self.artifact.is_some() || (kept as u64) < self.result_chars
     }
 
-    /// The row of a call that has just arrived: nothing is known yet but who asks for what.
+    /// The row of a call that has just arrived.
     #[must_use]
     pub fn arrived(id: CallId, scope: Scope, tool: &str, asked_at: Timestamp) -> Self {
         Self {

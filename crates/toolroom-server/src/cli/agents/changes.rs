@@ -44,7 +44,7 @@ pub(super) struct Flags {
     /// Tokens that definitions of tools may take
     #[arg(long, value_name = "N")]
     tool_tokens: Option<u64>,
-    /// What becomes of a run when its client goes away
+    /// What happens to a run when its client disconnects
     #[arg(long, value_name = "WHAT", value_parser = ["continue", "cancel"])]
     on_disconnect: Option<String>,
 }
