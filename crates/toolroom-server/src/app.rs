@@ -34,7 +34,9 @@ use toolroom_tools::mcp::Gateway;
 use crate::all_tools::{Doors, full_catalog};
 use crate::calendar::{self, ConfiguredCalendar};
 use crate::config::{Compiled, Config, FileKeys, Folder, Loaded, LocationKeys, PolicyKeys, Sources, Trust};
-use crate::database::{DATABASE, OccupiedStore, adopt, open_busy_store, open_store};
+use crate::database::{
+    DATABASE, LockedStore, open_store, open_store_with_write_ahead, replay_orphaned_files,
+};
 use crate::examination::Examination;
 use crate::gateway::gateway;
 use crate::machine::Machine;
@@ -118,8 +120,8 @@ impl App {
         let read = sources.read()?;
         // What is wrong does not depend on trust, so it is told before anything is opened or made.
         let mut compiled = Compiled::of(&read.layers(Trust::Missing, flags))?;
-        let OccupiedStore { store, place } = match stay {
-            Stay::Long => open_busy_store(&folders).await?,
+        let LockedStore { store, lock: place } = match stay {
+            Stay::Long => open_store_with_write_ahead(&folders).await?,
             Stay::Short => open_store(&folders).await?,
         };
         let trust = read.trust(&store).await?;
@@ -255,7 +257,7 @@ async fn look_after(lasting: Weak<Lasting>, store: Store, folders: Folders) {
             tracing::debug!(%error, "what outlives calls is looked after later");
         }
         drop(lasting);
-        adopt(&store, &folders).await;
+        replay_orphaned_files(&store, &folders).await;
     }
 }
 

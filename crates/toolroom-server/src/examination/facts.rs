@@ -8,7 +8,7 @@ use toolroom::policy::Preset;
 use toolroom_host::machine::{DiskSpace, Machine, TreeSize};
 use toolroom_host::sandbox::Level;
 use toolroom_host::text_file::SkippedFile;
-use toolroom_store::{KeptWords, StoreHealth};
+use toolroom_store::{ConversationCounts, StoreHealth};
 
 /// Everything that is judged. A text in the place of an error is its cause, in words for a person.
 #[derive(Debug, Clone)]
@@ -228,7 +228,7 @@ pub(super) struct OpenStore {
     /// Calls by status; absent if there was no time to count them.
     pub(super) calls: Option<Vec<(CallStatus, u64)>>,
     /// Absent if there was no time to count them.
-    pub(super) words: Option<KeptWords>,
+    pub(super) words: Option<ConversationCounts>,
     pub(super) damage: Damage,
 }
 

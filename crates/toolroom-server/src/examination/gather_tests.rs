@@ -5,12 +5,12 @@ use toolroom_host::folder_lock::FolderLock;
 use toolroom_tools::builtin::doctor::Check;
 
 use super::*;
-use crate::database::{DATABASE, OccupiedStore, open_store};
+use crate::database::{DATABASE, LockedStore, open_store};
 
 struct Running {
     _home: tempfile::TempDir,
     folders: Folders,
-    store: OccupiedStore,
+    store: LockedStore,
     examination: Examination,
 }
 

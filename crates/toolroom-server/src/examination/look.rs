@@ -13,7 +13,7 @@ use toolroom_store::{Store, StoreError};
 
 use super::facts::{Damage, OpenStore, StoreFacts, StoreState, StoreTrouble, Unwritable, Vanished};
 use super::gather::{Running, aside, told, within};
-use crate::database::{DATABASE, presence};
+use crate::database::{DATABASE, store_options};
 use crate::missing_database::{emptied, is_emptied, is_lost, lost};
 
 /// A larger database is not read whole in passing.
@@ -64,7 +64,7 @@ async fn state(
             return Err(StoreState::Unusable(StoreTrouble::Damaged, emptied(folders)));
         }
         (None, Ok(Some(_))) => {
-            let us = presence().map_err(|error| unreadable(told(error)))?;
+            let options = store_options().map_err(|error| unreadable(told(error)))?;
             let folder = folders.data.clone();
             let place = aside(deadline, move || FolderLock::shared(&folder)).await;
             let place = place.and_then(|place| place.map_err(told));
@@ -72,7 +72,7 @@ async fn state(
                 let text = format!("not examined: a backup may be being restored there: {cause}");
                 StoreState::Unusable(StoreTrouble::Slow, text)
             })?;
-            let opening = Store::open_to_look(database, us, Arc::new(SystemClock));
+            let opening = Store::open_read_only(database, options, Arc::new(SystemClock));
             let store = within(deadline, opening).await.map_err(late)?.map_err(unusable)?;
             Readable { store, _place: Some(place) }
         }
@@ -96,7 +96,7 @@ pub(super) async fn search(store: &Store, open: &mut OpenStore, deadline: Instan
         Err(_) => (None, None),
     };
     open.calls = calls;
-    open.words = within(deadline, store.count_words()).await.ok().and_then(Result::ok);
+    open.words = within(deadline, store.count_conversations()).await.ok().and_then(Result::ok);
     open.damage = match open.health.bytes {
         0..=SEARCHED_BYTES => match within(deadline, store.damage()).await {
             Ok(found) => Damage::Found(found.unwrap_or_else(|error| vec![told(error)])),

@@ -7,7 +7,7 @@ use toolroom::clock::{Clock, Timestamp};
 use toolroom::conversation::AgentId;
 use toolroom::ledger::{Seal, SealError};
 use toolroom::scope::{ProjectId, UserId};
-use toolroom_store::{KeyRecord, Retired, Store, StoreError};
+use toolroom_store::{KeyRecord, RetiredKey, Store, StoreError};
 
 use super::key::{Environment, NewKey, holds};
 use super::origin::WebOrigin;
@@ -123,7 +123,7 @@ pub(crate) async fn rotate_key(
         expires_at: rotation.expires_at,
     };
     let (key, record) = new.make(clock);
-    let retired = Retired { id: old.id.clone(), until: now.after(rotation.overlap) };
+    let retired = RetiredKey { id: old.id.clone(), until: now.after(rotation.overlap) };
     store.add_key(record.clone(), Some(retired)).await?;
     Ok(Issued { key, record })
 }

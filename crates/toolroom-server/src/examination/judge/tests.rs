@@ -9,7 +9,7 @@ use toolroom::ledger::CallStatus;
 use toolroom_host::control_group::ControlGroup;
 use toolroom_host::machine::{DiskSpace, Extent, Machine, TreeSize, UserNamespaces};
 use toolroom_host::sandbox::Level;
-use toolroom_store::{InstanceSeen, KeptWords, StoreHealth};
+use toolroom_store::{ConversationCounts, InstanceStatus, StoreHealth};
 use toolroom_tools::builtin::doctor::{Gravity, Report};
 
 use super::super::facts::{
@@ -61,7 +61,7 @@ fn sound() -> Facts {
                 },
                 locked: None,
                 calls: Some(vec![(CallStatus::Done, 3)]),
-                words: Some(KeptWords { conversations: 2, memories: 1 }),
+                words: Some(ConversationCounts { conversations: 2, memories: 1 }),
                 damage: Damage::Found(Vec::new()),
             })),
         }),
@@ -113,9 +113,9 @@ fn free(facts: &mut Facts, bytes: u64) {
     facts.disk.as_mut().unwrap().as_mut().unwrap().space.free_bytes = bytes;
 }
 
-fn instance(is_this: bool, is_alive: Option<bool>) -> InstanceSeen {
+fn instance(is_this: bool, is_alive: Option<bool>) -> InstanceStatus {
     let (machine, process) = ("here".to_owned(), "1 1".to_owned());
-    InstanceSeen { machine, process, heartbeat_at: NOW, is_this, is_alive }
+    InstanceStatus { machine, process, heartbeat_at: NOW, is_this, is_alive }
 }
 
 /// What is wrong with facts: the code of every finding, with its gravity.

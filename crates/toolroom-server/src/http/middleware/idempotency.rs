@@ -15,7 +15,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use sha2::{Digest, Sha256};
 use toolroom::ledger::Seal as _;
-use toolroom_store::{ClaimedReply, KeptReply, ReplyName};
+use toolroom_store::{ReplyClaim, ReplyName, StoredReply};
 
 use crate::http::door::Inside;
 use crate::http::door::Visitor;
@@ -124,16 +124,16 @@ async fn claimed(
     inside: Inside,
 ) -> Result<Response, Problem> {
     match server.app.store.claim_reply(&name, asked).await? {
-        ClaimedReply::New => {}
-        ClaimedReply::Kept(kept) => return again(server, &kept),
-        ClaimedReply::Open => {
+        ReplyClaim::New => {}
+        ReplyClaim::Stored(kept) => return again(server, &kept),
+        ReplyClaim::InProgress => {
             let detail = "this request is being worked on, or the server ended in the middle of it; ask again for its \
                           reply, or look with `GET /v1/calls` or `GET /v1/runs` what became of it before you send it \
                           under another name";
             let problem = Problem::new(StatusCode::CONFLICT, "in_progress", detail);
             return Err(Problem { retry_after: Some(SOON), ..problem });
         }
-        ClaimedReply::Other => {
+        ReplyClaim::Mismatch => {
             let detail =
                 "another request was sent under this `Idempotency-Key`; take a new one for each request";
             return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "name_taken", detail));
@@ -154,15 +154,15 @@ async fn keep(server: &Server, name: ReplyName, response: Response) -> Result<Re
     let reply = match is_document && is_final {
         true => {
             let sealed = server.app.vault.seal(PURPOSE, &bytes).map_err(|error| Problem::failure(&error))?;
-            Some(KeptReply { status: parts.status.as_u16(), body: STANDARD_NO_PAD.encode(sealed) })
+            Some(StoredReply { status: parts.status.as_u16(), body: STANDARD_NO_PAD.encode(sealed) })
         }
         false => None,
     };
-    server.app.store.keep_reply(name, reply).await?;
+    server.app.store.store_reply(name, reply).await?;
     Ok(Response::from_parts(parts, Body::from(bytes)))
 }
 
-fn again(server: &Server, kept: &KeptReply) -> Result<Response, Problem> {
+fn again(server: &Server, kept: &StoredReply) -> Result<Response, Problem> {
     let opened = STANDARD_NO_PAD.decode(&kept.body).ok();
     let opened = opened.and_then(|sealed| server.app.vault.open(PURPOSE, &sealed).ok());
     let body = opened.ok_or_else(|| {

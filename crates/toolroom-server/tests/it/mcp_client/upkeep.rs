@@ -13,7 +13,7 @@ use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
 use toolroom_host::net::Http;
 use toolroom_host::process::Supervisor;
-use toolroom_store::{Presence, Store};
+use toolroom_store::{ProcessIdentity, Store, StoreOptions};
 use toolroom_tools::mcp::{Door, Gateway, Grounds, McpError, Safe, Surroundings};
 
 use super::{Listening, folder, found, python};
@@ -68,15 +68,15 @@ async fn a_list_that_comes_too_slowly_is_not_waited_for() {
         [script.as_str(), "slow_pages", port].map(str::to_owned).to_vec()
     });
     let folder = tempfile::tempdir().unwrap();
-    let presence = Presence {
+    let identity = ProcessIdentity {
         machine: "here".to_owned(),
         process: "me".to_owned(),
-        is_alive: Arc::new(|_| Some(true)),
-        notice: None,
-        inbox: None,
+        probe: Arc::new(|_| Some(true)),
     };
     let clock = Arc::new(SystemClock);
-    let store = Store::open(&folder.path().join("toolroom.db"), presence, clock.clone()).await.unwrap();
+    let store = Store::open(&folder.path().join("toolroom.db"), StoreOptions::new(identity), clock.clone())
+        .await
+        .unwrap();
     let project = ProjectId::default();
     let url = format!("http://127.0.0.1:{}/mcp", server.port);
     let record = ServerRecord {
