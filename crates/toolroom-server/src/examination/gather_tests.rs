@@ -31,16 +31,16 @@ async fn store_check(examination: &Examination) -> Check {
 #[tokio::test]
 async fn a_database_that_is_deleted_or_replaced_while_it_is_open_is_noticed() {
     let running = running().await;
-    assert_eq!(store_check(&running.examination).await.gravest.code, None);
+    assert_eq!(store_check(&running.examination).await.worst.code, None);
     let path = running.folders.data.join(DATABASE);
     std::fs::remove_file(&path).unwrap();
-    let deleted = store_check(&running.examination).await.gravest;
+    let deleted = store_check(&running.examination).await.worst;
     assert_eq!(deleted.code, Some("store.gone"));
     assert!(deleted.details.contains("was deleted"), "{deleted:?}");
     assert!(!path.exists(), "looking does not make it again");
 
     let other = open_store(&running.folders).await.unwrap();
-    let replaced = store_check(&running.examination).await.gravest;
+    let replaced = store_check(&running.examination).await.worst;
     assert!(replaced.details.contains("another file"), "{replaced:?}");
     other.shutdown().await.unwrap();
     running.store.shutdown().await.unwrap();
@@ -50,7 +50,7 @@ async fn a_database_that_is_deleted_or_replaced_while_it_is_open_is_noticed() {
 async fn a_store_that_was_closed_is_told_and_not_waited_for() {
     let running = running().await;
     running.store.shutdown().await.unwrap();
-    assert_eq!(store_check(&running.examination).await.gravest.code, Some("store.unreadable"));
+    assert_eq!(store_check(&running.examination).await.worst.code, Some("store.unreadable"));
 }
 
 #[tokio::test]

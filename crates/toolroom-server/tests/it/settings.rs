@@ -158,7 +158,7 @@ fn what_cannot_be_read_or_makes_no_sense_changes_nothing() {
         header(document, json!({"secret": "kept"}));
         document["projects"][local]["servers"][0]["reached"]["url"] = json!("http://evil.example/mcp");
     };
-    refuses(&over_http, "others can listen");
+    refuses(&over_http, "unencrypted");
     let program = |document: &mut Value, fields: Value| {
         let mut reached = json!({"transport": "stdio", "command": "/bin/true", "profile": "workspace"});
         reached.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());

@@ -215,7 +215,7 @@ async fn results_are_hidden_shortened_and_bounded_like_all_others() {
 
     let call = counter.hand().await;
     let error = failure(counter.deliver(&call, json!("x".repeat(4 * 1024 * 1024))).await.unwrap());
-    assert!(error.for_model().contains("at most 4194304 are taken"), "{}", error.for_model());
+    assert!(error.for_model().contains("the limit is 4194304"), "{}", error.for_model());
 }
 
 #[tokio::test]

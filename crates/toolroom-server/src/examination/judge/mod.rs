@@ -58,7 +58,7 @@ fn newest_at(store: &StoreFacts) -> Option<Timestamp> {
 }
 
 fn one(finding: Finding) -> Check {
-    Check { gravest: finding, further: Vec::new() }
+    Check { worst: finding, further: Vec::new() }
 }
 
 /// A part that depends on another one, which is broken.
