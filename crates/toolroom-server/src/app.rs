@@ -35,7 +35,7 @@ use crate::all_tools::{Doors, full_catalog};
 use crate::calendar::{self, ConfiguredCalendar};
 use crate::config::{Compiled, Config, FileKeys, Folder, Loaded, LocationKeys, PolicyKeys, Sources, Trust};
 use crate::database::{DATABASE, OccupiedStore, adopt, open_busy_store, open_store};
-use crate::examination::Examination;
+use crate::doctor::Doctor;
 use crate::gateway::gateway;
 use crate::machine::Machine;
 use crate::metrics::Figures;
@@ -130,7 +130,7 @@ impl App {
         let vault = Arc::new(Vault::new(folders.clone(), store.clone(), hides(&config)));
         let storage = Arc::new(store.clone());
         let file = FileId::from_path(&folders.data.join(DATABASE)).ok().flatten();
-        let checkup: Arc<dyn Checkup> = Arc::new(Examination::of_running(&folders, flags, &store, file));
+        let checkup: Arc<dyn Checkup> = Arc::new(Doctor::for_running(&folders, flags, &store, file));
         let supervisor = Supervisor::new(environment::own_program());
         let lasting = Lasting::new(Shells::new(supervisor.clone(), Interpreter::detect()));
         let lasting = Arc::new(match stay {

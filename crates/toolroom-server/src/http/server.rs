@@ -126,7 +126,7 @@ impl Server {
         if let Err(error) = self.app.machine.settle_all(self.app.room.catalog()).await {
             tracing::warn!("whether projects may use the machine cannot be told: {error}");
         }
-        let taken = self.runs.take_up(crate::http::resources::runs::ENTRANCE).await?;
+        let taken = self.runs.resume_interrupted(crate::http::resources::runs::ENTRANCE).await?;
         if taken > 0 {
             tracing::info!("{taken} runs go on that were left in the middle");
         }
@@ -140,7 +140,7 @@ impl Server {
         tokio::spawn(ending.clone().run_until_cancelled_owned(async move {
             loop {
                 tokio::time::sleep(LOOK_EVERY).await;
-                if let Err(error) = runs.go_on_with_answered(crate::http::resources::runs::ENTRANCE).await {
+                if let Err(error) = runs.resume_answered(crate::http::resources::runs::ENTRANCE).await {
                     tracing::warn!("what was answered cannot be looked for: {error}");
                 }
             }
@@ -148,7 +148,7 @@ impl Server {
         let (ending, runs) = (self.ending.clone(), Arc::clone(&self.runs));
         let ended = tokio::spawn(async move {
             ending.cancelled().await;
-            runs.end().await;
+            runs.shut_down().await;
         });
         let (reception, ending) = (self.reception(), self.ending.clone());
         front.run(accept::serve(listener, reception, Elsewhere::here(), ending)).await?;

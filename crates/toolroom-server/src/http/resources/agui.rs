@@ -27,7 +27,7 @@ use crate::http::server::Server;
 use crate::http::streams::events::Gone;
 use crate::http::streams::events::Stream;
 use crate::identity::{Caller, Permission};
-use crate::runs::{BeginError, Begun, Position, Seen, Watching};
+use crate::runs::{Position, RunSubscriber, RunUpdate, StartRunError, StartedRun};
 use crate::telemetry;
 
 /// How long the end of a run is waited for when the server ends.
@@ -60,7 +60,7 @@ async fn run(
     Body(input): Body<RunAgentInput>,
 ) -> Result<Response, Problem> {
     let choice = choice(&caller, Some(agent.clone()), None)?;
-    let record = agents::record(&server.app, &caller.scope, &agent).await.map_err(BeginError::from)?;
+    let record = agents::record(&server.app, &caller.scope, &agent).await.map_err(StartRunError::from)?;
     let input = Input::try_from(input).map_err(|error| Problem::bad_request(error.to_string()))?;
     let start = Start::new(Arc::clone(&server.app), Arc::clone(&server.runs), &caller, choice, input);
     let (reply, replied) = oneshot::channel();
@@ -128,17 +128,17 @@ impl Telling {
     async fn follow(
         &self,
         narrator: &mut Narrator,
-        begun: &Begun,
+        begun: &StartedRun,
         from: Option<Position>,
     ) -> Result<(), Gone> {
         let runs = Arc::clone(&self.server.runs);
-        let mut watching = Watching::begun(runs, self.scope.clone(), begun, from);
+        let mut subscriber = RunSubscriber::for_started(runs, self.scope.clone(), begun, from);
         loop {
             self.stream.ready().await?;
             let seen = tokio::select! {
                 biased;
-                seen = self.stream.meanwhile(watching.next()) => seen?,
-                () = self.given_back(&begun.run) => match timeout(LAST_WORDS, watching.next()).await {
+                seen = self.stream.meanwhile(subscriber.next()) => seen?,
+                () = self.given_back(&begun.run) => match timeout(LAST_WORDS, subscriber.next()).await {
                     Ok(seen) => seen,
                     Err(_) => {
                         let message = "the server ends; the thread goes on with its next run";
@@ -147,11 +147,11 @@ impl Telling {
                 },
             };
             let events = match seen {
-                Ok(Some(Seen::Event(_, event))) => {
+                Ok(Some(RunUpdate::Event(_, event))) => {
                     let arguments = self.arguments(&event).await;
                     narrator.tell(event.seq, &event.event, arguments)
                 }
-                Ok(Some(Seen::Words(_, words))) => narrator.catch_up(&words.text, &words.reasoning),
+                Ok(Some(RunUpdate::CatchUp(_, words))) => narrator.catch_up(&words.text, &words.reasoning),
                 Ok(None) => narrator.fail("gone", "the run is no longer there"),
                 Err(error) => {
                     tracing::warn!("a run cannot be watched: {error}");
@@ -169,7 +169,7 @@ impl Telling {
     /// Resolves once the server ends and nobody works on the run any more.
     async fn given_back(&self, run: &RunId) {
         self.server.ending.cancelled().await;
-        self.server.runs.rest(run).await;
+        self.server.runs.wait_until_idle(run).await;
     }
 
     /// The arguments of a call that waits: for a person as the journal shows them, for its client the exact ones.
@@ -211,7 +211,7 @@ async fn capabilities(
 ) -> Result<Document<Value>, Problem> {
     let choice = choice(&caller, Some(agent), None)?;
     let known = crate::agui::capabilities(&server.app, &caller.scope, &choice).await;
-    Ok(Document(known.map_err(BeginError::from)?))
+    Ok(Document(known.map_err(StartRunError::from)?))
 }
 
 impl From<StartError> for Problem {
@@ -220,7 +220,7 @@ impl From<StartError> for Problem {
         match error {
             StartError::Busy => Self::new(StatusCode::CONFLICT, "busy", text),
             // Another input of the same thread came first.
-            StartError::Begin(BeginError::Run(
+            StartError::Begin(StartRunError::Run(
                 RunError::Take(TakeRunError::Busy(_))
                 | RunError::Begin(BeginRunError::Open { .. } | BeginRunError::Taken(_)),
             )) => Self::from(StartError::Busy),

@@ -34,7 +34,7 @@ use crate::http::server::Server;
 use crate::http::streams::events::Stream;
 use crate::http::streams::events::relay;
 use crate::identity::{Caller, Permission, Who};
-use crate::runs::{BeginError, Begun, Position, Watching};
+use crate::runs::{Position, RunSubscriber, StartRunError, StartedRun};
 use crate::telemetry;
 
 /// Where a client says what it has read.
@@ -193,13 +193,13 @@ async fn create(
     let begun = begin(&server, &caller, new).await?;
     if stream {
         let (stream, response) = Stream::open();
-        let watching = Watching::begun(Arc::clone(&server.runs), caller.scope, &begun, None);
-        tokio::spawn(telemetry::carried(relay(stream, watching)));
+        let subscriber = RunSubscriber::for_started(Arc::clone(&server.runs), caller.scope, &begun, None);
+        tokio::spawn(telemetry::carried(relay(stream, subscriber)));
         return Ok(response);
     }
     let status = match wait {
         true => {
-            server.runs.rest(&begun.run).await;
+            server.runs.wait_until_idle(&begun.run).await;
             StatusCode::OK
         }
         false => StatusCode::ACCEPTED,
@@ -208,7 +208,7 @@ async fn create(
 }
 
 /// Begins a run for somebody.
-pub(crate) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) -> Result<Begun, Problem> {
+pub(crate) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) -> Result<StartedRun, Problem> {
     check_context(&new.context)?;
     if new.model.is_some() && holds_secret(&server.app, &caller.scope, &new.model).await.map_err(not_kept)? {
         let detail = "`model` holds a secret, and its vendor would read it; nothing was sent";
@@ -233,7 +233,7 @@ pub(crate) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) ->
     let begun = server.runs.send(&choice, request).await;
     begun.map_err(|error| match error {
         // Whoever names a model that is not here is wrong; we are, if the agent does.
-        BeginError::Agent(OpenAgentError::Model(error)) if !choice.models.is_empty() => {
+        StartRunError::Agent(OpenAgentError::Model(error)) if !choice.models.is_empty() => {
             Problem::not_found(format!("{:#}", anyhow::Error::from(error)))
         }
         error => error.into(),
@@ -319,8 +319,8 @@ async fn watch(
     let from = last.or(after);
     known(&server, &caller, &id).await?;
     let (stream, response) = Stream::open();
-    let watching = Watching::new(Arc::clone(&server.runs), caller.scope, id, from);
-    tokio::spawn(telemetry::carried(relay(stream, watching)));
+    let subscriber = RunSubscriber::new(Arc::clone(&server.runs), caller.scope, id, from);
+    tokio::spawn(telemetry::carried(relay(stream, subscriber)));
     Ok(response)
 }
 

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::documents::{EventDocument, SnapshotDocument, StreamedEvent};
 use crate::http::route::EVENTS;
 use crate::mcp::OutgoingMessage;
-use crate::runs::{Fallen, Position, Seen, Watching};
+use crate::runs::{MissedText, Position, RunSubscriber, RunUpdate};
 
 /// Silence after which a sign of life is sent, so that nobody in between cuts the line.
 pub(crate) const QUIET: Duration = Duration::from_secs(15);
@@ -147,14 +147,14 @@ fn written(place: Position, event: &StreamedEvent<'_>) -> Bytes {
 }
 
 /// Sends what a watcher sees until the run ends or nobody reads.
-pub(crate) async fn relay(stream: Stream, mut watching: Watching) {
+pub(crate) async fn relay(stream: Stream, mut subscriber: RunSubscriber) {
     while stream.ready().await.is_ok() {
-        let Ok(seen) = stream.meanwhile(watching.next()).await else { return };
+        let Ok(seen) = stream.meanwhile(subscriber.next()).await else { return };
         let told = match seen {
-            Ok(Some(Seen::Event(place, event))) => {
-                event.written(|event| written(place, &StreamedEvent::Event(EventDocument(event))))
+            Ok(Some(RunUpdate::Event(place, event))) => {
+                event.encoded(|event| written(place, &StreamedEvent::Event(EventDocument(event))))
             }
-            Ok(Some(Seen::Words(place, words))) => words.written(|Fallen { text, reasoning }| {
+            Ok(Some(RunUpdate::CatchUp(place, words))) => words.encoded(|MissedText { text, reasoning }| {
                 written(place, &StreamedEvent::Snapshot(SnapshotDocument { text, reasoning }))
             }),
             Ok(None) => return,
