@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use toolroom::agent::{Agent, Handed, ResumeRun, RunError, RunReport, SendRequest, Watcher};
+use toolroom::agent::{Agent, ClientCall, EventListener, ResumeRun, RunError, RunReport, SendRequest};
 use toolroom::call::{CallReport, DeliverError, Delivery};
 use toolroom::conversation::{Conversations, Run, RunId, TakeRunError};
 use toolroom::scope::Scope;
@@ -115,7 +115,7 @@ impl Runs {
         let clock = self.app.room.clock();
         let run = request.run.get_or_insert_with(|| RunId::fresh(clock)).clone();
         let live = LiveRun { feed: Feed::new(), stop: request.cancellation.clone() };
-        request.watcher = Some(self.watcher(&live.feed));
+        request.listener = Some(self.listener(&live.feed));
         self.spawn(run, live, Box::pin(async move { agent.send(request).await })).await
     }
 
@@ -145,12 +145,12 @@ impl Runs {
         let mut request = ResumeRun::new(run.id.clone(), run.scope.clone());
         request.client_tools = tools;
         let live = LiveRun { feed: Feed::new(), stop: request.cancellation.clone() };
-        request.watcher = Some(self.watcher(&live.feed));
+        request.listener = Some(self.listener(&live.feed));
         self.spawn(run.id, live, Box::pin(async move { agent.resume(request).await })).await
     }
 
     /// Publishes events to a feed, counts and traces them.
-    fn watcher(&self, feed: &Arc<Feed>) -> Watcher {
+    fn listener(&self, feed: &Arc<Feed>) -> EventListener {
         let (feed, figures) = (Arc::clone(feed), Arc::clone(&self.app.figures));
         let above = telemetry::current().and_then(|request| request.span);
         let trace = self.tracer.clone().map(|tracer| RunTrace::begin(tracer, above));
@@ -181,9 +181,13 @@ impl Runs {
     ///
     /// # Errors
     /// When there is no such run, or they cannot be read.
-    pub(crate) async fn client_calls(&self, scope: &Scope, id: &RunId) -> Result<Vec<Handed>, StartRunError> {
+    pub(crate) async fn client_calls(
+        &self,
+        scope: &Scope,
+        id: &RunId,
+    ) -> Result<Vec<ClientCall>, StartRunError> {
         let (run, agent) = self.open(scope, id).await?;
-        Ok(agent.handed(&run.scope, &run.id).await.map_err(RunError::from)?)
+        Ok(agent.client_calls(&run.scope, &run.id).await.map_err(RunError::from)?)
     }
 
     /// Records the result of a client tool. The run continues when it is resumed.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toolroom::approval::{AnswerError, Asked, Responder};
+use toolroom::approval::{AnswerError, QuestionDetails, Responder};
 use toolroom::call::CancellationToken;
 use toolroom::ledger::{Answer, CallId};
 use toolroom::schema::parse_object;
@@ -83,7 +83,7 @@ impl<'a> Prompt<'a> {
     }
 
     /// Asks about a parked call until there is an answer, from here or from elsewhere.
-    pub(super) async fn ask(&self, asked: &Asked) -> anyhow::Result<Prompted> {
+    pub(super) async fn ask(&self, asked: &QuestionDetails) -> anyhow::Result<Prompted> {
         match self.answer(asked).await {
             Ok(Some(call)) | Err(Halt::Answered(call)) => Ok(Prompted::Answered(call)),
             Ok(None) | Err(Halt::Left) => Ok(Prompted::Left),
@@ -92,7 +92,7 @@ impl<'a> Prompt<'a> {
     }
 
     /// The call to go on with; `None` when the person does not want to answer now.
-    async fn answer(&self, asked: &Asked) -> Result<Option<CallId>, Halt> {
+    async fn answer(&self, asked: &QuestionDetails) -> Result<Option<CallId>, Halt> {
         let call = &asked.question.record.id;
         self.output.talk(self.sheet().question(asked, self.app.room.clock().now()));
         self.show_keys(asked)?;
@@ -124,7 +124,7 @@ impl<'a> Prompt<'a> {
     }
 
     /// Says what can be pressed. What was pressed before that, or pasted behind a key that means nothing, is no answer.
-    fn show_keys(&self, asked: &Asked) -> io::Result<()> {
+    fn show_keys(&self, asked: &QuestionDetails) -> io::Result<()> {
         let record = &asked.question.record;
         let entry = self.app.room.catalog().find(&record.scope.project, &record.tool);
         let takes_standing_yes = !entry.is_ok_and(|entry| entry.spec().single_answers);
@@ -209,7 +209,7 @@ impl<'a> Prompt<'a> {
     }
 
     /// Takes other arguments. They are a call of their own.
-    async fn edit(&self, asked: &Asked) -> Result<Option<CallId>, Halt> {
+    async fn edit(&self, asked: &QuestionDetails) -> Result<Option<CallId>, Halt> {
         let call = &asked.question.record.id;
         // To be copied from; what the screen would have to break is shown by `v`, behind its bar.
         let now = asked.arguments.as_ref().map(serde_json::to_string).transpose()?;

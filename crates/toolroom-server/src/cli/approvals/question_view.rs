@@ -4,7 +4,7 @@
 //! broken here and not by the terminal, and what a terminal would obey or hide is shown as what it is.
 
 use serde_json::Value;
-use toolroom::approval::Asked;
+use toolroom::approval::QuestionDetails;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::Answerer;
 use toolroom::schema::parse_value;
@@ -70,7 +70,7 @@ impl Sheet {
     }
 
     /// The whole question, without the keys.
-    pub(crate) fn question(self, asked: &Asked, now: Timestamp) -> String {
+    pub(crate) fn question(self, asked: &QuestionDetails, now: Timestamp) -> String {
         let (record, approval) = (&asked.question.record, &asked.question.approval);
         let left = remaining(approval.expires_at.since(now));
         let title = format!("{} wants to run", single_line(&record.tool));

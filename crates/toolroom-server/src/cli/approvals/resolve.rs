@@ -106,7 +106,7 @@ impl Settler<'_> {
     async fn ask(&self, call: &CallId) -> anyhow::Result<Option<Settled>> {
         let prompt = Prompt::open(self.app, self.scope, Responder::Approver, self.stop, self.output);
         let Some(prompt) = prompt else { return Ok(None) };
-        let Some(asked) = self.app.room.asked(self.scope, call).await? else { return Ok(None) };
+        let Some(asked) = self.app.room.question_details(self.scope, call).await? else { return Ok(None) };
         Ok(Some(match prompt.until(self.patience.end()).ask(&asked).await? {
             Prompted::Answered(call) => Settled::Answered(call),
             Prompted::Left => Settled::Parked(call.clone()),

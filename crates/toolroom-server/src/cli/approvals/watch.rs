@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toolroom::approval::Responder;
 use toolroom::call::CancellationToken;
-use toolroom::ledger::{CallId, Inbox, Question, QuestionState};
+use toolroom::ledger::{CallId, OpenQuestions, Question, QuestionState};
 use toolroom::scope::Scope;
 use toolroom_host::interrupt::Interrupts;
 
@@ -85,7 +85,7 @@ async fn ask(
     output: Output,
 ) -> anyhow::Result<()> {
     let call = &question.record.id;
-    let asked = match app.room.asked(scope, call).await {
+    let asked = match app.room.question_details(scope, call).await {
         Ok(Some(asked)) => asked,
         Ok(None) => return Ok(()),
         // One question that cannot be read must not keep the others from being asked.
@@ -114,9 +114,9 @@ struct Known {
 impl Known {
     /// What has changed since the last look. A question that has left the list was answered, or has run: that is the
     /// last word about it.
-    async fn news(&mut self, app: &App, scope: &Scope) -> anyhow::Result<Inbox> {
+    async fn news(&mut self, app: &App, scope: &Scope) -> anyhow::Result<OpenQuestions> {
         let now = app.room.clock().now();
-        let Inbox { questions, mut unreadable } = app.room.approvals().questions(scope).await?;
+        let OpenQuestions { questions, mut unreadable } = app.room.approvals().questions(scope).await?;
         unreadable.retain(|unreadable| {
             self.open.remove(&unreadable.call);
             self.unreadable.insert(unreadable.call.clone())
@@ -134,6 +134,6 @@ impl Known {
             let question = app.room.approvals().question(scope, &call).await?;
             news.extend(question.filter(|question| state(question, now) != told));
         }
-        Ok(Inbox { questions: news, unreadable })
+        Ok(OpenQuestions { questions: news, unreadable })
     }
 }

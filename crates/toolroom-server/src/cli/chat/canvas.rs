@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use toolroom::agent::Status;
+use toolroom::agent::StatusLine;
 use toolroom::conversation::{NumberedEvent, RunEvent};
 use toolroom::redact::Stream;
 
@@ -54,7 +54,7 @@ const STATUS_CHARS: usize = 72;
 pub(super) struct Canvas {
     look: Look,
     output: Output,
-    status: Status,
+    status: StatusLine,
     /// Whether the status is shown: never where it would be in the way of text, or move before people who do not want that.
     is_lively: bool,
     frame: usize,
@@ -83,7 +83,7 @@ impl Canvas {
         Self {
             look,
             output,
-            status: Status::default(),
+            status: StatusLine::default(),
             is_lively,
             frame: 0,
             words: Words { secrets: None, markdown, is_open: false },

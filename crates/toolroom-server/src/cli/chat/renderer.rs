@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
-use toolroom::agent::Watcher;
+use toolroom::agent::EventListener;
 use toolroom::conversation::NumberedEvent;
 
 use super::canvas::{Canvas, Painted};
@@ -32,7 +32,7 @@ impl Painter {
     }
 
     /// Who watches for it.
-    pub(super) fn watcher(&self) -> Watcher {
+    pub(super) fn listener(&self) -> EventListener {
         let sender = Mutex::new(self.sender.clone());
         Arc::new(move |event| {
             // Who has ended does not want to hear more: a tool may speak after its run.

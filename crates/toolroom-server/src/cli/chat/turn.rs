@@ -1,8 +1,8 @@
 //! One message, until there is an answer or nobody can be asked.
 
 use serde_json::{Map, Value};
-use toolroom::agent::{Agent, ResumeRun, RunError, RunReport, SendRequest, Watcher};
-use toolroom::call::{CancellationToken, Seat};
+use toolroom::agent::{Agent, EventListener, ResumeRun, RunError, RunReport, SendRequest};
+use toolroom::call::{CancellationToken, UserLocation};
 use toolroom::conversation::{BeginRunError, ConversationId, RunId, RunState, TakeRunError};
 use toolroom::ledger::{Answerer, CallId};
 use toolroom::model::Message;
@@ -51,7 +51,7 @@ impl Turn<'_> {
         request.message = message;
         request.conversation = conversation;
         request.entrance = "cli".into();
-        request.seat = Seat::Here;
+        request.user_location = UserLocation::Local;
         request.context = self.context.clone();
         let stop = self.hand.begin();
         let report = self.step(agent, Step::Send(Box::new(request)), &stop).await?;
@@ -161,15 +161,15 @@ impl Turn<'_> {
         // What is typed is read when its turn comes.
         let _unechoed = if self.is_talk { unechoed() } else { None };
         let painter = Painter::start(Canvas::new(self.look, self.is_plain, self.output));
-        let watcher = painter.watcher();
+        let listener = painter.listener();
         let done = match step {
             Step::Send(mut request) => {
                 request.cancellation = stop.clone();
-                request.watcher = Some(watcher);
+                request.listener = Some(listener);
                 agent.send(*request).await
             }
-            Step::Resume(run) => agent.resume(self.taken(run, watcher, stop)).await,
-            Step::Cancel(run) => agent.cancel(self.taken(run, watcher, stop)).await,
+            Step::Resume(run) => agent.resume(self.taken(run, listener, stop)).await,
+            Step::Cancel(run) => agent.cancel(self.taken(run, listener, stop)).await,
         };
         let painted = painter.finish().await?;
         let report = done.map_err(refused)?;
@@ -185,10 +185,10 @@ impl Turn<'_> {
         Ok(report)
     }
 
-    fn taken(&self, run: RunId, watcher: Watcher, stop: &CancellationToken) -> ResumeRun {
+    fn taken(&self, run: RunId, listener: EventListener, stop: &CancellationToken) -> ResumeRun {
         let mut taken = ResumeRun::new(run, self.scope.clone());
         taken.cancellation = stop.clone();
-        taken.watcher = Some(watcher);
+        taken.listener = Some(listener);
         taken
     }
 }
