@@ -27,19 +27,19 @@ fn tools() -> Arc<[Offered]> {
         ),
         offered(
             "builtin__cost_status",
-            "Tell how many tokens a user has used and what they cost, in all and today",
+            "Return how many tokens a user has used and what they cost, in total and today",
             &json!({"user_id": {"type": ["string", "null"]}}),
             &[],
         ),
         offered(
             "builtin__doctor",
-            "Check that everything is in order, and what to do where it is not",
+            "Check that this installation works, and suggest remedies for problems",
             &json!({}),
             &[],
         ),
         offered(
             "builtin__get_local_time",
-            "Get the current local date and time",
+            "Return the current local date and time",
             &json!({"timezone": {"type": ["string", "null"], "description": "IANA time zone such as `Europe/Berlin`"}}),
             &[],
         ),
@@ -49,16 +49,16 @@ fn tools() -> Arc<[Offered]> {
             &path,
             &[],
         ),
-        offered("builtin__memory_forget", "Forget what is remembered under a key", &json!({"key": text}), &["key"]),
+        offered("builtin__memory_forget", "Forget the memory under a key", &json!({"key": text}), &["key"]),
         offered(
             "builtin__memory_search",
-            "Search what is remembered about the user, by words or by a part of a text",
+            "Search what is remembered about the user, by words or part of a text",
             &json!({"query": text, "limit": {"type": "integer"}}),
             &["query"],
         ),
         offered(
             "builtin__memory_store",
-            "Remember something about the user beyond this conversation, or update what is remembered under a key",
+            "Remember something about the user beyond this conversation, or update the memory under a key",
             &json!({"key": text, "content": text}),
             &["key", "content"],
         ),
@@ -70,7 +70,7 @@ fn tools() -> Arc<[Offered]> {
         ),
         offered(
             "builtin__result_read",
-            "Read a part of a tool result that was too long to be given whole",
+            "Read a part of a tool result that was too long to return in full",
             &json!({"artifact": text, "offset": count}),
             &["artifact"],
         ),
@@ -83,20 +83,20 @@ fn tools() -> Arc<[Offered]> {
         ),
         offered(
             "builtin__session_status",
-            "Tell how full this conversation is, how many turns it has, and what it has cost",
+            "Return how full this conversation is, its number of turns and its cost",
             &json!({}),
             &[],
         ),
         offered(
             "builtin__web_fetch",
-            "Fetch a web page and read it: HTML becomes Markdown without menus and scripts, JSON is set in lines, other \
-             text is given as it is. Only the public internet can be reached.",
+            "Fetch a web page and read it: HTML becomes Markdown without menus and scripts, JSON is \
+             pretty-printed, other text is returned unchanged. Only the public internet can be reached.",
             &json!({"url": text, "max_chars": {"type": "integer"}}),
             &["url"],
         ),
         offered(
             "builtin__write_file",
-            "Write text to a file, replacing what is there and creating folders as needed",
+            "Write text to a file, replacing its content and creating folders as needed",
             &json!({"path": text, "content": text}),
             &["path", "content"],
         ),

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use anstyle::Style;
 use clap::Args;
 use toolroom_host::environment;
-use toolroom_tools::builtin::doctor::{Checkup, Finding, Gravity, Report};
+use toolroom_tools::builtin::doctor::{Checkup, Finding, Report, Severity};
 
 use super::console::exit::Exit;
 use super::console::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, visible};
@@ -34,8 +34,8 @@ pub(super) async fn run(settings: &[String], _args: DoctorArgs, output: &Output)
         output.data(&text(&report, Marks::fitting()))?;
     }
     Ok(match report.status {
-        Gravity::Ok | Gravity::Warning => Exit::Done,
-        Gravity::Error => Exit::Failed,
+        Severity::Ok | Severity::Warning => Exit::Done,
+        Severity::Error => Exit::Failed,
     })
 }
 
@@ -53,14 +53,14 @@ impl Marks {
         if io::stdout().is_terminal() && !is_plain { Self::Signs } else { Self::Words }
     }
 
-    const fn of(self, gravity: Gravity) -> &'static str {
-        match (self, gravity) {
-            (Self::Signs, Gravity::Ok) => "✓",
-            (Self::Signs, Gravity::Warning) => "⚠",
-            (Self::Signs, Gravity::Error) => "✗",
-            (Self::Words, Gravity::Ok) => "ok     ",
-            (Self::Words, Gravity::Warning) => "warning",
-            (Self::Words, Gravity::Error) => "error  ",
+    const fn of(self, severity: Severity) -> &'static str {
+        match (self, severity) {
+            (Self::Signs, Severity::Ok) => "✓",
+            (Self::Signs, Severity::Warning) => "⚠",
+            (Self::Signs, Severity::Error) => "✗",
+            (Self::Words, Severity::Ok) => "ok     ",
+            (Self::Words, Severity::Warning) => "warning",
+            (Self::Words, Severity::Error) => "error  ",
         }
     }
 
@@ -72,11 +72,11 @@ impl Marks {
     }
 }
 
-const fn style(gravity: Gravity) -> Style {
-    match gravity {
-        Gravity::Ok => GREEN,
-        Gravity::Warning => YELLOW,
-        Gravity::Error => RED,
+const fn style(severity: Severity) -> Style {
+    match severity {
+        Severity::Ok => GREEN,
+        Severity::Warning => YELLOW,
+        Severity::Error => RED,
     }
 }
 
@@ -95,8 +95,8 @@ fn text(report: &Report, marks: Marks) -> String {
 }
 
 fn line(text: &mut String, name: &str, finding: &Finding, marks: Marks) {
-    let style = style(finding.gravity);
-    let mark = marks.of(finding.gravity);
+    let style = style(finding.severity);
+    let mark = marks.of(finding.severity);
     let details = visible(&finding.details);
     text.push_str(&format!("  {style}{mark}{style:#} {name:<NAME_CHARS$} {details}"));
     if let Some(code) = finding.code {
@@ -109,14 +109,16 @@ fn line(text: &mut String, name: &str, finding: &Finding, marks: Marks) {
 }
 
 fn summary(report: &Report) -> String {
-    let count = |gravity: Gravity| {
+    let count = |severity: Severity| {
         let findings = report.checks.iter().flat_map(|(_, check)| check.findings());
-        findings.filter(|finding| finding.gravity == gravity).count()
+        findings.filter(|finding| finding.severity == severity).count()
     };
-    let told = [(Gravity::Error, count(Gravity::Error)), (Gravity::Warning, count(Gravity::Warning))];
+    let told = [(Severity::Error, count(Severity::Error)), (Severity::Warning, count(Severity::Warning))];
     let told = told.into_iter().filter(|(_, count)| *count > 0);
     let told: Vec<String> = told
-        .map(|(gravity, count)| format!("{count} {}{}", gravity.as_str(), if count == 1 { "" } else { "s" }))
+        .map(|(severity, count)| {
+            format!("{count} {}{}", severity.as_str(), if count == 1 { "" } else { "s" })
+        })
         .collect();
     let style = style(report.status);
     match told.is_empty() {

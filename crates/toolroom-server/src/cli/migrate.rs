@@ -85,7 +85,7 @@ fn report<'a>(database: &'a Path, plan: Option<&MigrationPlan>) -> Report<'a> {
         database,
         found: plan.map(|plan| plan.found),
         known: newest_schema(),
-        steps: steps.map(|step| Step { schema: step.schema, brings: step.brings }).collect(),
+        steps: steps.map(|step| Step { schema: step.schema, brings: step.adds }).collect(),
         copy: plan.and_then(|plan| plan.copy(is_there)),
         done: false,
     }

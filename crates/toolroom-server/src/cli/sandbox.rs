@@ -111,7 +111,7 @@ pub(super) async fn run(settings: &[String], args: SandboxArgs, output: &Output)
             }
         };
         if let NamedProfile::Network(hosts) = &named {
-            let opened = Proxy::open(hosts).context("the way to the network cannot be opened")?;
+            let opened = Proxy::open(hosts).context("the network proxy cannot be started")?;
             profile.network = Network::Proxy { socket: opened.socket().to_owned() };
             _proxy = Some(opened);
         }

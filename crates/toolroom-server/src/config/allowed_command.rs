@@ -4,15 +4,15 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use toolroom_tools::shell::judge::Entry;
+use toolroom_tools::shell::judge::AllowlistEntry;
 
 /// A program with patterns for its arguments: `git log *`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AllowedCommand {
     text: String,
-    /// What it names.
-    pub entry: Entry,
+    /// The parsed pattern.
+    pub entry: AllowlistEntry,
 }
 
 impl TryFrom<String> for AllowedCommand {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use toolroom::catalog::{LimitMode, Limits};
 use toolroom::policy::{Preset, Provenance, RuleText};
 use toolroom::provenance::DIRECT_CALLS_COUNT_FOR;
-use toolroom_tools::shell::judge::{Security, Settings};
+use toolroom_tools::shell::judge::{JudgeSettings, Security};
 
 use super::{
     AgentKeys, AllowedCommand, CalendarKeys, ConfigAgent, ConfigVendor, Destination, Folder, LocationKeys,
@@ -150,9 +150,9 @@ impl ProvenanceKeys {
 impl PolicyKeys {
     /// How command lines are judged.
     #[must_use]
-    pub fn judging(&self) -> Settings {
+    pub fn judging(&self) -> JudgeSettings {
         let allowlist = self.exec_allowlist.iter().map(|command| command.entry.clone()).collect();
-        Settings { security: self.exec_security, allowlist }
+        JudgeSettings { security: self.exec_security, allowlist }
     }
 
     /// What a confined program may add to the disk.

@@ -194,7 +194,7 @@ impl Checkup for Doctor {
 fn redacted(mut report: Report, redactor: &Redactor) -> Report {
     let hide = |text: &mut String| *text = redactor.redact_text(text).into_owned();
     for (_, check) in &mut report.checks {
-        for finding in std::iter::once(&mut check.gravest).chain(&mut check.further) {
+        for finding in std::iter::once(&mut check.worst).chain(&mut check.further) {
             hide(&mut finding.details);
             finding.remedy.iter_mut().for_each(hide);
         }

@@ -5,12 +5,12 @@ use toolroom_host::folder_lock::FolderLock;
 use toolroom_tools::builtin::doctor::Check;
 
 use super::*;
-use crate::database::{DATABASE, OccupiedStore, open_store};
+use crate::database::{DATABASE, LockedStore, open_store};
 
 struct TestInstallation {
     _home: tempfile::TempDir,
     folders: Folders,
-    store: OccupiedStore,
+    store: LockedStore,
     doctor: Doctor,
 }
 
@@ -31,16 +31,16 @@ async fn store_check(doctor: &Doctor) -> Check {
 #[tokio::test]
 async fn a_database_that_is_deleted_or_replaced_while_it_is_open_is_noticed() {
     let running = running().await;
-    assert_eq!(store_check(&running.doctor).await.gravest.code, None);
+    assert_eq!(store_check(&running.doctor).await.worst.code, None);
     let path = running.folders.data.join(DATABASE);
     std::fs::remove_file(&path).unwrap();
-    let deleted = store_check(&running.doctor).await.gravest;
+    let deleted = store_check(&running.doctor).await.worst;
     assert_eq!(deleted.code, Some("store.gone"));
     assert!(deleted.details.contains("was deleted"), "{deleted:?}");
     assert!(!path.exists(), "looking does not make it again");
 
     let other = open_store(&running.folders).await.unwrap();
-    let replaced = store_check(&running.doctor).await.gravest;
+    let replaced = store_check(&running.doctor).await.worst;
     assert!(replaced.details.contains("another file"), "{replaced:?}");
     other.shutdown().await.unwrap();
     running.store.shutdown().await.unwrap();
@@ -50,7 +50,7 @@ async fn a_database_that_is_deleted_or_replaced_while_it_is_open_is_noticed() {
 async fn a_closed_store_is_reported_without_waiting() {
     let running = running().await;
     running.store.shutdown().await.unwrap();
-    assert_eq!(store_check(&running.doctor).await.gravest.code, Some("store.unreadable"));
+    assert_eq!(store_check(&running.doctor).await.worst.code, Some("store.unreadable"));
 }
 
 #[tokio::test]

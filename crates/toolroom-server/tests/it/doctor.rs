@@ -11,7 +11,7 @@ use toolroom::clock::SystemClock;
 use toolroom::scope::ProjectId;
 use toolroom_host::folders::Folders;
 use toolroom_host::seal::KeyRing;
-use toolroom_store::{Presence, Store};
+use toolroom_store::{ProcessIdentity, Store, StoreOptions};
 
 use crate::home::{Home, Ran, ran};
 use crate::scripted_model::{Line, ScriptedModel};
@@ -67,14 +67,13 @@ fn keep(home: &Home, secrets: &[(&str, &str)]) {
     let project = ProjectId::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let us = Presence {
+        let identity = ProcessIdentity {
             machine: "m".to_owned(),
             process: "p".to_owned(),
-            is_alive: Arc::new(|_| Some(true)),
-            notice: None,
-            inbox: None,
+            probe: Arc::new(|_| Some(true)),
         };
-        let store = Store::open(&database(home), us, Arc::new(SystemClock)).await.unwrap();
+        let store =
+            Store::open(&database(home), StoreOptions::new(identity), Arc::new(SystemClock)).await.unwrap();
         for (name, value) in secrets {
             let purpose = toolroom_server::vault::purpose(&project, name);
             let sealed = ring.seal(&purpose, value.as_bytes()).unwrap();

@@ -113,7 +113,7 @@ fn newest_at(store: &StoreFacts) -> Option<Timestamp> {
 }
 
 fn one(finding: Finding) -> Check {
-    Check { gravest: finding, further: Vec::new() }
+    Check { worst: finding, further: Vec::new() }
 }
 
 /// A check that could not run because of another one, as a warning.

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use toolroom::redact::Secret;
 use toolroom_host::folders::Folders;
 use toolroom_host::seal::{KeyFileProblem, KeyRing, SealError, key_of};
-use toolroom_store::{Sealed, SealedPlace, Store};
+use toolroom_store::{SealedLocation, SealedValue, Store};
 use toolroom_tools::builtin::doctor::{Check, Finding};
 
 use super::{LISTED, RESTORE, counted, listed, quoted, unexamined};
@@ -100,13 +100,13 @@ pub(crate) async fn open_sealed(
     ring: Option<&KeyRing>,
     deadline: Instant,
 ) -> Option<(SealedFacts, Vec<Secret>)> {
-    let values = within(deadline, store.all_sealed()).await.ok()?.ok()?;
+    let values = within(deadline, store.sealed_values()).await.ok()?.ok()?;
     let mut facts = SealedFacts::default();
     let mut secrets = Vec::new();
     for value in &values {
-        match &value.place {
-            SealedPlace::Secret { .. } => facts.secrets += 1,
-            SealedPlace::Approval { .. } => facts.requests += 1,
+        match &value.location {
+            SealedLocation::Secret { .. } => facts.secrets += 1,
+            SealedLocation::Approval { .. } => facts.requests += 1,
         }
         if let Some(ring) = ring {
             secrets.extend(open_one(value, ring, &mut facts));
@@ -116,14 +116,14 @@ pub(crate) async fn open_sealed(
 }
 
 /// Opens a secret. For a sealed request it only checks the key.
-fn open_one(value: &Sealed, ring: &KeyRing, facts: &mut SealedFacts) -> Option<Secret> {
+fn open_one(value: &SealedValue, ring: &KeyRing, facts: &mut SealedFacts) -> Option<Secret> {
     let held = [Some(ring.sealing_key()), ring.rotation().map(|change| change.from)];
     let needed = key_of(&value.bytes);
     if needed.is_some() && !held.contains(&needed) {
         facts.other_key += 1;
         return None;
     }
-    let SealedPlace::Secret { project, name } = &value.place else { return None };
+    let SealedLocation::Secret { project, name } = &value.location else { return None };
     let plain = ring.open(&purpose(project, name), &value.bytes).ok();
     let Some(text) = plain.as_ref().and_then(|plain| str::from_utf8(plain).ok()) else {
         facts.damaged.push(name.clone());

@@ -10,11 +10,11 @@ use toolroom::ledger::CallStatus;
 use toolroom_host::folder_lock::FolderLock;
 use toolroom_host::folders::Folders;
 use toolroom_host::machine::{FileId, may_write};
-use toolroom_store::{KeptWords, Store, StoreError, StoreHealth};
+use toolroom_store::{ConversationCounts, Store, StoreError, StoreHealth};
 use toolroom_tools::builtin::doctor::{Check, Finding};
 
 use super::{RESTORE, first_of, quoted, size};
-use crate::database::{DATABASE, presence};
+use crate::database::{DATABASE, store_options};
 use crate::doctor::gather::{OpenDatabase, blocking, one_line, within};
 use crate::missing_database::{emptied, is_emptied, is_lost, lost};
 
@@ -65,7 +65,7 @@ pub(crate) struct OpenStore {
     /// Calls by status. `None` if counting timed out.
     pub(crate) calls: Option<Vec<(CallStatus, u64)>>,
     /// `None` if counting timed out.
-    pub(crate) counts: Option<KeptWords>,
+    pub(crate) counts: Option<ConversationCounts>,
     pub(crate) damage: Damage,
 }
 
@@ -145,7 +145,7 @@ async fn state(
             return Err(StoreState::Unusable(StoreTrouble::Damaged, emptied(folders)));
         }
         (None, Ok(Some(_))) => {
-            let us = presence().map_err(|error| unreadable(one_line(error)))?;
+            let options = store_options().map_err(|error| unreadable(one_line(error)))?;
             let folder = folders.data.clone();
             let place = blocking(deadline, move || FolderLock::shared(&folder)).await;
             let place = place.and_then(|place| place.map_err(one_line));
@@ -153,7 +153,7 @@ async fn state(
                 let text = format!("not examined: a backup may be being restored there: {cause}");
                 StoreState::Unusable(StoreTrouble::Slow, text)
             })?;
-            let opening = Store::open_to_look(database, us, Arc::new(SystemClock));
+            let opening = Store::open_read_only(database, options, Arc::new(SystemClock));
             let store = within(deadline, opening).await.map_err(late)?.map_err(unusable)?;
             Readable { store, _lock: Some(place) }
         }
@@ -177,7 +177,7 @@ pub(crate) async fn scan(store: &Store, open: &mut OpenStore, deadline: Instant)
         Err(_) => (None, None),
     };
     open.calls = calls;
-    open.counts = within(deadline, store.count_words()).await.ok().and_then(Result::ok);
+    open.counts = within(deadline, store.count_conversations()).await.ok().and_then(Result::ok);
     open.damage = match open.health.bytes {
         0..=MAX_SCANNED_BYTES => match within(deadline, store.damage()).await {
             Ok(found) => Damage::Found(found.unwrap_or_else(|error| vec![one_line(error)])),

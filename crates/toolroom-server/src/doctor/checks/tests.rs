@@ -1,4 +1,4 @@
-//! Every fault as a value: its code, its gravity, and that it has a remedy.
+//! Every fault as a value: its code, its severity, and that it has a remedy.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -9,8 +9,8 @@ use toolroom::ledger::CallStatus;
 use toolroom_host::control_group::ControlGroup;
 use toolroom_host::machine::{DiskSpace, Extent, Machine, TreeSize, UserNamespaces};
 use toolroom_host::sandbox::Level;
-use toolroom_store::{InstanceSeen, KeptWords, StoreHealth};
-use toolroom_tools::builtin::doctor::{Gravity, Report};
+use toolroom_store::{ConversationCounts, InstanceStatus, StoreHealth};
+use toolroom_tools::builtin::doctor::{Report, Severity};
 
 use super::clock::CLOCK_SLACK;
 use super::config::{ConfigFacts, ConfigTrouble, ConfigWarning, ProjectFacts, WarningSubject};
@@ -64,7 +64,7 @@ fn sound() -> Facts {
                 },
                 locked: None,
                 calls: Some(vec![(CallStatus::Done, 3)]),
-                counts: Some(KeptWords { conversations: 2, memories: 1 }),
+                counts: Some(ConversationCounts { conversations: 2, memories: 1 }),
                 damage: Damage::Found(Vec::new()),
             })),
         }),
@@ -116,16 +116,16 @@ fn free(facts: &mut Facts, bytes: u64) {
     facts.disk.as_mut().unwrap().as_mut().unwrap().space.free_bytes = bytes;
 }
 
-fn instance(is_this: bool, is_alive: Option<bool>) -> InstanceSeen {
+fn instance(is_this: bool, is_alive: Option<bool>) -> InstanceStatus {
     let (machine, process) = ("here".to_owned(), "1 1".to_owned());
-    InstanceSeen { machine, process, heartbeat_at: NOW, is_this, is_alive }
+    InstanceStatus { machine, process, heartbeat_at: NOW, is_this, is_alive }
 }
 
-/// Code and gravity of every finding.
-fn wrong(facts: &Facts) -> BTreeSet<(&'static str, Gravity)> {
+/// Code and severity of every finding.
+fn wrong(facts: &Facts) -> BTreeSet<(&'static str, Severity)> {
     let report = report(facts);
     let findings = report.checks.iter().flat_map(|(_, check)| check.findings());
-    findings.filter_map(|finding| Some((finding.code?, finding.gravity))).collect()
+    findings.filter_map(|finding| Some((finding.code?, finding.severity))).collect()
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_sound_installation_passes_all_checks() {
         ["policy", "files", "secrets", "store", "instances", "approvals", "servers", "sandbox", "clock"]
     );
     for (name, check) in &report.checks {
-        assert!(!check.gravest.details.is_empty(), "{name}");
+        assert!(!check.worst.details.is_empty(), "{name}");
     }
 }
 
@@ -154,22 +154,22 @@ fn an_unused_installation_is_healthy() {
 
 /// Breaks sound facts in one way; exactly this finding must follow.
 #[track_caller]
-fn check(gravity: Gravity, code: &'static str, spoil: impl FnOnce(&mut Facts)) -> Report {
+fn check(severity: Severity, code: &'static str, spoil: impl FnOnce(&mut Facts)) -> Report {
     let mut facts = sound();
     spoil(&mut facts);
-    assert_eq!(wrong(&facts), BTreeSet::from([(code, gravity)]));
+    assert_eq!(wrong(&facts), BTreeSet::from([(code, severity)]));
     let report = report(&facts);
-    assert_eq!((report.status, report.warnings.is_empty()), (gravity, false), "{code}");
-    let (name, check) = report.checks.iter().find(|(_, check)| check.gravest.code == Some(code)).unwrap();
+    assert_eq!((report.status, report.warnings.is_empty()), (severity, false), "{code}");
+    let (name, check) = report.checks.iter().find(|(_, check)| check.worst.code == Some(code)).unwrap();
     assert!(code.starts_with(&format!("{name}.")), "{code} is reported by {name}");
-    assert!(!check.gravest.details.is_empty());
-    assert!(!check.gravest.remedy.as_deref().unwrap_or_default().is_empty(), "{code} has no remedy");
+    assert!(!check.worst.details.is_empty());
+    assert!(!check.worst.remedy.as_deref().unwrap_or_default().is_empty(), "{code} has no remedy");
     report
 }
 
 #[test]
 fn faults_of_configuration_and_policy() {
-    use Gravity::{Error, Warning};
+    use Severity::{Error, Warning};
     let lines = || vec!["toolroom.toml:3: `polcy` is no key".to_owned(), "another".to_owned()];
     let odd = |about: WarningSubject| ConfigWarning { text: "odd".to_owned(), about };
     check(Warning, "config.odd", |facts| {
@@ -214,7 +214,7 @@ fn without_a_home_folder_nothing_else_is_examined() {
 
 #[test]
 fn faults_of_the_database() {
-    use Gravity::{Error, Warning};
+    use Severity::{Error, Warning};
     let unwritable =
         |why: Unwritable| move |facts: &mut Facts| facts.store.as_mut().unwrap().unwritable = Some(why);
     check(Error, "store.no_folder", unwritable(Unwritable::NoFolder));
@@ -232,20 +232,20 @@ fn faults_of_the_database() {
         open(&mut facts).damage = unchecked;
         let report = report(&facts);
         let (_, check) = report.checks.iter().find(|(name, _)| *name == "store").unwrap();
-        assert!(check.gravest.details.contains("not searched for damage"), "{check:?}");
-        assert_eq!(report.status, Gravity::Ok, "a large database is no fault");
+        assert!(check.worst.details.contains("not searched for damage"), "{check:?}");
+        assert_eq!(report.status, Severity::Ok, "a large database is no fault");
     }
 }
 
 #[test]
 fn a_missing_database_next_to_its_key_is_reported_once() {
     let lost = |facts: &mut Facts| *state(facts) = StoreState::Lost("there is none".to_owned());
-    check(Gravity::Warning, "store.lost", lost);
+    check(Severity::Warning, "store.lost", lost);
 }
 
 #[test]
 fn an_unreadable_database_is_reported_once_and_dependent_checks_are_skipped() {
-    use Gravity::{Error, Warning};
+    use Severity::{Error, Warning};
     let states = [
         (StoreState::Gone(FileChange::Deleted), "store.gone", Error),
         (StoreState::Gone(FileChange::Replaced), "store.gone", Error),
@@ -263,13 +263,13 @@ fn an_unreadable_database_is_reported_once_and_dependent_checks_are_skipped() {
         (StoreTrouble::Unreadable, "store.unreadable", Error),
     ];
     let troubles = troubles
-        .map(|(trouble, code, gravity)| (StoreState::Unusable(trouble, "said".to_owned()), code, gravity));
-    for (found, code, gravity) in states.into_iter().chain(troubles) {
+        .map(|(trouble, code, severity)| (StoreState::Unusable(trouble, "said".to_owned()), code, severity));
+    for (found, code, severity) in states.into_iter().chain(troubles) {
         let mut facts = sound();
         *state(&mut facts) = found;
         (facts.answers, facts.sealed, facts.servers) = (None, None, None);
         let expected = [
-            (code, gravity),
+            (code, severity),
             ("policy.answers_unexamined", Warning),
             ("secrets.unexamined", Warning),
             ("instances.unexamined", Warning),
@@ -277,13 +277,13 @@ fn an_unreadable_database_is_reported_once_and_dependent_checks_are_skipped() {
             ("servers.unexamined", Warning),
         ];
         assert_eq!(wrong(&facts), expected.into());
-        assert_eq!(report(&facts).status, gravity);
+        assert_eq!(report(&facts).status, severity);
     }
 }
 
 #[test]
 fn faults_of_keys_and_secrets() {
-    use Gravity::{Error, Warning};
+    use Severity::{Error, Warning};
     let key = |trouble: KeyTrouble| {
         move |facts: &mut Facts| facts.key = KeyFacts::Unusable(trouble, "said".to_owned())
     };
@@ -291,7 +291,7 @@ fn faults_of_keys_and_secrets() {
     let readable = check(Error, "secrets.key_readable", key(KeyTrouble::Readable(file())));
     let remedy = |report: &Report, part: &str| {
         let check = report.checks.iter().find(|(name, _)| *name == part);
-        check.and_then(|(_, check)| check.gravest.remedy.clone()).unwrap()
+        check.and_then(|(_, check)| check.worst.remedy.clone()).unwrap()
     };
     assert_eq!(remedy(&readable, "secrets"), "chmod 600 '/it'\\''s/master.key'");
     check(Error, "secrets.key_lost", key(KeyTrouble::Missing(file())));
@@ -316,7 +316,7 @@ fn faults_of_keys_and_secrets() {
 
 #[test]
 fn faults_of_servers() {
-    use Gravity::{Error, Warning};
+    use Severity::{Error, Warning};
     let server = |state: ServerState, in_review: usize| ServerFacts {
         name: "a".to_owned(),
         state,
@@ -344,7 +344,7 @@ fn faults_of_servers() {
 
 #[test]
 fn faults_of_processes_and_questions() {
-    use Gravity::Warning;
+    use Severity::Warning;
     check(Warning, "instances.dead", |facts| {
         health_of(facts).instances = vec![instance(false, Some(false)), instance(false, Some(true))];
     });
@@ -357,8 +357,8 @@ fn faults_of_processes_and_questions() {
         spoil(&mut facts);
         let report = report(&facts);
         let (_, check) = report.checks.into_iter().find(|(name, _)| *name == part).unwrap();
-        assert_eq!(check.gravest.gravity, Gravity::Ok);
-        check.gravest.details
+        assert_eq!(check.worst.severity, Severity::Ok);
+        check.worst.details
     };
     let living = |facts: &mut Facts| {
         let others = [instance(true, Some(true)), instance(false, Some(true)), instance(false, None)];
@@ -374,7 +374,7 @@ fn faults_of_processes_and_questions() {
 
 #[test]
 fn faults_of_open_folders() {
-    use Gravity::{Error, Warning};
+    use Severity::{Error, Warning};
     for (trouble, code) in [
         (FolderTrouble::Missing, "files.missing"),
         (FolderTrouble::NotAFolder, "files.not_a_folder"),
@@ -395,22 +395,22 @@ fn faults_of_open_folders() {
     let report = report(&facts);
     let (_, files) = report.checks.iter().find(|(name, _)| *name == "files").unwrap();
     let expected = "workspace `/w`; created on first use; 1 other folder opened";
-    assert_eq!((files.gravest.details.as_str(), report.status), (expected, Gravity::Ok));
+    assert_eq!((files.worst.details.as_str(), report.status), (expected, Severity::Ok));
 }
 
 #[test]
 fn faults_of_the_disk() {
-    use Gravity::{Error, Warning};
+    use Severity::{Error, Warning};
     check(Warning, "disk.low", |facts| free(facts, LOW_BYTES - 1));
     check(Warning, "disk.low", |facts| free(facts, FULL_BYTES));
     let full = check(Error, "disk.full", |facts| free(facts, FULL_BYTES - 1));
     let (_, disk) = full.checks.iter().find(|(name, _)| *name == "disk").unwrap();
-    let remedy = disk.gravest.remedy.as_deref().unwrap();
+    let remedy = disk.worst.remedy.as_deref().unwrap();
     assert!(remedy.starts_with("delete other files on that disk, then: toolroom log prune"), "{remedy}");
     check(Error, "disk.unreadable", |facts| facts.disk = Some(Err("no".to_owned())));
     let mut facts = sound();
     free(&mut facts, LOW_BYTES);
-    assert_eq!(report(&facts).status, Gravity::Ok);
+    assert_eq!(report(&facts).status, Severity::Ok);
     for (bytes, text) in
         [(0, "less than 1 MB"), (MB, "1 MB"), (GB - 1, "999 MB"), (GB, "1.0 GB"), (12_340 * MB, "12.3 GB")]
     {
@@ -420,7 +420,7 @@ fn faults_of_the_disk() {
 
 #[test]
 fn faults_of_the_machine_and_its_clock() {
-    use Gravity::{Error, Warning};
+    use Severity::{Error, Warning};
     check(Error, "clock.year", |facts| machine(facts).year = 1970);
     check(Error, "clock.year", |facts| machine(facts).year = 2999);
     check(Warning, "clock.core_dumps", |facts| machine(facts).core_dumps_off = false);
@@ -428,7 +428,7 @@ fn faults_of_the_machine_and_its_clock() {
     check(Warning, "clock.behind", |facts| health_of(facts).newest_at = Some(NOW.after(beyond)));
     let mut facts = sound();
     health_of(&mut facts).newest_at = Some(NOW.after(CLOCK_SLACK));
-    assert_eq!(report(&facts).status, Gravity::Ok, "clocks may differ a little");
+    assert_eq!(report(&facts).status, Severity::Ok, "clocks may differ a little");
     facts.machine = Err("no".to_owned());
     assert_eq!(wrong(&facts), [("sandbox.unreadable", Error), ("clock.unreadable", Error)].into());
 }
@@ -438,7 +438,7 @@ fn the_sandbox_check_explains_the_level() {
     let check = |facts: &Facts| {
         let report = report(facts);
         let (_, check) = report.checks.into_iter().find(|(name, _)| *name == "sandbox").unwrap();
-        check.gravest
+        check.worst
     };
     let mut facts = sound();
     for (level, says) in
@@ -448,7 +448,7 @@ fn the_sandbox_check_explains_the_level() {
         facts.sandbox =
             Ok(SandboxFacts { level, shortfall: shortfall.clone(), gaps: vec!["others can be seen"] });
         let found = check(&facts);
-        assert!(found.gravity == Gravity::Ok && found.details.contains(says), "{says}: {found:?}");
+        assert!(found.severity == Severity::Ok && found.details.contains(says), "{says}: {found:?}");
         assert!(found.details.contains("others can be seen"), "{found:?}");
         assert!(found.details.contains("the cgroup v2 here is not delegated to us"), "{found:?}");
         assert_eq!(found.details.contains("is not installed"), shortfall.is_some(), "{found:?}");
@@ -466,8 +466,8 @@ fn the_sandbox_check_explains_the_level() {
         (none(forbidden("/proc/sys/x_restrict")), "echo 0 | sudo tee /proc/sys/x_restrict"),
         (none(forbidden("/proc/sys/max")), "echo 10000 | sudo tee /proc/sys/max"),
     ] {
-        let actual = (found.code, found.gravity, found.remedy.as_deref());
-        assert_eq!(actual, (Some("sandbox.none"), Gravity::Warning, Some(remedy)));
+        let actual = (found.code, found.severity, found.remedy.as_deref());
+        assert_eq!(actual, (Some("sandbox.none"), Severity::Warning, Some(remedy)));
         assert!(found.details.contains("it did not work"), "{found:?}");
     }
 }
@@ -477,7 +477,7 @@ fn models_and_stored_conversations_are_described() {
     let details = |facts: &Facts, name: &str| {
         let report = report(facts);
         let check = report.checks.iter().find(|(other, _)| *other == name).unwrap();
-        check.1.gravest.details.clone()
+        check.1.worst.details.clone()
     };
     let mut facts = sound();
     assert_eq!(details(&facts, "provider"), "default: `lab/m`");
@@ -494,7 +494,7 @@ fn models_and_stored_conversations_are_described() {
         assert_eq!(details(&facts, name), "not configured", "{name}");
     }
     facts.models.as_mut().unwrap().troubles = vec![("lab/m".to_owned(), "LAB_KEY is not set".to_owned())];
-    assert_eq!(wrong(&facts), [("provider.not_set_up", Gravity::Warning)].into());
+    assert_eq!(wrong(&facts), [("provider.not_set_up", Severity::Warning)].into());
     facts.models = None;
     assert_eq!(details(&facts, "provider"), "not examined, see `config`");
 }
