@@ -281,7 +281,7 @@ fn a_newcomer_needs_no_key() {
         command.env_remove(name);
     }
     let mut sitting = Seat::new(100).starts(&command, Stdout::Terminal);
-    sitting.sees("no model is connected");
+    sitting.sees("No model connected");
     sitting.sees("OPENAI_API_KEY");
     prompted(&mut sitting);
     sitting.types("what is 17*23?\r");

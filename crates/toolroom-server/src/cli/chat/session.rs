@@ -110,7 +110,7 @@ impl<'a> Session<'a> {
         match self.opened.models.first() {
             Some((model, _)) if model == offline::NAME => {
                 output.talk(format_args!(
-                    "{BOLD}Toolroom{BOLD:#} · no model is connected: simple rules answer, and call tools"
+                    "{BOLD}Toolroom{BOLD:#} · No model connected: using the built-in offline mode"
                 ));
                 output.talk(format_args!("{DIM}to connect one, {}{DIM:#}", how_to_connect()));
             }

@@ -25,7 +25,7 @@ pub(crate) fn gather(config: &Config, secrets: &[Secret]) -> ModelFacts {
     let chain = config.model.clone().unwrap_or_default().0;
     let asked: Vec<ModelName> = match (chain.is_empty(), directory.configured().next()) {
         (false, _) => chain,
-        (true, Some(_)) => directory.usual().into_iter().collect(),
+        (true, Some(_)) => directory.default_model().into_iter().collect(),
         (true, None) => Vec::new(),
     };
     let mut facts = ModelFacts::default();

@@ -11,44 +11,44 @@ use crate::ledger::LedgerError;
 use crate::memory::{Memories, Memory, PROMOTION_HITS, Promotion, Remember};
 use crate::scope::Scope;
 
-/// Keeps memories until the process ends. What a real store does in a transaction happens here under one lock.
+/// Memories that live as long as the process. One lock stands for a store's transactions.
 #[derive(Debug)]
-pub struct Remembered {
+pub struct MemoryMemories {
     clock: Arc<dyn Clock>,
-    owners: Mutex<HashMap<Scope, Owned>>,
+    owners: Mutex<HashMap<Scope, OwnerMemories>>,
 }
 
-/// What belongs to one user, or to a project itself.
+/// The memories of one user or project.
 #[derive(Debug, Default)]
-struct Owned {
+struct OwnerMemories {
     memories: BTreeMap<String, Memory>,
     /// The oldest first.
     promotions: Vec<Promotion>,
 }
 
-impl Remembered {
-    /// Nothing is remembered yet.
+impl MemoryMemories {
+    /// A store without memories.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, owners: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Scope, Owned>> {
-        // A panic under this lock would be in a map operation; what was written before it still holds.
+    fn lock(&self) -> MutexGuard<'_, HashMap<Scope, OwnerMemories>> {
+        // The data is consistent after a panic, because every change is one map operation.
         self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something with what belongs to `scope`.
+    /// Runs `act` on the memories of `scope`.
     fn with<'a, T: Send + 'a>(
         &self,
         scope: &Scope,
-        act: impl FnOnce(&mut Owned) -> T,
+        act: impl FnOnce(&mut OwnerMemories) -> T,
     ) -> BoxFuture<'a, Result<T, LedgerError>> {
         Box::pin(ready(Ok(act(self.lock().entry(scope.clone()).or_default()))))
     }
 }
 
-impl Memories for Remembered {
+impl Memories for MemoryMemories {
     fn remember<'a>(
         &'a self,
         scope: &'a Scope,

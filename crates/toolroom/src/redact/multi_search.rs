@@ -1,34 +1,34 @@
-//! Finds many byte strings at once, by looking at every fifth place of the text only.
+//! Searches for many byte strings at once, probing only every fifth offset of the text.
 //!
-//! Each string has eight bytes or more. Wherever it stands, one of the places that are looked at falls on its first
-//! five bytes, and the four bytes there are among the five pieces that were noted for it.
+//! Each string has eight bytes or more. One probe always falls on its first five bytes, and the four bytes there are
+//! among the five grams that are indexed for it.
 
 use std::ops::Range;
 
 use zeroize::Zeroizing;
 
-use super::form::{Form, Rest, is_base64};
+use super::encoded_form::{EncodedForm, Trailing, is_base64};
 
-/// The length of a piece.
-const PIECE: usize = 4;
+/// Bytes of a gram.
+const GRAM: usize = 4;
 
-/// From one place to the next: strings of eight bytes have five pieces.
+/// Distance of two probes: a string of eight bytes has five grams.
 const STRIDE: usize = 5;
 
-/// Bits of the filter for each piece: so few places pass it that what happens then does not count.
-const BITS_PER_PIECE: usize = 64;
+/// Filter bits for each gram, so that false positives do not matter.
+const BITS_PER_GRAM: usize = 64;
 
-/// A form may be followed by so many bytes that belong to it: one character and its padding.
-const MAX_REST: usize = 3;
+/// Bytes that may follow a form and belong to it: one base64 character and its padding.
+const MAX_TRAILING: usize = 3;
 
-/// Spreads pieces over the filter (Fibonacci hashing).
+/// Multiplier of Fibonacci hashing.
 const SPREAD: u32 = 0x9e37_79b1;
 
-/// A sorted set of byte strings.
-pub(super) struct Needles {
+/// A set of byte strings to search for.
+pub(super) struct MultiSearch {
     needles: Vec<Needle>,
-    /// By value.
-    pieces: Vec<Piece>,
+    /// Sorted by value.
+    grams: Vec<Gram>,
     filter: Vec<u64>,
     filter_shift: u32,
     longest: usize,
@@ -36,113 +36,116 @@ pub(super) struct Needles {
 
 struct Needle {
     bytes: Zeroizing<Vec<u8>>,
-    rest: Rest,
+    trailing: Trailing,
     owner: usize,
 }
 
-/// Where one of the strings stands.
+/// An occurrence of one of the strings.
 pub(super) struct Occurrence {
     pub(super) range: Range<usize>,
     pub(super) owner: usize,
-    /// Whether more text could belong to it.
+    /// Whether text that follows could belong to it.
     pub(super) may_grow: bool,
 }
 
-struct Piece {
+struct Gram {
     value: u32,
     needle: usize,
     offset: usize,
 }
 
-impl Needles {
+impl MultiSearch {
     /// `forms` with the index of the secret each belongs to. Of equal forms the first owner's is kept.
-    pub(super) fn new(forms: impl IntoIterator<Item = (usize, Form)>) -> Self {
-        let needles =
-            forms.into_iter().map(|(owner, form)| Needle { bytes: form.bytes, rest: form.rest, owner });
+    pub(super) fn new(forms: impl IntoIterator<Item = (usize, EncodedForm)>) -> Self {
+        let needles = forms.into_iter().map(|(owner, form)| Needle {
+            bytes: form.bytes,
+            trailing: form.trailing,
+            owner,
+        });
         let mut needles: Vec<Needle> = needles.collect();
         // A stable sort: the first owner stays first.
         needles.sort_by(|left, right| left.bytes.cmp(&right.bytes));
         needles.dedup_by(|later, first| later.bytes == first.bytes);
         let longest = needles.iter().map(|needle| needle.bytes.len()).max().unwrap_or(0);
-        let mut pieces = Vec::new();
+        let mut grams = Vec::new();
         for (needle, bytes) in needles.iter().map(|needle| &needle.bytes).enumerate() {
-            let windows = bytes.array_windows::<PIECE>().take(STRIDE).enumerate();
-            pieces.extend(windows.map(|(offset, piece)| Piece {
-                value: u32::from_le_bytes(*piece),
+            let windows = bytes.array_windows::<GRAM>().take(STRIDE).enumerate();
+            grams.extend(windows.map(|(offset, gram)| Gram {
+                value: u32::from_le_bytes(*gram),
                 needle,
                 offset,
             }));
         }
-        pieces.sort_by_key(|piece| piece.value);
-        let bits = (pieces.len() * BITS_PER_PIECE).next_power_of_two().max(1 << 10);
+        grams.sort_by_key(|gram| gram.value);
+        let bits = (grams.len() * BITS_PER_GRAM).next_power_of_two().max(1 << 10);
         let mut this = Self {
             needles,
-            pieces: Vec::new(),
+            grams: Vec::new(),
             filter: vec![0; bits / 64],
             filter_shift: u32::BITS - bits.ilog2().min(u32::BITS - 1),
             longest,
         };
-        for piece in &pieces {
-            let (word, bit) = this.place(piece.value);
+        for gram in &grams {
+            let (word, bit) = this.filter_bit(gram.value);
             if let Some(word) = this.filter.get_mut(word) {
                 *word |= bit;
             }
         }
-        this.pieces = pieces;
+        this.grams = grams;
         this
     }
 
-    fn place(&self, piece: u32) -> (usize, u64) {
-        let hash = piece.wrapping_mul(SPREAD) >> self.filter_shift;
+    fn filter_bit(&self, gram: u32) -> (usize, u64) {
+        let hash = gram.wrapping_mul(SPREAD) >> self.filter_shift;
         (hash as usize / 64, 1 << (hash % 64))
     }
 
-    fn may_hold(&self, piece: u32) -> bool {
-        let (word, bit) = self.place(piece);
+    fn may_hold(&self, gram: u32) -> bool {
+        let (word, bit) = self.filter_bit(gram);
         self.filter.get(word).is_some_and(|word| word & bit != 0)
     }
 
     /// Calls `found` with every occurrence, also with those that overlap.
     pub(super) fn find(&self, bytes: &[u8], mut found: impl FnMut(Occurrence)) {
-        let (places, rest) = bytes.as_chunks::<STRIDE>();
-        for (index, [a, b, c, d, _]) in places.iter().enumerate() {
-            let piece = u32::from_le_bytes([*a, *b, *c, *d]);
-            if self.may_hold(piece) {
-                self.verify(bytes, index * STRIDE, piece, &mut found);
+        let (probes, rest) = bytes.as_chunks::<STRIDE>();
+        for (index, [a, b, c, d, _]) in probes.iter().enumerate() {
+            let gram = u32::from_le_bytes([*a, *b, *c, *d]);
+            if self.may_hold(gram) {
+                self.verify(bytes, index * STRIDE, gram, &mut found);
             }
         }
-        if let Some(piece) = rest.first_chunk::<PIECE>() {
-            self.verify(bytes, places.len() * STRIDE, u32::from_le_bytes(*piece), &mut found);
+        if let Some(gram) = rest.first_chunk::<GRAM>() {
+            self.verify(bytes, probes.len() * STRIDE, u32::from_le_bytes(*gram), &mut found);
         }
     }
 
     #[cold]
     fn verify(&self, bytes: &[u8], at: usize, value: u32, found: &mut impl FnMut(Occurrence)) {
-        let from = self.pieces.partition_point(|piece| piece.value < value);
-        let same = self.pieces.iter().skip(from).take_while(|piece| piece.value == value);
-        for piece in same {
-            let Some(needle) = self.needles.get(piece.needle) else { continue };
-            let Some(start) = at.checked_sub(piece.offset) else { continue };
+        let from = self.grams.partition_point(|gram| gram.value < value);
+        let same = self.grams.iter().skip(from).take_while(|gram| gram.value == value);
+        for gram in same {
+            let Some(needle) = self.needles.get(gram.needle) else { continue };
+            let Some(start) = at.checked_sub(gram.offset) else { continue };
             if bytes.get(start..).is_some_and(|text| text.starts_with(&needle.bytes)) {
                 let end = start + needle.bytes.len();
                 let after = bytes.get(end..).unwrap_or_default();
                 found(Occurrence {
-                    range: start..end + needle.rest.length(after),
+                    range: start..end + needle.trailing.length(after),
                     owner: needle.owner,
-                    may_grow: needle.rest == Rest::Base64 && after.len() < MAX_REST,
+                    may_grow: needle.trailing == Trailing::Base64 && after.len() < MAX_TRAILING,
                 });
             }
         }
     }
 
-    /// Where the longest end of `bytes` starts that more text could make into one of the strings.
-    pub(super) fn unfinished(&self, bytes: &[u8]) -> Option<usize> {
+    /// Start of the longest suffix of `bytes` that is a proper prefix of one of the strings.
+    pub(super) fn partial_match(&self, bytes: &[u8]) -> Option<usize> {
         let from = bytes.len().saturating_sub(self.longest.saturating_sub(1));
         (from..bytes.len()).find(|start| self.begins_with(bytes.get(*start..).unwrap_or_default()))
     }
 
     fn begins_with(&self, text: &[u8]) -> bool {
-        if text.first_chunk().is_some_and(|piece| !self.may_hold(u32::from_le_bytes(*piece))) {
+        if text.first_chunk().is_some_and(|gram| !self.may_hold(u32::from_le_bytes(*gram))) {
             return false;
         }
         let from = self.needles.partition_point(|needle| needle.bytes.as_slice() <= text);
@@ -150,8 +153,8 @@ impl Needles {
     }
 }
 
-impl Rest {
-    /// How much of `after`, which follows a form, belongs to the secret as well.
+impl Trailing {
+    /// How many bytes of `after`, which follows a form, belong to the secret.
     fn length(self, after: &[u8]) -> usize {
         match (self, after) {
             (Self::Base64, [b'=', ..]) | (Self::Nothing, _) => 0,
@@ -170,22 +173,24 @@ mod tests {
     use super::*;
     use crate::scale::cases;
 
-    fn needles(texts: &[String]) -> Needles {
-        let form =
-            |text: &String| Form { bytes: Zeroizing::new(text.clone().into_bytes()), rest: Rest::Nothing };
-        Needles::new(texts.iter().map(form).enumerate())
+    fn needles(texts: &[String]) -> MultiSearch {
+        let form = |text: &String| EncodedForm {
+            bytes: Zeroizing::new(text.clone().into_bytes()),
+            trailing: Trailing::Nothing,
+        };
+        MultiSearch::new(texts.iter().map(form).enumerate())
     }
 
     proptest! {
         #![proptest_config(cases(512))]
 
         #[test]
-        fn every_occurrence_is_found_and_nothing_else(
+        fn exactly_the_occurrences_are_found(
             texts in proptest::collection::vec("[ab]{8,12}", 0..20),
             text in "[ab]{0,80}",
         ) {
             let mut found = Vec::new();
-            needles(&texts).find(text.as_bytes(), |place| found.push((place.range.start, place.range.end)));
+            needles(&texts).find(text.as_bytes(), |hit| found.push((hit.range.start, hit.range.end)));
             let mut expected = Vec::new();
             let distinct: std::collections::BTreeSet<&String> = texts.iter().collect();
             for needle in distinct {
@@ -198,14 +203,14 @@ mod tests {
         }
 
         #[test]
-        fn an_end_that_may_become_one_is_seen(
+        fn a_partial_occurrence_at_the_end_is_found(
             texts in proptest::collection::vec("[ab]{8,12}", 0..5),
             text in "[abc]{0,20}",
         ) {
             let begins = |at: &usize| texts.iter().any(|needle| {
                 needle.len() > text.len() - at && needle.as_bytes().starts_with(&text.as_bytes()[*at..])
             });
-            prop_assert_eq!(needles(&texts).unfinished(text.as_bytes()), (0..text.len()).find(begins));
+            prop_assert_eq!(needles(&texts).partial_match(text.as_bytes()), (0..text.len()).find(begins));
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What a secret of a known format is called.
+//! The formats and the markers that replace their secrets.
 
-/// A format. Where two fit in one place, the first in this order gives its name.
+/// A format. If two match at the same offset, the first in this order gives its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::redact) enum Kind {
+pub(in crate::redact) enum SecretFormat {
     PrivateKey,
     AwsKeyId,
     AwsSecretKey,
@@ -34,7 +34,7 @@ pub(in crate::redact) enum Kind {
     PaymentCard,
 }
 
-impl Kind {
+impl SecretFormat {
     pub(in crate::redact) const ALL: [Self; 29] = [
         Self::PrivateKey,
         Self::AwsKeyId,
@@ -67,7 +67,7 @@ impl Kind {
         Self::PaymentCard,
     ];
 
-    /// What is written in its place.
+    /// The text that replaces it.
     pub(in crate::redact) const fn marker(self) -> &'static str {
         match self {
             Self::PrivateKey => "[redacted private key]",

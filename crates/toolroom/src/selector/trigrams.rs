@@ -1,51 +1,50 @@
-//! Words that no card has, found by their letters: a slip of the keys, an ending of another language, a part of a
-//! compound.
+//! Finds unknown words by their trigrams: typos, endings of other languages, parts of compounds.
 
 use std::collections::HashMap;
 
 /// Three letters in a row, as one number.
 type Trigram = u64;
 
-/// How alike words have to be, of 1.
+/// Minimum similarity, of 1.
 const ALIKE: f32 = 0.5;
 
-/// Shorter words have too few letters to be recognised by.
+/// Minimum length of a word.
 const SHORTEST: usize = 4;
 
-/// Letters that more words have than this tell nothing, and cost much.
+/// Trigrams of more words than this are skipped.
 const COMMON: usize = 1_500;
 
-/// The words of an index by their letters.
+/// The words of an index by their trigrams.
 #[derive(Default)]
-pub(super) struct Near {
+pub(super) struct TrigramIndex {
     /// Each word's number, and how many trigrams it has.
     words: Vec<(u32, u32)>,
-    /// Which words have a trigram.
+    /// The words that have a trigram.
     having: HashMap<Trigram, Vec<u32>>,
 }
 
-impl Near {
-    /// `stems` have to come in the same order for the same words.
+impl TrigramIndex {
+    /// `stems` must be in a stable order.
     pub(super) fn new(stems: &[(&str, u32)]) -> Self {
-        let mut near = Self::default();
+        let mut index = Self::default();
         let mut grams = Vec::new();
         for (stem, number) in stems {
             trigrams(stem, &mut grams);
             if grams.is_empty() {
                 continue;
             }
-            let place = u32::try_from(near.words.len()).unwrap_or(u32::MAX);
-            near.words.push((*number, u32::try_from(grams.len()).unwrap_or(u32::MAX)));
+            let place = u32::try_from(index.words.len()).unwrap_or(u32::MAX);
+            index.words.push((*number, u32::try_from(grams.len()).unwrap_or(u32::MAX)));
             for gram in &grams {
-                near.having.entry(*gram).or_default().push(place);
+                index.having.entry(*gram).or_default().push(place);
             }
         }
-        near
+        index
     }
 
-    /// The word most like this one, and how alike they are.
-    pub(super) fn nearest(&self, stem: &str, scratch: &mut Scratch) -> Option<(u32, f32)> {
-        let Scratch { grams, shared, met } = scratch;
+    /// The most similar word and its similarity.
+    pub(super) fn nearest(&self, stem: &str, scratch: &mut TrigramScratch) -> Option<(u32, f32)> {
+        let TrigramScratch { grams, shared, met } = scratch;
         trigrams(stem, grams);
         met.clear();
         shared.clear();
@@ -69,22 +68,22 @@ impl Near {
             let likeness = 2.0 * shared / (*own as f32 + grams.len() as f32);
             (likeness >= ALIKE).then_some((*place, *number, likeness))
         };
-        // Of words equally alike, the first by the alphabet.
+        // Ties go to the alphabetically first word.
         let best = met.iter().filter_map(alike).max_by(|a, b| a.2.total_cmp(&b.2).then(b.0.cmp(&a.0)));
         best.map(|(_, number, likeness)| (number, likeness))
     }
 }
 
-/// What looking for a word needs, kept between words.
+/// The buffers of a lookup.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(super) struct TrigramScratch {
     grams: Vec<Trigram>,
-    /// How many trigrams each word of the index shares with the one looked for.
+    /// How many trigrams each word of the index shares with the given one.
     shared: Vec<u8>,
     met: Vec<u32>,
 }
 
-/// The different trigrams of a word, with an edge on either side.
+/// The distinct trigrams of a word, with a boundary on either side.
 fn trigrams(word: &str, grams: &mut Vec<Trigram>) {
     grams.clear();
     if word.chars().take(SHORTEST).count() < SHORTEST || word.bytes().any(|byte| byte.is_ascii_digit()) {
@@ -97,7 +96,7 @@ fn trigrams(word: &str, grams: &mut Vec<Trigram>) {
         last = (last << 21 | u64::from(u32::from(c))) & ((1 << 63) - 1);
         grams.push(last);
     }
-    // The first two are not full yet.
+    // The first two are incomplete.
     grams.drain(..grams.len().min(2));
     grams.sort_unstable();
     grams.dedup();

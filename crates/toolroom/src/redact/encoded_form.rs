@@ -1,5 +1,5 @@
-//! The forms in which a secret may stand in a text. Escapes are no forms: texts are unescaped instead, because
-//! everybody escapes a little differently.
+//! The encodings in which a secret may occur in a text. Escapes are not among them: texts are unescaped instead, because
+//! writers escape differently.
 
 use zeroize::Zeroizing;
 
@@ -9,30 +9,30 @@ use super::secret::{MIN_EXACT_CHARS, Secret};
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Bytes to look for.
-pub(super) struct Form {
+/// Bytes to search for.
+pub(super) struct EncodedForm {
     pub(super) bytes: Zeroizing<Vec<u8>>,
-    pub(super) rest: Rest,
+    pub(super) trailing: Trailing,
 }
 
-/// What of a secret may follow its form.
+/// What may follow a form and belongs to the secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rest {
+pub(super) enum Trailing {
     /// Nothing.
     Nothing,
-    /// A base64 character that holds a few bits of the secret and a few of what comes after it, and padding.
+    /// A base64 character with bits of the secret and of the text after it, and padding.
     Base64,
 }
 
-/// Every form of a secret; none when it is too short.
-pub(super) fn forms(secret: &Secret) -> Vec<Form> {
+/// Every form of a secret; none if it is too short.
+pub(super) fn forms(secret: &Secret) -> Vec<EncodedForm> {
     if secret.is_too_short() {
         return Vec::new();
     }
     spellings(&secret.value).iter().flat_map(|text| encodings(text.as_bytes())).collect()
 }
 
-/// The value as its owner would type it, in whole and in parts.
+/// The value as its owner would type it, whole and in parts.
 fn spellings(value: &str) -> Vec<Zeroizing<String>> {
     let trimmed = value.trim();
     let mut texts = vec![value.to_owned(), trimmed.to_owned()];
@@ -42,7 +42,7 @@ fn spellings(value: &str) -> Vec<Zeroizing<String>> {
         texts.push(unix);
     }
     texts.extend(parts(value));
-    // Forms write a space as a plus.
+    // URL forms encode a space as `+`.
     let pluses: Vec<_> =
         texts.iter().filter(|text| text.contains(' ')).map(|text| text.replace(' ', "+")).collect();
     texts.extend(pluses);
@@ -50,8 +50,8 @@ fn spellings(value: &str) -> Vec<Zeroizing<String>> {
     texts.into_iter().map(Zeroizing::new).collect()
 }
 
-fn encodings(bytes: &[u8]) -> Vec<Form> {
-    let exact = |bytes: Vec<u8>| Form { bytes: Zeroizing::new(bytes), rest: Rest::Nothing };
+fn encodings(bytes: &[u8]) -> Vec<EncodedForm> {
+    let exact = |bytes: Vec<u8>| EncodedForm { bytes: Zeroizing::new(bytes), trailing: Trailing::Nothing };
     let mut forms = vec![
         exact(bytes.to_vec()),
         exact(hex::encode(bytes).into_bytes()),
@@ -60,15 +60,14 @@ fn encodings(bytes: &[u8]) -> Vec<Form> {
     for offset in 0..3 {
         for alphabet in [STANDARD, URL_SAFE] {
             let ends_inside = !(offset + bytes.len()).is_multiple_of(3);
-            let rest = if ends_inside { Rest::Base64 } else { Rest::Nothing };
-            forms.push(Form { bytes: base64_inside(bytes, offset, alphabet), rest });
+            let trailing = if ends_inside { Trailing::Base64 } else { Trailing::Nothing };
+            forms.push(EncodedForm { bytes: base64_inside(bytes, offset, alphabet), trailing });
         }
     }
     forms
 }
 
-/// The characters that `bytes` determine alone when they stand `offset` bytes after the start of a group of three,
-/// whatever is before and after them.
+/// The base64 characters that depend on `bytes` only, if they begin `offset` bytes after the start of a group of three.
 fn base64_inside(bytes: &[u8], offset: usize, alphabet: &[u8; 64]) -> Zeroizing<Vec<u8>> {
     let mut padded = Zeroizing::new(vec![0; offset]);
     padded.extend_from_slice(bytes);
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_is_what_the_secret_determines_alone() {
+    fn a_form_depends_on_the_secret_only() {
         let texts = texts("sub?je>ct");
         // `xsub?je>ct` and `xysub?je>ct` in base64, without the characters that also hold bits of x, y or padding.
         for form in ["sub?je>ct", "7375623f6a653e6374", "7375623F6A653E6374"] {

@@ -1,4 +1,4 @@
-//! What can be made out of an error, whoever reports it.
+//! Parses the error bodies of all vendors.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use toolroom::model::ModelErrorKind;
 
 use crate::field::text_at;
 
-/// More of a vendor's words than this helps nobody.
+/// Characters of a vendor's message that are kept.
 pub(super) const MAX_MESSAGE_CHARS: usize = 1_000;
 
-/// How the vendors say that a conversation is too long, in lower case. Codes come first, then OpenAI, DeepSeek and vLLM,
-/// Groq, Mistral, llama.cpp, Ollama, xAI, Gemini and Anthropic.
-const TOO_LONG: [&str; 16] = [
+/// Signs of a context overflow, in lower case. Codes first, then OpenAI, DeepSeek and vLLM, Groq, Mistral, llama.cpp,
+/// Ollama, xAI, Gemini and Anthropic.
+const CONTEXT_OVERFLOW: [&str; 16] = [
     "context_length_exceeded",
     "request_too_large",
     "exceed_context_size",
@@ -44,7 +44,7 @@ const NO_CREDIT: [&str; 10] = [
     "exceeded_current_quota",
 ];
 
-const NOT_THIS: [&str; 8] = [
+const CONTENT_FILTER: [&str; 8] = [
     "content filtering policy",
     "content_policy",
     "content_filter",
@@ -55,8 +55,8 @@ const NOT_THIS: [&str; 8] = [
     "safety system",
 ];
 
-/// Keys that are wrong, which Google calls an invalid argument.
-const NO_KEY: [&str; 6] = [
+/// Invalid keys, which Google calls an invalid argument.
+const INVALID_KEY: [&str; 6] = [
     "api_key_invalid",
     "invalid_api_key",
     "authentication",
@@ -65,44 +65,44 @@ const NO_KEY: [&str; 6] = [
     "permission_error",
 ];
 
-const NO_CAPACITY: [&str; 4] = ["overloaded", "no capacity", "capacity_exceeded", "unavailable"];
+const OVERLOADED: [&str; 4] = ["overloaded", "no capacity", "capacity_exceeded", "unavailable"];
 
-/// What can be made out of an error.
+/// The content of an error body.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ErrorBody {
     message: String,
     /// Codes and types, one after the other.
     codes: String,
     /// A code that is a status.
     pub(super) status: Option<u16>,
-    /// When to come back.
+    /// When to retry.
     pub(super) retry_after: Option<Duration>,
 }
 
-impl Told {
-    /// What a body says, which need not be JSON.
+impl ErrorBody {
+    /// Parses a body, which need not be JSON.
     pub(super) fn from_body(body: &str) -> Self {
         match serde_json::from_str::<Value>(body) {
             Ok(value) => Self::from_value(&value),
-            // A page of a proxy says nothing to people.
+            // A proxy's HTML page is useless to users.
             Err(_) if body.trim_start().starts_with('<') => Self::default(),
             Err(_) => Self { message: body.trim().to_owned(), ..Self::default() },
         }
     }
 
     pub(super) fn from_value(value: &Value) -> Self {
-        let mut told = Self::default();
-        told.read(value, 0);
-        told
+        let mut body = Self::default();
+        body.read(value, 0);
+        body
     }
 
     fn read(&mut self, value: &Value, depth: u8) {
-        // Nobody wraps an error more often than a router of routers.
+        // Routers nest errors.
         if depth > 4 {
             return;
         }
         match value {
-            Value::String(text) => self.say(text),
+            Value::String(text) => self.add_text(text),
             Value::Array(list) => {
                 for entry in list.iter().take(4) {
                     self.read(entry, depth + 1);
@@ -111,7 +111,7 @@ impl Told {
             Value::Object(fields) => {
                 for name in ["code", "type", "status"] {
                     match fields.get(name) {
-                        Some(Value::String(code)) => self.code(code),
+                        Some(Value::String(code)) => self.add_code(code),
                         Some(Value::Number(code)) => {
                             let status = code.as_u64().and_then(|code| u16::try_from(code).ok());
                             self.status = self.status.or(status.filter(|status| (400..600).contains(status)));
@@ -127,40 +127,40 @@ impl Told {
                 for detail in fields.get("details").and_then(Value::as_array).into_iter().flatten().take(16) {
                     self.detail(detail);
                 }
-                // A router hands on what the vendor behind it said.
+                // A router forwards the error of its vendor.
                 if let Some(Value::String(raw)) =
                     fields.get("metadata").and_then(|metadata| metadata.get("raw"))
                 {
-                    self.say(raw);
+                    self.add_text(raw);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
-    /// Google's details: a reason, and when to come back.
+    /// Google's details: a reason, and when to retry.
     fn detail(&mut self, detail: &Value) {
         if let Some(reason) = text_at(detail, "/reason") {
-            self.code(reason);
+            self.add_code(reason);
         }
         let seconds = text_at(detail, "/retryDelay").and_then(|text| text.strip_suffix('s')?.parse().ok());
         let after = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         self.retry_after = self.retry_after.or(after);
     }
 
-    fn code(&mut self, code: &str) {
+    fn add_code(&mut self, code: &str) {
         self.codes.push_str(&code.to_lowercase());
         self.codes.push(' ');
     }
 
-    fn say(&mut self, text: &str) {
+    fn add_text(&mut self, text: &str) {
         if !self.message.is_empty() {
             self.message.push_str(": ");
         }
         self.message.push_str(text.trim());
     }
 
-    /// The vendor's own words, bounded; `otherwise` if there are none.
+    /// The vendor's own message, bounded; `otherwise` if there is none.
     pub(super) fn message(&self, otherwise: &str) -> String {
         match self.message.trim() {
             "" => otherwise.to_owned(),
@@ -174,7 +174,7 @@ impl Told {
         let coded = |signs: &[&str]| signs.iter().any(|sign| self.codes.contains(sign));
         match status {
             Some(402) => return ModelErrorKind::Billing,
-            // Also of a message that speaks of tokens: a window of time is meant, not the model's.
+            // A 429 about tokens is a rate limit, not a context overflow.
             Some(429) => {
                 return if says(&NO_CREDIT) { ModelErrorKind::Billing } else { ModelErrorKind::RateLimit };
             }
@@ -186,18 +186,20 @@ impl Told {
         }
         match status {
             Some(401) => ModelErrorKind::Auth,
-            Some(403) if says(&NOT_THIS) => ModelErrorKind::ContentFilter,
+            Some(403) if says(&CONTENT_FILTER) => ModelErrorKind::ContentFilter,
             Some(403) => ModelErrorKind::Auth,
             Some(404) => ModelErrorKind::NotFound,
             Some(408) => ModelErrorKind::Timeout,
             Some(498 | 503 | 529) => ModelErrorKind::Overloaded,
-            // llama.cpp and Ollama have said this with 500, too.
-            Some(400..600) | None if says(&TOO_LONG) => ModelErrorKind::ContextOverflow,
-            Some(400..500) | None if says(&NOT_THIS) => ModelErrorKind::ContentFilter,
+            // llama.cpp and Ollama also report this with 500.
+            Some(400..600) | None if says(&CONTEXT_OVERFLOW) => ModelErrorKind::ContextOverflow,
+            Some(400..500) | None if says(&CONTENT_FILTER) => ModelErrorKind::ContentFilter,
             Some(400..500) | None if coded(&["model_not_found", "not_found_error"]) => {
                 ModelErrorKind::NotFound
             }
-            Some(400..500) | None if coded(&NO_KEY) || says(&["api key not valid", "api key expired"]) => {
+            Some(400..500) | None
+                if coded(&INVALID_KEY) || says(&["api key not valid", "api key expired"]) =>
+            {
                 ModelErrorKind::Auth
             }
             Some(500..600) | None if coded(&["rate_limit", "resource_exhausted"]) => {
@@ -205,7 +207,7 @@ impl Told {
             }
             Some(504) => ModelErrorKind::Timeout,
             None if coded(&["timeout_error", "deadline_exceeded"]) => ModelErrorKind::Timeout,
-            Some(500..600) | None if says(&NO_CAPACITY) => ModelErrorKind::Overloaded,
+            Some(500..600) | None if says(&OVERLOADED) => ModelErrorKind::Overloaded,
             None if coded(&["invalid_request", "invalid_prompt"]) => ModelErrorKind::BadRequest,
             Some(400..500) => ModelErrorKind::BadRequest,
             Some(500..600) | None => ModelErrorKind::Server,

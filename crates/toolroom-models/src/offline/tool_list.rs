@@ -1,37 +1,37 @@
-//! The tools on offer, as people name them.
+//! The offered tools and their names.
 
 use serde_json::Value;
 use toolroom::catalog::WireNames;
-use toolroom::model::Offered;
+use toolroom::model::OfferedTool;
 use toolroom::nearest::nearest;
 use toolroom::schema::{choices, parameter_allows};
 
-/// Parameters that a usage line shows.
+/// Parameters in a usage line.
 const SHOWN_PARAMETERS: usize = 4;
 
 /// The tools of a request.
-pub(super) struct OnOffer<'r> {
-    tools: Vec<Tool<'r>>,
+pub(super) struct ToolList<'r> {
+    tools: Vec<ListedTool<'r>>,
 }
 
-/// A tool on offer.
-pub(super) struct Tool<'r> {
-    pub(super) offered: &'r Offered,
-    /// Its id, as far as its name on the wire tells it.
+/// An offered tool.
+pub(super) struct ListedTool<'r> {
+    pub(super) offered: &'r OfferedTool,
+    /// Its id, derived from its name on the wire.
     id: String,
-    /// What people type: its bare name, or its id where another tool has the same.
+    /// The name users type: its bare name, or its id if that is ambiguous.
     typed: String,
 }
 
-/// What a name stands for.
-pub(super) enum Named<'t, 'r> {
-    Tool(&'t Tool<'r>),
-    /// None, or several that are written alike.
-    Near(Vec<&'t Tool<'r>>),
+/// The result of looking up a name.
+pub(super) enum Lookup<'t, 'r> {
+    Tool(&'t ListedTool<'r>),
+    /// No unique tool; similar ones.
+    Similar(Vec<&'t ListedTool<'r>>),
 }
 
-impl<'r> OnOffer<'r> {
-    pub(super) fn new(offered: &'r [Offered]) -> Self {
+impl<'r> ToolList<'r> {
+    pub(super) fn new(offered: &'r [OfferedTool]) -> Self {
         let ids: Vec<String> = offered.iter().map(|tool| WireNames::read(&tool.name)).collect();
         let mut bares: Vec<&str> = ids.iter().map(|id| bare(id)).collect();
         bares.sort_unstable();
@@ -42,10 +42,10 @@ impl<'r> OnOffer<'r> {
         let typed: Vec<String> =
             ids.iter().map(|id| if is_shared(bare(id)) { id.clone() } else { bare(id).to_owned() }).collect();
         let tools = offered.iter().zip(ids).zip(typed);
-        Self { tools: tools.map(|((offered, id), typed)| Tool { offered, id, typed }).collect() }
+        Self { tools: tools.map(|((offered, id), typed)| ListedTool { offered, id, typed }).collect() }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Tool<'r>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &ListedTool<'r>> {
         self.tools.iter()
     }
 
@@ -53,24 +53,24 @@ impl<'r> OnOffer<'r> {
         self.tools.is_empty()
     }
 
-    /// The tool of this name on the wire.
-    pub(super) fn on_wire(&self, name: &str) -> Option<&Tool<'r>> {
+    /// The tool with this name on the wire.
+    pub(super) fn by_wire_name(&self, name: &str) -> Option<&ListedTool<'r>> {
         self.tools.iter().find(|tool| tool.offered.name == name)
     }
 
-    /// The tool that is called so: on the wire, by its id or its bare name, or by a name so like one that no other
-    /// tool can be meant.
-    pub(super) fn named(&self, name: &str) -> Named<'_, 'r> {
-        let exact = |tool: &&Tool<'r>| tool.offered.name == name || tool.id == name || tool.typed == name;
+    /// The tool with this wire name, id or bare name, or the only one with a similar name.
+    pub(super) fn look_up(&self, name: &str) -> Lookup<'_, 'r> {
+        let exact =
+            |tool: &&ListedTool<'r>| tool.offered.name == name || tool.id == name || tool.typed == name;
         if let Some(tool) = self.tools.iter().find(exact) {
-            return Named::Tool(tool);
+            return Lookup::Tool(tool);
         }
         let near = nearest(name, self.tools.iter().map(|tool| tool.id.as_str()));
-        let near: Vec<&Tool<'r>> =
+        let near: Vec<&ListedTool<'r>> =
             near.iter().filter_map(|id| self.tools.iter().find(|tool| tool.id == **id)).collect();
         match near.as_slice() {
-            [only] => Named::Tool(only),
-            _ => Named::Near(near),
+            [only] => Lookup::Tool(only),
+            _ => Lookup::Similar(near),
         }
     }
 }
@@ -79,13 +79,13 @@ fn bare(id: &str) -> &str {
     id.rsplit(':').next().filter(|bare| !bare.is_empty()).unwrap_or(id)
 }
 
-impl Tool<'_> {
-    /// What people type behind the slash.
+impl ListedTool<'_> {
+    /// The name users type after the slash.
     pub(super) fn typed(&self) -> &str {
         &self.typed
     }
 
-    /// Its name without separators, for people: `Get local time`.
+    /// Its display name: `Get local time`.
     pub(super) fn title(&self) -> String {
         let words = bare(&self.id).replace(['_', '-', '.'], " ");
         let mut letters = words.trim().chars();
@@ -98,19 +98,19 @@ impl Tool<'_> {
         &self.offered.parameters
     }
 
-    /// The parameters a call must have.
+    /// The required parameters.
     pub(super) fn required(&self) -> Vec<&str> {
         let required = self.schema().get("required").and_then(Value::as_array);
         required.into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
-    /// All parameters, with what the schema says of each.
+    /// All parameters with their schemas.
     pub(super) fn parameters(&self) -> impl Iterator<Item = (&str, &Value)> {
         let properties = self.schema().get("properties").and_then(Value::as_object);
         properties.into_iter().flatten().map(|(name, property)| (name.as_str(), property))
     }
 
-    /// The parameter that free text belongs to: the only required one, or the only one at all, if it is a text.
+    /// The parameter for free text: the only required one, or the only one, if it is a string.
     pub(super) fn only_text(&self) -> Option<&str> {
         let key = match self.required().as_slice() {
             [only] => *only,
@@ -123,7 +123,7 @@ impl Tool<'_> {
         parameter_allows(self.schema(), key, "string").then_some(key)
     }
 
-    /// How it is called: `/calculator expression=…`.
+    /// Its usage: `/calculator expression=…`.
     pub(super) fn usage(&self) -> String {
         let required = self.required();
         let shown =
@@ -141,15 +141,14 @@ impl Tool<'_> {
         usage
     }
 
-    /// What it does, in a line.
-    pub(super) fn gist(&self) -> String {
-        const MOST: usize = 90;
+    /// The first sentence of its description.
+    pub(super) fn summary(&self) -> String {
+        const MAX_CHARS: usize = 90;
         let line = self.offered.description.lines().next().unwrap_or_default().trim();
         let ends = [". ", ": ", "; "].into_iter().filter_map(|end| line.split_once(end));
-        // What stands in brackets belongs to what is before them.
         let whole = ends.map(|(first, _)| first).filter(|first| !first.contains('('));
         let sentence = whole.min_by_key(|first| first.len()).unwrap_or(line).trim_end_matches('.');
-        match sentence.char_indices().nth(MOST) {
+        match sentence.char_indices().nth(MAX_CHARS) {
             Some((end, _)) => format!("{}…", sentence.get(..end).unwrap_or_default().trim_end()),
             None => sentence.to_owned(),
         }

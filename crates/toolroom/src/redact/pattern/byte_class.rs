@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 /// A set of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::redact) enum Class {
+pub(in crate::redact) enum ByteClass {
     /// Letters and digits.
     Alnum,
     /// Those and `_`.
@@ -21,22 +21,22 @@ pub(in crate::redact) enum Class {
     Hex,
     /// Digits.
     Digit,
-    /// What a path of secret parts is made of.
+    /// A path of secret parts.
     Path,
-    /// What an unquoted value may hold: it ends where a list, a call or a text around it would go on.
+    /// An unquoted value, up to a separator or bracket.
     Value,
-    /// The same in a URL's query, where `&` begins the next value.
+    /// A value in a URL's query, up to `&`.
     Query,
-    /// What may stand between `//` and the path of a URL, host included.
+    /// The authority of a URL.
     Authority,
-    /// Digits and what separates groups of them.
+    /// Digits and separators of digit groups.
     Grouped,
 }
 
 /// How many classes there are.
 const CLASSES: usize = 13;
 
-impl Class {
+impl ByteClass {
     const fn bit(self) -> u16 {
         1 << self as u16
     }
@@ -70,54 +70,62 @@ const MEMBERSHIP: [u16; 256] = {
 const fn membership(byte: u8) -> u16 {
     let mut classes = 0;
     if byte.is_ascii_alphanumeric() {
-        classes |= Class::Alnum.bit() | Class::Word.bit() | Class::Token.bit() | Class::Dotted.bit();
-        classes |= Class::Base64.bit() | Class::Path.bit();
+        classes |=
+            ByteClass::Alnum.bit() | ByteClass::Word.bit() | ByteClass::Token.bit() | ByteClass::Dotted.bit();
+        classes |= ByteClass::Base64.bit() | ByteClass::Path.bit();
     }
     if byte.is_ascii_uppercase() || byte.is_ascii_digit() {
-        classes |= Class::Capital.bit();
+        classes |= ByteClass::Capital.bit();
     }
     if byte.is_ascii_digit() {
-        classes |= Class::Digit.bit() | Class::Grouped.bit();
+        classes |= ByteClass::Digit.bit() | ByteClass::Grouped.bit();
     }
     if matches!(byte, b'0'..=b'9' | b'a'..=b'f') {
-        classes |= Class::Hex.bit();
+        classes |= ByteClass::Hex.bit();
     }
     classes |= match byte {
-        b'_' => Class::Word.bit() | Class::Token.bit() | Class::Dotted.bit() | Class::Path.bit(),
-        b'-' => Class::Token.bit() | Class::Dotted.bit() | Class::Path.bit() | Class::Grouped.bit(),
-        b'.' => Class::Dotted.bit(),
-        b'+' | b'/' => Class::Base64.bit() | Class::Path.bit(),
-        b'=' => Class::Base64.bit(),
-        b' ' => Class::Grouped.bit(),
+        b'_' => {
+            ByteClass::Word.bit() | ByteClass::Token.bit() | ByteClass::Dotted.bit() | ByteClass::Path.bit()
+        }
+        b'-' => {
+            ByteClass::Token.bit()
+                | ByteClass::Dotted.bit()
+                | ByteClass::Path.bit()
+                | ByteClass::Grouped.bit()
+        }
+        b'.' => ByteClass::Dotted.bit(),
+        b'+' | b'/' => ByteClass::Base64.bit() | ByteClass::Path.bit(),
+        b'=' => ByteClass::Base64.bit(),
+        b' ' => ByteClass::Grouped.bit(),
         _ => 0,
     };
     let shown = byte.is_ascii_graphic() || !byte.is_ascii();
     if shown && !matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b'<' | b'>') {
         if !matches!(byte, b',' | b';' | b'(' | b')' | b'[' | b']' | b'{' | b'}') {
-            classes |= Class::Value.bit();
-            classes |= if byte == b'&' { 0 } else { Class::Query.bit() };
+            classes |= ByteClass::Value.bit();
+            classes |= if byte == b'&' { 0 } else { ByteClass::Query.bit() };
         }
         if !matches!(byte, b'/' | b'?' | b'#') {
-            classes |= Class::Authority.bit();
+            classes |= ByteClass::Authority.bit();
         }
     }
     classes
 }
 
-/// The last run of each class that was measured, so that formats which begin within one run do not all walk it.
+/// Caches the last run of each class, so that formats that begin within one run do not all scan it.
 #[derive(Default)]
 pub(in crate::redact) struct Runs {
     last: [Cell<(usize, usize)>; CLASSES],
 }
 
 impl Runs {
-    /// Where the run of `class` that holds `from` ends; `from` when there is none. Tells how far it had to walk.
+    /// The end of the run of `class` that contains `from`; `from` if there is none. Reports the bytes it had to scan.
     pub(in crate::redact) fn end(
         &self,
         bytes: &[u8],
-        class: Class,
+        class: ByteClass,
         from: usize,
-        walked: impl FnOnce(usize),
+        scanned: impl FnOnce(usize),
     ) -> usize {
         let last = self.last.get(class as usize);
         if let Some((start, end)) = last.map(Cell::get)
@@ -126,7 +134,7 @@ impl Runs {
             return end;
         }
         let run = bytes.iter().skip(from).take_while(|byte| class.has(**byte)).count();
-        walked(run);
+        scanned(run);
         if let Some(last) = last {
             last.set((from, from + run));
         }

@@ -1,7 +1,7 @@
-//! `/tool key=value`: a call as a person writes it.
+//! Slash commands: `/tool key=value`.
 //!
-//! Behind the name stand pairs, whose values may hold blanks up to the next pair or be quoted; a JSON object; or free text
-//! for a tool that wants one text.
+//! The name is followed by pairs, whose values may contain spaces up to the next pair or be quoted; by a JSON object; or by
+//! free text for a tool with one string parameter.
 
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
@@ -9,30 +9,32 @@ use toolroom::nearest::nearest_one;
 use toolroom::schema::{ArgumentWords, parse_object};
 
 use super::Reply;
-use super::on_offer::{Named, OnOffer, Tool};
-use super::speech;
+use super::texts;
+use super::tool_list::{ListedTool, Lookup, ToolList};
 
-/// Reads a message that begins with a slash and a name. Anything else, such as a path, is none.
-pub(super) fn read(text: &str, tools: &OnOffer<'_>) -> Option<Reply> {
+/// Parses a message that begins with a slash and a name. `None` for anything else, such as a path.
+pub(super) fn read(text: &str, tools: &ToolList<'_>) -> Option<Reply> {
     let line = text.strip_prefix('/')?;
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ':' | '.');
     if !name.starts_with(char::is_alphanumeric) || !name.chars().all(is_name) {
         return None;
     }
-    let tool = match tools.named(name) {
-        Named::Tool(tool) => tool,
-        Named::Near(_) if matches!(name, "help" | "tools") => return Some(Reply::Words(speech::all(tools))),
-        Named::Near(near) => return Some(Reply::Words(speech::no_such_tool(name, &near, tools))),
+    let tool = match tools.look_up(name) {
+        Lookup::Tool(tool) => tool,
+        Lookup::Similar(_) if matches!(name, "help" | "tools") => {
+            return Some(Reply::Words(texts::all(tools)));
+        }
+        Lookup::Similar(near) => return Some(Reply::Words(texts::no_such_tool(name, &near, tools))),
     };
     Some(match arguments(rest.trim(), tool) {
         Ok(arguments) => Reply::Call { name: tool.offered.name.clone(), arguments },
-        Err(problem) => Reply::Words(speech::misused(tool, &problem)),
+        Err(problem) => Reply::Words(texts::misused(tool, &problem)),
     })
 }
 
-/// The arguments of a call, or what is wrong with them.
-fn arguments(rest: &str, tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
+/// The arguments of a call, or the problem with them.
+fn arguments(rest: &str, tool: &ListedTool<'_>) -> Result<Map<String, Value>, String> {
     let arguments = if rest.starts_with('{') {
         parse_object(rest).map_err(|error| error.to_string())?
     } else if rest.is_empty() {
@@ -40,7 +42,7 @@ fn arguments(rest: &str, tool: &Tool<'_>) -> Result<Map<String, Value>, String> 
     } else if pair(rest).is_some() {
         pairs(rest, tool)?
     } else {
-        let key = tool.only_text().ok_or_else(|| format!("`{rest}` is no pair of key and value"))?;
+        let key = tool.only_text().ok_or_else(|| format!("`{rest}` is not a key=value pair"))?;
         let mut words = ArgumentWords::new(tool.schema());
         words.text(key, &unquoted(rest)).map_err(|error| error.to_string())?;
         words.finish()
@@ -49,14 +51,14 @@ fn arguments(rest: &str, tool: &Tool<'_>) -> Result<Map<String, Value>, String> 
     Ok(arguments)
 }
 
-/// What the tool would refuse anyway can be told at once, and without a call in the journal.
-fn check(arguments: &Map<String, Value>, tool: &Tool<'_>) -> Result<(), String> {
+/// Checks for unknown and missing arguments without a call in the journal.
+fn check(arguments: &Map<String, Value>, tool: &ListedTool<'_>) -> Result<(), String> {
     let is_closed = tool.schema().get("additionalProperties") == Some(&Value::Bool(false));
     let known = || tool.parameters().map(|(name, _)| name);
     let unknown = arguments.keys().find(|key| is_closed && !known().any(|name| name == *key));
     if let Some(key) = unknown {
-        let near = nearest_one(key, known()).map(|near| format!("; did you mean `{near}`?"));
-        return Err(format!("it has no parameter `{key}`{}", near.unwrap_or_default()));
+        let near = nearest_one(key, known()).map(|near| format!(" (did you mean `{near}`?)"));
+        return Err(format!("unknown argument `{key}`{}", near.unwrap_or_default()));
     }
     let missing: Vec<String> = tool
         .required()
@@ -64,28 +66,32 @@ fn check(arguments: &Map<String, Value>, tool: &Tool<'_>) -> Result<(), String> 
         .filter(|key| !arguments.contains_key(*key))
         .map(|key| format!("`{key}`"))
         .collect();
-    if missing.is_empty() { Ok(()) } else { Err(format!("{} is missing", missing.join(", "))) }
+    match missing.as_slice() {
+        [] => Ok(()),
+        [only] => Err(format!("missing argument {only}")),
+        several => Err(format!("missing arguments {}", several.join(", "))),
+    }
 }
 
-fn pairs(rest: &str, tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
+fn pairs(rest: &str, tool: &ListedTool<'_>) -> Result<Map<String, Value>, String> {
     let mut words = ArgumentWords::new(tool.schema());
     let mut rest = rest;
     while !rest.is_empty() {
-        let Some((key, is_json, behind)) = pair(rest) else {
-            return Err(format!("`{rest}` is no pair of key and value; a value with blanks may be quoted"));
+        let Some((key, is_json, after)) = pair(rest) else {
+            return Err(format!("`{rest}` is not a key=value pair; quote values with spaces"));
         };
-        let (value, behind) = value(behind, is_json);
+        let (value, after) = value(after, is_json);
         let added = match is_json {
             true => words.word(&format!("{key}:={value}")),
             false => words.text(key, &value),
         };
         added.map_err(|error| error.to_string())?;
-        rest = behind.trim_start();
+        rest = after.trim_start();
     }
     Ok(words.finish())
 }
 
-/// The key that a text begins with, whether its value is JSON, and what stands behind the `=`. `==` belongs to an
+/// The key at the beginning of a text, whether its value is JSON, and the text after the `=`. `==` is part of an
 /// expression.
 fn pair(text: &str) -> Option<(&str, bool, &str)> {
     let (key, value) = text.split_once('=')?;
@@ -95,7 +101,7 @@ fn pair(text: &str) -> Option<(&str, bool, &str)> {
     (fits && !value.starts_with('=')).then_some((key, is_json, value))
 }
 
-/// A value and what follows it: quoted, a JSON list or object, or all up to the next pair.
+/// A value and the text after it: quoted, a JSON list or object, or everything up to the next pair.
 fn value(text: &str, is_json: bool) -> (String, &str) {
     let is_end = |rest: &str| rest.chars().next().is_none_or(char::is_whitespace);
     if let Some((inside, rest)) = quoted(text).filter(|(_, rest)| !is_json && is_end(rest)) {
@@ -120,7 +126,7 @@ fn value(text: &str, is_json: bool) -> (String, &str) {
     (value.trim().to_owned(), rest)
 }
 
-/// A text in quotes, and what stands behind it. A backslash keeps a quote and itself.
+/// A quoted text, and the text after it. A backslash escapes a quote and itself.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut letters = text.chars();
     let quote = letters.next().filter(|c| matches!(c, '"' | '\''))?;

@@ -1,11 +1,10 @@
-//! Values with few possibilities. Where such a value stands it is hidden like any other, but it can be found by trying:
-//! a guess that is right is hidden, and one that is wrong is shown.
+//! Weak values. They are hidden like any other, but can be guessed: a correct guess is hidden and a wrong one is shown.
 
 /// 10^12 numbers and 26^8 words are fewer than 2^40.
 const MAX_DIGITS: usize = 12;
 const MAX_LETTERS: usize = 8;
 
-/// Longer values that are made of words are not looked at.
+/// Longer values are not split into words.
 const MAX_WORDS: usize = 40;
 
 /// Words that passwords are made of, and the beginnings of keyboards and alphabets.
@@ -21,8 +20,8 @@ const WORDS: &str = "
     welcome whatever winter wsx yxcvbnm zxcvbn zxcvbnm
 ";
 
-/// Why a value has few possibilities, in words; `None` if it does not.
-pub(super) fn few_possibilities(value: &str) -> Option<&'static str> {
+/// Why a value can be guessed; `None` if it cannot.
+pub(super) fn weakness(value: &str) -> Option<&'static str> {
     let value = value.trim();
     let chars: Vec<char> = value.chars().collect();
     let digits = chars.iter().filter(|c| c.is_ascii_digit()).count();
@@ -50,7 +49,7 @@ fn is_regular(chars: &[char]) -> bool {
     first.is_none_or(|first| (-1..=1).contains(&first) && steps.all(|step| step == first))
 }
 
-/// Whether a value is made of common words, written as people vary them: `P4ssw0rd123!`.
+/// Whether a value is made of common words, with the usual substitutions: `P4ssw0rd123!`.
 pub(super) fn are_common_words(value: &str) -> bool {
     if value.len() > MAX_WORDS {
         return false;
@@ -70,7 +69,7 @@ pub(super) fn are_common_words(value: &str) -> bool {
 }
 
 fn is_made_of_words(text: &str) -> bool {
-    // Which beginnings of the text are made of words.
+    // Whether the text up to each offset is made of words.
     let mut reached = vec![false; text.len() + 1];
     let mut ends = vec![0];
     while let Some(at) = ends.pop() {
@@ -91,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_words_and_patterns_have_few_possibilities() {
+    fn numbers_words_and_patterns_are_weak() {
         for (value, why) in [
             ("4711", "digits alone"),
             ("12345678", "digits alone"),
@@ -108,7 +107,7 @@ mod tests {
             ("Summer2026!", "common words"),
             ("changeme123", "common words"),
         ] {
-            assert_eq!(few_possibilities(value), Some(why), "{value}");
+            assert_eq!(weakness(value), Some(why), "{value}");
         }
         for value in [
             "correct horse battery",
@@ -119,13 +118,13 @@ mod tests {
             "k7Rq2ZxW",
             "\u{1f600}x",
         ] {
-            assert_eq!(few_possibilities(value), None, "{value}");
+            assert_eq!(weakness(value), None, "{value}");
         }
     }
 
     #[test]
     fn a_long_value_is_judged_at_once() {
-        assert_eq!(few_possibilities(&"me".repeat(30_000)), None);
+        assert_eq!(weakness(&"me".repeat(30_000)), None);
         assert!(are_common_words(&"me".repeat(20)));
     }
 }
