@@ -37,7 +37,7 @@ use crate::config::{Compiled, Config, FileKeys, Folder, Loaded, LocationKeys, Po
 use crate::database::{
     DATABASE, LockedStore, open_store, open_store_with_write_ahead, replay_orphaned_files,
 };
-use crate::examination::Examination;
+use crate::doctor::Doctor;
 use crate::gateway::gateway;
 use crate::machine::Machine;
 use crate::metrics::Figures;
@@ -132,7 +132,7 @@ impl App {
         let vault = Arc::new(Vault::new(folders.clone(), store.clone(), hides(&config)));
         let storage = Arc::new(store.clone());
         let file = FileId::from_path(&folders.data.join(DATABASE)).ok().flatten();
-        let checkup: Arc<dyn Checkup> = Arc::new(Examination::of_running(&folders, flags, &store, file));
+        let checkup: Arc<dyn Checkup> = Arc::new(Doctor::for_running(&folders, flags, &store, file));
         let supervisor = Supervisor::new(environment::own_program());
         let conversation_resources =
             ConversationResources::new(Shells::new(supervisor.clone(), Interpreter::detect()));

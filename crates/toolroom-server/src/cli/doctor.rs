@@ -9,7 +9,7 @@ use toolroom_tools::builtin::doctor::{Checkup, Finding, Report, Severity};
 
 use super::console::exit::Exit;
 use super::console::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, visible};
-use crate::examination::Examination;
+use crate::doctor::Doctor;
 
 /// Which checks are shown together.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -27,7 +27,7 @@ const NAME_CHARS: usize = 9;
 pub(super) struct DoctorArgs {}
 
 pub(super) async fn run(settings: &[String], _args: DoctorArgs, output: &Output) -> anyhow::Result<Exit> {
-    let report = Examination::of_environment(settings).report().await;
+    let report = Doctor::from_environment(settings).report().await;
     if output.is_json() {
         output.document(&report)?;
     } else {
@@ -133,7 +133,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_check_is_shown() {
-        let report = Examination::of_environment(&[]).report().await;
+        let report = Doctor::from_environment(&[]).report().await;
         for (name, _) in &report.checks {
             assert!(GROUPS.iter().any(|(_, names)| names.contains(name)), "{name} is in no group");
             assert!(name.len() <= NAME_CHARS);

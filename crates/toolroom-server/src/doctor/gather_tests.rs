@@ -1,4 +1,4 @@
-//! What a process that has a database open notices about it.
+//! Checks of a database that this process has open.
 #![expect(clippy::disallowed_methods, reason = "tests delete files")]
 
 use toolroom_host::folder_lock::FolderLock;
@@ -7,71 +7,71 @@ use toolroom_tools::builtin::doctor::Check;
 use super::*;
 use crate::database::{DATABASE, LockedStore, open_store};
 
-struct Running {
+struct TestInstallation {
     _home: tempfile::TempDir,
     folders: Folders,
     store: LockedStore,
-    examination: Examination,
+    doctor: Doctor,
 }
 
-async fn running() -> Running {
+async fn running() -> TestInstallation {
     let home = tempfile::tempdir().unwrap();
     let folders = Folders { config: home.path().to_owned(), data: home.path().to_owned() };
     let store = open_store(&folders).await.unwrap();
     let file = FileId::from_path(&folders.data.join(DATABASE)).unwrap();
-    let examination = Examination::of_running(&folders, &[], &store, file);
-    Running { _home: home, folders, store, examination }
+    let doctor = Doctor::for_running(&folders, &[], &store, file);
+    TestInstallation { _home: home, folders, store, doctor }
 }
 
-async fn store_check(examination: &Examination) -> Check {
-    let report = examination.report().await;
+async fn store_check(doctor: &Doctor) -> Check {
+    let report = doctor.report().await;
     report.checks.into_iter().find(|(name, _)| *name == "store").unwrap().1
 }
 
 #[tokio::test]
 async fn a_database_that_is_deleted_or_replaced_while_it_is_open_is_noticed() {
     let running = running().await;
-    assert_eq!(store_check(&running.examination).await.worst.code, None);
+    assert_eq!(store_check(&running.doctor).await.worst.code, None);
     let path = running.folders.data.join(DATABASE);
     std::fs::remove_file(&path).unwrap();
-    let deleted = store_check(&running.examination).await.worst;
+    let deleted = store_check(&running.doctor).await.worst;
     assert_eq!(deleted.code, Some("store.gone"));
     assert!(deleted.details.contains("was deleted"), "{deleted:?}");
     assert!(!path.exists(), "looking does not make it again");
 
     let other = open_store(&running.folders).await.unwrap();
-    let replaced = store_check(&running.examination).await.worst;
+    let replaced = store_check(&running.doctor).await.worst;
     assert!(replaced.details.contains("another file"), "{replaced:?}");
     other.shutdown().await.unwrap();
     running.store.shutdown().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_store_that_was_closed_is_told_and_not_waited_for() {
+async fn a_closed_store_is_reported_without_waiting() {
     let running = running().await;
     running.store.shutdown().await.unwrap();
-    assert_eq!(store_check(&running.examination).await.worst.code, Some("store.unreadable"));
+    assert_eq!(store_check(&running.doctor).await.worst.code, Some("store.unreadable"));
 }
 
 #[tokio::test]
-async fn nobody_puts_another_database_in_the_place_of_one_that_is_looked_at() {
+async fn a_database_is_not_replaced_while_the_doctor_reads_it() {
     let running = running().await;
     running.store.shutdown().await.unwrap();
     // The folder is kept to the end.
-    let Running { _home, folders, store, .. } = running;
+    let TestInstallation { _home, folders, store, .. } = running;
     drop(store);
     let is_alone = || FolderLock::exclusive(&folders.data).unwrap().is_some();
     assert!(is_alone());
-    let (readable, _) = look::open(&folders, None, Instant::now() + BOUND).await;
+    let (readable, _) = store::open(&folders, None, Instant::now() + TIMEOUT).await;
     assert!(readable.is_some() && !is_alone());
     drop(readable);
     assert!(is_alone());
 }
 
 #[tokio::test]
-async fn an_examination_leaves_a_running_store_open() {
+async fn the_doctor_leaves_a_running_store_open() {
     let running = running().await;
-    assert_eq!(store_check(&running.examination).await, store_check(&running.examination).await);
+    assert_eq!(store_check(&running.doctor).await, store_check(&running.doctor).await);
     running.store.set_feature_switch(&Default::default(), "memory", None).await.unwrap();
     running.store.shutdown().await.unwrap();
 }

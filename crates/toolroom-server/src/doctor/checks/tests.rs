@@ -1,4 +1,4 @@
-//! Every fault as a value: what it is called, how grave it is, and that there is something to type.
+//! Every fault as a value: its code, its severity, and that it has a remedy.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,15 +12,18 @@ use toolroom_host::sandbox::Level;
 use toolroom_store::{ConversationCounts, InstanceStatus, StoreHealth};
 use toolroom_tools::builtin::doctor::{Report, Severity};
 
-use super::super::facts::{
-    About, AnswerFacts, ConfigFacts, ConfigTrouble, Damage, DiskFacts, Facts, FolderFacts, FolderState,
-    FolderTrouble, KeyChange, KeyFacts, KeyTrouble, ModelFacts, Oddity, OpenStore, PolicyFacts, ProjectFacts,
-    SandboxFacts, SealedFacts, ServerFacts, Standing, StoreFacts, StoreState, StoreTrouble, Unwritable,
-    Vanished,
-};
-use super::judge;
-use super::machine::{CLOCK_SLACK, FULL_BYTES, LOW_BYTES};
-use super::wording::{GB, MB, size};
+use super::clock::CLOCK_SLACK;
+use super::config::{ConfigFacts, ConfigTrouble, ConfigWarning, ProjectFacts, WarningSubject};
+use super::disk::{DiskFacts, FULL_BYTES, LOW_BYTES};
+use super::files::{FolderFacts, FolderState, FolderTrouble};
+use super::models::ModelFacts;
+use super::policy::{AnswerFacts, PolicyFacts};
+use super::sandbox::SandboxFacts;
+use super::secrets::{KeyChange, KeyFacts, KeyTrouble, SealedFacts};
+use super::servers::{ServerFacts, ServerState};
+use super::store::{Damage, FileChange, OpenStore, StoreFacts, StoreState, StoreTrouble, Unwritable};
+use super::{GB, MB, report, size};
+use crate::doctor::gather::Facts;
 
 const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
@@ -61,7 +64,7 @@ fn sound() -> Facts {
                 },
                 locked: None,
                 calls: Some(vec![(CallStatus::Done, 3)]),
-                words: Some(ConversationCounts { conversations: 2, memories: 1 }),
+                counts: Some(ConversationCounts { conversations: 2, memories: 1 }),
                 damage: Damage::Found(Vec::new()),
             })),
         }),
@@ -118,16 +121,16 @@ fn instance(is_this: bool, is_alive: Option<bool>) -> InstanceStatus {
     InstanceStatus { machine, process, heartbeat_at: NOW, is_this, is_alive }
 }
 
-/// What is wrong with facts: the code of every finding, with its severity.
+/// Code and severity of every finding.
 fn wrong(facts: &Facts) -> BTreeSet<(&'static str, Severity)> {
-    let report = judge(facts);
+    let report = report(facts);
     let findings = report.checks.iter().flat_map(|(_, check)| check.findings());
     findings.filter_map(|finding| Some((finding.code?, finding.severity))).collect()
 }
 
 #[test]
-fn a_sound_installation_is_healthy_in_all_its_parts() {
-    let report = judge(&sound());
+fn a_sound_installation_passes_all_checks() {
+    let report = report(&sound());
     assert_eq!((report.health(), report.warnings), ("healthy", Vec::new()));
     let names: Vec<&str> = report.checks.iter().map(|(name, _)| *name).collect();
     let seven = ["config", "memory", "context", "provider", "rag", "sessions", "disk"];
@@ -142,23 +145,23 @@ fn a_sound_installation_is_healthy_in_all_its_parts() {
 }
 
 #[test]
-fn an_installation_nobody_has_used_is_healthy() {
+fn an_unused_installation_is_healthy() {
     let mut facts = sound();
     *state(&mut facts) = StoreState::Absent;
     (facts.key, facts.sealed) = (KeyFacts::Absent, Some(SealedFacts::default()));
     assert_eq!(wrong(&facts), BTreeSet::new());
 }
 
-/// Changes sound facts, and says what comes of it.
+/// Breaks sound facts in one way; exactly this finding must follow.
 #[track_caller]
 fn check(severity: Severity, code: &'static str, spoil: impl FnOnce(&mut Facts)) -> Report {
     let mut facts = sound();
     spoil(&mut facts);
     assert_eq!(wrong(&facts), BTreeSet::from([(code, severity)]));
-    let report = judge(&facts);
+    let report = report(&facts);
     assert_eq!((report.status, report.warnings.is_empty()), (severity, false), "{code}");
     let (name, check) = report.checks.iter().find(|(_, check)| check.worst.code == Some(code)).unwrap();
-    assert!(code.starts_with(&format!("{name}.")), "{code} is told by {name}");
+    assert!(code.starts_with(&format!("{name}.")), "{code} is reported by {name}");
     assert!(!check.worst.details.is_empty());
     assert!(!check.worst.remedy.as_deref().unwrap_or_default().is_empty(), "{code} has no remedy");
     report
@@ -168,12 +171,13 @@ fn check(severity: Severity, code: &'static str, spoil: impl FnOnce(&mut Facts))
 fn faults_of_configuration_and_policy() {
     use Severity::{Error, Warning};
     let lines = || vec!["toolroom.toml:3: `polcy` is no key".to_owned(), "another".to_owned()];
-    let odd = |about: About| Oddity { text: "odd".to_owned(), about };
+    let odd = |about: WarningSubject| ConfigWarning { text: "odd".to_owned(), about };
     check(Warning, "config.odd", |facts| {
-        facts.config.as_mut().unwrap().odd = vec![odd(About::Variable("TOOLROOM_X".to_owned()))];
+        facts.config.as_mut().unwrap().warnings =
+            vec![odd(WarningSubject::Variable("TOOLROOM_X".to_owned()))];
     });
-    for about in [About::Settings, About::Agent("cook".to_owned())] {
-        check(Warning, "config.odd", |facts| facts.config.as_mut().unwrap().odd = vec![odd(about)]);
+    for about in [WarningSubject::Settings, WarningSubject::Agent("cook".to_owned())] {
+        check(Warning, "config.odd", |facts| facts.config.as_mut().unwrap().warnings = vec![odd(about)]);
     }
     check(Warning, "config.untrusted", |facts| {
         facts.config.as_mut().unwrap().project = Some(ProjectFacts { path: "/p".into(), ignored: 2 });
@@ -194,7 +198,7 @@ fn faults_of_configuration_and_policy() {
 }
 
 #[test]
-fn without_a_home_nothing_else_can_be_said() {
+fn without_a_home_folder_nothing_else_is_examined() {
     let mut facts = sound();
     facts.config = Err(ConfigTrouble::NoHome("no home".to_owned()));
     (facts.policy, facts.answers, facts.store, facts.disk) = (None, None, None, None);
@@ -223,10 +227,10 @@ fn faults_of_the_database() {
     check(Error, "store.locked", |facts| {
         open(facts).locked = Some((StoreTrouble::Locked, "held".to_owned()));
     });
-    for unchecked in [Damage::TooLarge, Damage::NoTime] {
+    for unchecked in [Damage::TooLarge, Damage::TimedOut] {
         let mut facts = sound();
         open(&mut facts).damage = unchecked;
-        let report = judge(&facts);
+        let report = report(&facts);
         let (_, check) = report.checks.iter().find(|(name, _)| *name == "store").unwrap();
         assert!(check.worst.details.contains("not searched for damage"), "{check:?}");
         assert_eq!(report.status, Severity::Ok, "a large database is no fault");
@@ -234,17 +238,17 @@ fn faults_of_the_database() {
 }
 
 #[test]
-fn a_database_that_is_missing_beside_its_key_is_told_once() {
+fn a_missing_database_next_to_its_key_is_reported_once() {
     let lost = |facts: &mut Facts| *state(facts) = StoreState::Lost("there is none".to_owned());
     check(Severity::Warning, "store.lost", lost);
 }
 
 #[test]
-fn a_database_that_cannot_be_read_is_told_once_and_the_rest_is_not_guessed() {
+fn an_unreadable_database_is_reported_once_and_dependent_checks_are_skipped() {
     use Severity::{Error, Warning};
     let states = [
-        (StoreState::Gone(Vanished::Deleted), "store.gone", Error),
-        (StoreState::Gone(Vanished::Replaced), "store.gone", Error),
+        (StoreState::Gone(FileChange::Deleted), "store.gone", Error),
+        (StoreState::Gone(FileChange::Replaced), "store.gone", Error),
     ];
     let troubles = [
         (StoreTrouble::Locked, "store.locked", Error),
@@ -273,7 +277,7 @@ fn a_database_that_cannot_be_read_is_told_once_and_the_rest_is_not_guessed() {
             ("servers.unexamined", Warning),
         ];
         assert_eq!(wrong(&facts), expected.into());
-        assert_eq!(judge(&facts).status, severity);
+        assert_eq!(report(&facts).status, severity);
     }
 }
 
@@ -313,28 +317,28 @@ fn faults_of_keys_and_secrets() {
 #[test]
 fn faults_of_servers() {
     use Severity::{Error, Warning};
-    let server = |standing: Standing, waiting: usize| ServerFacts {
+    let server = |state: ServerState, in_review: usize| ServerFacts {
         name: "a".to_owned(),
-        standing,
-        waiting,
+        state,
+        in_review,
         is_confined: true,
     };
     let only = |server: ServerFacts| move |facts: &mut Facts| facts.servers = Some(Ok(vec![server]));
     check(Error, "servers.unreadable", |facts| facts.servers = Some(Err("no".to_owned())));
-    check(Warning, "servers.entry_unreadable", only(server(Standing::Unreadable, 0)));
-    check(Warning, "servers.failing", only(server(Standing::Failing, 0)));
-    check(Warning, "servers.given_up", only(server(Standing::GivenUp, 0)));
-    check(Warning, "servers.no_program", only(server(Standing::NoProgram, 0)));
-    check(Warning, "servers.review", only(server(Standing::Fine, 2)));
+    check(Warning, "servers.entry_unreadable", only(server(ServerState::Unreadable, 0)));
+    check(Warning, "servers.failing", only(server(ServerState::FailedLast, 0)));
+    check(Warning, "servers.given_up", only(server(ServerState::GivenUp, 0)));
+    check(Warning, "servers.no_program", only(server(ServerState::NoProgram, 0)));
+    check(Warning, "servers.review", only(server(ServerState::Ok, 2)));
     let mut facts = sound();
-    // What is off troubles nobody.
-    for harmless in [server(Standing::Off, 1), server(Standing::Fine, 0)] {
+    // A disabled server causes no warning.
+    for harmless in [server(ServerState::Disabled, 1), server(ServerState::Ok, 0)] {
         only(harmless)(&mut facts);
         assert_eq!(wrong(&facts), BTreeSet::new());
     }
     facts.sandbox = Err("none".to_owned());
     assert_eq!(wrong(&facts), [("sandbox.none", Warning), ("servers.no_sandbox", Warning)].into());
-    only(ServerFacts { is_confined: false, ..server(Standing::Fine, 0) })(&mut facts);
+    only(ServerFacts { is_confined: false, ..server(ServerState::Ok, 0) })(&mut facts);
     assert_eq!(wrong(&facts), [("sandbox.none", Warning)].into());
 }
 
@@ -351,7 +355,7 @@ fn faults_of_processes_and_questions() {
     let details = |spoil: fn(&mut Facts), part: &str| {
         let mut facts = sound();
         spoil(&mut facts);
-        let report = judge(&facts);
+        let report = report(&facts);
         let (_, check) = report.checks.into_iter().find(|(name, _)| *name == part).unwrap();
         assert_eq!(check.worst.severity, Severity::Ok);
         check.worst.details
@@ -364,12 +368,12 @@ fn faults_of_processes_and_questions() {
     let ours = |facts: &mut Facts| health_of(facts).instances = vec![instance(true, Some(true))];
     assert_eq!(details(ours, "instances"), "no other process has calls open");
     let uncounted = details(|facts| open(facts).calls = None, "instances");
-    assert!(uncounted.ends_with("unknown calls were not counted, since there was no time"), "{uncounted}");
+    assert!(uncounted.ends_with("unknown calls were not counted: timed out"), "{uncounted}");
     assert_eq!(details(|facts| health_of(facts).open_questions = 1, "approvals"), "1 question open");
 }
 
 #[test]
-fn faults_of_the_opened_folders() {
+fn faults_of_open_folders() {
     use Severity::{Error, Warning};
     for (trouble, code) in [
         (FolderTrouble::Missing, "files.missing"),
@@ -388,9 +392,9 @@ fn faults_of_the_opened_folders() {
     let mut facts = sound();
     let opened = folder("/x", FolderState::Open);
     facts.files = Some(Ok(vec![folder("/w", FolderState::NotMade), opened]));
-    let report = judge(&facts);
+    let report = report(&facts);
     let (_, files) = report.checks.iter().find(|(name, _)| *name == "files").unwrap();
-    let expected = "workspace `/w`, made when it is first used; 1 folder opened besides";
+    let expected = "workspace `/w`; created on first use; 1 other folder opened";
     assert_eq!((files.worst.details.as_str(), report.status), (expected, Severity::Ok));
 }
 
@@ -406,7 +410,7 @@ fn faults_of_the_disk() {
     check(Error, "disk.unreadable", |facts| facts.disk = Some(Err("no".to_owned())));
     let mut facts = sound();
     free(&mut facts, LOW_BYTES);
-    assert_eq!(judge(&facts).status, Severity::Ok);
+    assert_eq!(report(&facts).status, Severity::Ok);
     for (bytes, text) in
         [(0, "less than 1 MB"), (MB, "1 MB"), (GB - 1, "999 MB"), (GB, "1.0 GB"), (12_340 * MB, "12.3 GB")]
     {
@@ -424,15 +428,15 @@ fn faults_of_the_machine_and_its_clock() {
     check(Warning, "clock.behind", |facts| health_of(facts).newest_at = Some(NOW.after(beyond)));
     let mut facts = sound();
     health_of(&mut facts).newest_at = Some(NOW.after(CLOCK_SLACK));
-    assert_eq!(judge(&facts).status, Severity::Ok, "clocks may differ a little");
+    assert_eq!(report(&facts).status, Severity::Ok, "clocks may differ a little");
     facts.machine = Err("no".to_owned());
     assert_eq!(wrong(&facts), [("sandbox.unreadable", Error), ("clock.unreadable", Error)].into());
 }
 
 #[test]
-fn how_well_programs_can_be_confined_is_said_in_words() {
+fn the_sandbox_check_explains_the_level() {
     let check = |facts: &Facts| {
-        let report = judge(facts);
+        let report = report(facts);
         let (_, check) = report.checks.into_iter().find(|(name, _)| *name == "sandbox").unwrap();
         check.worst
     };
@@ -462,28 +466,28 @@ fn how_well_programs_can_be_confined_is_said_in_words() {
         (none(forbidden("/proc/sys/x_restrict")), "echo 0 | sudo tee /proc/sys/x_restrict"),
         (none(forbidden("/proc/sys/max")), "echo 10000 | sudo tee /proc/sys/max"),
     ] {
-        let told = (found.code, found.severity, found.remedy.as_deref());
-        assert_eq!(told, (Some("sandbox.none"), Severity::Warning, Some(remedy)));
+        let actual = (found.code, found.severity, found.remedy.as_deref());
+        assert_eq!(actual, (Some("sandbox.none"), Severity::Warning, Some(remedy)));
         assert!(found.details.contains("it did not work"), "{found:?}");
     }
 }
 
 #[test]
-fn who_answers_and_what_is_kept_of_it_is_told() {
+fn models_and_stored_conversations_are_described() {
     let details = |facts: &Facts, name: &str| {
-        let report = judge(facts);
+        let report = report(facts);
         let check = report.checks.iter().find(|(other, _)| *other == name).unwrap();
         check.1.worst.details.clone()
     };
     let mut facts = sound();
-    assert_eq!(details(&facts, "provider"), "`lab/m` answers where nobody says otherwise");
-    assert!(details(&facts, "context").starts_with("a window of 32000 tokens"));
+    assert_eq!(details(&facts, "provider"), "default: `lab/m`");
+    assert!(details(&facts, "context").starts_with("window of 32000 tokens"));
     assert_eq!(
         (details(&facts, "memory"), details(&facts, "sessions")),
-        ("1 thing remembered".into(), "2 conversations".into())
+        ("1 memory".into(), "2 conversations".into())
     );
-    open(&mut facts).words = None;
-    assert!(details(&facts, "memory").contains("no time"));
+    open(&mut facts).counts = None;
+    assert!(details(&facts, "memory").contains("timed out"));
     facts.models = Some(ModelFacts::default());
     *state(&mut facts) = StoreState::Absent;
     for name in ["provider", "context", "memory", "sessions"] {

@@ -1,4 +1,4 @@
-//! Runs that nobody works on, and that can go on: a process died, or somebody has answered.
+//! Resumes runs without a live process: those of a process that died, and those whose questions are answered.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,30 +11,30 @@ use toolroom_store::StoreError;
 use super::runs::Runs;
 
 impl Runs {
-    /// Goes on with the runs that a former process left in the middle.
+    /// Resumes the runs that an earlier process left unfinished. Returns how many.
     ///
     /// # Errors
     /// When they cannot be listed.
-    pub(crate) async fn take_up(self: &Arc<Self>, entrance: &str) -> Result<usize, StoreError> {
-        let left = self.app.store.open_runs().await?;
-        let left =
-            left.into_iter().filter(|run| run.state == RunState::Running && &*run.entrance == entrance);
-        let mut taken = 0;
-        for run in left {
+    pub(crate) async fn resume_interrupted(self: &Arc<Self>, entrance: &str) -> Result<usize, StoreError> {
+        let runs = self.app.store.open_runs().await?;
+        let unfinished =
+            runs.into_iter().filter(|run| run.state == RunState::Running && &*run.entrance == entrance);
+        let mut resumed = 0;
+        for run in unfinished {
             match self.resume(&run.scope, &run.id).await {
-                Ok(_) => taken += 1,
-                // Another process works on it, or its agent is gone.
-                Err(error) => tracing::debug!("`{}` is not taken up: {error}", run.id),
+                Ok(_) => resumed += 1,
+                // Another process works on it, or its agent was removed.
+                Err(error) => tracing::debug!("cannot resume `{}`: {error}", run.id),
             }
         }
-        Ok(taken)
+        Ok(resumed)
     }
 
-    /// Goes on with runs whose questions somebody has answered, here or in another process.
+    /// Resumes runs whose questions were answered, in this process or another one.
     ///
     /// # Errors
     /// When they cannot be read.
-    pub(crate) async fn go_on_with_answered(self: &Arc<Self>, entrance: &str) -> Result<(), LedgerError> {
+    pub(crate) async fn resume_answered(self: &Arc<Self>, entrance: &str) -> Result<(), LedgerError> {
         let failed = |error| LedgerError::new("list open runs", error);
         let open = self.app.store.open_runs().await.map_err(failed)?;
         let waiting: Vec<Run> = open
@@ -53,7 +53,7 @@ impl Runs {
                 if !asking.contains(run.id.as_str())
                     && let Err(error) = self.resume(&run.scope, &run.id).await
                 {
-                    tracing::debug!("`{}` does not go on: {error}", run.id);
+                    tracing::debug!("cannot resume `{}`: {error}", run.id);
                 }
             }
         }
