@@ -13,7 +13,7 @@ use super::facts::{About, AnswerFacts, ConfigFacts, ConfigTrouble, Oddity, Polic
 use super::gather::{told, within};
 use crate::agents::check;
 use crate::app::projects;
-use crate::config::{Config, ConfigError, Layer, Loaded, Origin, Problem, Sources, Trust, load};
+use crate::config::{Config, ConfigError, Layer, LoadedConfig, Origin, Problem, Sources, Trust, load};
 
 /// What the configuration says.
 pub(super) struct Read {
@@ -74,7 +74,7 @@ fn lines(error: &ConfigError) -> Vec<String> {
     error.problems.iter().map(ToString::to_string).collect()
 }
 
-fn config(layers: &[Layer], loaded: &Loaded) -> ConfigFacts {
+fn config(layers: &[Layer], loaded: &LoadedConfig) -> ConfigFacts {
     let mut facts = ConfigFacts::default();
     for layer in layers {
         match layer {
@@ -113,7 +113,7 @@ async fn odd_agents(store: &Store, config: &Config, deadline: Instant) -> Vec<Od
     odd
 }
 
-fn examples(loaded: &Loaded) -> usize {
+fn examples(loaded: &LoadedConfig) -> usize {
     loaded.config.rules.iter().map(|rule| rule.text.matches.len() + rule.text.not_matches.len()).sum()
 }
 

@@ -6,7 +6,7 @@ use toolroom_tools::builtin::doctor::{Check, Finding};
 use super::super::facts::{About, AnswerFacts, ConfigFacts, ConfigTrouble, PolicyFacts};
 use super::wording::{LISTED, counted, first_of, quoted};
 use super::{one, unexamined};
-use crate::config::told;
+use crate::config::skipped_file_problem;
 
 pub(super) fn config(facts: &Result<ConfigFacts, ConfigTrouble>) -> Check {
     let facts = match facts {
@@ -51,7 +51,7 @@ fn passed_over(passed: &SkippedFile) -> Finding {
         SkipReason::Stranger(_) => format!("sudo chown \"$(id -u)\" {file}"),
         SkipReason::LeadsNowhere | SkipReason::NotRegular => format!("mv {file} {file}.other"),
     };
-    Finding::warning("config.passed_over", told(passed).to_string(), remedy)
+    Finding::warning("config.passed_over", skipped_file_problem(passed).to_string(), remedy)
 }
 
 pub(super) fn policy(

@@ -1,4 +1,4 @@
-//! Where a value comes from.
+//! Origins of configuration values.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,20 +6,20 @@ use std::path::PathBuf;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::problem::escaped;
+use crate::config::check::problem::escaped;
 
-/// Where a value of the configuration comes from.
+/// Origin of a configuration value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody set it.
+    /// Not set.
     Default,
-    /// The user's file.
+    /// The user file.
     User(PathBuf),
-    /// The file of the project one works in.
+    /// The project file.
     Project {
-        /// The file.
+        /// Its path.
         path: PathBuf,
-        /// Whether its owner said that it may loosen what the user's file says.
+        /// Whether it may be more lenient than the user file.
         trusted: bool,
     },
     /// An environment variable of that name.
@@ -29,7 +29,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Whether it may also loosen. What a person typed or exported is theirs; a project's file came with the project.
+    /// Whether it may be more lenient. Flags, variables and the user file belong to the user; a project file does not.
     #[must_use]
     pub const fn is_trusted(&self) -> bool {
         match self {
@@ -38,7 +38,7 @@ impl Origin {
         }
     }
 
-    /// The place in words, with a line if it is in a file: `toolroom.toml:12`.
+    /// The origin as text, with a line if it is a file: `toolroom.toml:12`.
     pub(crate) fn place(&self, line: Option<usize>) -> String {
         let path = match self {
             Self::User(path) | Self::Project { path, .. } => escaped(&path.display().to_string()),
@@ -53,7 +53,7 @@ impl Origin {
     }
 }
 
-/// Its kind, and which file or variable it is. A path that is no text is shown as well as it can be.
+/// Serializes the kind with its path or variable. Non-UTF-8 paths are converted lossily.
 impl Serialize for Origin {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

@@ -1,4 +1,4 @@
-//! Rates as people write them: `3/h`, `20/day project`.
+//! Rates: `3/h`, `20/day project`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,23 +9,25 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolroom::ledger::{RateKey, RateLimit};
 
-/// Beyond it a limit limits nothing, and counting it costs as much.
+use super::OneOrMany;
+
+/// Counting cost grows with the limit.
 const MAX_COUNT: u32 = 1_000_000;
 
-/// Each rate is counted for every call.
+/// RateUnit rate is counted for unit call.
 const MAX_RATES: usize = 8;
 
-const FORMS: &str = "write `3/s`, `3/min`, `3/h` or `3/day`, with ` user` or ` project` behind it if need be";
+const FORMS: &str = "use `3/s`, `3/min`, `3/h` or `3/day`, optionally followed by ` user` or ` project`";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Every {
+enum RateUnit {
     Second,
     Minute,
     Hour,
     Day,
 }
 
-impl Every {
+impl RateUnit {
     const ALL: [Self; 4] = [Self::Second, Self::Minute, Self::Hour, Self::Day];
 
     const fn as_str(self) -> &'static str {
@@ -47,19 +49,19 @@ impl Every {
     }
 }
 
-/// At most so many calls in a second, minute, hour or day.
+/// Maximum number of calls per second, minute, hour or day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rate {
+pub(in crate::config) struct Rate {
     count: u32,
-    every: Every,
+    unit: RateUnit,
     key: RateKey,
 }
 
 impl Rate {
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(in crate::config) fn parse(text: &str) -> Result<Self, String> {
         let mut words = text.split_whitespace();
-        let (count, unit) = words.next().and_then(|rate| rate.split_once('/')).ok_or(FORMS)?;
-        let every = Every::ALL.into_iter().find(|every| every.as_str() == unit).ok_or(FORMS)?;
+        let (count, unit_name) = words.next().and_then(|rate| rate.split_once('/')).ok_or(FORMS)?;
+        let unit = RateUnit::ALL.into_iter().find(|unit| unit.as_str() == unit_name).ok_or(FORMS)?;
         let key = match words.next() {
             None | Some("user") => RateKey::User,
             Some("project") => RateKey::Project,
@@ -72,13 +74,13 @@ impl Rate {
         let allowed = 1..=MAX_COUNT;
         let count = count.parse().ok().filter(|count| allowed.contains(count));
         let count = count.ok_or_else(|| format!("the number of calls must be from 1 to {MAX_COUNT}"))?;
-        Ok(Self { count, every, key })
+        Ok(Self { count, unit, key })
     }
 }
 
 impl fmt::Display for Rate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}/{}", self.count, self.every.as_str())?;
+        write!(formatter, "{}/{}", self.count, self.unit.as_str())?;
         match self.key {
             RateKey::User => Ok(()),
             RateKey::Project => formatter.write_str(" project"),
@@ -86,46 +88,37 @@ impl fmt::Display for Rate {
     }
 }
 
-/// How often a tool may be called: one rate or several, all of which hold. Each user is counted apart unless a rate
-/// says `project`.
+/// One or more rates that all apply. Counted per user unless a rate says `project`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "OneOrMany", into = "OneOrMany")]
 pub struct Rates(Vec<Rate>);
 
-/// One text or a list of them.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Written {
-    One(String),
-    Several(Vec<String>),
-}
-
 impl Rates {
-    /// The limits as the kernel counts them.
+    /// The limits for the kernel.
     #[must_use]
     pub fn limits(&self) -> Vec<RateLimit> {
-        let limit = |rate: &Rate| RateLimit { max: rate.count, per: rate.every.span(), key: rate.key };
+        let limit = |rate: &Rate| RateLimit { max: rate.count, per: rate.unit.span(), key: rate.key };
         self.0.iter().map(limit).collect()
     }
 }
 
-impl TryFrom<Written> for Rates {
+impl TryFrom<OneOrMany> for Rates {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
+    fn try_from(written: OneOrMany) -> Result<Self, String> {
         let texts = match written {
-            Written::One(text) => vec![text],
-            Written::Several(texts) => texts,
+            OneOrMany::One(text) => vec![text],
+            OneOrMany::Many(texts) => texts,
         };
         texts.iter().map(|text| Rate::parse(text)).collect::<Result<_, _>>().map(Self)
     }
 }
 
-impl From<Rates> for Written {
+impl From<Rates> for OneOrMany {
     fn from(rates: Rates) -> Self {
         match rates.0.as_slice() {
             [one] => Self::One(one.to_string()),
-            several => Self::Several(several.iter().map(ToString::to_string).collect()),
+            several => Self::Many(several.iter().map(ToString::to_string).collect()),
         }
     }
 }
@@ -154,21 +147,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_a_count_a_unit_and_whose_calls() {
+    fn a_rate_is_a_count_a_unit_and_a_subject() {
         for (text, max, seconds, key, written) in [
             ("3/s", 3, 1, RateKey::User, "3/s"),
             ("10/min user", 10, 60, RateKey::User, "10/min"),
             ("3/h", 3, 3_600, RateKey::User, "3/h"),
             ("1000000/day   project", 1_000_000, 86_400, RateKey::Project, "1000000/day project"),
         ] {
-            let rates = Rates::try_from(Written::One(text.to_owned())).unwrap();
+            let rates = Rates::try_from(OneOrMany::One(text.to_owned())).unwrap();
             assert_eq!(rates.limits(), [RateLimit { max, per: Duration::from_secs(seconds), key }], "{text}");
             assert_eq!(rates.0.first().unwrap().to_string(), written);
         }
     }
 
     #[test]
-    fn anything_else_is_no_rate() {
+    fn other_text_is_not_a_rate() {
         for text in [
             "",
             "3",

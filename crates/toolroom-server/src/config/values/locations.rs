@@ -1,4 +1,4 @@
-//! Places as people write them: folders of this machine, and destinations in its networks.
+//! Folders, and network destinations.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,18 +15,18 @@ use toolroom_host::net::EgressRule;
 pub struct Folder(String);
 
 impl Folder {
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(in crate::config) fn parse(text: &str) -> Result<Self, String> {
         if text.contains('\0') {
-            return Err("a path has no NUL character".to_owned());
+            return Err("a path cannot contain a NUL character".to_owned());
         }
         let is_absolute = Path::new(text).is_absolute();
         match is_absolute || text == "~" || text.starts_with("~/") {
             true => Ok(Self(text.to_owned())),
-            false => Err("write the whole path, such as `/srv/data` or `~/notes`".to_owned()),
+            false => Err("use an absolute path, such as `/srv/data` or `~/notes`".to_owned()),
         }
     }
 
-    /// Where it is; `None` if it is below a home nobody knows.
+    /// The path; `None` if it starts with `~` and `HOME` is not set.
     #[must_use]
     pub fn path(&self) -> Option<PathBuf> {
         match self.0.strip_prefix('~') {
@@ -70,7 +70,7 @@ impl JsonSchema for Folder {
     }
 }
 
-/// A destination that is opened although it is not public.
+/// A private network destination.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Destination(pub EgressRule);
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_written_whole_or_below_the_home() {
+    fn a_folder_is_absolute_or_below_home() {
         for text in ["/", "/srv/data", "~", "~/notes", "~/"] {
             assert_eq!(Folder::parse(text).unwrap().to_string(), text);
         }

@@ -1,20 +1,20 @@
-//! Keys and values as TOML on one line.
+//! Writes keys and values as TOML on one line.
 
 use serde_json::{Map, Value};
 
-/// The path of a key with one more step, in quotes where TOML wants them.
-pub(super) fn joined(path: &str, name: &str) -> String {
+/// Appends a part to a key, quoted if necessary.
+pub(in crate::config) fn joined(path: &str, name: &str) -> String {
     let step = key_text(name);
     if path.is_empty() { step } else { format!("{path}.{step}") }
 }
 
-/// A key as TOML writes it.
+/// A key part, quoted if necessary.
 fn key_text(name: &str) -> String {
     let bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if bare { name.to_owned() } else { string_text(name) }
 }
 
-/// A value as TOML on one line, whatever is in it. Nothing is null that was read from TOML.
+/// A value as TOML on one line. Values read from TOML are never null.
 pub(crate) fn value_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -34,7 +34,7 @@ fn table_text(table: &Map<String, Value>) -> String {
     }
 }
 
-/// A basic string. What a terminal would obey is escaped although TOML would not insist on all of it.
+/// A basic string. Escapes all control characters, more than TOML requires.
 fn string_text(text: &str) -> String {
     let mut written = String::with_capacity(text.len() + 2);
     written.push('"');
@@ -53,7 +53,7 @@ fn string_text(text: &str) -> String {
     written
 }
 
-/// The escape of a visible character is the character itself, except for quotes, which cannot get here.
+/// Whether the character needs no escape. Double quotes are handled before.
 fn is_visible(c: char) -> bool {
     c == '\'' || c.escape_debug().len() == 1
 }
@@ -70,7 +70,7 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn what_is_written_is_read_back_and_stays_on_its_line(name in any::<String>(), text in any::<String>()) {
+        fn written_toml_is_one_line_and_parses_back(name in any::<String>(), text in any::<String>()) {
             let path = joined(&joined("", "tool"), &name);
             let value = json!([text, {}, { "b": 1.0, "a": [true, -1, 1e300] }]);
             let written = format!("{path} = {}", value_text(&value));

@@ -1,4 +1,4 @@
-//! From layers to a checked configuration.
+//! Merges layers into a checked configuration.
 
 use std::collections::BTreeMap;
 
@@ -8,36 +8,37 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toolroom::catalog::LimitMode;
 
-use super::check::check;
-use super::document::{Document, in_order};
-use super::narrow::{Ignored, Step, step};
-use super::overheard::{overheard, overheard_vendor};
-use super::problem::{Problem, Problems, escaped, shortened, shown};
-use super::shape::Key;
-use super::toml_text::{joined, value_text};
-use super::{
+use crate::config::check::check;
+use crate::config::check::problem::{Problem, Problems, escaped, shortened, shown};
+use crate::config::check::shape::Key;
+use crate::config::keys::agents;
+use crate::config::narrowing::{IgnoredSetting, Narrowing, narrow};
+use crate::config::text::document::{Document, entries_in_order};
+use crate::config::text::toml::{joined, value_text};
+use crate::config::values::{insecure_services, insecure_vendor};
+use crate::config::{
     AgentKeys, Config, ConfigAgent, ConfigError, ConfigLimits, ConfigRule, ConfigVendor, Layer, Origin,
-    Rates, ToolKeys, VendorKeys, agents,
+    Rates, ToolKeys, VendorKeys,
 };
 
-/// The longest name a tool can have.
+/// Length limit of a tool name.
 const MAX_TOOL_BYTES: usize = 256;
 
-/// A configuration, and how it came to be.
+/// A merged configuration with origins and warnings.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Loaded {
-    /// What holds.
+pub struct LoadedConfig {
+    /// The values in effect.
     pub config: Config,
-    /// What a project's file wanted and may not have until it is trusted.
-    pub ignored: Vec<Ignored>,
-    /// What is odd and changes nothing.
+    /// Settings of an untrusted project file that have no effect.
+    pub ignored: Vec<IgnoredSetting>,
+    /// Warnings.
     pub warnings: Vec<Problem>,
-    /// Where each key was set that was set at all.
-    pub(super) origins: BTreeMap<String, Origin>,
+    /// Origin of every key that is set.
+    pub(in crate::config) origins: BTreeMap<String, Origin>,
 }
 
-/// Puts layers together, whatever their order. Tells everything that is wrong in any of them at once.
-pub fn load(layers: &[Layer]) -> Result<Loaded, ConfigError> {
+/// Merges layers, given in any order. Reports all problems of all layers at once.
+pub fn load(layers: &[Layer]) -> Result<LoadedConfig, ConfigError> {
     let mut problems = Problems::default();
     let mut warnings = Vec::new();
     let mut layers: Vec<&Layer> = layers.iter().collect();
@@ -55,10 +56,10 @@ pub fn load(layers: &[Layer]) -> Result<Loaded, ConfigError> {
     merge.finish(problems, warnings)
 }
 
-/// The steps of a key's path.
+/// The parts of a key.
 type Path = Vec<&'static str>;
 
-/// What the layers say so far.
+/// The layers merged so far.
 #[derive(Default)]
 struct Merge {
     settings: BTreeMap<Path, (Value, Origin)>,
@@ -66,11 +67,11 @@ struct Merge {
     tools: Vec<ConfigLimits>,
     vendors: Vec<ConfigVendor>,
     agents: Vec<ConfigAgent>,
-    ignored: Vec<Ignored>,
+    ignored: Vec<IgnoredSetting>,
 }
 
 impl Merge {
-    /// Adds a document that fits the keys there are.
+    /// Adds a valid document.
     fn add(&mut self, document: &Document<'_>, problems: &mut Problems) {
         for (path, key) in Key::root().settings() {
             if let Some(value) = at(&document.root, &path) {
@@ -81,17 +82,17 @@ impl Merge {
             rules.iter().for_each(|rule| self.rule(rule, document, problems));
         }
         if let Some(DeValue::Table(tools)) = document.root.get("tool").map(Spanned::get_ref) {
-            for (tool, section) in in_order(tools) {
+            for (tool, section) in entries_in_order(tools) {
                 self.limits(tool.get_ref(), section, document, problems);
             }
         }
         if let Some(DeValue::Table(vendors)) = document.root.get("vendor").map(Spanned::get_ref) {
-            for (vendor, section) in in_order(vendors) {
+            for (vendor, section) in entries_in_order(vendors) {
                 self.vendor(vendor.get_ref(), section, document, problems);
             }
         }
         if let Some(DeValue::Table(agents)) = document.root.get("agent").map(Spanned::get_ref) {
-            for (agent, section) in in_order(agents) {
+            for (agent, section) in entries_in_order(agents) {
                 self.agent(agent.get_ref(), section, document, problems);
             }
         }
@@ -109,13 +110,13 @@ impl Merge {
         let origin = document.origin.clone();
         let Some(wanted) = typed::<Value>(value, &name, document, problems) else { return };
         if !origin.is_trusted() {
-            let holds = self.settings.get(&path).map(|(value, _)| value).or(key.default.as_ref());
-            match step(key, holds, &wanted) {
-                Step::Stricter => {}
-                Step::Same => return,
-                Step::Refused(why) => {
+            let current = self.settings.get(&path).map(|(value, _)| value).or(key.default.as_ref());
+            match narrow(key, current, &wanted) {
+                Narrowing::Stricter => {}
+                Narrowing::Same => return,
+                Narrowing::Refused(why) => {
                     let (line, wanted) = (document.line(&value.span()), value_text(&wanted));
-                    self.ignored.push(Ignored { origin, line, key: name, wanted, why });
+                    self.ignored.push(IgnoredSetting { origin, line, key: name, wanted, why });
                     return;
                 }
             }
@@ -133,7 +134,7 @@ impl Merge {
             problems.push(document.problem(&rule.span(), "rule.id", message));
             return;
         }
-        self.ignored.extend(Ignored::rule(&added));
+        self.ignored.extend(IgnoredSetting::for_rule(&added));
         self.rules.push(added);
     }
 
@@ -145,8 +146,9 @@ impl Merge {
         problems: &mut Problems,
     ) {
         if tool.is_empty() || tool.len() > MAX_TOOL_BYTES || tool.contains(char::is_control) {
-            let message =
-                format!("is no tool: a name has 1 to {MAX_TOOL_BYTES} bytes and no control characters");
+            let message = format!(
+                "is not a tool name: it must have 1 to {MAX_TOOL_BYTES} bytes and no control characters"
+            );
             problems.push(document.problem(&section.span(), &joined("tool", shortened(tool)), message));
             return;
         }
@@ -154,9 +156,9 @@ impl Merge {
         let Some(mut keys) = typed::<ToolKeys>(section, &path, document, problems) else { return };
         let mode = if document.origin.is_trusted() { LimitMode::Replace } else { LimitMode::Narrow };
         if mode == LimitMode::Narrow {
-            let holding = self.tools.iter().rev().filter(|other| other.tool == tool);
-            let holding: Vec<Value> = holding.filter_map(|other| to_value(&other.keys).ok()).collect();
-            self.narrow(["tool", tool], &holding.iter().collect::<Vec<_>>(), section, document);
+            let current = self.tools.iter().rev().filter(|other| other.tool == tool);
+            let current: Vec<Value> = current.filter_map(|other| to_value(&other.keys).ok()).collect();
+            self.check_narrowing(["tool", tool], &current.iter().collect::<Vec<_>>(), section, document);
             keys.rate = keys.rate.filter(|rates| *rates != Rates::default());
             keys.open = None;
         }
@@ -164,7 +166,7 @@ impl Merge {
         self.tools.push(ConfigLimits { tool: tool.to_owned(), keys, mode, origin, line });
     }
 
-    /// Only a trusted file may say anything about a vendor: it could send keys and conversations elsewhere.
+    /// Only trusted files may configure vendors: they could redirect keys and conversations.
     fn vendor(
         &mut self,
         vendor: &str,
@@ -174,7 +176,7 @@ impl Merge {
     ) {
         let path = joined("vendor", shortened(vendor));
         if !ConfigVendor::is_name(vendor) {
-            let message = "is no vendor: a name is made of small letters, digits, `-` and `_`";
+            let message = "is not a vendor name: use lower-case letters, digits, `-` and `_`";
             problems.push(document.problem(&section.span(), &path, message));
             return;
         }
@@ -185,12 +187,12 @@ impl Merge {
             return;
         }
         let line = document.line(&section.span());
-        self.ignored.extend(said.settings().into_iter().map(|setting| Ignored {
+        self.ignored.extend(said.settings().into_iter().map(|setting| IgnoredSetting {
             wanted: setting.toml(),
             key: setting.key,
             origin: setting.origin,
             line,
-            why: "only a trusted file may set it".to_owned(),
+            why: "only a trusted file may set this".to_owned(),
         }));
     }
 
@@ -203,63 +205,69 @@ impl Merge {
     ) {
         let path = joined("agent", shortened(agent));
         let Some(mut keys) = typed::<AgentKeys>(section, &path, document, problems) else { return };
-        if let Some(why) = ConfigAgent::wrong(agent, &keys) {
-            let message = format!("cannot be used: {}", escaped(&why));
+        if let Some(why) = ConfigAgent::first_problem(agent, &keys) {
+            let message = format!("is invalid: {}", escaped(&why));
             problems.push(document.problem(&section.span(), &path, message));
             return;
         }
         let mode = if document.origin.is_trusted() { LimitMode::Replace } else { LimitMode::Narrow };
         if mode == LimitMode::Narrow {
-            let holding = self.agents.iter().rev().filter(|other| other.agent == agent);
-            let holding: Vec<Value> = holding.filter_map(|other| to_value(&other.keys).ok()).collect();
-            self.narrow(["agent", agent], &holding.iter().collect::<Vec<_>>(), section, document);
+            let current = self.agents.iter().rev().filter(|other| other.agent == agent);
+            let current: Vec<Value> = current.filter_map(|other| to_value(&other.keys).ok()).collect();
+            self.check_narrowing(["agent", agent], &current.iter().collect::<Vec<_>>(), section, document);
             keys = keys.narrowing();
         }
         let (origin, line) = (document.origin.clone(), document.line(&section.span()));
         self.agents.push(ConfigAgent { agent: agent.to_owned(), keys, mode, origin, line });
     }
 
-    /// Tells which keys of an untrusted section cannot have been meant to make anything stricter. `holding` is what is
-    /// said about the same thing already, the strongest first.
-    fn narrow(
+    /// Reports keys of an untrusted section that do not restrict. `current` are the existing sections of the same name,
+    /// strongest first.
+    fn check_narrowing(
         &mut self,
         [table, name]: [&str; 2],
-        holding: &[&Value],
+        current: &[&Value],
         section: &Spanned<DeValue<'_>>,
         document: &Document<'_>,
     ) {
         if let Some(each) = Key::root().find([table, name]) {
-            self.narrow_below(each, &joined(table, name), holding, section, document);
+            self.check_narrowing_below(each, &joined(table, name), current, section, document);
         }
     }
 
-    fn narrow_below(
+    fn check_narrowing_below(
         &mut self,
         each: &Key,
         path: &str,
-        holding: &[&Value],
+        current: &[&Value],
         section: &Spanned<DeValue<'_>>,
         document: &Document<'_>,
     ) {
         let DeValue::Table(entries) = section.get_ref() else { return };
-        for (name, value) in in_order(entries) {
+        for (name, value) in entries_in_order(entries) {
             let name: &str = name.get_ref();
             let Some(key) = each.find([name]) else { continue };
-            let holding: Vec<&Value> = holding.iter().filter_map(|keys| keys.get(name)).collect();
+            let current: Vec<&Value> = current.iter().filter_map(|keys| keys.get(name)).collect();
             let path = joined(path, name);
             if !key.keys().is_empty() {
-                self.narrow_below(key, &path, &holding, value, document);
+                self.check_narrowing_below(key, &path, &current, value, document);
                 continue;
             }
             let Ok(wanted) = read::<Value>(value) else { continue };
-            if let Step::Refused(why) = step(key, holding.first().copied(), &wanted) {
+            if let Narrowing::Refused(why) = narrow(key, current.first().copied(), &wanted) {
                 let (line, wanted) = (document.line(&value.span()), value_text(&wanted));
-                self.ignored.push(Ignored { origin: document.origin.clone(), line, key: path, wanted, why });
+                self.ignored.push(IgnoredSetting {
+                    origin: document.origin.clone(),
+                    line,
+                    key: path,
+                    wanted,
+                    why,
+                });
             }
         }
     }
 
-    fn finish(self, mut problems: Problems, mut warnings: Vec<Problem>) -> Result<Loaded, ConfigError> {
+    fn finish(self, mut problems: Problems, mut warnings: Vec<Problem>) -> Result<LoadedConfig, ConfigError> {
         let mut settings = Map::new();
         let mut origins = BTreeMap::new();
         for (path, (value, origin)) in self.settings {
@@ -269,7 +277,7 @@ impl Merge {
         let config = from_value::<Config>(Value::Object(settings));
         match &config {
             Ok(config) => {
-                for (key, message) in overheard(config) {
+                for (key, message) in insecure_services(config) {
                     let origin = origins.get(key).cloned().unwrap_or(Origin::Default);
                     problems.push(Problem { origin, line: None, key: key.to_owned(), message });
                 }
@@ -280,7 +288,7 @@ impl Merge {
             }
         }
         for said in &self.vendors {
-            if let Some((key, message)) = overheard_vendor(&said.vendor, &said.keys) {
+            if let Some((key, message)) = insecure_vendor(&said.vendor, &said.keys) {
                 problems.push(Problem { origin: said.origin.clone(), line: None, key, message });
             }
         }
@@ -293,17 +301,17 @@ impl Merge {
             ..config.unwrap_or_default()
         };
         warnings.extend(agents::warnings(&config));
-        Ok(Loaded { config, ignored: self.ignored, warnings, origins })
+        Ok(LoadedConfig { config, ignored: self.ignored, warnings, origins })
     }
 }
 
-/// The value at a path, if the document sets it.
+/// The value at a path.
 fn at<'d, 't>(root: &'d DeTable<'t>, path: &[&str]) -> Option<&'d Spanned<DeValue<'t>>> {
     let (first, rest) = path.split_first()?;
     rest.iter().try_fold(root.get(*first)?, |value, step| value.get_ref().get(*step))
 }
 
-/// Sets the value at a path, with the tables on its way.
+/// Sets the value at a path, creating tables.
 fn put(table: &mut Map<String, Value>, path: &[&str], value: Value) {
     match path {
         [] => {}
@@ -321,7 +329,7 @@ fn read<T: DeserializeOwned>(value: &Spanned<DeValue<'_>>) -> Result<T, toml::de
     T::deserialize(ValueDeserializer::from(value.clone()))
 }
 
-/// The value as its type; the check before has told nearly everything that could be wrong with it.
+/// Deserializes a value that passed the checks.
 fn typed<T: DeserializeOwned>(
     value: &Spanned<DeValue<'_>>,
     path: &str,
@@ -330,7 +338,7 @@ fn typed<T: DeserializeOwned>(
 ) -> Option<T> {
     let tell = |error: toml::de::Error| {
         let span = error.span().unwrap_or_else(|| value.span());
-        problems.push(document.problem(&span, path, format!("cannot be used: {}", escaped(error.message()))));
+        problems.push(document.problem(&span, path, format!("is invalid: {}", escaped(error.message()))));
     };
     read(value).map_err(tell).ok()
 }

@@ -1,4 +1,4 @@
-//! `[server]`: where `toolroom serve` listens, and how much it takes.
+//! `[server]`.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -13,25 +13,25 @@ use crate::identity::HostName;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerKeys {
-    /// Where `toolroom serve` listens. Others than this machine are let in only once there is a key.
+    /// Address to listen on. Addresses reachable from other machines require an API key.
     pub listen: ListenAddress,
-    /// Names under which it is reached besides its address, with a port where it is not the usual one.
+    /// Additional host names of the server, with a port if it is not the default.
     #[schemars(length(max = 100))]
     pub hosts: Vec<ServedName>,
-    /// Proxies in front of it, by address or range. What they say in `X-Forwarded-For` about who comes counts for rates
-    /// and the log; nobody else is believed.
+    /// Trusted reverse proxies, by address or range. Their `X-Forwarded-For` header sets the client address for rate
+    /// limits and the log; that of other clients is ignored.
     #[schemars(length(max = 100))]
     pub trusted_proxies: Vec<AddressRange>,
-    /// Requests that come with one key in a minute.
+    /// Requests per minute for each API key.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub key_rate: u32,
-    /// Requests that come from one address in a minute without a key that holds.
+    /// Requests per minute for each client address without a valid API key.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub ip_rate: u32,
-    /// Requests of one end user, or of one browser, in a minute.
+    /// Requests per minute for each end user or browser session.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub session_rate: u32,
-    /// Requests that are worked on at the same time, at most half of them for one key. More are told to come again.
+    /// Maximum number of concurrent requests, at most half of them for one API key. More are rejected with 503.
     #[schemars(range(min = 1, max = 100_000))]
     pub at_once: u32,
 }
@@ -50,7 +50,7 @@ impl Default for ServerKeys {
     }
 }
 
-/// An address of this machine, and a port.
+/// An address and port to listen on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ListenAddress(pub SocketAddr);
@@ -59,7 +59,7 @@ impl TryFrom<String> for ListenAddress {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        text.parse().map(Self).map_err(|_| "write an address and a port".to_owned())
+        text.parse().map(Self).map_err(|_| "expected an address and a port".to_owned())
     }
 }
 
@@ -83,7 +83,7 @@ impl JsonSchema for ListenAddress {
     }
 }
 
-/// A name under which the server is reached.
+/// A host name of the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ServedName(HostName);
@@ -98,7 +98,7 @@ impl TryFrom<String> for ServedName {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        text.parse().map(Self).map_err(|_| "write a name or an address, and a port if need be".to_owned())
+        text.parse().map(Self).map_err(|_| "expected a name or an address, with an optional port".to_owned())
     }
 }
 
@@ -122,13 +122,13 @@ impl JsonSchema for ServedName {
     }
 }
 
-/// An address, or all addresses that begin alike.
+/// An IP address or range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AddressRange(IpNet);
 
 impl AddressRange {
-    /// Whether an address is in it.
+    /// Whether it contains the address.
     #[must_use]
     pub fn holds(&self, address: IpAddr) -> bool {
         self.0.contains(&address.to_canonical())
@@ -141,7 +141,7 @@ impl TryFrom<String> for AddressRange {
     fn try_from(text: String) -> Result<Self, String> {
         let range =
             text.parse().or_else(|_| text.parse().map(|address: IpAddr| address.to_canonical().into()));
-        range.map(Self).map_err(|_| "write an address or a range of them".to_owned())
+        range.map(Self).map_err(|_| "expected an address or a range".to_owned())
     }
 }
 
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_a_port_and_a_name_need_not() {
+    fn the_port_is_required_for_addresses_and_optional_for_names() {
         for text in ["127.0.0.1:7300", "0.0.0.0:80", "[::1]:0"] {
             assert_eq!(String::from(ListenAddress::try_from(text.to_owned()).unwrap()), text);
         }
@@ -188,7 +188,7 @@ mod tests {
         }
     }
     #[test]
-    fn a_range_is_written_as_one_or_as_an_address() {
+    fn a_range_is_a_network_or_a_single_address() {
         let read = |text: &str| AddressRange::try_from(text.to_owned());
         for text in ["10.0.0.0/8", "127.0.0.1", "fd00::/8", "::1"] {
             assert_eq!(String::from(read(text).unwrap()), text);

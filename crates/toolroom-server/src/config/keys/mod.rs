@@ -1,9 +1,15 @@
 //! The keys of `toolroom.toml`.
 //!
-//! A key is one field with a doc comment: its name in the environment, its place in the reference, the check of its
-//! value and the list that `config show` prints follow from the schema. Three attributes say what a type cannot:
-//! `x-least` and `x-most` bound a span, and `x-stricter` says which way is stricter. A key without `x-stricter`
-//! cannot be set by a project file that is not trusted.
+//! A key is a field with a doc comment. The name of its environment variable, its reference entry, its check and its
+//! line in `config show` are derived from the JSON Schema. Three schema attributes add what a type cannot express:
+//! `x-least` and `x-most` bound a span, and `x-stricter` says which values are stricter. Untrusted project files cannot
+//! set a key without `x-stricter`.
+
+pub(super) mod agents;
+mod operations;
+mod server;
+mod services;
+pub(super) mod vendors;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,60 +21,62 @@ use toolroom::policy::{Preset, Provenance, RuleText};
 use toolroom::provenance::DIRECT_CALLS_COUNT_FOR;
 use toolroom_tools::shell::judge::{Security, Settings};
 
-use super::{
-    AgentKeys, AllowedCommand, CalendarKeys, ConfigAgent, ConfigVendor, Destination, Folder, LocationKeys,
-    LogKeys, ModelChain, Origin, Rates, RetentionKeys, SandboxProfile, SearchKeys, ServerKeys, Span,
-    TelemetryKeys, VendorKeys,
-};
+pub use agents::{AgentKeys, AgentLimitKeys, ConfigAgent};
+pub use operations::{LogFormat, LogKeys, LogLevel, RetentionKeys};
+pub use server::{AddressRange, ListenAddress, ServedName, ServerKeys};
+pub use services::{CalendarKeys, EngineKeys, LocationKeys, SearchKeys, TelemetryKeys};
+pub use vendors::{ConfigVendor, ModelChain, VendorKeys, VendorWire};
+
+use crate::config::{AllowedCommand, Destination, Folder, Origin, Rates, SandboxProfile, Span};
 
 /// The settings of Toolroom.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "toolroom.toml")]
 pub struct Config {
-    /// The folder in which tools read, write and start programs. Left out, it is a folder of its own beside the database.
+    /// Folder in which tools read, write and start programs. Default: a folder next to the database.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Folder>,
-    /// What runs unasked, and how long a question waits.
+    /// What runs without approval, and how long approvals wait.
     pub policy: PolicyKeys,
-    /// Folders that tools may reach besides the workspace.
+    /// Additional folders that tools may access.
     pub files: FileKeys,
-    /// Destinations that tools may reach although they are not public.
+    /// Private network destinations that tools may reach.
     pub network: NetworkKeys,
-    /// Who is asked when something is searched on the web.
+    /// Web search engines.
     pub search: SearchKeys,
-    /// Who is asked where this machine is.
+    /// Geolocation service.
     pub location: LocationKeys,
-    /// Where calendar events are put.
+    /// Calendar for events.
     pub calendar: CalendarKeys,
-    /// What is hidden from models, the journal and logs.
+    /// What is redacted in results, the journal and logs.
     pub redaction: RedactionKeys,
-    /// How long things are kept. `toolroom serve` deletes what is older once a day, `toolroom prune` at once.
+    /// How long data is kept. Applied once a day by `toolroom serve`, and by `toolroom prune`.
     pub retention: RetentionKeys,
-    /// Where `toolroom serve` listens, and how much it takes.
+    /// Address and limits of `toolroom serve`.
     pub server: ServerKeys,
-    /// What `toolroom serve` tells about its work.
+    /// Log of `toolroom serve`.
     pub log: LogKeys,
-    /// Where `toolroom serve` sends traces of its work.
+    /// Traces of `toolroom serve`.
     pub telemetry: TelemetryKeys,
-    /// The model that answers, as `vendor/model`, or a list of them: the next one answers when one fails. Left out, it is
-    /// the first one that a key or an address is found for, and without any the offline model.
+    /// Default model as `vendor/model`, or a list with fallbacks. Default: the first vendor with a key or URL, else the
+    /// built-in offline mode.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelChain>,
-    /// Vendors of models, by name.
+    /// Model vendors, by name.
     #[serde(skip)]
     #[schemars(!skip, rename = "vendor", with = "BTreeMap<String, VendorKeys>", extend("maxProperties" = 100))]
     pub vendors: Vec<ConfigVendor>,
-    /// Agents, by id: letters, digits, `_`, `-` and `.`. What stands here goes before what `toolroom agents set` keeps.
+    /// Agents, by id: letters, digits, `_`, `-` and `.`. Takes precedence over `toolroom agents set`.
     #[serde(skip)]
     #[schemars(!skip, rename = "agent", with = "BTreeMap<String, AgentKeys>", extend("maxProperties" = 100))]
     pub agents: Vec<ConfigAgent>,
-    /// Limits of tools, by id, bare name, family, or a pattern with `*` and `?` (in quotes). Sections apply in order:
-    /// a later one counts where two are about the same tool.
+    /// Limits of tools, by id, bare name, family, or a quoted pattern with `*` and `?`. Sections apply in order; later
+    /// ones override earlier ones.
     #[serde(skip)]
     #[schemars(!skip, rename = "tool", with = "BTreeMap<String, ToolKeys>", extend("maxProperties" = 1000))]
     pub tools: Vec<ConfigLimits>,
-    /// Rules: which calls run, ask or are refused.
+    /// Rules that allow, ask about or deny calls.
     #[serde(skip)]
     #[schemars(!skip, rename = "rule", with = "Vec<RuleText>", length(max = 1000))]
     pub rules: Vec<ConfigRule>,
@@ -78,28 +86,28 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyKeys {
-    /// What runs unasked where no rule decides.
+    /// What runs without approval where no rule decides.
     #[schemars(extend("x-stricter" = "later"))]
     pub preset: Preset,
-    /// A question nobody answers becomes a no after this long.
+    /// Unanswered approvals are denied after this time.
     #[schemars(extend("x-least" = "1s", "x-most" = "30d", "x-stricter" = "shorter"))]
     pub approval_expires: Span,
-    /// How carefully command lines are judged: `open` refuses only dangers, `cautious` also asks before risky
-    /// commands, `strict` runs only what `exec_allowlist` names.
+    /// How shell commands are judged: `open` denies only dangerous commands, `cautious` also asks before risky ones,
+    /// `strict` runs only those in `exec_allowlist`.
     #[schemars(extend("x-stricter" = "later"))]
     pub exec_security: Security,
-    /// What runs where `exec_security` is `strict`: programs with patterns for their arguments, as in `git log *`. Every
-    /// command of a line has to be named.
+    /// Commands allowed if `exec_security` is `strict`: programs with argument patterns, such as `git log *`. Every
+    /// command of a line must be listed.
     #[schemars(length(max = 1000), extend("x-stricter" = "fewer"))]
     pub exec_allowlist: Vec<AllowedCommand>,
-    /// What commands may touch: `workspace` (change the opened folders, no network), `read-only`, `network:HOST,…`
-    /// (the workspace and these hosts), or `off` (no sandbox: every command asks).
+    /// Sandbox of commands: `workspace` (write to allowed folders, no network), `read-only`, `network:HOST,…` (workspace
+    /// plus these hosts), or `off` (no sandbox; every command asks).
     #[schemars(extend("x-stricter" = "tighter"))]
     pub exec_sandbox: SandboxProfile,
-    /// How many MiB a command in the sandbox may add to the disk. Its temporary folders hold as much, and no more.
+    /// Disk space in MiB that a sandboxed command may use, and the size of its temporary folders.
     #[schemars(range(min = 1, max = 1_000_000), extend("x-stricter" = "smaller"))]
     pub exec_disk_mib: u32,
-    /// What counts as read before a call.
+    /// Provenance of what a call has read.
     pub provenance: ProvenanceKeys,
 }
 
@@ -107,16 +115,16 @@ pub struct PolicyKeys {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProvenanceKeys {
-    /// What the contents of files count as: `private`, `untrusted`, both, or nothing. Files that a conversation wrote
-    /// itself hold nothing new.
+    /// What file contents count as: `private`, `untrusted`, both or neither. Files written by the same conversation add
+    /// nothing.
     #[schemars(length(max = 2))]
     pub files: Vec<FileFact>,
-    /// How long what direct calls without a session have read counts after the last of them.
+    /// How long the provenance of direct calls without a session lasts after the last call.
     #[schemars(extend("x-least" = "1s", "x-most" = "30d"))]
     pub direct_calls: Span,
 }
 
-/// What a file may count as.
+/// What file contents count as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileFact {
@@ -136,7 +144,7 @@ impl Default for ProvenanceKeys {
 }
 
 impl ProvenanceKeys {
-    /// What the contents of files count as.
+    /// Provenance of file contents.
     #[must_use]
     pub fn of_files(&self) -> Provenance {
         Provenance {
@@ -148,14 +156,14 @@ impl ProvenanceKeys {
 }
 
 impl PolicyKeys {
-    /// How command lines are judged.
+    /// The settings of the shell judge.
     #[must_use]
     pub fn judging(&self) -> Settings {
         let allowlist = self.exec_allowlist.iter().map(|command| command.entry.clone()).collect();
         Settings { security: self.exec_security, allowlist }
     }
 
-    /// What a confined program may add to the disk.
+    /// Disk limit of a sandboxed command.
     #[must_use]
     pub fn disk_bytes(&self) -> u64 {
         u64::from(self.exec_disk_mib) * 1024 * 1024
@@ -180,13 +188,13 @@ impl Default for PolicyKeys {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileKeys {
-    /// Folders to read from.
+    /// Folders that tools may read.
     #[schemars(length(max = 100))]
     pub read: Vec<Folder>,
-    /// Folders to read from and write to.
+    /// Folders that tools may read and write.
     #[schemars(length(max = 100))]
     pub write: Vec<Folder>,
-    /// Credential files that programs in the sandbox may read, by their names: `.env`, `.aws/config`; `*` is all of them.
+    /// Credential files that sandboxed programs may read, by name: `.env`, `.aws/config`; `*` for all.
     #[schemars(length(max = 100), extend("x-stricter" = "fewer"))]
     pub programs_read: Vec<String>,
 }
@@ -195,7 +203,7 @@ pub struct FileKeys {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkKeys {
-    /// Names, addresses and ranges of private networks that every tool may reach, with a port if need be:
+    /// Hosts, addresses and ranges of private networks that every tool may reach, with an optional port:
     /// `printer.lan`, `localhost:11434`, `10.1.2.3:8080`, `192.168.0.0/16`.
     #[schemars(length(max = 100))]
     pub open: Vec<Destination>,
@@ -205,10 +213,10 @@ pub struct NetworkKeys {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RedactionKeys {
-    /// Hide whatever has the format of a known kind of key, not only stored secrets.
+    /// Redact text in known API key formats, in addition to stored secrets.
     #[schemars(extend("x-stricter" = "on"))]
     pub patterns: bool,
-    /// Hide the values of environment variables that look like secrets.
+    /// Redact values of environment variables that look like secrets.
     #[schemars(extend("x-stricter" = "on"))]
     pub environment: bool,
 }
@@ -219,69 +227,68 @@ impl Default for RedactionKeys {
     }
 }
 
-/// `[tool.<name>]`: limits in place of the tool's own, and what is opened to it. What is absent stays as it is.
+/// `[tool.<name>]`: overrides the limits of a tool, and opens network destinations to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolKeys {
-    /// How often it may be called: `3/h`, `20/day project`, or a list of such rates, which all hold. Counted for each
-    /// user, or for the whole `project`. An empty list is no limit.
+    /// Rate limit: `3/h`, `20/day project`, or a list of rates that all apply. Counted per user, or for the whole
+    /// `project`. An empty list means no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-stricter" = "beside"))]
     pub rate: Option<Rates>,
-    /// How many calls of it one process runs at a time.
+    /// Maximum number of concurrent calls per process.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10_000), extend("x-stricter" = "smaller"))]
     pub concurrency: Option<u16>,
-    /// How long it may run.
+    /// Time limit of a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-least" = "1ms", "x-most" = "24h", "x-stricter" = "shorter"))]
     pub timeout: Option<Span>,
-    /// How many characters of its result a caller gets.
+    /// Maximum number of characters of a result.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 200, max = 10_000_000), extend("x-stricter" = "smaller"))]
     pub result_cap: Option<u32>,
-    /// Destinations as in `network.open`, for this tool alone.
+    /// Destinations as in `network.open`, for this tool only.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 100))]
     pub open: Option<Vec<Destination>>,
 }
 
 impl ToolKeys {
-    /// The limits as the catalog takes them.
+    /// The limits for the catalog.
     #[must_use]
     pub fn limits(&self) -> Limits {
         Limits {
             rates: self.rate.as_ref().map(Rates::limits),
             concurrency: self.concurrency.map(usize::from),
             timeout: self.timeout.map(Span::duration),
-            // A cap beyond what this machine can address caps nothing.
             result_cap: self.result_cap.map(|cap| usize::try_from(cap).unwrap_or(usize::MAX)),
         }
     }
 }
 
-/// A rule, and where it was written. Whoever compiles it tells its errors with that place.
+/// A rule with its position, for error messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfigRule {
     /// The rule.
     pub text: RuleText,
-    /// Which file it is from. A rule of a project that is not trusted may not allow anything.
+    /// Its origin. A rule from an untrusted project file may not allow anything.
     pub origin: Origin,
-    /// The line it begins in.
+    /// The line where it starts.
     pub line: Option<usize>,
 }
 
-/// Limits of some tools, and where they were written.
+/// A limits section with its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfigLimits {
-    /// Which tools: id, bare name, family or pattern.
+    /// The tools: id, bare name, family or pattern.
     pub tool: String,
     /// The limits.
     pub keys: ToolKeys,
-    /// Whether they may also widen.
+    /// Whether they replace limits or only restrict.
     pub mode: LimitMode,
-    /// Which file they are from.
+    /// Their origin.
     pub origin: Origin,
-    /// The line they begin in.
+    /// The line where they start.
     pub line: Option<usize>,
 }

@@ -1,4 +1,4 @@
-//! Where keys are. They never stand in a configuration themselves.
+//! References to secrets. The configuration never contains secret values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,21 +7,21 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use toolroom::redact::Secret;
 
-/// Where a key is.
+/// A reference to a secret value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum KeyPlace {
-    /// Among the stored secrets, under this name.
+pub enum SecretRef {
+    /// A stored secret.
     Secret(String),
-    /// In this variable.
+    /// An environment variable.
     Variable(String),
 }
 
-impl KeyPlace {
-    /// How one is written.
-    pub(super) const EXPECTED: &str = "`secret:NAME` or `$VARIABLE`";
+impl SecretRef {
+    /// The accepted forms.
+    pub(in crate::config) const EXPECTED: &str = "`secret:NAME` or `$VARIABLE`";
 
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(in crate::config) fn parse(text: &str) -> Option<Self> {
         let is_name = |name: &str| {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
             (!name.is_empty() && name.len() <= 128 && name.chars().all(is_plain)).then(|| name.to_owned())
@@ -33,10 +33,10 @@ impl KeyPlace {
         }
     }
 
-    /// The key, from the stored secrets or the variables.
+    /// Resolves the reference.
     ///
     /// # Errors
-    /// With what is missing, and how it is put there.
+    /// Says what is missing and how to set it.
     pub fn key(
         &self,
         secrets: &[Secret],
@@ -45,19 +45,17 @@ impl KeyPlace {
         match self {
             Self::Secret(name) => {
                 let found = secrets.iter().find(|secret| secret.name() == name).cloned();
-                found.ok_or_else(|| {
-                    format!("there is no secret `{name}`; `toolroom secrets set {name}` keeps it")
-                })
+                found.ok_or_else(|| format!("no secret `{name}`; set it with `toolroom secrets set {name}`"))
             }
             Self::Variable(name) => match variable(name) {
                 Some(value) => Ok(Secret::new(self.to_string(), value)),
-                None => Err(format!("the variable {name} is not set")),
+                None => Err(format!("the environment variable `{name}` is not set")),
             },
         }
     }
 }
 
-impl TryFrom<String> for KeyPlace {
+impl TryFrom<String> for SecretRef {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, &'static str> {
@@ -65,13 +63,13 @@ impl TryFrom<String> for KeyPlace {
     }
 }
 
-impl From<KeyPlace> for String {
-    fn from(place: KeyPlace) -> Self {
-        place.to_string()
+impl From<SecretRef> for String {
+    fn from(reference: SecretRef) -> Self {
+        reference.to_string()
     }
 }
 
-impl fmt::Display for KeyPlace {
+impl fmt::Display for SecretRef {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Secret(name) => write!(formatter, "secret:{name}"),
@@ -80,9 +78,9 @@ impl fmt::Display for KeyPlace {
     }
 }
 
-impl JsonSchema for KeyPlace {
+impl JsonSchema for SecretRef {
     fn schema_name() -> Cow<'static, str> {
-        "KeyPlace".into()
+        "SecretRef".into()
     }
 
     fn inline_schema() -> bool {
@@ -99,12 +97,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_of_a_key_is_a_secret_or_a_variable_and_never_the_key() {
+    fn a_reference_is_a_secret_or_a_variable_and_never_the_value() {
         for text in ["secret:openai", "secret:my.key-2", "$OPENAI_API_KEY"] {
-            assert_eq!(KeyPlace::parse(text).unwrap().to_string(), text);
+            assert_eq!(SecretRef::parse(text).unwrap().to_string(), text);
         }
         for text in ["", "sk-abc123", "secret:", "$", "secret:a b", "$(rm)", "openai"] {
-            assert_eq!(KeyPlace::parse(text), None, "{text}");
+            assert_eq!(SecretRef::parse(text), None, "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One text of TOML, read with the place of everything in it.
+//! A TOML document with positions.
 
 use std::ops::Range;
 
@@ -7,28 +7,28 @@ use toml::{Spanned, de};
 use toml_parser::Source;
 use toml_parser::parser::{Event, EventKind, RecursionGuard, parse_document};
 
-use super::Origin;
-use super::problem::{Problem, escaped};
+use crate::config::Origin;
+use crate::config::check::problem::{Problem, escaped};
 
-/// A file people write is far smaller.
+/// Size limit of a configuration file.
 pub const MAX_FILE_BYTES: usize = 1 << 20;
 
-/// Tables and lists inside each other. Whatever walks or drops what was read goes as deep as this.
+/// Nesting limit, which also bounds the recursion of code that walks or drops the document.
 const MAX_DEPTH: usize = 64;
 
-/// Characters of an offending line that are shown before and behind the place.
+/// Characters of an offending line shown before and after the position.
 const SHOWN_AROUND: usize = 50;
 
-/// One text of TOML, or a single value that was set from outside a file.
-pub(super) struct Document<'t> {
-    pub(super) origin: Origin,
-    pub(super) root: DeTable<'t>,
-    /// Where each line begins; nowhere for a value from outside a file.
+/// A TOML file, or a single value from a variable or flag.
+pub(in crate::config) struct Document<'t> {
+    pub(in crate::config) origin: Origin,
+    pub(in crate::config) root: DeTable<'t>,
+    /// Start of each line; empty if not from a file.
     lines: Vec<usize>,
 }
 
 impl<'t> Document<'t> {
-    pub(super) fn parse(origin: &Origin, text: &'t str) -> Result<Self, Problem> {
+    pub(in crate::config) fn parse(origin: &Origin, text: &'t str) -> Result<Self, Problem> {
         let problem = |line, message| Problem { origin: origin.clone(), line, key: String::new(), message };
         if text.len() > MAX_FILE_BYTES {
             return Err(problem(None, format!("is larger than {MAX_FILE_BYTES} bytes")));
@@ -48,15 +48,15 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// A single value, if the text is one.
-    pub(super) fn value(text: &'t str) -> Option<DeValue<'t>> {
+    /// Parses a single value.
+    pub(in crate::config) fn value(text: &'t str) -> Option<DeValue<'t>> {
         let deep = text.len() > MAX_FILE_BYTES || too_deep(&format!("value = {text}")).is_some();
         let value = if deep { None } else { DeValue::parse(text).ok() };
         value.map(Spanned::into_inner)
     }
 
-    /// One value at a path.
-    pub(super) fn of(origin: Origin, path: &[String], value: DeValue<'t>) -> Self {
+    /// A document with one value at a path.
+    pub(in crate::config) fn from_value(origin: Origin, path: &[String], value: DeValue<'t>) -> Self {
         let nowhere = || 0..0;
         let leaf = Spanned::new(nowhere(), value);
         let tree = path.iter().rev().fold(leaf, |inner, step| {
@@ -70,12 +70,17 @@ impl<'t> Document<'t> {
         Self { origin, root, lines: Vec::new() }
     }
 
-    /// The line in which something begins.
-    pub(super) fn line(&self, span: &Range<usize>) -> Option<usize> {
+    /// The line of a position.
+    pub(in crate::config) fn line(&self, span: &Range<usize>) -> Option<usize> {
         (!self.lines.is_empty()).then(|| line_of(&self.lines, span.start))
     }
 
-    pub(super) fn problem(&self, span: &Range<usize>, key: &str, message: impl Into<String>) -> Problem {
+    pub(in crate::config) fn problem(
+        &self,
+        span: &Range<usize>,
+        key: &str,
+        message: impl Into<String>,
+    ) -> Problem {
         Problem {
             origin: self.origin.clone(),
             line: self.line(span),
@@ -86,7 +91,7 @@ impl<'t> Document<'t> {
 }
 
 /// The entries of a table in the order in which they were written.
-pub(super) fn in_order<'d, 't>(
+pub(in crate::config) fn entries_in_order<'d, 't>(
     table: &'d DeTable<'t>,
 ) -> Vec<(&'d Spanned<de::DeString<'t>>, &'d Spanned<DeValue<'t>>)> {
     let mut entries: Vec<_> = table.iter().collect();
@@ -98,7 +103,7 @@ fn line_of(lines: &[usize], at: usize) -> usize {
     lines.partition_point(|start| *start <= at)
 }
 
-/// What the parser says, with the offending line and a mark under the place.
+/// The parser error with the offending line and a marker.
 fn syntax_message(text: &str, lines: &[usize], at: usize, error: &de::Error) -> String {
     let number = line_of(lines, at);
     let start = number.checked_sub(1).and_then(|line| lines.get(line)).copied().unwrap_or_default();
@@ -119,10 +124,10 @@ fn syntax_message(text: &str, lines: &[usize], at: usize, error: &de::Error) -> 
     )
 }
 
-/// Where tables and lists are nested too deep to be read, if they are.
+/// The position where nesting exceeds the limit, if it does.
 ///
-/// The parser bounds lists, inline tables and dotted keys each, but not all of them inside each other, and what it
-/// builds from a small file can overflow the stack when it is dropped. So its events are looked at first.
+/// The parser bounds lists, inline tables and dotted keys separately, but not combined: dropping the result of a small
+/// file can overflow the stack. So the events of the parser are checked first.
 fn too_deep(text: &str) -> Option<usize> {
     let tokens = Source::new(text).lex().into_vec();
     let mut depth = Depth::default();
@@ -132,14 +137,14 @@ fn too_deep(text: &str) -> Option<usize> {
     depth.exceeded_at
 }
 
-/// How deep the parser is, event by event.
+/// Tracks the nesting depth over parser events.
 #[derive(Default)]
 struct Depth {
-    /// The table that the last header opened.
+    /// Depth of the last table header.
     header: usize,
-    /// The key that is being read.
-    here: usize,
-    /// The key of each list or inline table that is open.
+    /// Depth of the current key.
+    current: usize,
+    /// Depths of the open lists and inline tables.
     open: Vec<usize>,
     exceeded_at: Option<usize>,
 }
@@ -149,22 +154,22 @@ impl Depth {
         match event.kind() {
             EventKind::StdTableOpen | EventKind::ArrayTableOpen => {
                 self.open.clear();
-                self.here = 1;
+                self.current = 1;
             }
-            EventKind::StdTableClose | EventKind::ArrayTableClose => self.header = self.here,
-            EventKind::KeySep => self.here += 1,
+            EventKind::StdTableClose | EventKind::ArrayTableClose => self.header = self.current,
+            EventKind::KeySep => self.current += 1,
             EventKind::InlineTableOpen | EventKind::ArrayOpen => {
-                self.open.push(self.here);
-                self.here += 1;
+                self.open.push(self.current);
+                self.current += 1;
             }
             EventKind::InlineTableClose | EventKind::ArrayClose => {
-                self.here = self.open.pop().unwrap_or(self.header);
+                self.current = self.open.pop().unwrap_or(self.header);
             }
-            EventKind::ValueSep => self.here = self.open.last().map_or(self.header, |outer| outer + 1),
-            EventKind::Newline if self.open.is_empty() => self.here = self.header,
+            EventKind::ValueSep => self.current = self.open.last().map_or(self.header, |outer| outer + 1),
+            EventKind::Newline if self.open.is_empty() => self.current = self.header,
             _ => {}
         }
-        if self.here > MAX_DEPTH && self.exceeded_at.is_none() {
+        if self.current > MAX_DEPTH && self.exceeded_at.is_none() {
             self.exceeded_at = Some(event.span().start());
         }
     }
@@ -201,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_is_bounded_whatever_it_is_made_of() {
+    fn every_kind_of_nesting_is_bounded() {
         let deep = |inner: &str, step: fn(&str) -> String, times: usize| {
             (0..times).fold(inner.to_owned(), |inner, _| step(&inner))
         };

@@ -1,27 +1,27 @@
-//! What is wrong with a configuration, all of it at once.
+//! Problems of a configuration, reported all at once.
 
 use std::fmt;
 
 use serde::Serialize;
 
-use super::Origin;
+use crate::config::Origin;
 
-/// Problems told at once: more are not read, and a hostile file could make any number.
+/// Limit of reported problems: a hostile file could cause any number.
 const MAX_PROBLEMS: usize = 100;
 
-/// Enough of a name or value to recognise it.
+/// Length at which names and values are shortened.
 const MAX_SHOWN_CHARS: usize = 60;
 
-/// One thing that is wrong, and where.
+/// A problem with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// Which layer it is in.
+    /// Its layer.
     pub origin: Origin,
-    /// The line, if it is in a file.
+    /// The line in a file.
     pub line: Option<usize>,
-    /// The whole path of the key; empty if it is about no single key.
+    /// The full key; empty if it concerns no single key.
     pub key: String,
-    /// What is wrong; continues a sentence that begins with the key, if there is one.
+    /// Continues a sentence that starts with the key, if there is one.
     pub message: String,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A configuration that cannot be used, with everything that is wrong in it.
+/// An invalid configuration with all its problems.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
     /// The problems, weakest layer first, then by line. Never empty.
@@ -51,42 +51,42 @@ impl fmt::Display for ConfigError {
         for line in lines {
             write!(formatter, "\n{line}")?;
         }
-        if self.cut { formatter.write_str("\nand more, told when these are mended") } else { Ok(()) }
+        if self.cut { formatter.write_str("\nthere are more problems; fix these first") } else { Ok(()) }
     }
 }
 
 impl std::error::Error for ConfigError {}
 
-/// Collects problems up to a bound, and one more to know that there are more.
+/// Collects problems up to the limit, and one more to know that there are more.
 #[derive(Default)]
-pub(super) struct Problems {
+pub(in crate::config) struct Problems {
     found: Vec<Problem>,
 }
 
 impl Problems {
-    pub(super) fn push(&mut self, problem: Problem) {
+    pub(in crate::config) fn push(&mut self, problem: Problem) {
         if !self.is_full() {
             self.found.push(problem);
         }
     }
 
-    /// Whether looking further would tell nobody anything.
-    pub(super) fn is_full(&self) -> bool {
+    /// Whether the limit is exceeded.
+    pub(in crate::config) fn is_full(&self) -> bool {
         self.found.len() > MAX_PROBLEMS
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::config) fn len(&self) -> usize {
         self.found.len()
     }
 
-    /// Puts the problems from this one on into the order of their lines.
-    pub(super) fn sort_from(&mut self, start: usize) {
+    /// Sorts the problems from `start` on by line.
+    pub(in crate::config) fn sort_from(&mut self, start: usize) {
         if let Some(last) = self.found.get_mut(start..) {
             last.sort_by_key(|problem| problem.line);
         }
     }
 
-    pub(super) fn into_result(mut self) -> Result<(), ConfigError> {
+    pub(in crate::config) fn into_result(mut self) -> Result<(), ConfigError> {
         if self.found.is_empty() {
             return Ok(());
         }
@@ -96,9 +96,8 @@ impl Problems {
     }
 }
 
-/// Text of a file as it stands in a sentence: on one line, no longer than needed, without anything that a terminal
-/// would obey.
-pub(super) fn shown(text: &str) -> String {
+/// Shortens and escapes text of a file for an error message.
+pub(in crate::config) fn shown(text: &str) -> String {
     let mut shown = escaped(shortened(text));
     if shortened(text).len() < text.len() {
         shown.push('…');
@@ -106,14 +105,14 @@ pub(super) fn shown(text: &str) -> String {
     shown
 }
 
-/// Enough of a text to recognise it.
-pub(super) fn shortened(text: &str) -> &str {
+/// Shortens a text.
+pub(in crate::config) fn shortened(text: &str) -> &str {
     let end = text.char_indices().nth(MAX_SHOWN_CHARS).map_or(text.len(), |(end, _)| end);
     text.get(..end).unwrap_or(text)
 }
 
-/// Text on one line, without anything that a terminal would obey.
-pub(super) fn escaped(text: &str) -> String {
+/// Escapes line ends and control characters.
+pub(in crate::config) fn escaped(text: &str) -> String {
     let escape = |c: char| match c {
         '\'' | '"' | '\\' => c.to_string(),
         _ => c.escape_debug().to_string(),

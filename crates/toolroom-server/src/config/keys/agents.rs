@@ -1,4 +1,4 @@
-//! Agents as they are configured: who answers, with which models and tools, and what bounds it.
+//! `[agent.<id>]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,39 +10,39 @@ use toolroom::nearest::nearest_one;
 use toolroom_models::offline;
 use toolroom_models::vendor::{ModelName, presets};
 
-use super::effective::Setting;
-use super::toml_text::joined;
-use super::{Config, ModelChain, Origin, Problem};
 use crate::agents::check;
+use crate::config::effective::Setting;
+use crate::config::text::toml::joined;
+use crate::config::{Config, ModelChain, Origin, Problem};
 
-/// `[agent.<id>]`: an agent. What is absent is as in every agent that nobody has said anything about.
+/// `[agent.<id>]`: an agent. Absent keys keep their defaults.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentKeys {
-    /// What people call it; its id, if absent.
+    /// Display name. Default: the id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Who it is and what it is for, in its own words; a plain assistant, if absent.
+    /// System prompt. Default: a general assistant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// Its models, the first one first; those of `model`, if absent.
+    /// Models in order of preference. Default: `model`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub models: Option<ModelChain>,
-    /// A small model that looks over the tools when there are more than can be shown; words alone decide, if absent.
+    /// A small model that ranks tools when there are too many for the prompt. Default: ranking by words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranker: Option<String>,
-    /// The only tools it may use: ids, bare names, families or patterns. All that are switched on, if absent. Variants
-    /// of a family that are not offered by themselves are offered where they are named here.
+    /// Allowed tools: ids, bare names, families or patterns. Default: all enabled tools. Variants of a family that are
+    /// not offered by default are offered if named here.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 100))]
     pub allow: Option<Vec<String>>,
-    /// Tools it may not use, whatever else is said.
+    /// Denied tools. Takes precedence over `allow`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 100), extend("x-stricter" = "beside"))]
     pub deny: Option<Vec<String>>,
-    /// What bounds its runs.
+    /// Limits of its runs.
     pub limits: AgentLimitKeys,
-    /// What becomes of a run when its client goes away.
+    /// What happens to a run when its client disconnects.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-stricter" = "later"))]
     pub on_disconnect: Option<OnDisconnect>,
@@ -52,38 +52,38 @@ pub struct AgentKeys {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentLimitKeys {
-    /// How often the model is asked in a run, 15 times if absent; then once more, without tools.
+    /// Maximum number of model requests per run, followed by one without tools. Default: 15.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000), extend("x-stricter" = "smaller"))]
     pub iterations: Option<u32>,
-    /// How many calls of one answer run at the same time; 8, if absent.
+    /// Maximum number of parallel calls. Default: 8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64), extend("x-stricter" = "smaller"))]
     pub parallel: Option<u32>,
-    /// US dollars a user may have spent in a day, with all agents of the project, before this one stops. No bound, if
-    /// absent.
+    /// Budget in US dollars per user and day, over all agents of the project. This agent stops when it is spent. Default:
+    /// unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("x-stricter" = "smaller"))]
     pub daily_budget_usd: Option<f64>,
-    /// Most tokens of an answer; the model's own bound, if absent.
+    /// Maximum tokens of an answer. Default: the limit of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000), extend("x-stricter" = "smaller"))]
     pub max_tokens: Option<u32>,
-    /// Tokens that definitions of tools may take, 12000 if absent, and never more than a third of the smallest window of
-    /// its models; beyond that the selector picks those that fit the message.
+    /// Token budget for tool definitions, at most a third of the smallest context window of its models. If there are more
+    /// tools, those that fit the message are selected. Default: 12000.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1_000_000), extend("x-stricter" = "smaller"))]
     pub tool_tokens: Option<u64>,
 }
 
 impl AgentKeys {
-    /// What is left of it in a file that may only narrow.
-    pub(super) fn narrowing(self) -> Self {
+    /// The keys that an untrusted file may set.
+    pub(in crate::config) fn narrowing(self) -> Self {
         let deny = self.deny.filter(|deny| !deny.is_empty());
         Self { name: None, prompt: None, models: None, ranker: None, allow: None, deny, ..self }
     }
 
-    /// Puts what it says in the place of what the agent was.
+    /// Overwrites the fields that are set.
     fn replace(&self, agent: &mut AgentRecord) {
         let names = |chain: &ModelChain| chain.0.iter().map(ToString::to_string).collect();
         put(&mut agent.name, self.name.clone());
@@ -102,7 +102,7 @@ impl AgentKeys {
         *max_tokens = self.limits.max_tokens.or(*max_tokens);
     }
 
-    /// Takes from the agent what it says, and gives it nothing.
+    /// Applies the fields only where they restrict the agent.
     fn narrow(&self, agent: &mut AgentRecord) {
         for pattern in self.deny.iter().flatten() {
             if !agent.deny.contains(pattern) {
@@ -122,37 +122,37 @@ impl AgentKeys {
     }
 }
 
-fn put<T>(place: &mut T, value: Option<T>) {
+fn put<T>(field: &mut T, value: Option<T>) {
     if let Some(value) = value {
-        *place = value;
+        *field = value;
     }
 }
 
-/// What one layer says about an agent. Later ones count where two say the same.
+/// An agent section of one layer. Later sections override earlier ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfigAgent {
-    /// Its id.
+    /// The agent id.
     pub agent: String,
-    /// What is said.
+    /// The keys.
     pub keys: AgentKeys,
-    /// Whether it may also widen.
+    /// Whether it replaces values or only restricts.
     pub mode: LimitMode,
-    /// Where it was said.
+    /// Its origin.
     pub origin: Origin,
-    /// The line it begins in.
+    /// The line where it starts.
     pub line: Option<usize>,
 }
 
 impl ConfigAgent {
-    /// The first thing that is wrong with it, whoever said it.
-    pub(super) fn wrong(agent: &str, keys: &AgentKeys) -> Option<String> {
-        let mut record = untouched(agent);
+    /// The first problem of the section, if any.
+    pub(in crate::config) fn first_problem(agent: &str, keys: &AgentKeys) -> Option<String> {
+        let mut record = default_agent(agent);
         keys.replace(&mut record);
         check(&record).err()
     }
 
-    /// What it says, a setting for each key.
-    pub(super) fn settings(&self) -> Vec<Setting> {
+    /// A setting for each key.
+    pub(in crate::config) fn settings(&self) -> Vec<Setting> {
         let Ok(Value::Object(keys)) = to_value(&self.keys) else { return Vec::new() };
         let mut settings = Vec::new();
         self.collect(&joined("agent", &self.agent), &keys, &mut settings);
@@ -170,8 +170,8 @@ impl ConfigAgent {
     }
 }
 
-/// An agent about which nothing was said yet.
-fn untouched(id: &str) -> AgentRecord {
+/// The agent without configuration.
+fn default_agent(id: &str) -> AgentRecord {
     match id {
         DEFAULT_AGENT => AgentRecord::default(),
         id => AgentRecord { id: AgentId::new(id), name: id.to_owned(), ..AgentRecord::default() },
@@ -179,55 +179,55 @@ fn untouched(id: &str) -> AgentRecord {
 }
 
 impl Config {
-    /// The agents that layers with a say describe, and the place of each.
+    /// The agents defined by trusted layers, each with its origin.
     #[must_use]
     pub fn agent_records(&self) -> Vec<(AgentRecord, String)> {
         let mut records: Vec<(AgentRecord, String)> = Vec::new();
-        for said in self.agents.iter().filter(|said| said.mode == LimitMode::Replace) {
-            if records.iter().any(|(known, _)| known.id.as_str() == said.agent) {
+        for section in self.agents.iter().filter(|section| section.mode == LimitMode::Replace) {
+            if records.iter().any(|(known, _)| known.id.as_str() == section.agent) {
                 continue;
             }
-            let mut record = untouched(&said.agent);
+            let mut record = default_agent(&section.agent);
             self.apply_to(&mut record);
-            records.push((record, said.origin.place(said.line)));
+            records.push((record, section.origin.place(section.line)));
         }
         records
     }
 
-    /// Applies what the layers say about an agent, the weakest one first.
+    /// Applies all sections of an agent, weakest layer first.
     pub fn apply_to(&self, agent: &mut AgentRecord) {
         let id = agent.id.clone();
-        for said in self.agents.iter().filter(|said| said.agent == id.as_str()) {
-            match said.mode {
-                LimitMode::Replace => said.keys.replace(agent),
-                LimitMode::Narrow => said.keys.narrow(agent),
+        for section in self.agents.iter().filter(|section| section.agent == id.as_str()) {
+            match section.mode {
+                LimitMode::Replace => section.keys.replace(agent),
+                LimitMode::Narrow => section.keys.narrow(agent),
             }
         }
     }
 
-    /// Says of which models the vendor is neither a known nor a configured one.
+    /// Messages about models whose vendor is unknown.
     pub(crate) fn unknown_vendors(&self, models: &[String]) -> Vec<String> {
         let known = || {
-            let configured = self.vendors.iter().map(|said| said.vendor.as_str());
+            let configured = self.vendors.iter().map(|section| section.vendor.as_str());
             presets().iter().map(|preset| preset.name.as_str()).chain([offline::VENDOR]).chain(configured)
         };
         let names = models.iter().filter_map(|model| model.parse::<ModelName>().ok());
-        let strange = names.filter(|name| known().all(|vendor| vendor != name.vendor()));
-        let told = |name: ModelName| {
+        let unknown = names.filter(|name| known().all(|vendor| vendor != name.vendor()));
+        let message = |name: ModelName| {
             let near = nearest_one(name.vendor(), known());
             let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            format!("no vendor here is called `{}`, which `{name}` is of{hint}", name.vendor())
+            format!("unknown vendor `{}` of `{name}`{hint}", name.vendor())
         };
-        strange.map(told).collect()
+        unknown.map(message).collect()
     }
 }
 
-/// What all layers say, without what a later one replaces.
-pub(super) fn settings(agents: &[ConfigAgent]) -> Vec<Setting> {
+/// Settings of all sections, without replaced ones.
+pub(in crate::config) fn settings(agents: &[ConfigAgent]) -> Vec<Setting> {
     let mut settings: Vec<Setting> = Vec::new();
-    for said in agents {
-        for setting in said.settings() {
-            if said.mode == LimitMode::Replace {
+    for section in agents {
+        for setting in section.settings() {
+            if section.mode == LimitMode::Replace {
                 settings.retain(|earlier| earlier.key != setting.key);
             }
             settings.push(setting);
@@ -236,17 +236,17 @@ pub(super) fn settings(agents: &[ConfigAgent]) -> Vec<Setting> {
     settings
 }
 
-/// Agents with a vendor that is not known: it may be set up later, or be mistyped.
-pub(super) fn warnings(config: &Config) -> Vec<Problem> {
+/// Warnings about unknown vendors: mistyped, or configured later.
+pub(in crate::config) fn warnings(config: &Config) -> Vec<Problem> {
     let mut warnings = Vec::new();
-    for said in &config.agents {
-        let models = said.keys.models.iter().flat_map(|chain| &chain.0).map(ToString::to_string);
-        let ranker = said.keys.ranker.clone();
+    for section in &config.agents {
+        let models = section.keys.models.iter().flat_map(|chain| &chain.0).map(ToString::to_string);
+        let ranker = section.keys.ranker.clone();
         for (key, named) in [("models", models.collect()), ("ranker", Vec::from_iter(ranker))] {
             for message in config.unknown_vendors(&named) {
-                let key = joined(&joined("agent", &said.agent), key);
-                let (origin, line) = (said.origin.clone(), said.line);
-                warnings.push(Problem { origin, line, key, message: format!("cannot be asked: {message}") });
+                let key = joined(&joined("agent", &section.agent), key);
+                let (origin, line) = (section.origin.clone(), section.line);
+                warnings.push(Problem { origin, line, key, message: format!("cannot be used: {message}") });
             }
         }
     }

@@ -1,4 +1,8 @@
-//! Where the layers of the configuration are read.
+//! Finds and reads configuration files, and merges their layers.
+
+pub(super) mod layers;
+pub(super) mod load;
+pub(super) mod origin;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,71 +14,72 @@ use toolroom_host::sandbox::is_unconfirmed;
 use toolroom_host::text_file::{self, SkippedFile, TextFileError, UpwardSearch};
 use toolroom_store::{Store, StoreError};
 
-use super::problem::{Problem, Problems};
-use super::{ConfigError, Layer, MAX_FILE_BYTES, Origin};
+use crate::config::check::problem::{Problem, Problems};
+use crate::config::{ConfigError, Layer, MAX_FILE_BYTES, Origin};
 
 /// The name of every configuration file.
 pub const FILE_NAME: &str = toolroom_host::folders::CONFIGURATION;
 
-/// The files that count here.
+/// The configuration files in effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sources {
-    /// The user's file, whether it exists or not.
+    /// The user file, which may not exist.
     pub user: PathBuf,
-    /// The project's file: the nearest one above the current folder.
+    /// The project file: the nearest one in or above the current folder.
     pub project: Option<PathBuf>,
-    /// What is nearer, has its name and does not count.
+    /// Nearer files of that name that were skipped.
     pub passed_over: Vec<SkippedFile>,
 }
 
-/// What is in them now. Read once: what was checked or shown is what counts.
+/// The content of the files. Read once, so that what was checked or shown is what takes effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Files {
-    /// The user's file, if there is one.
+pub struct ConfigFiles {
+    /// The user file, if there is one.
     pub user: Option<Layer>,
-    /// The user's file, if it appeared while a program ran that could have made it. It only narrows until `toolroom trust`.
+    /// The user file, if it appeared while a sandboxed program that could have written it was running. It may only restrict
+    /// until `toolroom trust`.
     pub unconfirmed: Option<ProjectFile>,
-    /// The project's file, if there is one.
+    /// The project file, if there is one.
     pub project: Option<ProjectFile>,
-    /// What does not count in its place.
+    /// Skipped files.
     pub passed_over: Vec<SkippedFile>,
 }
 
-/// A project's file as it is now.
+/// A project file with its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What is in it.
+    /// Its content.
     pub text: String,
 }
 
-/// Whether a project's file may loosen what the user's file says.
+/// Whether a project file may be more lenient than the user file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
-    /// Somebody has looked at exactly this content and said yes to it.
+    /// The user trusts exactly this content.
     Given,
-    /// It may only narrow.
+    /// It may only restrict.
     Missing,
 }
 
 impl ProjectFile {
-    /// The hash by which its content is trusted.
+    /// The hash of the trusted content.
     #[must_use]
     pub fn sha256(&self) -> String {
         hex::encode(Sha256::digest(self.text.as_bytes()))
     }
 
-    /// The name it is trusted under. A path that is no text has none: written down, it could be that of another file.
+    /// The path under which it is trusted. `None` if it is not UTF-8, because it could be confused with another path.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.path.to_str()
     }
 
-    /// Whether it is trusted with the content it has.
+    /// Whether it is trusted with its current content.
     ///
     /// # Errors
-    /// When the database fails.
+    /// If the database fails.
     pub async fn trust(&self, store: &Store) -> Result<Trust, StoreError> {
         let Some(name) = self.name() else { return Ok(Trust::Missing) };
         let known = store.trusted_hash(name).await?;
@@ -83,7 +88,7 @@ impl ProjectFile {
 }
 
 impl Sources {
-    /// Looks where the files are; reads none of them.
+    /// Finds the files without reading them.
     #[must_use]
     pub fn find(folders: &Folders) -> Self {
         let here = text_file::current_folder().ok();
@@ -94,7 +99,7 @@ impl Sources {
         let user = folders.config.join(FILE_NAME);
         let UpwardSearch { file: project, mut passed_over } =
             here.map(|here| text_file::nearest_upwards(here, FILE_NAME)).unwrap_or_default();
-        // Whoever works in the configuration folder has no project there, by whatever name it is reached.
+        // The user file is not a project file, even if reached through another path.
         let project = project.filter(|project| *project != user && !text_file::is_same(project, &user));
         let is_users =
             |path: &Path| path.parent().is_some_and(|folder| text_file::is_same(folder, &folders.config));
@@ -102,16 +107,16 @@ impl Sources {
         Self { project, user, passed_over }
     }
 
-    /// These files, wherever they were found.
-    pub(crate) fn of(user: PathBuf, project: Option<PathBuf>) -> Self {
+    /// Uses the given files.
+    pub(crate) fn new(user: PathBuf, project: Option<PathBuf>) -> Self {
         Self { user, project, passed_over: Vec::new() }
     }
 
     /// Reads the files.
     ///
     /// # Errors
-    /// With every file that is there and cannot be read.
-    pub fn read(&self) -> Result<Files, ConfigError> {
+    /// Lists every file that exists and cannot be read.
+    pub fn read(&self) -> Result<ConfigFiles, ConfigError> {
         let mut problems = Problems::default();
         let user = self.user_text().unwrap_or_else(|problem| {
             problems.push(problem);
@@ -128,37 +133,37 @@ impl Sources {
             }
             user => (user, None),
         };
-        Ok(Files { user, unconfirmed, project, passed_over: self.passed_over.clone() })
+        Ok(ConfigFiles { user, unconfirmed, project, passed_over: self.passed_over.clone() })
     }
 
     fn user_text(&self) -> Result<Option<Layer>, Problem> {
         let path = &self.user;
         let text = match text_file::read_bounded(path, MAX_FILE_BYTES) {
-            // Where no file can be there is none; whoever needs the folder for more will say so.
+            // The configuration folder is a file: treated as no user file. Commands that need the folder report it.
             Err(TextFileError::Io { source, .. }) if source.kind() == ErrorKind::NotADirectory => None,
-            read => read.map_err(|error| unread(Origin::User(path.clone()), &error))?,
+            read => read.map_err(|error| unreadable(Origin::User(path.clone()), &error))?,
         };
         Ok(text.map(|text| Layer::User { path: path.clone(), text }))
     }
 
-    /// Reads the project's file alone; `None` when there is none.
+    /// Reads the project file; `None` if there is none.
     ///
     /// # Errors
-    /// When it is there and cannot be read.
+    /// If it exists and cannot be read.
     pub fn project_file(&self) -> Result<Option<ProjectFile>, Problem> {
         let Some(path) = &self.project else { return Ok(None) };
         let origin = || Origin::Project { path: path.clone(), trusted: false };
         let text = text_file::read_bounded_unlinked(path, MAX_FILE_BYTES);
-        let text = text.map_err(|error| unread(origin(), &error))?;
+        let text = text.map_err(|error| unreadable(origin(), &error))?;
         Ok(text.map(|text| ProjectFile { path: path.clone(), text }))
     }
 }
 
-impl Files {
-    /// Whether the project's file is trusted; a file that is not there is not.
+impl ConfigFiles {
+    /// Whether there is a project file and it is trusted.
     ///
     /// # Errors
-    /// When the database fails.
+    /// If the database fails.
     pub async fn trust(&self, store: &Store) -> Result<Trust, StoreError> {
         match &self.project {
             Some(file) => file.trust(store).await,
@@ -166,7 +171,7 @@ impl Files {
         }
     }
 
-    /// Every layer there is: the files, and what the person at the keyboard sets by variables and flags.
+    /// All layers: files, environment variables and flags.
     #[must_use]
     pub fn layers(&self, trust: Trust, flags: &[String]) -> Vec<Layer> {
         let project = self.project.clone().map(|file| Layer::Project {
@@ -183,32 +188,32 @@ impl Files {
     }
 }
 
-/// What the person at the keyboard sets: variables, then flags.
+/// The layers set by the user for this process: environment variables, then flags.
 #[must_use]
 pub fn personal_layers(flags: &[String]) -> [Layer; 2] {
     [Layer::Environment(environment::toolroom_variables()), Layer::Flags(flags.to_vec())]
 }
 
-/// One file alone, as if it were the user's.
+/// Reads one file as a user file.
 ///
 /// # Errors
-/// When it cannot be read.
+/// If it cannot be read.
 pub fn file_layer(path: &Path) -> Result<Option<Layer>, ConfigError> {
-    Sources::of(path.to_owned(), None).read().map(|files| files.user)
+    Sources::new(path.to_owned(), None).read().map(|files| files.user)
 }
 
-fn unread(origin: Origin, error: &TextFileError) -> Problem {
+fn unreadable(origin: Origin, error: &TextFileError) -> Problem {
     let message = match error {
         TextFileError::NotRegular { .. } if !origin.is_trusted() => {
-            "is no regular file; a link or a pipe may not stand for a project's file: put the file itself there"
+            "is not a regular file; links and pipes are not allowed as project files: use the file itself"
                 .to_owned()
         }
-        TextFileError::NotRegular { .. } => "is no regular file".to_owned(),
+        TextFileError::NotRegular { .. } => "is not a regular file".to_owned(),
         TextFileError::TooLong { max_bytes, .. } => format!("is longer than {max_bytes} bytes"),
         TextFileError::NotUtf8 { position, .. } => {
             format!("is not UTF-8 from byte {position} on; save it as UTF-8")
         }
-        TextFileError::Exists { .. } => "is already there".to_owned(),
+        TextFileError::Exists { .. } => "already exists".to_owned(),
         TextFileError::Io { source, .. } => format!("cannot be read: {source}"),
     };
     Problem { origin, line: None, key: String::new(), message }
@@ -223,9 +228,10 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::config::load;
 
-    /// A folder with `config/`, where the user's file belongs, and `work/shop/`, where somebody works.
-    fn house() -> (TempDir, Folders, PathBuf) {
+    /// A temporary folder with `config/` for the user file and `work/shop/` as the current folder.
+    fn test_folders() -> (TempDir, Folders, PathBuf) {
         let root = TempDir::new().unwrap();
         let at = |name: &str| root.path().canonicalize().unwrap().join(name);
         let (config, shop) = (at("config"), at("work/shop"));
@@ -236,8 +242,8 @@ mod tests {
         (root, folders, shop)
     }
 
-    fn nothing() -> Files {
-        Files { user: None, unconfirmed: None, project: None, passed_over: Vec::new() }
+    fn nothing() -> ConfigFiles {
+        ConfigFiles { user: None, unconfirmed: None, project: None, passed_over: Vec::new() }
     }
 
     fn problems(sources: &Sources) -> String {
@@ -245,8 +251,8 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_file_above_is_the_projects_and_the_users_own_is_not() {
-        let (_root, folders, shop) = house();
+    fn the_project_file_is_the_nearest_one_above_and_never_the_user_file() {
+        let (_root, folders, shop) = test_folders();
         let find = |here: &Path| Sources::find_from(Some(here), &folders).project;
         assert_eq!(find(&shop), None);
         assert_eq!(Sources::find_from(None, &folders).project, None);
@@ -264,55 +270,53 @@ mod tests {
     }
 
     #[test]
-    fn what_is_passed_over_is_told_unless_it_is_the_users_own() {
-        let (_root, folders, shop) = house();
+    fn skipped_files_are_reported_except_the_user_file() {
+        let (_root, folders, shop) = test_folders();
         symlink("missing", shop.join(FILE_NAME)).unwrap();
         symlink("missing", folders.config.join(FILE_NAME)).unwrap();
         assert_eq!(Sources::find_from(Some(&folders.config), &folders).passed_over, []);
         let sources = Sources::find_from(Some(&shop), &folders);
         assert_eq!(sources.passed_over.len(), 1);
-        let loaded = super::super::load(&nothing().layers(Trust::Missing, &[])).unwrap();
+        let loaded = load(&nothing().layers(Trust::Missing, &[])).unwrap();
         assert_eq!(loaded.warnings, []);
-        let files = Files { passed_over: sources.passed_over, ..nothing() };
-        let loaded = super::super::load(&files.layers(Trust::Missing, &[])).unwrap();
-        let [told] = &loaded.warnings[..] else { panic!("{loaded:?}") };
-        assert!(
-            told.to_string().contains("shop/toolroom.toml: is passed over: it is a link that leads nowhere")
-        );
+        let files = ConfigFiles { passed_over: sources.passed_over, ..nothing() };
+        let loaded = load(&files.layers(Trust::Missing, &[])).unwrap();
+        let [reported] = &loaded.warnings[..] else { panic!("{loaded:?}") };
+        assert!(reported.to_string().contains("shop/toolroom.toml: is ignored: it is a broken link"));
     }
 
     #[test]
-    fn every_file_that_cannot_be_read_is_told_at_once() {
-        let (_root, folders, shop) = house();
-        let sources = Sources::of(folders.config.join(FILE_NAME), Some(shop.join(FILE_NAME)));
+    fn all_unreadable_files_are_reported_at_once() {
+        let (_root, folders, shop) = test_folders();
+        let sources = Sources::new(folders.config.join(FILE_NAME), Some(shop.join(FILE_NAME)));
         assert_eq!(sources.read(), Ok(nothing()));
         std::fs::write(&sources.user, b"gr\xf6\xdfe").unwrap();
         std::fs::write(shop.join("secret"), "root:x:0").unwrap();
         symlink(shop.join("secret"), shop.join(FILE_NAME)).unwrap();
-        let told = problems(&sources);
-        let [user, project] = told.lines().collect::<Vec<_>>()[..] else { panic!("{told}") };
+        let reported = problems(&sources);
+        let [user, project] = reported.lines().collect::<Vec<_>>()[..] else { panic!("{reported}") };
         assert!(
             user.ends_with("config/toolroom.toml: is not UTF-8 from byte 3 on; save it as UTF-8"),
             "{user}"
         );
         assert!(
-            project.contains("shop/toolroom.toml: is no regular file") && !told.contains("root"),
-            "{told}"
+            project.contains("shop/toolroom.toml: is not a regular file") && !reported.contains("root"),
+            "{reported}"
         );
 
         std::fs::write(&sources.user, vec![b' '; MAX_FILE_BYTES + 1]).unwrap();
         assert!(problems(&sources).contains("is longer than 1048576 bytes"));
-        let folder = Sources::of(shop.clone(), None);
-        assert!(problems(&folder).ends_with("shop: is no regular file"));
+        let folder = Sources::new(shop.clone(), None);
+        assert!(problems(&folder).ends_with("shop: is not a regular file"));
         symlink("loop", shop.join("loop")).unwrap();
-        let nowhere = Sources::of(shop.join("loop"), None);
+        let nowhere = Sources::new(shop.join("loop"), None);
         assert!(problems(&nowhere).contains("shop/loop: cannot be read: "));
-        let below_a_file = Sources::of(shop.join("secret/below"), None);
+        let below_a_file = Sources::new(shop.join("secret/below"), None);
         assert_eq!(below_a_file.read(), Ok(nothing()));
     }
 
     #[test]
-    fn a_path_that_is_no_text_has_no_name_to_be_trusted_under() {
+    fn a_path_that_is_not_utf8_cannot_be_trusted() {
         let odd = std::ffi::OsStr::from_bytes(b"/shop/\xff/toolroom.toml");
         let file = |path: &Path| ProjectFile { path: path.to_owned(), text: "a".to_owned() };
         assert_eq!(file(Path::new(odd)).name(), None);
@@ -323,7 +327,7 @@ mod tests {
     #[test]
     fn layers_carry_the_trust_that_was_given() {
         let file = ProjectFile { path: "p.toml".into(), text: "x".to_owned() };
-        let files = Files { project: Some(file), ..nothing() };
+        let files = ConfigFiles { project: Some(file), ..nothing() };
         let trusted = |trust| match files.layers(trust, &["a=1".to_owned()]).as_slice() {
             [Layer::Project { trusted, .. }, Layer::Environment(_), Layer::Flags(flags)] => {
                 (*trusted, flags.len())

@@ -1,4 +1,4 @@
-//! What may stand where: the schema of the keys, read once into a form that can be walked.
+//! The shapes of all values: the JSON Schema of the keys, parsed once.
 
 use std::sync::LazyLock;
 
@@ -6,10 +6,10 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 use toml::de::DeValue;
 
-use super::Config;
-use super::key_place::KeyPlace;
-use super::narrow::Stricter;
-use super::span::{Span, parse_span};
+use crate::config::Config;
+use crate::config::narrowing::Stricter;
+use crate::config::values::SecretRef;
+use crate::config::values::{Span, parse_span};
 
 /// The keys of the file as JSON Schema.
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
@@ -20,7 +20,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     schema
 });
 
-/// The same, as a tree.
+/// The schema as a tree of keys.
 static KEYS: LazyLock<Key> = LazyLock::new(|| Key::read(&SCHEMA));
 
 impl Config {
@@ -31,7 +31,7 @@ impl Config {
     }
 }
 
-/// TOML has no null: what may be absent is left out.
+/// Removes `null` from the schema: TOML has none, absent keys are left out.
 fn remove_null(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(remove_null),
@@ -66,30 +66,30 @@ fn remove_null(schema: &mut Value) {
     }
 }
 
-/// A key, or whatever else may stand in some place.
+/// A key with its shape.
 #[derive(Debug)]
-pub(super) struct Key {
-    pub(super) shape: Shape,
-    pub(super) description: String,
-    pub(super) default: Option<Value>,
-    /// Which way is stricter; only a trusted file may set what has no such way.
-    pub(super) stricter: Option<Stricter>,
+pub(in crate::config) struct Key {
+    pub(in crate::config) shape: Shape,
+    pub(in crate::config) description: String,
+    pub(in crate::config) default: Option<Value>,
+    /// Which values are stricter. Without it only a trusted file may set the key.
+    pub(in crate::config) stricter: Option<Stricter>,
 }
 
-/// What may stand at a key.
+/// The shape of a value.
 #[derive(Debug)]
-pub(super) enum Shape {
+pub(in crate::config) enum Shape {
     /// A table of these keys.
     Table { keys: Vec<(String, Key)>, required: Vec<String> },
     /// A table whose keys are names.
     Names { each: Box<Key>, most: usize },
     /// A list.
     List { each: Box<Key>, most: usize },
-    /// One of these texts.
+    /// One of these strings.
     Choice(Vec<String>),
-    /// Any text.
+    /// Any string.
     Text,
-    /// A span between these.
+    /// A span in a range.
     Span { least: Span, most: Span },
     /// A rate.
     Rate,
@@ -99,35 +99,35 @@ pub(super) enum Shape {
     Destination,
     /// A command that is allowed.
     Command,
-    /// What commands may touch.
+    /// A sandbox profile.
     SandboxProfile,
-    /// An address and a port to listen at.
+    /// An address and a port to listen on.
     ListenAddress,
-    /// A name under which we are reached.
+    /// A host name of the server.
     ServedName,
     /// An address, or a range of them.
     AddressRange,
-    /// Where a service is.
+    /// URL of a service.
     ServiceUrl,
     /// A model.
     Model,
-    /// Where a key is.
-    KeyPlace,
-    /// A whole number between these.
+    /// Reference to a secret.
+    SecretRef,
+    /// A whole number in a range.
     Whole { least: i64, most: i64 },
-    /// A number that is not below this one.
+    /// A number with a minimum.
     Amount { least: f64 },
     /// True or false.
     Switch,
     /// One of these shapes.
     Either(Vec<Shape>),
-    /// Whatever TOML can say.
+    /// Any TOML value.
     Anything,
 }
 
 impl Key {
     /// The whole file.
-    pub(super) fn root() -> &'static Self {
+    pub(in crate::config) fn root() -> &'static Self {
         &KEYS
     }
 
@@ -143,15 +143,15 @@ impl Key {
     }
 
     /// The keys of a table.
-    pub(super) fn keys(&self) -> &[(String, Self)] {
+    pub(in crate::config) fn keys(&self) -> &[(String, Self)] {
         match &self.shape {
             Shape::Table { keys, .. } => keys,
             _ => &[],
         }
     }
 
-    /// What may stand at a path below.
-    pub(super) fn find<'n>(&self, path: impl IntoIterator<Item = &'n str>) -> Option<&Self> {
+    /// The key at a path below.
+    pub(in crate::config) fn find<'n>(&self, path: impl IntoIterator<Item = &'n str>) -> Option<&Self> {
         path.into_iter().try_fold(self, |key, step| match &key.shape {
             Shape::Table { keys, .. } => keys.iter().find(|(name, _)| name == step).map(|(_, key)| key),
             Shape::Names { each, .. } => Some(&**each),
@@ -159,8 +159,8 @@ impl Key {
         })
     }
 
-    /// Every single value with a fixed path, in the order of the file: what a variable can set.
-    pub(super) fn settings(&self) -> Vec<(Vec<&str>, &Self)> {
+    /// All single values with a fixed path, in the order of the file. These can be set by variables.
+    pub(in crate::config) fn settings(&self) -> Vec<(Vec<&str>, &Self)> {
         let mut settings = Vec::new();
         self.collect_settings(&mut Vec::new(), &mut settings);
         settings
@@ -172,7 +172,7 @@ impl Key {
             match &key.shape {
                 Shape::Table { .. } => key.collect_settings(path, settings),
                 Shape::Names { .. } | Shape::Anything => {}
-                // A list of tables has no single value, and is read apart.
+                // Lists of tables are merged separately.
                 Shape::List { each, .. } if !each.keys().is_empty() => {}
                 _ => settings.push((path.clone(), key)),
             }
@@ -216,7 +216,7 @@ impl Shape {
                 Some("address-range") => Self::AddressRange,
                 Some("service-url") => Self::ServiceUrl,
                 Some("model") => Self::Model,
-                Some("key-place") => Self::KeyPlace,
+                Some("key-place") => Self::SecretRef,
                 _ => Self::Text,
             },
             Some("integer") => Self::Whole {
@@ -231,8 +231,8 @@ impl Shape {
         }
     }
 
-    /// Whether a value is of the right kind, whatever is in it.
-    pub(super) fn admits(&self, value: &DeValue<'_>) -> bool {
+    /// Whether a value has the right type, regardless of its content.
+    pub(in crate::config) fn admits(&self, value: &DeValue<'_>) -> bool {
         match self {
             Self::Table { .. } | Self::Names { .. } => value.is_table(),
             Self::List { .. } => value.is_array(),
@@ -249,7 +249,7 @@ impl Shape {
             | Self::AddressRange
             | Self::ServiceUrl
             | Self::Model
-            | Self::KeyPlace => value.is_str(),
+            | Self::SecretRef => value.is_str(),
             Self::Whole { .. } => value.is_integer(),
             Self::Amount { .. } => value.is_integer() || value.is_float(),
             Self::Switch => value.is_bool(),
@@ -258,8 +258,8 @@ impl Shape {
         }
     }
 
-    /// What is expected, in words: `a whole number from 1 to 10000`.
-    pub(super) fn expected(&self) -> String {
+    /// What is expected: `a whole number from 1 to 10000`.
+    pub(in crate::config) fn expected(&self) -> String {
         match self {
             Self::Table { .. } | Self::Names { .. } => "a table".to_owned(),
             Self::List { each, .. } => format!("a list of {}", each.shape.several()),
@@ -277,9 +277,9 @@ impl Shape {
             Self::ListenAddress => "an address and a port such as \"127.0.0.1:7300\"".to_owned(),
             Self::ServedName => "a name such as \"tools.example.com\"".to_owned(),
             Self::AddressRange => "an address or a range such as \"10.0.0.0/8\"".to_owned(),
-            Self::ServiceUrl => "an address such as \"http://127.0.0.1:4318\"".to_owned(),
+            Self::ServiceUrl => "a URL such as \"http://127.0.0.1:4318\"".to_owned(),
             Self::Model => "a model such as \"openai/gpt-5.6-terra\"".to_owned(),
-            Self::KeyPlace => KeyPlace::EXPECTED.to_owned(),
+            Self::SecretRef => SecretRef::EXPECTED.to_owned(),
             Self::Whole { least: i64::MIN, most: i64::MAX } => "a whole number".to_owned(),
             Self::Whole { least, most } => format!("a whole number from {least} to {most}"),
             Self::Amount { least } => format!("a number, {least} or more"),
@@ -302,11 +302,11 @@ impl Shape {
             Self::Command => "commands".to_owned(),
             Self::SandboxProfile => "profiles".to_owned(),
             Self::ListenAddress => "addresses".to_owned(),
-            Self::ServedName => "names of hosts".to_owned(),
+            Self::ServedName => "host names".to_owned(),
             Self::AddressRange => "addresses and ranges".to_owned(),
-            Self::ServiceUrl => "addresses of services".to_owned(),
+            Self::ServiceUrl => "service URLs".to_owned(),
             Self::Model => "models".to_owned(),
-            Self::KeyPlace => "places of keys".to_owned(),
+            Self::SecretRef => "secret references".to_owned(),
             Self::Whole { .. } => "whole numbers".to_owned(),
             Self::Amount { .. } => "numbers".to_owned(),
             Self::Switch | Self::Either(_) | Self::Anything => "values".to_owned(),
@@ -335,7 +335,7 @@ fn span(schema: &Value, keyword: &str) -> Option<Span> {
     parse_span(schema.get(keyword)?.as_str()?).ok().map(Span::new)
 }
 
-/// The texts of an enumeration, written as `enum` or as a list of constants.
+/// The strings of an enumeration, given as `enum` or as constants.
 fn choices(schema: &Value) -> Option<Vec<String>> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {

@@ -1,4 +1,4 @@
-//! Models as they are configured: which one answers, and where their vendors are.
+//! `model` and `[vendor.<name>]`.
 
 use std::borrow::Cow;
 
@@ -7,43 +7,36 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, to_value};
 use toolroom_models::vendor::{ModelName, ModelNameError, WireKind};
 
-use super::effective::Setting;
-use super::toml_text::joined;
-use super::{KeyPlace, Origin, Span};
+use crate::config::effective::Setting;
+use crate::config::text::toml::joined;
+use crate::config::values::OneOrMany;
+use crate::config::{Origin, SecretRef, Span};
 
-/// Each is asked when the one before it fails.
+/// Length limit of a fallback chain.
 const MAX_MODELS: usize = 8;
 
-/// The model that answers, or several: the next one answers when one fails.
+/// A model, optionally followed by fallbacks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "OneOrMany", into = "OneOrMany")]
 pub struct ModelChain(pub Vec<ModelName>);
 
-/// One name or a list of them.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Written {
-    One(String),
-    Several(Vec<String>),
-}
-
-impl TryFrom<Written> for ModelChain {
+impl TryFrom<OneOrMany> for ModelChain {
     type Error = ModelNameError;
 
-    fn try_from(written: Written) -> Result<Self, ModelNameError> {
+    fn try_from(written: OneOrMany) -> Result<Self, ModelNameError> {
         let texts = match written {
-            Written::One(text) => vec![text],
-            Written::Several(texts) => texts,
+            OneOrMany::One(text) => vec![text],
+            OneOrMany::Many(texts) => texts,
         };
         texts.iter().map(|text| text.parse()).collect::<Result<_, _>>().map(Self)
     }
 }
 
-impl From<ModelChain> for Written {
+impl From<ModelChain> for OneOrMany {
     fn from(chain: ModelChain) -> Self {
         match chain.0.as_slice() {
             [one] => Self::One(one.to_string()),
-            several => Self::Several(several.iter().map(ToString::to_string).collect()),
+            several => Self::Many(several.iter().map(ToString::to_string).collect()),
         }
     }
 }
@@ -63,40 +56,40 @@ impl JsonSchema for ModelChain {
     }
 }
 
-/// `[vendor.<name>]`: what differs from what is known about a vendor, or a vendor of one's own. What is absent comes
-/// from the usual variables, such as `OPENAI_API_KEY`.
+/// `[vendor.<name>]`: overrides for a known vendor, or a vendor of your own. Absent keys come from the usual
+/// environment variables, such as `OPENAI_API_KEY`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VendorKeys {
-    /// The known vendor that one of another name works like; `custom`, which is OpenAI-compatible, if absent.
+    /// The known vendor whose settings to use. Default: `custom`, which is OpenAI-compatible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub like: Option<String>,
-    /// Where it is, with or without `/v1`. The address may be a private one.
+    /// Base URL, with or without `/v1`. May be a private address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// Where its key is: `secret:NAME` for what `toolroom secrets` keeps, or `$VARIABLE`. Never the key itself.
+    /// API key: `secret:NAME` for a secret of `toolroom secrets`, or `$VARIABLE`. Never the key itself.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub key: Option<KeyPlace>,
-    /// The model to begin with, in the vendor's own words.
+    pub key: Option<SecretRef>,
+    /// Default model, by the vendor's name for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What it speaks.
+    /// Protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire: Option<VendorWire>,
-    /// The version of its API, where one has to be named.
+    /// API version, if the vendor requires one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_version: Option<String>,
-    /// How long it may send nothing before it counts as gone.
+    /// Time limit without data from the vendor.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-least" = "1s", "x-most" = "1h"))]
     pub silence: Option<Span>,
-    /// How many tokens its models read and write together.
+    /// Context window of its models in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1_000, max = 100_000_000))]
     pub window: Option<u32>,
 }
 
-/// What a vendor speaks.
+/// Protocol of a vendor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VendorWire {
@@ -121,25 +114,25 @@ impl From<VendorWire> for WireKind {
     }
 }
 
-/// What one layer says about a vendor. Later ones count where two say the same.
+/// A vendor section of one layer. Later sections override earlier ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfigVendor {
     /// Its name.
     pub vendor: String,
-    /// What is said.
+    /// The keys.
     pub keys: VendorKeys,
-    /// Where it was said.
+    /// Its origin.
     pub origin: Origin,
 }
 
 impl ConfigVendor {
-    /// Whether a vendor may be called so.
-    pub(super) fn is_name(name: &str) -> bool {
+    /// Whether this is a valid vendor name.
+    pub(in crate::config) fn is_name(name: &str) -> bool {
         ModelName::new(name, "m").is_ok_and(|model| model.vendor() == name)
     }
 
-    /// What it says, a setting for each key.
-    pub(super) fn settings(&self) -> Vec<Setting> {
+    /// A setting for each key.
+    pub(in crate::config) fn settings(&self) -> Vec<Setting> {
         let Ok(Value::Object(keys)) = to_value(&self.keys) else { return Vec::new() };
         let path = joined("vendor", &self.vendor);
         let setting = |(name, value): (&String, &Value)| Setting {
@@ -151,8 +144,8 @@ impl ConfigVendor {
     }
 }
 
-/// What all layers say, without what a later one replaces.
-pub(super) fn settings(vendors: &[ConfigVendor]) -> Vec<Setting> {
+/// Settings of all sections, without replaced ones.
+pub(in crate::config) fn settings(vendors: &[ConfigVendor]) -> Vec<Setting> {
     let mut settings: Vec<Setting> = Vec::new();
     for setting in vendors.iter().flat_map(ConfigVendor::settings) {
         settings.retain(|earlier| earlier.key != setting.key);

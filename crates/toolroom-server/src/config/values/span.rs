@@ -1,4 +1,4 @@
-//! Spans of time as people write them.
+//! Spans: `30s`, `24h`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 const NANOS_PER_MILLI: u128 = 1_000_000;
 
-/// Milliseconds of each unit, and from how many on a span is written in it: `24h` rather than `1d`.
+/// Milliseconds of each unit, and the minimum for writing a span in it: `24h` rather than `1d`.
 const UNITS: [(u128, u128, &str); 5] = [
     (86_400_000, 172_800_000, "d"),
     (3_600_000, 3_600_000, "h"),
@@ -18,7 +18,7 @@ const UNITS: [(u128, u128, &str); 5] = [
     (1, 1, "ms"),
 ];
 
-/// `500ms`, `30` or `30s`, `5m`, `2h`, `7d`.
+/// Parses `500ms`, `30` or `30s`, `5m`, `2h`, `7d`.
 pub fn parse_span(text: &str) -> Result<Duration, String> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(split).unwrap_or((text, ""));
@@ -28,26 +28,26 @@ pub fn parse_span(text: &str) -> Result<Duration, String> {
         "m" => 60.0,
         "h" => 3_600.0,
         "d" => 86_400.0,
-        _ => return Err(format!("`{unit}` is no unit of time; use ms, s, m, h or d")),
+        _ => return Err(format!("unknown unit `{unit}`; use ms, s, m, h or d")),
     };
     let number: f64 =
-        number.parse().map_err(|_| "a span is a number and a unit, such as 30s or 2h".to_owned())?;
-    Duration::try_from_secs_f64(number * seconds_per_unit).map_err(|_| "that span is too long".to_owned())
+        number.parse().map_err(|_| "expected a number and a unit, such as 30s or 2h".to_owned())?;
+    Duration::try_from_secs_f64(number * seconds_per_unit).map_err(|_| "the span is too long".to_owned())
 }
 
-/// A span of the configuration: a number and a unit, such as `30s` or `24h`.
+/// A duration: a number and a unit, such as `30s` or `24h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Span(Duration);
 
 impl Span {
-    /// This long.
+    /// From a duration.
     #[must_use]
     pub const fn new(duration: Duration) -> Self {
         Self(duration)
     }
 
-    /// How long it is.
+    /// The duration.
     #[must_use]
     pub const fn duration(self) -> Duration {
         self.0
@@ -140,7 +140,7 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn what_is_written_is_read_back(millis in 0..30 * 86_400_000_u64) {
+        fn written_spans_parse_back(millis in 0..30 * 86_400_000_u64) {
             let span = Span::new(Duration::from_millis(millis));
             prop_assert_eq!(Span::try_from(span.to_string()), Ok(span));
         }

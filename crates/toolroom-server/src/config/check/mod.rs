@@ -1,4 +1,8 @@
-//! Holds a document against the keys there are, and tells everything that does not fit.
+//! Checks documents against the known keys.
+
+pub(super) mod lint;
+pub(super) mod problem;
+pub(super) mod shape;
 
 use std::ops::Range;
 
@@ -7,36 +11,32 @@ use toml::de::{DeInteger, DeTable, DeValue};
 use toolroom::nearest::nearest_one;
 use toolroom_models::vendor::ModelName;
 
-use super::allowed_command::AllowedCommand;
-use super::document::{Document, in_order};
-use super::key_place::KeyPlace;
-use super::place::{Destination, Folder};
-use super::problem::{Problems, escaped, shortened, shown};
-use super::rate::Rate;
-use super::sandbox_profile::SandboxProfile;
-use super::server::{AddressRange, ListenAddress, ServedName};
-use super::service_url::ServiceUrl;
-use super::shape::{Key, Shape};
-use super::span::{Span, parse_span};
-use super::toml_text::joined;
+use crate::config::check::problem::{Problems, escaped, shortened, shown};
+use crate::config::check::shape::{Key, Shape};
+use crate::config::text::document::{Document, entries_in_order};
+use crate::config::text::toml::joined;
+use crate::config::values::{
+    AllowedCommand, Destination, Folder, Rate, SandboxProfile, SecretRef, ServiceUrl, Span, parse_span,
+};
+use crate::config::{AddressRange, ListenAddress, ServedName};
 
-/// Known keys that are listed where none is near.
+/// Number of known keys listed if none is similar.
 const LISTED: usize = 20;
 
-/// Tells everything in `document` that does not fit.
-pub(super) fn check(document: &Document<'_>, problems: &mut Problems) {
+/// Reports everything in `document` that is invalid.
+pub(in crate::config) fn check(document: &Document<'_>, problems: &mut Problems) {
     let start = problems.len();
     let root = Key::root();
-    Check { document, problems }.table(root.keys(), &document.root, "");
+    Checker { document, problems }.table(root.keys(), &document.root, "");
     problems.sort_from(start);
 }
 
-struct Check<'a, 't> {
+struct Checker<'a, 't> {
     document: &'a Document<'t>,
     problems: &'a mut Problems,
 }
 
-impl<'t> Check<'_, 't> {
+impl<'t> Checker<'_, 't> {
     fn value(&mut self, shape: &Shape, value: &Spanned<DeValue<'t>>, path: &str) {
         if self.problems.is_full() {
             return;
@@ -46,12 +46,12 @@ impl<'t> Check<'_, 't> {
             (Shape::Table { keys, required }, DeValue::Table(table)) => {
                 self.table(keys, table, path);
                 for name in required.iter().filter(|name| !table.contains_key(name.as_str())) {
-                    self.tell(&span, &joined(path, name), "is missing");
+                    self.report(&span, &joined(path, name), "is missing");
                 }
             }
             (Shape::Names { each, most }, DeValue::Table(table)) => {
                 self.at_most(*most, table.len(), &span, path);
-                for (name, value) in in_order(table) {
+                for (name, value) in entries_in_order(table) {
                     self.value(&each.shape, value, &joined(path, shortened(name.get_ref())));
                 }
             }
@@ -65,123 +65,121 @@ impl<'t> Check<'_, 't> {
                 if !choices.iter().any(|choice| choice == text) {
                     let near = nearest_one(text, choices.iter().map(String::as_str));
                     let hint = near.map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
-                    self.wrong(shape, value, path, &hint);
+                    self.invalid(shape, value, path, &hint);
                 }
             }
             (Shape::Span { least, most }, DeValue::String(text)) => match parse_span(text) {
                 Ok(duration) if (*least..=*most).contains(&Span::new(duration)) => {}
-                Ok(_) => self.wrong(shape, value, path, ""),
-                Err(why) => self.wrong(shape, value, path, &format!(": {}", shown(&why))),
+                Ok(_) => self.invalid(shape, value, path, ""),
+                Err(why) => self.invalid(shape, value, path, &format!(": {}", shown(&why))),
             },
             (Shape::Rate, DeValue::String(text)) => {
                 if let Err(why) = Rate::parse(text) {
-                    self.wrong(shape, value, path, &format!(": {why}"));
+                    self.invalid(shape, value, path, &format!(": {why}"));
                 }
             }
             (Shape::Folder, DeValue::String(text)) => {
                 if let Err(why) = Folder::parse(text) {
-                    self.wrong(shape, value, path, &format!(": {why}"));
+                    self.invalid(shape, value, path, &format!(": {why}"));
                 }
             }
             (Shape::Destination, DeValue::String(text)) => {
                 if let Err(why) = Destination::try_from(text.to_string()) {
-                    self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
+                    self.invalid(shape, value, path, &format!(": {}", escaped(&why)));
                 }
             }
             (Shape::Command, DeValue::String(text)) => {
                 if let Err(why) = AllowedCommand::try_from(text.to_string()) {
-                    self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
+                    self.invalid(shape, value, path, &format!(": {}", escaped(&why)));
                 }
             }
             (Shape::SandboxProfile, DeValue::String(text)) => {
                 if let Err(why) = SandboxProfile::try_from(text.to_string()) {
-                    self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
+                    self.invalid(shape, value, path, &format!(": {}", escaped(&why)));
                 }
             }
             (Shape::ListenAddress, DeValue::String(text)) => {
                 if let Err(why) = ListenAddress::try_from(text.to_string()) {
-                    self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
+                    self.invalid(shape, value, path, &format!(": {}", escaped(&why)));
                 }
             }
             (Shape::ServedName, DeValue::String(text)) => {
                 if let Err(why) = ServedName::try_from(text.to_string()) {
-                    self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
+                    self.invalid(shape, value, path, &format!(": {}", escaped(&why)));
                 }
             }
             (Shape::AddressRange, DeValue::String(text)) => {
                 if let Err(why) = AddressRange::try_from(text.to_string()) {
-                    self.wrong(shape, value, path, &format!(": {}", escaped(&why)));
+                    self.invalid(shape, value, path, &format!(": {}", escaped(&why)));
                 }
             }
             (Shape::ServiceUrl, DeValue::String(text)) => {
-                // People put keys into addresses, so it is not repeated.
+                // URLs may contain keys, so the value is not printed.
                 if let Err(why) = ServiceUrl::try_from(text.to_string()) {
                     let message = format!("must be {}: {}", shape.expected(), escaped(&why));
-                    self.tell(&span, path, &message);
+                    self.report(&span, path, &message);
                 }
             }
             (Shape::Model, DeValue::String(text)) => {
                 if let Err(why) = text.parse::<ModelName>() {
-                    self.wrong(shape, value, path, &format!(": {}", escaped(&why.to_string())));
+                    self.invalid(shape, value, path, &format!(": {}", escaped(&why.to_string())));
                 }
             }
-            (Shape::KeyPlace, DeValue::String(text)) => {
-                // What stands there may be the key itself, so it is not repeated.
-                if KeyPlace::parse(text).is_none() {
-                    let message =
-                        format!("must be {}; a key itself does not belong here", KeyPlace::EXPECTED);
-                    self.tell(&span, path, &message);
+            (Shape::SecretRef, DeValue::String(text)) => {
+                // The value may be the key itself, so it is not printed.
+                if SecretRef::parse(text).is_none() {
+                    let message = format!("must be {}; do not put the key itself here", SecretRef::EXPECTED);
+                    self.report(&span, path, &message);
                 }
             }
             (Shape::Whole { least, most }, DeValue::Integer(number)) => {
                 if !whole(number).is_some_and(|number| (*least..=*most).contains(&number)) {
-                    self.wrong(shape, value, path, "");
+                    self.invalid(shape, value, path, "");
                 }
             }
             (Shape::Amount { least }, DeValue::Integer(_) | DeValue::Float(_)) => {
                 if !amount(value.get_ref()).is_some_and(|amount| amount >= *least) {
-                    self.wrong(shape, value, path, "");
+                    self.invalid(shape, value, path, "");
                 }
             }
             (Shape::Text, DeValue::String(_)) | (Shape::Switch, DeValue::Boolean(_)) => {}
             (Shape::Either(shapes), found) => match shapes.iter().find(|shape| shape.admits(found)) {
                 Some(shape) => self.value(shape, value, path),
-                None => self.wrong(shape, value, path, ""),
+                None => self.invalid(shape, value, path, ""),
             },
             (Shape::Anything, _) => self.anything(value, path),
-            _ => self.wrong(shape, value, path, ""),
+            _ => self.invalid(shape, value, path, ""),
         }
     }
 
     fn table(&mut self, keys: &[(String, Key)], table: &DeTable<'t>, path: &str) {
-        for (name, value) in in_order(table) {
+        for (name, value) in entries_in_order(table) {
             let inner = joined(path, shortened(name.get_ref()));
             match keys.iter().find(|(known, _)| known == name.get_ref()) {
                 Some((_, key)) => self.value(&key.shape, value, &inner),
                 None if self.problems.is_full() => return,
                 None => {
-                    let message =
-                        format!("is no key of the configuration; {}", remedy(name.get_ref(), keys, path));
-                    self.tell(&name.span(), &inner, &message);
+                    let message = format!("is not a known key; {}", remedy(name.get_ref(), keys, path));
+                    self.report(&name.span(), &inner, &message);
                 }
             }
         }
     }
 
-    /// What a rule or another expression cannot be given, wherever it stands.
+    /// Reports values in free-form tables that rules cannot use.
     fn anything(&mut self, value: &Spanned<DeValue<'t>>, path: &str) {
         let span = value.span();
         match value.get_ref() {
-            DeValue::Datetime(_) => self.tell(&span, path, "must not hold a date without quotes"),
+            DeValue::Datetime(_) => self.report(&span, path, "must not contain a date without quotes"),
             DeValue::Integer(number) if whole(number).is_none() => {
-                self.tell(&span, path, "must not hold a number beyond 64 bits");
+                self.report(&span, path, "must not contain a number beyond 64 bits");
             }
             DeValue::Float(number) if !number.as_str().parse::<f64>().is_ok_and(f64::is_finite) => {
-                self.tell(&span, path, "must not hold a number that is not finite");
+                self.report(&span, path, "must not contain a number that is not finite");
             }
             DeValue::Array(items) => items.iter().for_each(|item| self.anything(item, path)),
             DeValue::Table(table) => {
-                for (name, value) in in_order(table) {
+                for (name, value) in entries_in_order(table) {
                     self.anything(value, &joined(path, shortened(name.get_ref())));
                 }
             }
@@ -191,16 +189,16 @@ impl<'t> Check<'_, 't> {
 
     fn at_most(&mut self, most: usize, count: usize, span: &Range<usize>, path: &str) {
         if count > most {
-            self.tell(span, path, &format!("must have at most {most} entries, has {count}"));
+            self.report(span, path, &format!("must have at most {most} entries, has {count}"));
         }
     }
 
-    fn wrong(&mut self, shape: &Shape, value: &Spanned<DeValue<'t>>, path: &str, hint: &str) {
+    fn invalid(&mut self, shape: &Shape, value: &Spanned<DeValue<'t>>, path: &str, hint: &str) {
         let message = format!("must be {}, got {}{hint}", shape.expected(), found(value.get_ref()));
-        self.tell(&value.span(), path, &message);
+        self.report(&value.span(), path, &message);
     }
 
-    fn tell(&mut self, span: &Range<usize>, path: &str, message: &str) {
+    fn report(&mut self, span: &Range<usize>, path: &str, message: &str) {
         self.problems.push(self.document.problem(span, path, message));
     }
 }
@@ -230,7 +228,7 @@ fn found(value: &DeValue<'_>) -> String {
     }
 }
 
-/// The key that was probably meant: one of the same table, else one of the same name elsewhere.
+/// Suggests a similar key of the same table, else a key of the same name elsewhere.
 fn remedy(wanted: &str, keys: &[(String, Key)], path: &str) -> String {
     let names = || keys.iter().map(|(name, _)| name.as_str());
     if let Some(near) = nearest_one(wanted, names()) {
