@@ -112,7 +112,7 @@ fn wrong_usage_is_code_two_and_changes_nothing() {
         assert!(ran.out.is_empty() && !ran.err.is_empty(), "{arguments:?}: {ran:?}");
     }
     let unsaid = home.run(&["config"]).ended(2);
-    assert!(unsaid.err.starts_with("See what is configured"), "help is no error: {unsaid:?}");
+    assert!(unsaid.err.starts_with("Show and check the configuration"), "help is no error: {unsaid:?}");
     let bytes = home.command(&["call", "calculator", "-"]).stdin(Stdio::piped()).spawn().map(|mut child| {
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"\xff\xfe").unwrap();
         finished(child)

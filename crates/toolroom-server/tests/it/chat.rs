@@ -109,11 +109,11 @@ fn what_makes_no_sense_is_told_and_nothing_is_sent() {
     check(&["chat", "hi", "--model", "nonsense"], 2, "--model:");
     check(&["chat", "hi", "--model", "nobody/knows"], 2, "no vendor is called `nobody`");
     check(&["chat", "hi", "--agent", "nobody"], 5, "there is no agent `nobody`");
-    check(&["chat", "hi", "--continue"], 5, "there is no conversation to go on with");
-    check(&["chat", "hi", "--continue=nothing"], 5, "there is no conversation `nothing`");
+    check(&["chat", "hi", "--continue"], 5, "no conversation to continue");
+    check(&["chat", "hi", "--continue=nothing"], 5, "no conversation `nothing`");
     check(&["chat", "hi", "--continue="], 2, "no conversation is named");
     check(&["chat", "hi", "--context", "wrong"], 2, "--context: `wrong`");
-    check(&["chat", "hi", "--image", "/nowhere.png"], 2, "there is no file `/nowhere.png`");
+    check(&["chat", "hi", "--image", "/nowhere.png"], 2, "no file `/nowhere.png`");
     check(&["chat", "hi", "--image", "/dev/zero"], 2, "is not a regular file");
     check(&["chat", "hi", "--json", "--jsonl"], 2, "cannot be used with");
     let mut child = home.command(&["chat", "-"]).stdin(Stdio::piped()).spawn().unwrap();

@@ -132,7 +132,7 @@ fn the_version_is_told_beside_nothing_else() {
         assert!(refused.err.contains("extra") && refused.out.is_empty(), "{refused:?}");
     }
     let both = home.run(&["--version", "log"]).ended(2);
-    assert!(both.err.contains("`--version` runs no command"), "{both:?}");
+    assert!(both.err.contains("`--version` cannot be combined with a command"), "{both:?}");
 }
 
 /// Names and versions of crates that are linked into the program, as Cargo tells them.

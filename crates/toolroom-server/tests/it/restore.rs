@@ -121,7 +121,7 @@ fn secrets_come_back_with_their_key_alone() {
     let fifth = Home::new();
     set(&fifth, "OWN", "its own value");
     let told = restore(&fifth, &bare, &["--yes", "--json"]).ended(0);
-    assert!(told.err.contains("in place of the one that is there, and keep that one"), "{told:?}");
+    assert!(told.err.contains("instead of the current one, which the replaced data still needs"), "{told:?}");
     let restored = restore(&third, &keyed, &["--yes", "--with-key", "--json"]).ended(0).json();
     assert_eq!(opening(&third), ["CANARY"]);
     assert!(!third.path().join("master.key.new").exists());
@@ -176,12 +176,12 @@ fn it_is_asked_first_and_shown_what_would_be_replaced() {
     let (_folder, file) = backed_up(&home, &[]);
     home.run(&["call", "calculator", "expression=1"]).ended(0);
     let refused = restore(&home, &file, &[]).ended(2);
-    assert!(refused.err.contains("would replace") && refused.err.contains("say --yes"), "{refused:?}");
+    assert!(refused.err.contains("Would replace") && refused.err.contains("say --yes"), "{refused:?}");
     let words = ["backup", "restore", file.to_str().unwrap()];
     for (key, code, calls) in [("n", 3, 4), ("\r", 3, 4), ("\u{3}", 130, 4), ("y", 0, 3)] {
         let mut sitting = Seat::new(200).starts(&home.command(&words), Stdout::Terminal);
         sitting.sees("toolroom.db`");
-        sitting.sees("restore it? [y] yes  [n] no");
+        sitting.sees("Restore? [y] yes  [n] no");
         sitting.is_listened_to();
         sitting.types(key);
         sitting.leaves().ended(code);

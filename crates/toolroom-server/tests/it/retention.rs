@@ -106,7 +106,7 @@ fn a_project_that_is_not_trusted_cannot_have_things_deleted() {
     std::fs::create_dir(&project).unwrap();
     std::fs::write(project.join("toolroom.toml"), "[retention]\njournal = \"30d\"\n").unwrap();
     let refused = ran(home.command(&["prune"]).current_dir(&project).output().unwrap()).ended(2);
-    assert!(refused.err.contains("nothing says how long"), "{refused:?}");
+    assert!(refused.err.contains("no retention period is set"), "{refused:?}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn what_cannot_be_had_is_refused_and_nothing_runs() {
     refused(&["--profile", "none"], 2, "there is no profile `none`");
     refused(&["--profile", "network:"], 2, "names no host");
     refused(&["--profile", "network:*.com"], 2, "open each of them");
-    refused(&["--level", "strong"], 2, "use `namespaces` or `landlock`");
+    refused(&["--level", "strong"], 2, "expected `namespaces` or `landlock`");
     refused(&["--level", "landlock", "--profile", "network:example.com"], 3, "only with bubblewrap");
     refused(&["--folder", "/usr"], 3, "as the system is in it");
     run(&home, here.path(), &["--", "no-such-program"]).ended(5);

@@ -41,10 +41,10 @@ fn a_project_file_that_is_none_is_told_wherever_it_would_count() {
     is_told(&project, "it is a link that leads nowhere", away);
     let project = Project::new("");
     std::fs::create_dir(project.file()).unwrap();
-    is_told(&project, "it is no regular file", away);
+    is_told(&project, "it is not a regular file", away);
     let project = Project::new("");
     mknodat(CWD, project.file(), FileType::Fifo, 0o600.into(), 0).unwrap();
-    is_told(&project, "it is no regular file", away);
+    is_told(&project, "it is not a regular file", away);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_variable_that_is_no_text_is_an_error_and_not_unset() {
         let ran = finished(command.spawn().unwrap()).ended(2);
         assert!(
             ran.err.contains(
-                "TOOLROOM_POLICY_PRESET: is not UTF-8; set it anew, or `unset TOOLROOM_POLICY_PRESET`"
+                "TOOLROOM_POLICY_PRESET: is not UTF-8; set it again, or `unset TOOLROOM_POLICY_PRESET`"
             ),
             "{ran:?}"
         );

@@ -1,4 +1,4 @@
-//! The operator's answer from the command line: it is recorded, and nothing is run.
+//! `toolroom approvals approve` and `deny`: records the operator's answer and runs nothing.
 
 use toolroom::approval::{AnswerError, AnswerRequest, EditError, EditRequest, Responder};
 use toolroom::ledger::{Answer, CallId, CallRecord, DecideError, QuestionState, StandingAnswer};
@@ -13,33 +13,33 @@ use crate::cli::console::exit::{Exit, Refused, Usage};
 use crate::cli::console::output::{Output, visible};
 use crate::documents::{AnswerDocument, EditDocument, ReachDocument, standing, state};
 
-/// An answer without the call it is about.
-pub(super) struct Said {
+/// An answer given on the command line.
+pub(super) struct OperatorAnswer {
     pub(super) answer: Answer,
-    /// Which later calls it is about, too.
+    /// Condition on the later calls the answer applies to.
     pub(super) when: Option<String>,
 }
 
-/// Records an answer of the operator: whoever owns the data folder.
-pub(super) async fn give(
+/// Records an answer of the operator, who is the owner of the data folder.
+pub(super) async fn record(
     app: &App,
     scope: &Scope,
     name: &str,
-    said: Said,
+    answer: OperatorAnswer,
     output: Output,
 ) -> anyhow::Result<Exit> {
     let question = find_question(app, scope, name).await?;
-    let Said { answer, when } = said;
+    let OperatorAnswer { answer, when } = answer;
     let call = question.record.id.clone();
     let has_condition = when.is_some();
     let request =
         AnswerRequest { call: call.clone(), scope: scope.clone(), by: Responder::Operator, answer, when };
     let planned = match app.room.standing_answer(&request).await {
         Ok(planned) => planned,
-        Err(error) => return Err(not_taken(app, scope, &call, error).await),
+        Err(error) => return Err(answer_error(app, scope, &call, error).await),
     };
     if planned.is_none() && has_condition {
-        let text = "this call belongs to no conversation, so there are no later calls for a condition";
+        let text = "this call is not part of a conversation, so a condition cannot apply to later calls";
         return Err(Usage(text.to_owned()).into());
     }
     let mut reach = None;
@@ -48,50 +48,64 @@ pub(super) async fn give(
         Some(planned) => standing_answer::show(app, planned, output).await?,
         None => {}
     }
-    let kept = match app.room.answer(request).await {
-        Ok(kept) => kept,
-        Err(error) => return Err(not_taken(app, scope, &call, error).await),
+    let stored = match app.room.answer(request).await {
+        Ok(stored) => stored,
+        Err(error) => return Err(answer_error(app, scope, &call, error).await),
     };
     if output.is_json() {
-        let still_asks = match &kept {
-            Some(kept) => standing_answer::next(app, scope, kept).await?,
+        let still_asks = match &stored {
+            Some(stored) => standing_answer::next(app, scope, stored).await?,
             None => None,
         };
         let reach = reach.as_ref().map(ReachDocument::of);
-        let document = AnswerDocument { call_id: call, answer, standing: kept, reach, still_asks };
+        let document = AnswerDocument { call_id: call, answer, standing: stored, reach, still_asks };
         output.document(&document)?;
     } else {
-        tell(&question.record, answer, kept.as_ref(), output);
-        if let Some(kept) = &kept {
-            standing_answer::tell_next(app, scope, kept, output).await?;
+        print_answer(&question.record, answer, stored.as_ref(), output);
+        if let Some(stored) = &stored {
+            standing_answer::print_next(app, scope, stored, output).await?;
         }
     }
     Ok(Exit::Done)
 }
 
-/// How a parked call goes on once it is granted: with the run it belongs to, or by itself.
+/// How to continue an approved call: with its run, or by itself.
 fn next_step(record: &CallRecord, call: &CallId) -> String {
     match &record.run {
-        Some(run) => format!("`toolroom runs resume {}` goes on with it", visible(run)),
+        Some(run) => format!("continue with `toolroom runs resume {}`", visible(run)),
         None => format!("run it with `toolroom call --resume {call}`"),
     }
 }
 
-fn tell(record: &CallRecord, answer: Answer, kept: Option<&StandingAnswer>, output: Output) {
-    let (said, tool) = (answer.as_str(), visible(&record.tool));
-    if answer == Answer::Session && kept.is_none() {
-        output.talk("it belongs to no conversation, so the answer is for this call alone");
+fn print_answer(record: &CallRecord, answer: Answer, stored: Option<&StandingAnswer>, output: Output) {
+    let tool = visible(&record.tool);
+    if answer == Answer::Session && stored.is_none() {
+        output.talk("The call is not part of a conversation, so the answer applies to this call only");
     }
+    let verb = answered(answer);
     output.talk(match answer.is_yes() {
-        true => format!("said {said} to {tool}; {}", next_step(record, &record.id)),
-        false => format!("said {said} to {tool}; it will not run"),
+        true => format!("{verb}: {tool}; {}", next_step(record, &record.id)),
+        false => format!("{verb}: {tool}; the call will not run"),
     });
-    if let Some(kept) = kept {
-        output.talk(format_args!("take it back with `toolroom policy forget {}`", kept.id));
+    if let Some(stored) = stored {
+        output.talk(format_args!("Undo with `toolroom policy forget {}`", stored.id));
     }
 }
 
-/// Puts other arguments in the place of the parked ones.
+/// The answer as people read it.
+pub(super) const fn answered(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Once => "Approved once",
+        Answer::Session => "Approved for this conversation",
+        Answer::Always => "Always approved",
+        Answer::No => "Denied",
+        Answer::Never => "Always denied",
+        Answer::Edit => "Edited",
+        Answer::Stop => "Denied, and the run stopped",
+    }
+}
+
+/// Replaces the arguments of a parked call.
 pub(super) async fn edit(
     app: &App,
     scope: &Scope,
@@ -115,7 +129,7 @@ pub(super) async fn edit(
         EditRequest { call: call.clone(), scope: scope.clone(), by: Responder::Operator, arguments };
     let edited = match app.room.edit(request).await {
         Ok(edited) => edited,
-        Err(EditError::Decide(error)) => return Err(not_taken(app, scope, &call, error.into()).await),
+        Err(EditError::Decide(error)) => return Err(answer_error(app, scope, &call, error.into()).await),
         Err(EditError::Denied(denial)) => return Err(Refused(EditError::Denied(denial).to_string()).into()),
         Err(error @ (EditError::Refused(_) | EditError::NotKept | EditError::Sealed(_))) => {
             return Err(error.into());
@@ -127,13 +141,13 @@ pub(super) async fn edit(
         output.document(&document)?;
     } else {
         let by = &edited.call;
-        output.talk(format_args!("{by} takes its place; {}", next_step(&record, by)));
+        output.talk(format_args!("Replaced by {by}; {}", next_step(&record, by)));
     }
     Ok(Exit::Done)
 }
 
-/// An answer that is not taken is a refusal, or makes no sense, unless something broke.
-async fn not_taken(app: &App, scope: &Scope, call: &CallId, error: AnswerError) -> anyhow::Error {
+/// Maps a rejected answer to a refusal, a usage error or a failure.
+async fn answer_error(app: &App, scope: &Scope, call: &CallId, error: AnswerError) -> anyhow::Error {
     match error {
         AnswerError::Decide(DecideError::NotWaiting(_)) => {
             let question = app.room.approvals().question(scope, call).await;

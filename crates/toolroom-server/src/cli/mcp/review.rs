@@ -96,7 +96,7 @@ fn decide(waiting: &Waiting, yes: bool, output: Output) -> anyhow::Result<bool> 
     }
     match ask("accept it? [y/N]", output)? {
         Reply::Line(line) => Ok(is_yes(&line)),
-        Reply::Nobody => {
+        Reply::NoTerminal => {
             let text = "nobody can be asked here; `toolroom mcp review --yes` accepts what is shown";
             Err(Usage(text.to_owned()).into())
         }

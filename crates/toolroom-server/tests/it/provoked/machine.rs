@@ -21,7 +21,7 @@ pub(super) const TABLE: &[Provoked] = &[
         2,
         "the `when` of rule `x`",
         "expected a value after `>`",
-        "look at it with `toolroom config check`",
+        "run `toolroom config check`",
     )
     .after(|home| rule(home, "when = \"args.expression >\"")),
     row(SUM, 2, "rule `x`", "fails example 1 of its `not_match`", "change the example or the rule")
@@ -78,14 +78,14 @@ pub(super) const TABLE: &[Provoked] = &[
     row(
         &["migrate", "--back", "--yes"],
         2,
-        "nothing to go back from",
+        "nothing to roll back",
         "the database is not newer than this Toolroom",
         "`toolroom migrate --plan`",
     ),
     row(
         &["backup", "verify", "room.tar"],
         1,
-        "the backup is not good",
+        "The backup is damaged",
         "it is no archive, or one that is damaged",
         "use another one",
     )
@@ -106,8 +106,8 @@ pub(super) const TABLE: &[Provoked] = &[
         &["serve", "--listen", "0.0.0.0:0"],
         3,
         "0.0.0.0:0",
-        "there is no key to tell them apart",
-        "`toolroom keys create --name NAME`, or listen at 127.0.0.1",
+        "there is no API key",
+        "`toolroom keys create --name NAME`, or listen on 127.0.0.1",
     ),
     row(
         &["models", "test", "ollama/qwen3"],

@@ -155,7 +155,7 @@ pub(super) const TABLE: &[Refused] = &[
         "/v1/memories/nope",
         "",
         404,
-        ["`nope`", "nothing is remembered under", "see `GET /v1/memories`"],
+        ["`nope`", "no memory", "see `GET /v1/memories`"],
     ),
     row(
         "PUT",

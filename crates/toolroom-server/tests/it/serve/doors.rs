@@ -236,7 +236,7 @@ fn an_address_that_is_taken_is_told_with_what_to_do_and_nothing_is_left_behind()
     let address = other.origin().replace("http://", "");
     let home = Home::new();
     let refused = home.run(&["serve", "--listen", &address]).ended(1);
-    let what = format!("cannot listen at {address}");
+    let what = format!("cannot listen on {address}");
     for told in [what.as_str(), "another `toolroom serve`", "`--listen`", "in use"] {
         assert!(refused.err.contains(told), "{told}: {refused:?}");
     }

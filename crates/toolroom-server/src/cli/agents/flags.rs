@@ -1,4 +1,4 @@
-//! What an agent is told to be, from flags and files.
+//! Agents from flags and files.
 
 use clap::Args;
 use serde_json::Value;
@@ -6,64 +6,65 @@ use toolroom::agent::{AgentRecord, OnDisconnect};
 
 use crate::agents::{check, of_fields};
 
-/// What a flag with an optional value is told to have none.
+/// Clears an optional value.
 const NONE: &str = "none";
 
 #[derive(Args, Debug, Default)]
-pub(super) struct Flags {
-    /// What people call it
+pub(super) struct AgentFlags {
+    /// Display name
     #[arg(long)]
     name: Option<String>,
-    /// Who it is and what it is for; '' for a plain assistant
+    /// System prompt; '' for the default assistant
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
-    /// Its models as vendor/model, the first one first (repeatable)
+    /// Models as vendor/model, in order of preference (repeatable)
     #[arg(long, value_name = "MODEL")]
     model: Vec<String>,
-    /// A small model that looks over the tools when there are too many to show, or none
+    /// Small model that preselects tools when there are too many, or none
     #[arg(long, value_name = "MODEL")]
     ranker: Option<String>,
-    /// The only tools it may use: ids, names or patterns such as 'web_*' (repeatable)
+    /// Only allow these tools: ids, names or patterns such as 'web_*' (repeatable)
     #[arg(long, value_name = "TOOL")]
     allow: Vec<String>,
-    /// Tools it may not use (repeatable)
+    /// Tools to deny (repeatable)
     #[arg(long, value_name = "TOOL")]
     deny: Vec<String>,
-    /// US dollars a user may spend in a day, or none
+    /// Budget per user and day in US dollars, or none
     #[arg(long, value_name = "USD")]
     budget: Option<String>,
-    /// How often the model is asked in a run
+    /// Maximum number of model requests per run
     #[arg(long, value_name = "N")]
     iterations: Option<u32>,
-    /// How many calls of one answer run at the same time
+    /// Maximum number of parallel calls
     #[arg(long, value_name = "N")]
     parallel: Option<u32>,
-    /// Most tokens of an answer, or none
+    /// Maximum tokens per answer, or none
     #[arg(long, value_name = "N")]
     max_tokens: Option<String>,
-    /// Tokens that definitions of tools may take
+    /// Token budget for tool definitions
     #[arg(long, value_name = "N")]
     tool_tokens: Option<u64>,
-    /// What becomes of a run when its client goes away
+    /// What happens to a run when its client disconnects
     #[arg(long, value_name = "WHAT", value_parser = ["continue", "cancel"])]
     on_disconnect: Option<String>,
 }
 
-/// The agent that a file describes, JSON or TOML.
+/// Parses an agent from JSON or TOML.
 pub(super) fn read_record(id: &str, text: &str) -> Result<AgentRecord, String> {
-    let not_read = |what: &str, error: &dyn std::fmt::Display| format!("the file is no {what}: {error}");
+    let not_read =
+        |what: &str, error: &dyn std::fmt::Display| format!("the file is not valid {what}: {error}");
     let value: Value = match text.trim_start().starts_with('{') {
         true => serde_json::from_str(text).map_err(|error| not_read("JSON", &error))?,
         false => toml::from_str(text).map_err(|error| not_read("TOML", &error))?,
     };
     match value {
         Value::Object(fields) => of_fields(id, fields),
-        _ => Err("the file describes no agent: it is no table".to_owned()),
+        _ => Err("the file must hold a table of agent fields".to_owned()),
     }
 }
 
-/// The agent with what the flags say, if that makes sense.
-pub(super) fn changed(mut agent: AgentRecord, flags: &Flags) -> Result<AgentRecord, String> {
+/// Applies the flags and checks the result.
+pub(super) fn apply_flags(mut agent: AgentRecord, flags: &AgentFlags) -> Result<AgentRecord, String> {
     replace(&mut agent.name, flags.name.as_ref());
     replace(&mut agent.prompt, flags.prompt.as_ref());
     replace_list(&mut agent.models, &flags.model);
@@ -114,5 +115,5 @@ fn number_or_none<N: std::str::FromStr>(flag: &str, text: &str) -> Result<Option
 }
 
 #[cfg(test)]
-#[path = "changes_tests.rs"]
+#[path = "flags_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! One short question to a model, and what came of it.
+//! `toolroom models test`: asks a model a short question that needs a tool.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,16 +14,14 @@ use toolroom::model::{
 use toolroom_models::directory::{Directory, OpenedModel};
 use toolroom_models::vendor::ModelName;
 
-use super::remedy::remedy;
 use crate::cli::console::exit::Exit;
 use crate::cli::console::output::{DIM, GREEN, Output, one_line, table, visible};
 
-/// The longest answer to a trial. Thoughts count, too.
-const TRIAL_TOKENS: u32 = 2_000;
+/// Token limit of the answer, including reasoning.
+const MAX_TOKENS: u32 = 2_000;
 
-/// What came of a trial.
 #[derive(Serialize)]
-struct Trial {
+struct TestReport {
     model: ModelName,
     answered_by: Option<String>,
     first_ms: u64,
@@ -37,30 +35,30 @@ struct Trial {
     window_assumed: bool,
 }
 
-pub(super) async fn test(directory: &Directory, name: &ModelName, output: Output) -> anyhow::Result<Exit> {
+pub(super) async fn run(directory: &Directory, name: &ModelName, output: Output) -> anyhow::Result<Exit> {
     let OpenedModel { model, known } = directory.open(name)?;
     let began = Instant::now();
-    let mut first = None;
-    let mut pieces = 0_usize;
-    let request = trial();
+    let mut first_chunk = None;
+    let mut chunks = 0_usize;
+    let request = test_request();
     let answered = {
-        let mut heard = |_| {
-            first.get_or_insert_with(|| began.elapsed());
-            pieces += 1;
+        let mut on_event = |_| {
+            first_chunk.get_or_insert_with(|| began.elapsed());
+            chunks += 1;
         };
-        model.ask(&request, &mut heard, &CancellationToken::new()).await
+        model.ask(&request, &mut on_event, &CancellationToken::new()).await
     };
     let took = began.elapsed();
     let answer = match answered {
         Ok(answer) => answer,
         Err(error) => return failed(&error, name, output),
     };
-    let trial = Trial {
+    let report = TestReport {
         model: name.clone(),
         answered_by: answer.model.clone(),
-        first_ms: millis(first.unwrap_or(took)),
+        first_ms: millis(first_chunk.unwrap_or(took)),
         total_ms: millis(took),
-        streamed: pieces > 1,
+        streamed: chunks > 1,
         called_tool: answer.blocks.iter().any(|block| matches!(block, Block::Call { .. })),
         text: text(&answer),
         usage: answer.usage,
@@ -69,20 +67,19 @@ pub(super) async fn test(directory: &Directory, name: &ModelName, output: Output
         window_assumed: known.assumed,
     };
     if output.is_json() {
-        output.document(&trial)?;
+        output.document(&report)?;
         return Ok(Exit::Done);
     }
-    output.data(&table(&report(&trial)))?;
+    output.data(&table(&rows(&report)))?;
     Ok(Exit::Done)
 }
 
-fn report(trial: &Trial) -> Vec<Vec<String>> {
+fn rows(report: &TestReport) -> Vec<Vec<String>> {
     let line = |name: &str, value: String| vec![format!("{DIM}{name}{DIM:#}"), value];
-    let assumed = if trial.window_assumed { ", assumed" } else { "" };
-    let calls =
-        if trial.called_tool { "called the tool it was given" } else { "did not call the tool it was given" };
-    let said = match trial.text.trim() {
-        "" => "nothing besides".to_owned(),
+    let assumed = if report.window_assumed { ", assumed" } else { "" };
+    let calls = if report.called_tool { "called the test tool" } else { "did not call the test tool" };
+    let said = match report.text.trim() {
+        "" => "no text".to_owned(),
         text => visible(&one_line(text, 200)),
     };
     vec![
@@ -90,16 +87,16 @@ fn report(trial: &Trial) -> Vec<Vec<String>> {
             "model",
             format!(
                 "{GREEN}{}{GREEN:#}",
-                visible(trial.answered_by.as_deref().unwrap_or(trial.model.as_str()))
+                visible(report.answered_by.as_deref().unwrap_or(report.model.as_str()))
             ),
         ),
-        line("time", format!("{} ms until the first piece, {} ms in all", trial.first_ms, trial.total_ms)),
-        line("stream", if trial.streamed { "came in pieces" } else { "came at once" }.to_owned()),
+        line("time", format!("{} ms to the first chunk, {} ms in total", report.first_ms, report.total_ms)),
+        line("stream", if report.streamed { "in chunks" } else { "in one piece" }.to_owned()),
         line("tools", calls.to_owned()),
-        line("said", said),
-        line("tokens", format!("{} read, {} written", trial.usage.input, trial.usage.output)),
-        line("cost", trial.cost_usd.map_or("unknown".to_owned(), |cost| Dollars(cost).to_string())),
-        line("window", format!("{} tokens{assumed}", trial.window)),
+        line("answer", said),
+        line("tokens", format!("{} input, {} output", report.usage.input, report.usage.output)),
+        line("cost", report.cost_usd.map_or("unknown".to_owned(), |cost| Dollars(cost).to_string())),
+        line("window", format!("{} tokens{assumed}", report.window)),
     ]
 }
 
@@ -121,8 +118,8 @@ fn failed(error: &ModelError, name: &ModelName, output: Output) -> anyhow::Resul
     })
 }
 
-/// One short question that a tool would answer.
-fn trial() -> ModelRequest {
+/// A question that needs the offered tool.
+fn test_request() -> ModelRequest {
     let parameters = json!({
         "type": "object",
         "properties": { "city": { "type": "string", "description": "The city" } },
@@ -139,7 +136,7 @@ fn trial() -> ModelRequest {
         messages: vec![Arc::new(Message::user("What time is it in Oslo? Use the tool."))],
         tools: [tool].into(),
         tool_use: ToolUse::Free,
-        max_tokens: Some(TRIAL_TOKENS),
+        max_tokens: Some(MAX_TOKENS),
         temperature: None,
     }
 }
@@ -150,4 +147,31 @@ fn text(answer: &Answer) -> String {
 
 fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Advice for a model error, if there is any. The error message names the model.
+pub(in crate::cli) const fn remedy(kind: ModelErrorKind) -> Option<&'static str> {
+    match kind {
+        ModelErrorKind::Auth => Some(
+            "check the API key: `toolroom models` shows where it comes from, `toolroom models test` tests it",
+        ),
+        ModelErrorKind::Billing => Some("check your account with the vendor, or use another model"),
+        ModelErrorKind::RateLimit | ModelErrorKind::Overloaded | ModelErrorKind::Server => {
+            Some("try again later, or use another model")
+        }
+        ModelErrorKind::Network | ModelErrorKind::Timeout => {
+            Some("check that it is running and its address is right: `toolroom models` shows the address")
+        }
+        ModelErrorKind::Protocol => {
+            Some("check `base_url` and `wire` of the vendor: the response could not be read")
+        }
+        ModelErrorKind::NotFound => {
+            Some("check the model name (`toolroom models list --all`) and the vendor's `base_url`")
+        }
+        ModelErrorKind::ContextOverflow => {
+            Some("start a new conversation, or use a model with a larger context (`--model`)")
+        }
+        ModelErrorKind::Endless => Some("ask for a shorter answer, or use another model"),
+        ModelErrorKind::ContentFilter | ModelErrorKind::BadRequest | ModelErrorKind::Cancelled => None,
+    }
 }

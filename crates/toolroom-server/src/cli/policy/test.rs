@@ -1,4 +1,4 @@
-//! `toolroom policy test`: every example of every rule is tried, also of rules that do not load because of them.
+//! `toolroom policy test`: tests the examples of every rule, including rules that fail to load because of them.
 
 use std::path::PathBuf;
 
@@ -6,37 +6,36 @@ use clap::Args;
 use serde::Serialize;
 use toolroom::policy::{Example, Rule, RuleText, TriedExample};
 
-use super::check::tell_errors;
+use super::check::print_errors;
 use super::rules::{in_order, loaded};
 use crate::cli::console::exit::Exit;
 use crate::cli::console::output::{BOLD, DIM, Output, one_line, table, visible};
 use crate::config::ConfigRule;
 
 #[derive(Args)]
-pub(super) struct TrialArgs {
-    /// A file with rules, or - for stdin; without one, the rules that are configured here
+pub(super) struct TestArgs {
+    /// A file with rules, or - for stdin [default: the rules in effect here]
     file: Option<PathBuf>,
 }
 
-/// No id that can be used is longer.
+/// Valid ids are not longer.
 const ID_CHARS: usize = 100;
 
-/// Room for an error beside the other columns; `policy check` tells all of it.
+/// Column width of an error; `policy check` shows all of it.
 const ERROR_CHARS: usize = 120;
 
-/// What `--json` prints of a rule.
 #[derive(Serialize)]
-struct Trial<'a> {
+struct RuleTest<'a> {
     rule: &'a str,
     from: String,
-    /// What is wrong with it apart from its examples, so that none of them could be tried.
+    /// Why no example could be tested, apart from the examples themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    examples: Vec<Tried<'a>>,
+    examples: Vec<ExampleResult<'a>>,
 }
 
 #[derive(Serialize)]
-struct Tried<'a> {
+struct ExampleResult<'a> {
     list: &'static str,
     number: usize,
     example: Option<&'a Example>,
@@ -44,44 +43,44 @@ struct Tried<'a> {
     problem: Option<String>,
 }
 
-/// How a rule did.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum RuleResult {
     Ok,
     Failed,
     Untested,
 }
 
-pub(super) async fn run(settings: &[String], args: &TrialArgs, output: Output) -> anyhow::Result<Exit> {
+pub(super) async fn run(settings: &[String], args: &TestArgs, output: Output) -> anyhow::Result<Exit> {
     let loaded = match loaded(args.file.as_deref(), settings, output).await? {
         Ok(loaded) => loaded,
-        Err(error) => return tell_errors(error, output),
+        Err(error) => return print_errors(error, output),
     };
-    let trials: Vec<Trial<'_>> = in_order(&loaded).into_iter().map(Trial::of).collect();
-    let count = |mark: Mark| trials.iter().filter(|trial| trial.mark() == mark).count();
-    let (ok, failed, untested) = (count(Mark::Ok), count(Mark::Failed), count(Mark::Untested));
+    let tests: Vec<RuleTest<'_>> = in_order(&loaded).into_iter().map(RuleTest::new).collect();
+    let count = |result: RuleResult| tests.iter().filter(|test| test.result() == result).count();
+    let (ok, failed, untested) =
+        (count(RuleResult::Ok), count(RuleResult::Failed), count(RuleResult::Untested));
     if output.is_json() {
         let document = serde_json::json!({
             "ok": failed == 0,
             "passed": ok, "failed": failed, "untested": untested,
-            "rules": trials,
+            "rules": tests,
         });
         output.document(&document)?;
-    } else if trials.is_empty() {
-        output.talk("there are no rules");
+    } else if tests.is_empty() {
+        output.talk("No rules");
     } else {
-        tell(&trials, output)?;
+        print_tests(&tests, output)?;
         output.data(&format!("{ok} ok, {failed} failed, {untested} untested"))?;
     }
     Ok(if failed == 0 { Exit::Done } else { Exit::Failed })
 }
 
-/// A line for each rule, and below it one for each example that fails.
-fn tell(trials: &[Trial<'_>], output: Output) -> std::io::Result<()> {
-    let lines = table(&trials.iter().map(Trial::cells).collect::<Vec<_>>());
-    for (trial, line) in trials.iter().zip(lines.lines()) {
+/// Prints a line per rule, with its failed examples below.
+fn print_tests(tests: &[RuleTest<'_>], output: Output) -> std::io::Result<()> {
+    let lines = table(&tests.iter().map(RuleTest::cells).collect::<Vec<_>>());
+    for (test, line) in tests.iter().zip(lines.lines()) {
         output.data(line)?;
-        for tried in &trial.examples {
+        for tried in &test.examples {
             if let Some(problem) = &tried.problem {
                 let example = tried.example.and_then(|example| serde_json::to_string(example).ok());
                 let (number, example) = (tried.number, visible(&example.unwrap_or_default()));
@@ -92,37 +91,38 @@ fn tell(trials: &[Trial<'_>], output: Output) -> std::io::Result<()> {
     Ok(())
 }
 
-impl<'a> Trial<'a> {
-    fn of(rule: &'a ConfigRule) -> Self {
+impl<'a> RuleTest<'a> {
+    fn new(rule: &'a ConfigRule) -> Self {
         let tried = Rule::try_examples(rule.text.clone());
         let error = tried.as_ref().err().map(|error| format!("{:#}", anyhow::Error::new(error.clone())));
-        let examples = tried.unwrap_or_default().into_iter().map(|tried| Tried::of(&rule.text, tried));
+        let examples =
+            tried.unwrap_or_default().into_iter().map(|tried| ExampleResult::new(&rule.text, tried));
         Self { rule: &rule.text.id, from: rule.origin.place(rule.line), error, examples: examples.collect() }
     }
 
-    fn mark(&self) -> Mark {
+    fn result(&self) -> RuleResult {
         let failed = self.error.is_some() || self.examples.iter().any(|example| example.problem.is_some());
         match (failed, self.examples.is_empty()) {
-            (true, _) => Mark::Failed,
-            (false, true) => Mark::Untested,
-            (false, false) => Mark::Ok,
+            (true, _) => RuleResult::Failed,
+            (false, true) => RuleResult::Untested,
+            (false, false) => RuleResult::Ok,
         }
     }
 
     fn cells(&self) -> Vec<String> {
         let count = self.examples.len();
-        let (mark, what) = match self.mark() {
-            Mark::Ok if count == 1 => ("ok", "1 example".to_owned()),
-            Mark::Ok => ("ok", format!("{count} examples")),
-            Mark::Untested => ("untested", "no examples".to_owned()),
-            Mark::Failed => {
+        let (result, what) = match self.result() {
+            RuleResult::Ok if count == 1 => ("ok", "1 example".to_owned()),
+            RuleResult::Ok => ("ok", format!("{count} examples")),
+            RuleResult::Untested => ("untested", "no examples".to_owned()),
+            RuleResult::Failed => {
                 let failed = self.examples.iter().filter(|example| example.problem.is_some()).count();
                 let of_examples = || format!("{failed} of {count} examples");
                 ("failed", self.error.as_ref().map_or_else(of_examples, |error| one_line(error, ERROR_CHARS)))
             }
         };
         vec![
-            format!("{BOLD}{mark}{BOLD:#}"),
+            format!("{BOLD}{result}{BOLD:#}"),
             one_line(self.rule, ID_CHARS),
             what,
             format!("{DIM}{}{DIM:#}", visible(&self.from)),
@@ -130,8 +130,8 @@ impl<'a> Trial<'a> {
     }
 }
 
-impl<'a> Tried<'a> {
-    fn of(text: &'a RuleText, TriedExample { list, number, result }: TriedExample) -> Self {
+impl<'a> ExampleResult<'a> {
+    fn new(text: &'a RuleText, TriedExample { list, number, result }: TriedExample) -> Self {
         let examples = if list == "match" { &text.matches } else { &text.not_matches };
         let problem = result.err().map(|error| format!("{:#}", anyhow::Error::new(error)));
         Self { list, number, example: examples.get(number.saturating_sub(1)), problem }

@@ -1,11 +1,10 @@
-//! How the end of a call is told: as text, or as one JSON document.
+//! Prints the outcome of a call as text or JSON.
 
 use serde::Serialize;
 use toolroom::call::{CallReport, Outcome};
 use toolroom::tool::{ErrorKind, RaisedBy};
 
-use crate::cli::console::output::Output;
-use crate::cli::console::output::single_line;
+use crate::cli::console::output::{Output, single_line};
 use crate::documents::{CallDocument, Judged, Surface, offer_told, remedy, what_to_do};
 
 pub(super) fn print(report: &CallReport, output: Output) -> anyhow::Result<()> {
@@ -17,15 +16,15 @@ pub(super) fn print(report: &CallReport, output: Output) -> anyhow::Result<()> {
             }
             if let Some(artifact) = &done.artifact {
                 output.hint(&format!(
-                    "shortened; read on with `toolroom call result_read artifact={artifact}`"
+                    "the result is shortened; read on with `toolroom call result_read artifact={artifact}`"
                 ));
             }
         }
         Outcome::Failed(error) => {
             let hint = match (error.raised_by(), error.kind()) {
-                // What a model is told of it says nothing to a person.
+                // The hint for models does not help a person.
                 (RaisedBy::Kernel, kind @ ErrorKind::NotFound) if error.hint() == kind.hint() => {
-                    Some("`toolroom tools --all` lists those there are")
+                    Some("see `toolroom tools --all`")
                 }
                 _ => error.hint(),
             };
@@ -37,7 +36,7 @@ pub(super) fn print(report: &CallReport, output: Output) -> anyhow::Result<()> {
             output.failure(&reason, hint.as_deref(), denial.cause().as_deref());
         }
         Outcome::Pending(pending) => {
-            // Waiting is no error.
+            // Pending is not an error.
             output.talk(format_args!(
                 "{} waits for approval: {}",
                 report.call_id,
@@ -51,15 +50,15 @@ pub(super) fn print(report: &CallReport, output: Output) -> anyhow::Result<()> {
 
 /// What `--json` prints of a call.
 #[derive(Serialize)]
-pub(super) struct Document {
+pub(super) struct CallOutput {
     #[serde(flatten)]
     call: CallDocument,
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<Judged>,
 }
 
-impl Document {
-    pub(super) fn of(report: &CallReport, explain: Option<Judged>) -> Self {
+impl CallOutput {
+    pub(super) fn new(report: &CallReport, explain: Option<Judged>) -> Self {
         Self { call: CallDocument::of(report, Surface::Terminal), explain }
     }
 }
