@@ -8,6 +8,7 @@ pub mod agents;
 mod agui;
 mod all_tools;
 pub mod app;
+mod approvals;
 mod backup;
 mod calendar;
 mod calls;

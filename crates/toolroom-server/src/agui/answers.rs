@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use toolroom::approval::{AnswerRequest, EditRequest, Responder};
+use toolroom::Toolroom;
+use toolroom::approval::Responder;
 use toolroom::conversation::{ConversationId, NumberedEvent, Run, RunEvent};
 use toolroom::ledger::{Answerer, CallId, DecideError, LedgerError, Question, QuestionState};
 use toolroom::scope::Scope;
-use toolroom::{Toolroom, approval};
 
 use super::input::{Resume, ResumeStatus};
-use super::interrupt::{Reply, is_same, reply};
+use super::interrupt::{is_same, reply};
+use crate::approvals::{ApprovalService, Reply, ReplyError};
 
 /// How a client broke the rules, as it is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,21 +53,12 @@ impl Questions<'_> {
         });
         let mut open = Vec::new();
         for call in waiting.filter(|_| run.state.is_open()).unwrap_or_default() {
-            let Some(question) = self.newest(call).await? else { continue };
+            let Some(question) = self.approvals().newest_question(call).await? else { continue };
             if is_open(&question) {
                 open.push(question);
             }
         }
         Ok(open)
-    }
-
-    /// The question of a call, or of the one that took its place.
-    async fn newest(&self, call: &CallId) -> Result<Option<Question>, LedgerError> {
-        let mut question = self.room.approvals().question(self.scope, call).await?;
-        while let Some(by) = question.as_ref().and_then(|question| question.replaced_by.clone()) {
-            question = self.room.approvals().question(self.scope, &by).await?;
-        }
-        Ok(question)
     }
 
     /// Looks at all answers before any of them counts.
@@ -167,29 +159,18 @@ impl Questions<'_> {
     }
 
     async fn give(&self, call: &CallId, reply: Reply) -> Result<Result<(), Refusal>, LedgerError> {
-        let (call, scope, by) = (call.clone(), self.scope.clone(), self.by.clone());
-        let refused = |error: &dyn std::error::Error| {
-            let causes = std::iter::successors(Some(error), |error| error.source());
-            let text = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
-            Ok(Err(Refusal::new("answer_refused", text)))
-        };
-        match reply {
-            Reply::Answer(answer) => {
-                let request = AnswerRequest { call, scope, by, answer, when: None };
-                match self.room.answer(request).await {
-                    Ok(_) | Err(approval::AnswerError::Decide(DecideError::NotWaiting(_))) => Ok(Ok(())),
-                    Err(approval::AnswerError::Decide(DecideError::Ledger(error))) => Err(error),
-                    Err(error) => refused(&error),
-                }
-            }
-            Reply::Edit(arguments) => {
-                match self.room.edit(EditRequest { call, scope, by, arguments }).await {
-                    Ok(_) | Err(approval::EditError::Decide(DecideError::NotWaiting(_))) => Ok(Ok(())),
-                    Err(approval::EditError::Decide(DecideError::Ledger(error))) => Err(error),
-                    Err(error) => refused(&error),
-                }
+        match self.approvals().reply(call, reply).await {
+            Ok(()) => Ok(Ok(())),
+            Err(ReplyError::Failed(error)) => Err(error),
+            Err(error) => {
+                let text = format!("{:#}", anyhow::Error::from(error));
+                Ok(Err(Refusal::new("answer_refused", text)))
             }
         }
+    }
+
+    const fn approvals(&self) -> ApprovalService<'_> {
+        ApprovalService::new(self.room, self.scope, self.by)
     }
 }
 

@@ -4,21 +4,13 @@ use serde_json::{Value, json};
 use toolroom::clock::Timestamp;
 use toolroom::conversation::RunEvent;
 use toolroom::ledger::Answer;
-use toolroom::tool::Arguments;
 
 use super::calls::CLIENT;
 use super::event::Interrupt;
+use crate::approvals::Reply;
 
 /// Longer arguments are not shown with a question.
 const SHOWN_BYTES: usize = 64 * 1024;
-
-/// What somebody says to a question.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Reply {
-    Answer(Answer),
-    /// Yes, with other arguments.
-    Edit(Arguments),
-}
 
 /// What a client reads of a call that waits for an answer; `answers` are those that are taken from this client.
 pub(super) fn question(event: &RunEvent, arguments: Option<Value>, answers: &[Answer]) -> Option<Interrupt> {
@@ -84,16 +76,6 @@ pub(super) fn reply(payload: &Value) -> Option<Reply> {
         (false, None, None | Some(Some("session"))) => Some(Reply::Answer(Answer::No)),
         (false, None, Some(Some("always"))) => Some(Reply::Answer(Answer::Never)),
         (_, None, Some(_)) => None,
-    }
-}
-
-impl Reply {
-    /// The answer that it is.
-    pub(super) const fn answer(&self) -> Answer {
-        match self {
-            Self::Answer(answer) => *answer,
-            Self::Edit(_) => Answer::Edit,
-        }
     }
 }
 

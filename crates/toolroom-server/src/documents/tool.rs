@@ -50,7 +50,11 @@ pub(crate) enum ToggleNameError {
 }
 
 /// The toggle of a tool or family: its own, or that of its family.
-pub(crate) fn toggle_name(catalog: &Catalog, project: &ProjectId, name: &str) -> Result<String, ToggleNameError> {
+pub(crate) fn toggle_name(
+    catalog: &Catalog,
+    project: &ProjectId,
+    name: &str,
+) -> Result<String, ToggleNameError> {
     let is_family =
         |entry: &Arc<Entry>| entry.spec().family.as_ref().is_some_and(|family| family.name == name);
     if catalog.list(project).iter().any(is_family) {

@@ -174,10 +174,7 @@ fn agents_with_trouble_are_told_and_break_nothing() {
     home.run(&["agents", "set", "baker", "--model", "opnai/gpt-5"]).ended(0);
     write_user_file(&home, "[agent.cook]\nmodels = ['nobody/m']\nallow = ['calculater']\n");
     let told = home.run(&["config", "check"]).ended(0).err;
-    assert!(
-        told.contains("`agent.cook.models` cannot be asked: unknown vendor `nobody`"),
-        "{told}"
-    );
+    assert!(told.contains("`agent.cook.models` cannot be asked: unknown vendor `nobody`"), "{told}");
     assert!(
         told.contains("`agent.cook.allow` is about `calculater`") && told.contains("calculator"),
         "{told}"

@@ -121,8 +121,9 @@ fn an_answer_runs_nothing_and_a_resume_runs_once() {
 
     let said = desk.run(&["approvals", "approve", &call]).ended(0);
     assert!(
-        said.err
-            .contains(&format!("Approved once: app:publish_note; run it with `toolroom call --resume {call}`"))
+        said.err.contains(&format!(
+            "Approved once: app:publish_note; run it with `toolroom call --resume {call}`"
+        ))
     );
     assert!(desk.effects().is_empty(), "an answer runs nothing");
     for again in [&["approvals", "approve", &call][..], &["approvals", "deny", &call]] {

@@ -141,10 +141,7 @@ fn what_a_project_may_not_set_is_told_beside_what_holds() {
     let ignored = format!("{file}:2: `policy.preset = \"open\"` is ignored: more lenient than \"balanced\"");
     assert!(ran.err.contains(&ignored) && ran.err.contains("`toolroom trust`"), "{ran:?}");
     let told = project.run_own(&["call", "lottery"]).ended(0).err;
-    assert_eq!(
-        told,
-        format!("hint: `{file}` is not trusted; ignored settings: 1; see `toolroom trust`\n")
-    );
+    assert_eq!(told, format!("hint: `{file}` is not trusted; ignored settings: 1; see `toolroom trust`\n"));
 }
 
 #[test]
@@ -171,9 +168,7 @@ fn a_check_tells_everything_with_its_place() {
         project.run_own(&["config", "check", "toolroom.toml"]).ended(0).out,
         "ok: 1 key, 1 rule, 1 limit\n"
     );
-    assert!(
-        project.run(&["config", "check", "none.toml"]).ended(5).err.contains("no file `none.toml`")
-    );
+    assert!(project.run(&["config", "check", "none.toml"]).ended(5).err.contains("no file `none.toml`"));
     assert!(project.run(&["config", "check", "."]).ended(2).err.contains("is not a regular file"));
     assert!(!database(&project).exists());
 }
@@ -238,8 +233,7 @@ fn a_database_that_cannot_be_opened_takes_trust_away_and_nothing_else() {
 #[test]
 fn a_broken_configuration_stops_every_other_command_and_changes_nothing() {
     let broken = "[policy]\npresett = 'open'\n";
-    let says =
-        "toolroom.toml:2: `policy.presett` is not a known key; did you mean `policy.preset`?";
+    let says = "toolroom.toml:2: `policy.presett` is not a known key; did you mean `policy.preset`?";
     for arguments in [
         &["call", "calculator", "expression=1"][..],
         &["tools"],

@@ -300,7 +300,7 @@ fn a_file_that_cannot_be_used_stops_every_command() {
     );
     is_refused(
         "the name of a rule of Toolroom",
-        "Toolroom's own rules are named like that",
+        "that prefix is reserved for built-in rules",
         "[[rule]]\nid = 'default.destructive'\neffect = 'allow'\ntool = '*'\n",
     );
     is_refused(

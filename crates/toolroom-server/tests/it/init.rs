@@ -18,10 +18,7 @@ fn init_writes_a_short_file_once_and_says_what_comes_next() {
     assert_eq!(project.run(&["config", "check"]).ended(0).out, "ok: 4 keys, 0 rules, 0 limits\n");
     for arguments in [&["init"][..], &["init", "--yes", "--preset", "open"]] {
         let again = project.run(arguments).ended(2);
-        assert!(
-            again.err.contains("already exists; edit it, or move it away"),
-            "{again:?}"
-        );
+        assert!(again.err.contains("already exists; edit it, or move it away"), "{again:?}");
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     assert!(!project.home.path().join("toolroom.db").exists());

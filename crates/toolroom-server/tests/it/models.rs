@@ -101,7 +101,10 @@ fn a_trial_says_what_the_model_can_do_or_what_to_do() {
     let ran = test("anthropic/claude-haiku-4-5", &[]).ended(0);
     assert!(ran.out.contains("in chunks") && ran.out.contains("200000 tokens"), "{ran:?}");
     let ran = test("openai/gpt-wrong-key", &[]).ended(1);
-    assert!(ran.err.contains("auth: Incorrect API key") && ran.err.contains("check the API key: "), "{ran:?}");
+    assert!(
+        ran.err.contains("auth: Incorrect API key") && ran.err.contains("check the API key: "),
+        "{ran:?}"
+    );
     assert!(test("gemini/gemini-2.5-flash", &[]).ended(1).err.contains("set GEMINI_API_KEY"));
     assert!(test("gpt-4o", &[]).ended(2).err.contains("write vendor and model"));
 }

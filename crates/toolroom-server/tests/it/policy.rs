@@ -368,10 +368,7 @@ match = [{}]
             "[[rule]]\nid = 'x'\neffect = 'allow'\ntool = 'y'\nwhen = 'arg.x'\n",
             "unknown name `arg`, did you mean `args`?",
         ),
-        (
-            "[[rule]]\nid = 'x'\neffect = 'deny'\ntool = 'y'\nby = 'caller'\n",
-            "asks nobody and yet has a `by`",
-        ),
+        ("[[rule]]\nid = 'x'\neffect = 'deny'\ntool = 'y'\nby = 'caller'\n", "has a `by` but does not ask"),
         (
             "\n[[rule]]\nid = 'x'\neffect = 'allow'\ntool = 'y'\nmatch = [{}, {tool = 'z'}, {tool = 'w'}]\n",
             "fails example 3 of its `match`",

@@ -49,7 +49,7 @@ struct LoadedTrack {
 
 /// What calls of a tool with these arguments add: what its results hold, where that is known before.
 pub(crate) fn adds(room: &Toolroom, spec: &ToolSpec) -> Provenance {
-    let by_capabilities = Provenance::of(spec.effective_capabilities());
+    let by_capabilities = Provenance::from_capabilities(spec.effective_capabilities());
     let outward = Provenance { outward: by_capabilities.outward, ..Provenance::NONE };
     if matches!(spec.id.source(), Source::Client) {
         return outward.and(Provenance::FROM_CLIENT);
@@ -65,11 +65,11 @@ pub(crate) fn adds(room: &Toolroom, spec: &ToolSpec) -> Provenance {
 /// What a tool that a run calls by this name adds. One that is gone by now may have done everything.
 pub(crate) fn adds_of_call(room: &Toolroom, scope: &Scope, tool: &str, arguments: &Arguments) -> Provenance {
     if ClientTool::has_id(tool) {
-        return Provenance::of(ClientTool::capabilities()).and(Provenance::FROM_CLIENT);
+        return Provenance::from_capabilities(ClientTool::capabilities()).and(Provenance::FROM_CLIENT);
     }
     let entry = room.catalog.find(&scope.project, tool).ok();
     let spec = entry.as_ref().and_then(|entry| described(entry, arguments).ok());
-    spec.map_or(Provenance::of(crate::tool::Capabilities::ALL), |spec| adds(room, spec))
+    spec.map_or(Provenance::from_capabilities(crate::tool::Capabilities::ALL), |spec| adds(room, spec))
 }
 
 /// Reads what the call is judged by. What cannot be read denies.

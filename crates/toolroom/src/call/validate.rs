@@ -172,7 +172,7 @@ fn refusal(problems: &[Problem]) -> ToolError {
     for problem in problems.iter().map(ToString::to_string) {
         // More than a caller can mend at once; the schema's own list has one entry beyond, which says so.
         if told.len() > MAX_PROBLEMS {
-            told.push("and more, told when these are mended".to_owned());
+            told.push("and more, listed once these are fixed".to_owned());
             break;
         }
         // Several parts of a schema may find the same fault.

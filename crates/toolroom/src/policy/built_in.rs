@@ -1,23 +1,56 @@
-//! The rules that are part of Toolroom, for those who list them.
+//! The built-in rules: guards, which ask regardless of rules and preset, and the list of all questions Toolroom asks itself.
 
-use super::Preset;
-use super::guard::GUARDS;
+use super::facts::PROVENANCE_ROOT;
 use super::preset::CONCERNS;
+use super::{Facts, Preset};
 use crate::tool::Risk;
+
+/// Checks the facts of every call. A rule that allows lifts its question only if the condition mentions
+/// [`Guard::root`]; a standing yes lifts it for one conversation, never for good.
+pub(super) struct Guard {
+    /// The rule its question counts as.
+    pub(super) rule: &'static str,
+    /// Completes "asks before a tool that".
+    pub(super) about: &'static str,
+    /// The root name that a condition has to mention.
+    pub(super) root: &'static str,
+    /// Why a person should see the call, if they should.
+    pub(super) asks: fn(&Facts<'_>) -> Option<String>,
+}
+
+/// Every guard.
+pub(super) const GUARDS: [Guard; 1] = [Guard {
+    rule: "provenance.third",
+    about: "sends something outward after private data and untrusted content were read",
+    root: PROVENANCE_ROOT,
+    asks: third_of_three,
+}];
+
+fn third_of_three(facts: &Facts<'_>) -> Option<String> {
+    let asks = facts.provenance.asks_before(facts.spec.effective_capabilities());
+    let to = facts.destination.map(|to| format!(" to `{to}`")).unwrap_or_default();
+    asks.then(|| format!("it sends something{to}, and private data and untrusted content were read before"))
+}
+
+/// Whether a rule's question is asked each time, so that no standing answer lifts it for good.
+#[must_use]
+pub fn asks_each_time(rule: &str) -> bool {
+    GUARDS.iter().any(|guard| guard.rule == rule)
+}
 
 /// A question that a preset or a guard asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BuiltInRule {
     /// Its id.
     pub id: &'static str,
-    /// What a tool does that is asked about; continues "asks before a tool that".
+    /// Completes "asks before a tool that".
     pub about: &'static str,
-    /// The risk from which on it asks; `None` if it never does.
+    /// The lowest risk it asks about; `None` if it never asks.
     pub from_risk: Option<Risk>,
 }
 
 impl BuiltInRule {
-    /// How often it asks, in words.
+    /// How often it asks, for users.
     #[must_use]
     pub const fn how_often(&self) -> &'static str {
         match self.from_risk {
@@ -30,14 +63,13 @@ impl BuiltInRule {
 }
 
 impl Preset {
-    /// Every built-in rule under this preset, those that never ask among them.
+    /// Every built-in rule under this preset, including those that never ask.
     pub fn built_in(self) -> impl Iterator<Item = BuiltInRule> {
         let concerns = CONCERNS.iter().map(move |concern| BuiltInRule {
             id: concern.rule,
             about: concern.about,
             from_risk: (concern.from_risk)(self),
         });
-        // A guard asks whatever the preset.
         let guards = GUARDS.iter().map(|guard| BuiltInRule {
             id: guard.rule,
             about: guard.about,

@@ -1,8 +1,8 @@
-//! When a rule or a standing answer applies.
+//! Conditions of rules and standing answers.
 
 use std::collections::BTreeSet;
 
-use super::facts::{ARGUMENTS, Case, Facts, ROOTS};
+use super::facts::{ARGUMENTS, EvaluationContext, Facts, ROOTS};
 use crate::expression::{Expression, ExpressionError};
 use crate::nearest::{nearest_one, quoted};
 
@@ -11,11 +11,10 @@ use crate::nearest::{nearest_one, quoted};
 pub struct Condition(Expression);
 
 impl Condition {
-    /// Reads a condition. Whoever takes one from a person does this before keeping it.
+    /// Parses a condition. Callers validate a user's condition with this before storing it.
     ///
     /// # Errors
-    /// When the text is no expression, asks for a name that conditions do not see, or is about no call at all and
-    /// neither true nor false.
+    /// When the text is no expression, mentions an unknown name, or is a constant other than true or false.
     pub fn parse(text: &str) -> Result<Self, ConditionError> {
         let expression = Expression::parse(text)?;
         if let Some(unknown) = expression.roots().find(|root| !ROOTS.contains(root)) {
@@ -31,16 +30,16 @@ impl Condition {
     /// Whether it holds for this call.
     ///
     /// # Errors
-    /// When it cannot be evaluated, which whoever guards something takes for a no.
+    /// When it cannot be evaluated. Guards then deny.
     pub fn holds(&self, facts: &Facts<'_>) -> Result<bool, ExpressionError> {
-        self.holds_in(&Case::new(facts))
+        self.holds_in(&EvaluationContext::new(facts))
     }
 
-    pub(super) fn holds_in(&self, case: &Case<'_>) -> Result<bool, ExpressionError> {
-        self.0.holds_within(case, &case.steps)
+    pub(super) fn holds_in(&self, context: &EvaluationContext<'_>) -> Result<bool, ExpressionError> {
+        self.0.holds_within(context, &context.steps)
     }
 
-    /// The arguments it asks for by name, sorted, so that a person can be told which of them no tool takes.
+    /// The arguments it names, sorted, so that a command can warn about those no tool takes.
     #[must_use]
     pub fn arguments(&self) -> BTreeSet<&str> {
         self.0.keys_of(ARGUMENTS)
@@ -51,18 +50,18 @@ impl Condition {
     }
 }
 
-/// A text that is no condition.
+/// Why a text is no condition.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConditionError {
-    /// It cannot be read, or is neither true nor false.
+    /// It cannot be parsed, or is neither true nor false.
     #[error(transparent)]
     Expression(#[from] ExpressionError),
-    /// It asks for something conditions do not see.
+    /// It mentions a name that conditions do not have.
     #[error("unknown name `{name}`{}", advice(*nearest))]
     UnknownName {
         /// The name.
         name: String,
-        /// What was probably meant.
+        /// The nearest known name.
         nearest: Option<&'static str>,
     },
 }
@@ -70,7 +69,7 @@ pub enum ConditionError {
 fn advice(nearest: Option<&str>) -> String {
     match nearest {
         Some(nearest) => format!(", did you mean `{nearest}`?"),
-        None => format!("; a condition sees {}", quoted(&ROOTS.map(str::to_owned))),
+        None => format!("; known names: {}", quoted(&ROOTS.map(str::to_owned))),
     }
 }
 
@@ -80,14 +79,14 @@ mod tests {
 
     #[test]
     fn what_is_no_condition_is_refused_with_advice() {
-        let check = |text: &str, told: &str| {
+        let check = |text: &str, expected: &str| {
             let error = Condition::parse(text).unwrap_err().to_string();
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(expected), "{text}: {error}");
         };
         check("", "the expression is empty");
         check("args.x ==", "expected a value after `==`");
         check("arg.x == 1", "unknown name `arg`, did you mean `args`?");
-        check("weather == 1", "a condition sees `args`, `caller`, `provenance`, `tool`");
+        check("weather == 1", "known names: `args`, `caller`, `provenance`, `tool`");
         check("1 + 1", "the condition gave int, expected a bool");
         check("1 / 0 == 1", "division by zero");
         assert!(Condition::parse("true").is_ok());

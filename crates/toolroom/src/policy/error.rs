@@ -1,4 +1,4 @@
-//! What can be wrong with a rule.
+//! Why a rule is rejected.
 
 use thiserror::Error;
 
@@ -6,7 +6,7 @@ use super::{ConditionError, PatternError};
 use crate::expression::ExpressionError;
 use crate::tool::IdError;
 
-/// A rule that is not taken.
+/// Why a rule is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RuleError {
@@ -24,7 +24,7 @@ pub enum RuleError {
         /// The id.
         id: String,
     },
-    /// It is about no tool.
+    /// Its tool pattern is invalid.
     #[error("the `tool` of rule `{rule}` cannot be used")]
     Pattern {
         /// The rule.
@@ -32,7 +32,7 @@ pub enum RuleError {
         /// Why not.
         source: PatternError,
     },
-    /// Its condition is none.
+    /// Its condition is invalid.
     #[error("the `when` of rule `{rule}` cannot be used")]
     Condition {
         /// The rule.
@@ -40,19 +40,19 @@ pub enum RuleError {
         /// Why not.
         source: ConditionError,
     },
-    /// It says who may answer, but asks nothing.
-    #[error("rule `{rule}` asks nobody and yet has a `by`; remove it, or let the rule `ask`")]
+    /// It has a `by` but does not ask.
+    #[error("rule `{rule}` has a `by` but does not ask; remove `by` or set `effect = \"ask\"`")]
     By {
         /// The rule.
         rule: String,
     },
-    /// It wants a client to answer, which is no person.
-    #[error("rule `{rule}` asks people: its `by` is `caller` or `operator`")]
+    /// Its `by` is `client`.
+    #[error("the `by` of rule `{rule}` must be `caller` or `operator`")]
     ByClient {
         /// The rule.
         rule: String,
     },
-    /// Its reason cannot be shown.
+    /// Its reason is too long or not one line.
     #[error("the `reason` of rule `{rule}` {why}")]
     Reason {
         /// The rule.
@@ -60,7 +60,7 @@ pub enum RuleError {
         /// Why not.
         why: &'static str,
     },
-    /// One of its examples shows that it does not mean what it was meant to.
+    /// One of its examples fails.
     #[error("rule `{rule}` fails example {number} of its `{list}`; change the example or the rule")]
     Example {
         /// The rule.
@@ -74,16 +74,16 @@ pub enum RuleError {
     },
 }
 
-/// How a rule and an example of it disagree.
+/// Why an example fails.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ExampleError {
-    /// It could be about any of several tools.
+    /// It names no tool, and the rule's is a pattern.
     #[error("it needs a `tool`, because that of the rule is a pattern")]
     NoTool,
-    /// What it names cannot be a tool.
+    /// Its tool id is invalid.
     #[error(transparent)]
     Tool(#[from] IdError),
-    /// The rule is not about its tool.
+    /// The rule does not match its tool.
     #[error("the rule is not about the tool `{tool}`")]
     OtherTool {
         /// The example's tool.

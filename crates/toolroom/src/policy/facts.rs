@@ -1,4 +1,4 @@
-//! What a verdict is made from, and how conditions see it.
+//! The inputs of a verdict, and the variables conditions read from them.
 
 use std::cell::{Cell, OnceCell};
 
@@ -10,14 +10,14 @@ use crate::expression::{Scalar, Variables};
 use crate::scope::{Scope, UserId};
 use crate::tool::{Arguments, Capability, ToolSpec};
 
-/// Most steps of all conditions of one judgement. A thousand ordinary rules fit; a file full of costly ones, which
-/// anybody can lay into a project, does not hold up a call that nothing can interrupt while it is judged.
-pub(super) const JUDGEMENT_STEPS: usize = 50_000;
+/// Evaluation steps shared by all conditions of one verdict. Enough for a thousand ordinary rules; bounds the time that a
+/// project file of costly rules can take, because evaluation cannot be interrupted.
+pub(super) const EVALUATION_STEPS: usize = 50_000;
 
 /// The root name of the arguments.
 pub(super) const ARGUMENTS: &str = "args";
 
-/// The root name of what was read and sent before.
+/// The root name of the provenance.
 pub(super) const PROVENANCE_ROOT: &str = "provenance";
 
 /// The root names a condition sees.
@@ -30,7 +30,7 @@ const PROVENANCE: [&str; 3] = ["private", "untrusted", "outward"];
 const TOOL: [&str; 8] =
     ["id", "name", "family", "source", "effect", "risk", "capabilities", "requires_confirmation"];
 
-/// Everything a verdict depends on, besides the policy and the standing answers.
+/// The inputs of a verdict besides the policy and the standing answers.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
     /// The tool.
@@ -54,7 +54,7 @@ pub struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    fn of_caller(&self, key: &str) -> Option<Scalar<'a>> {
+    fn caller_member(&self, key: &str) -> Option<Scalar<'a>> {
         match key {
             "project" => Some(Scalar::Text(self.scope.project.as_str())),
             "user" => Some(self.scope.user.as_ref().map(UserId::as_str).into()),
@@ -63,7 +63,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn of_provenance(&self, key: &str) -> Option<Scalar<'a>> {
+    fn provenance_member(&self, key: &str) -> Option<Scalar<'a>> {
         match key {
             "private" => Some(Scalar::Bool(self.provenance.private)),
             "untrusted" => Some(Scalar::Bool(self.provenance.untrusted)),
@@ -72,8 +72,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The tool as guards count it: silence about its effect is the worst.
-    fn of_tool(&self, key: &str) -> Option<Scalar<'a>> {
+    /// An effect that is not declared counts as destructive.
+    fn tool_member(&self, key: &str) -> Option<Scalar<'a>> {
         let Self { spec, .. } = self;
         match key {
             "id" => Some(Scalar::Text(spec.id.as_str())),
@@ -88,33 +88,32 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// One call before the policy: its facts, and what is worked out of them once for all rules. Most of what conditions ask
-/// is answered from the facts as they are; the arguments are never copied, and the rest becomes JSON only when a
-/// condition asks for the whole of it.
-pub(super) struct Case<'a> {
+/// The facts of one call, and what all rules share. Most variables are read from the facts directly; the arguments are
+/// never copied, and an object such as `tool` becomes JSON only when a condition reads it as a whole.
+pub(super) struct EvaluationContext<'a> {
     pub(super) facts: &'a Facts<'a>,
     pub(super) names: ToolNames<'a>,
-    /// What is left for the conditions of the whole judgement.
+    /// Steps left for all conditions.
     pub(super) steps: Cell<usize>,
     caller: OnceCell<Value>,
     provenance: OnceCell<Value>,
     tool: OnceCell<Value>,
 }
 
-impl<'a> Case<'a> {
+impl<'a> EvaluationContext<'a> {
     pub(super) fn new(facts: &'a Facts<'a>) -> Self {
         Self {
             facts,
-            names: ToolNames::of(facts.spec),
-            steps: Cell::new(JUDGEMENT_STEPS),
+            names: ToolNames::new(facts.spec),
+            steps: Cell::new(EVALUATION_STEPS),
             caller: OnceCell::new(),
             provenance: OnceCell::new(),
             tool: OnceCell::new(),
         }
     }
 
-    /// The whole of a root name.
-    fn made(&self, name: &str, keys: &[&str]) -> Value {
+    /// A root name as a JSON object.
+    fn object_of(&self, name: &str, keys: &[&str]) -> Value {
         let member = |key: &&str| {
             let value = match self.member(name, key) {
                 Some(scalar) => scalar.into(),
@@ -125,21 +124,20 @@ impl<'a> Case<'a> {
         Value::Object(keys.iter().map(member).collect())
     }
 
-    /// What the tool is able to do: everything, if it does not say.
     fn capabilities(&self) -> Value {
         self.facts.spec.effective_capabilities().iter().map(Capability::as_str).collect()
     }
 }
 
-impl Variables for Case<'_> {
+impl Variables for EvaluationContext<'_> {
     fn get(&self, name: &str) -> Option<&Value> {
-        let made = match name {
-            "caller" => self.caller.get_or_init(|| self.made(name, &CALLER)),
-            "provenance" => self.provenance.get_or_init(|| self.made(name, &PROVENANCE)),
-            "tool" => self.tool.get_or_init(|| self.made(name, &TOOL)),
+        let object = match name {
+            "caller" => self.caller.get_or_init(|| self.object_of(name, &CALLER)),
+            "provenance" => self.provenance.get_or_init(|| self.object_of(name, &PROVENANCE)),
+            "tool" => self.tool.get_or_init(|| self.object_of(name, &TOOL)),
             _ => return None,
         };
-        Some(made)
+        Some(object)
     }
 
     fn object(&self, name: &str) -> Option<&Map<String, Value>> {
@@ -148,9 +146,9 @@ impl Variables for Case<'_> {
 
     fn member(&self, name: &str, key: &str) -> Option<Scalar<'_>> {
         match name {
-            "caller" => self.facts.of_caller(key),
-            "provenance" => self.facts.of_provenance(key),
-            "tool" => self.facts.of_tool(key),
+            "caller" => self.facts.caller_member(key),
+            "provenance" => self.facts.provenance_member(key),
+            "tool" => self.facts.tool_member(key),
             _ => None,
         }
     }
@@ -193,7 +191,7 @@ mod tests {
             "tool.capabilities == ['egress'] and not tool.requires_confirmation",
         ] {
             assert_eq!(
-                Expression::parse(condition).unwrap().holds(&Case::new(&facts)),
+                Expression::parse(condition).unwrap().holds(&EvaluationContext::new(&facts)),
                 Ok(true),
                 "{condition}"
             );
@@ -206,7 +204,7 @@ mod tests {
             "caller.project == 'local' and caller.user == null",
         ] {
             assert_eq!(
-                Expression::parse(condition).unwrap().holds(&Case::new(&facts)),
+                Expression::parse(condition).unwrap().holds(&EvaluationContext::new(&facts)),
                 Ok(true),
                 "{condition}"
             );
@@ -214,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_is_made_of_what_its_members_say() {
+    fn a_root_name_as_a_whole_has_the_values_of_its_members() {
         let spec = ToolSpec::new("app:note", "").unwrap().family("notes", true);
         let facts = Facts {
             spec: &spec,
@@ -227,12 +225,12 @@ mod tests {
             destination: None,
             definition: "",
         };
-        let case = Case::new(&facts);
+        let context = EvaluationContext::new(&facts);
         for root in ROOTS {
-            assert!(case.get(root).is_some() || case.object(root).is_some(), "{root}");
+            assert!(context.get(root).is_some() || context.object(root).is_some(), "{root}");
         }
         assert_eq!(
-            case.get("tool"),
+            context.get("tool"),
             Some(&json!({
                 "id": "app:note",
                 "name": "note",
@@ -244,9 +242,12 @@ mod tests {
                 "requires_confirmation": false,
             }))
         );
-        assert_eq!(case.get("caller"), Some(&json!({"project": "local", "user": null, "entrance": "cli"})));
+        assert_eq!(
+            context.get("caller"),
+            Some(&json!({"project": "local", "user": null, "entrance": "cli"}))
+        );
         let nowhere = json!({"private": false, "untrusted": false, "outward": false});
-        assert_eq!(case.get("provenance"), Some(&nowhere));
+        assert_eq!(context.get("provenance"), Some(&nowhere));
         for (condition, expected) in [
             (
                 "tool['risk'] == tool.risk and caller['user'] == caller.user and caller.user.deeper == null",
@@ -256,7 +257,7 @@ mod tests {
             ("'family' in tool and len(caller) == 3", true),
             ("provenance == args", false),
         ] {
-            assert_eq!(Expression::parse(condition).unwrap().holds(&case), Ok(expected), "{condition}");
+            assert_eq!(Expression::parse(condition).unwrap().holds(&context), Ok(expected), "{condition}");
         }
     }
 }

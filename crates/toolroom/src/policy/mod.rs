@@ -1,23 +1,23 @@
-//! Verdicts: may this call run, does it ask, is it forbidden?
+//! Verdicts: whether a call is allowed, asks or is denied.
 //!
-//! A [`Policy`] is a [`Preset`] and [`Rule`]s. Its verdict is a pure function of the policy, the [`Facts`] of a call (who
-//! calls which tool with which arguments, and where the run has been) and the standing [`Answers`] of people. Nothing is
-//! read or written. A [`Verdict`] names the rule that fired; [`Policy::trace`] also tells what became of all the others.
+//! A [`Policy`] is a [`Preset`] and [`Rule`]s. Its verdict is a pure function of the policy, the [`Facts`] of a call
+//! (caller, tool, arguments, provenance) and the standing [`Answers`]. A [`Verdict`] names the rule that fired;
+//! [`Policy::trace`] also lists the findings of all others.
 //!
 //! # How it is decided
 //!
-//! *Deny* is before *ask* is before *allow*, wherever each comes from:
+//! *Deny* is before *ask* is before *allow*:
 //!
 //! 1. **Deny.** The first rule that denies; a rule of any effect whose condition cannot be evaluated, because a guard
 //!    that errors denies; a person's *never*.
-//! 2. **Ask.** What has a question about the call:
+//! 2. **Ask.** Questions about the call come from
 //!    - rules that ask;
 //!    - the preset, unless a rule allows the call;
 //!    - guards, unless a rule allows the call whose condition shows that it was written with the guard in mind.
 //!
 //!    A question to which a person has said *yes* before is lifted: it counts as not asked. Of the others the operator's
-//!    come before the caller's, then rules before the preset before guards, then the order of rules. The one question
-//!    tells besides its own reason those of preset and guards, so that no rule's words hide them.
+//!    come before the caller's, then rules before the preset before guards, then the order of rules. The question
+//!    that is asked also gives the reasons of preset and guards.
 //! 3. **Allow.** By the first rule that allows, else by the answer that lifted the question, else by `default`.
 //!
 //! # Rules
@@ -26,7 +26,7 @@
 //! |---|---|
 //! | `id` | up to 100 of the letters a to z, digits, `.`, `_`, `-`; the journal names the rule that decided |
 //! | `effect` | `allow`, `ask` or `deny` |
-//! | `tool` | an id, a bare name, a family, or a [pattern](ToolPattern) with `*` and `?`. A bare name fits the tools of every source: let a rule that allows give the whole id |
+//! | `tool` | an id, a bare name, a family, or a [pattern](ToolPattern) with `*` and `?`. A bare name matches the tools of every source: a rule that allows should give the whole id |
 //! | `when` | an [expression](crate::expression) that is true or false; without one the rule always applies |
 //! | `by` | who may answer what it asks: `caller` (the default) or `operator` |
 //! | `reason` | one line for the person who is asked or the model that is refused |
@@ -41,8 +41,8 @@
 //! | `provenance` | `private`, `untrusted`, `outward`: what the run has done before this call |
 //! | `tool` | `id`, `name`, `family` (or null), `source`, `effect`, `risk`, `capabilities`, `requires_confirmation` |
 //!
-//! All conditions of one judgement share 50,000 steps of [evaluation](crate::expression), so that nobody's file can hold
-//! up a call. A condition that finds too few of them left cannot be evaluated.
+//! All conditions of one verdict share 50,000 steps of [evaluation](crate::expression), so that no rule file can block a
+//! call for long. A condition that exceeds them cannot be evaluated.
 //!
 //! # Presets
 //!
@@ -54,7 +54,7 @@
 //! | `default.write` | changes something | never | medium or high risk | always |
 //! | `default.egress` | sends something outward | never | medium or high risk | always |
 //!
-//! A preset asks one question about a tool. It goes by the first of these rules that applies and tells all of them.
+//! A preset asks one question about a tool. It counts as the first of these rules that applies and gives the reasons of all of them.
 //!
 //! # The guard of three
 //!
@@ -66,45 +66,39 @@
 //!
 //! A *yes* is about one tool, one rule's question, the definition of the tool that was asked about, the caller or the
 //! whole project, and for *session* one conversation. It lifts that question and no other: if the preset or another rule
-//! has a question too, that one is asked next. Otherwise a rule that only asks could make a call run that would have been
-//! asked about without it. A caller's yes does not lift what the operator has to answer. A *yes* that cannot be read
+//! has a question too, that one is asked next; otherwise a rule that only asks could let a call run. A caller's yes does not lift what the operator has to answer. A *yes* that cannot be read
 //! lifts nothing; a *never* that cannot be read denies.
 //!
-//! # Who may only narrow
+//! # Narrowing
 //!
-//! [`Policy::narrowed_by`] takes a stricter preset and rules that ask or deny, and no more: whatever it is given, nothing
-//! is allowed that was not allowed before.
+//! [`Policy::narrowed_by`] takes only a stricter preset and rules that ask or deny, so it never allows more than before.
 
 mod answers;
 mod built_in;
 mod condition;
 mod error;
 mod facts;
-mod guard;
-mod outlook;
-#[expect(clippy::module_inception, reason = "the room is named after the one thing in it that people make")]
+#[expect(clippy::module_inception, reason = "the module is named after its main type")]
 mod policy;
 mod preset;
 mod provenance;
 mod repeat;
 mod rule;
 mod rule_text;
-mod tally;
 #[cfg(test)]
 mod tests;
 mod tool_choice;
 mod tool_pattern;
 mod trace;
 mod verdict;
+mod verdict_builder;
 
 pub use answers::{Answers, rule_text_of};
-pub use built_in::BuiltInRule;
+pub use built_in::{BuiltInRule, asks_each_time};
 pub use condition::{Condition, ConditionError};
 pub use error::{ExampleError, RuleError};
 pub use facts::Facts;
-pub use guard::asks_each_time;
-pub use outlook::Outlook;
-pub use policy::Policy;
+pub use policy::{Policy, VerdictPreview};
 pub use preset::Preset;
 pub use provenance::Provenance;
 pub use repeat::{CalledWith, RepeatGuard, Repetition};
@@ -115,5 +109,5 @@ pub use tool_pattern::{PatternError, ToolPattern};
 pub use trace::{Finding, Trace, Tried};
 pub use verdict::{JUDGE_RULE, Judgement, Ruling, Verdict};
 
-/// The id of the rule that lets through what no other rule is about.
+/// The id of the rule that allows calls no other rule decides.
 pub const DEFAULT_RULE: &str = "default";

@@ -1,4 +1,4 @@
-//! What is decided where no rule decides.
+//! Presets: the verdict where no rule decides.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool::{Capability, Effect, Risk, ToolSpec};
 
-/// How much runs unasked where no rule says anything, from lenient to strict.
+/// Which calls ask where no rule decides, from lenient to strict.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Preset {
-    /// Only what destroys, what wants to be confirmed, and the third bit of provenance ask.
+    /// Destructive tools, tools that require confirmation, and the provenance guard ask.
     Open,
     /// Programs, and writes and outward calls of medium or high risk, ask as well.
     #[default]
@@ -43,67 +43,66 @@ impl Preset {
     }
 }
 
-/// Something about a tool that a preset may want a person to see.
+/// A property of a tool that a preset may ask about.
 pub(super) struct Concern {
-    /// The rule a question counts as if this is its gravest concern.
+    /// The rule a question counts as if this is its first concern.
     pub(super) rule: &'static str,
-    /// What a tool does that it is about, whatever the tool.
+    /// Completes "asks before a tool that".
     pub(super) about: &'static str,
-    /// The risk from which on a preset minds.
+    /// The lowest risk a preset asks about.
     pub(super) from_risk: fn(Preset) -> Option<Risk>,
-    /// Whether it is about what somebody wants to see, not about what may happen.
-    is_wish: bool,
-    /// What there is to say about this tool.
-    tells: fn(&ToolSpec) -> Option<&'static str>,
+    /// Whether it is the tool author's request, which a sandbox does not satisfy.
+    is_request: bool,
+    /// The reason, if it applies to this tool.
+    describe: fn(&ToolSpec) -> Option<&'static str>,
 }
 
-/// Every concern, gravest first. A preset asks one question about a tool; it is named by the gravest concern and
-/// tells all of them.
+/// Every concern, most serious first. A preset asks one question about a tool, named by its first concern, with the reasons
+/// of all.
 pub(super) const CONCERNS: [Concern; 5] = [
     Concern {
         rule: "default.confirmation",
         about: "wants to be confirmed",
         from_risk: always,
-        is_wish: true,
-        tells: confirmation,
+        is_request: true,
+        describe: confirmation,
     },
     Concern {
         rule: "default.destructive",
         about: "may destroy something, or does not say what it does",
         from_risk: always,
-        is_wish: false,
-        tells: destructive,
+        is_request: false,
+        describe: destructive,
     },
     Concern {
         rule: "default.exec",
         about: "starts programs",
         from_risk: always_unless_open,
-        is_wish: false,
-        tells: exec,
+        is_request: false,
+        describe: exec,
     },
     Concern {
         rule: "default.write",
         about: "changes something",
         from_risk: by_risk,
-        is_wish: false,
-        tells: write,
+        is_request: false,
+        describe: write,
     },
     Concern {
         rule: "default.egress",
         about: "sends something outward",
         from_risk: by_risk,
-        is_wish: false,
-        tells: egress,
+        is_request: false,
+        describe: egress,
     },
 ];
 
 impl Concern {
-    /// What there is to say about the tool, if the preset minds.
-    pub(super) fn tell(&self, preset: Preset, spec: &ToolSpec) -> Option<&'static str> {
-        let minds = (self.from_risk)(preset).is_some_and(|least| spec.risk >= least);
-        // A sandbox bounds what is done, not what somebody wants to see.
-        let is_bounded = spec.confined && preset != Preset::Careful && !self.is_wish;
-        (minds && !is_bounded).then(|| (self.tells)(spec)).flatten()
+    /// The reason to ask about the tool under this preset, if there is one.
+    pub(super) fn reason(&self, preset: Preset, spec: &ToolSpec) -> Option<&'static str> {
+        let is_risky = (self.from_risk)(preset).is_some_and(|least| spec.risk >= least);
+        let is_bounded = spec.confined && preset != Preset::Careful && !self.is_request;
+        (is_risky && !is_bounded).then(|| (self.describe)(spec)).flatten()
     }
 }
 
@@ -131,10 +130,10 @@ fn confirmation(spec: &ToolSpec) -> Option<&'static str> {
 }
 
 fn destructive(spec: &ToolSpec) -> Option<&'static str> {
-    let says_so = spec.effect == Some(Effect::Destructive)
+    let is_declared = spec.effect == Some(Effect::Destructive)
         || spec.capabilities.is_some_and(|capabilities| capabilities.has(Capability::Destructive));
-    let is_silent = spec.effect.is_none() || spec.capabilities.is_none();
-    match (says_so, is_silent) {
+    let is_undeclared = spec.effect.is_none() || spec.capabilities.is_none();
+    match (is_declared, is_undeclared) {
         (true, _) => Some("may destroy something"),
         (false, true) => Some("does not say what it does and so counts as destructive"),
         (false, false) => None,
@@ -155,17 +154,18 @@ fn egress(spec: &ToolSpec) -> Option<&'static str> {
 }
 
 impl Preset {
-    /// Every concern about a tool in one sentence.
+    /// The reasons of all concerns about a tool in one sentence.
     pub(super) fn reason(self, spec: &ToolSpec) -> String {
-        let mut words: Vec<&str> = CONCERNS.iter().filter_map(|concern| concern.tell(self, spec)).collect();
+        let mut reasons: Vec<&str> =
+            CONCERNS.iter().filter_map(|concern| concern.reason(self, spec)).collect();
         match spec.risk {
             Risk::Low => {}
-            Risk::Medium => words.push("its risk is medium"),
-            Risk::High => words.push("its risk is high"),
+            Risk::Medium => reasons.push("its risk is medium"),
+            Risk::High => reasons.push("its risk is high"),
         }
-        let last = words.pop().unwrap_or_default();
-        let and = if words.is_empty() { "" } else { " and " };
-        format!("`{}` {}{and}{last}", spec.id.bare(), words.join(", "))
+        let last = reasons.pop().unwrap_or_default();
+        let and = if reasons.is_empty() { "" } else { " and " };
+        format!("`{}` {}{and}{last}", spec.id.bare(), reasons.join(", "))
     }
 }
 

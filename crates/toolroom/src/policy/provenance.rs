@@ -1,4 +1,4 @@
-//! What was read and sent: the three facts that together let a secret be carried out.
+//! What was read and sent before a call: the three facts that together let private data leak.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,15 +7,15 @@ use crate::tool::{Capabilities, Capability};
 
 /// What was done so far in a conversation, or by the source of direct calls.
 ///
-/// A model that has read private data and what strangers wrote can be talked into sending the data away. So an outward
-/// call that finds both asks a person. Where the facts of a call come from is told in [`crate::provenance`].
+/// Untrusted content can talk a model into sending out private data it has read. So an outward call after both asks a
+/// person. [`crate::provenance`] says where the facts of a call come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Provenance {
-    /// Has read data of the user that others must not see.
+    /// Has read private data of the user.
     pub private: bool,
-    /// Has read content that somebody else wrote.
+    /// Has read content from an untrusted source.
     pub untrusted: bool,
     /// Has sent something outward.
     pub outward: bool,
@@ -24,17 +24,17 @@ pub struct Provenance {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub mildly_private: bool,
     /// Has got results from the client: of its own tools, or in a history that it brings. They may be private and untrusted,
-    /// but going back to the client they tell it nothing new.
+    /// but sending them back to the client reveals nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub from_client: bool,
 }
 
 impl Provenance {
-    /// Nothing was done yet.
+    /// Nothing was read or sent.
     pub const NONE: Self =
         Self { private: false, untrusted: false, outward: false, mildly_private: false, from_client: false };
 
-    /// Results that are not known here were read: they may hold anything.
+    /// Read results whose content is unknown, which may hold anything.
     pub const UNKNOWN_RESULTS: Self = Self { private: true, untrusted: true, ..Self::NONE };
 
     /// Memories, or what the client says about its user, were read.
@@ -45,7 +45,7 @@ impl Provenance {
 
     /// What a call of a tool with these capabilities does.
     #[must_use]
-    pub const fn of(capabilities: Capabilities) -> Self {
+    pub const fn from_capabilities(capabilities: Capabilities) -> Self {
         Self {
             private: capabilities.has(Capability::ReadsPrivate),
             untrusted: capabilities.has(Capability::ReadsUntrusted),
@@ -54,7 +54,7 @@ impl Provenance {
         }
     }
 
-    /// Everything that holds here or there.
+    /// The union of both.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self {
@@ -66,19 +66,19 @@ impl Provenance {
         }
     }
 
-    /// The same for a call that sends elsewhere than to the client: what the client brought may hold anything.
+    /// For a call that does not send to the client: client results may hold anything.
     #[must_use]
     pub const fn with_client_results(self) -> Self {
         if self.from_client { self.and(Self::UNKNOWN_RESULTS) } else { self }
     }
 
-    /// Whether everything that holds there holds here, too.
+    /// Whether every fact of `other` holds here too.
     #[must_use]
     pub fn includes(self, other: Self) -> bool {
         self.and(other) == self
     }
 
-    /// Whether nothing holds.
+    /// Whether no fact holds.
     #[must_use]
     pub const fn is_none(&self) -> bool {
         !(self.private || self.untrusted || self.outward || self.mildly_private || self.from_client)

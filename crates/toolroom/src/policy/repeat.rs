@@ -1,9 +1,8 @@
-//! A model that goes in circles is stopped before its tools run once more.
+//! Stops a model that repeats the same calls, before its tools run again.
 //!
-//! What is compared are whole batches, that is all calls of one answer in their order; never single calls taken out of
-//! them. Two calls are the same when they name the same tool and mean the same arguments: the order of keys, spaces and
-//! the way a number is written do not count. What the tools answered does not count either, so asking for news with the
-//! very same call over and over is going in circles too; a tool that waits by itself is the way to do that.
+//! Compares whole batches: all calls of one answer in their order. Two calls are the same if they name the same tool and
+//! have equal arguments; the order of keys, white space and number formats do not matter. Results do not matter either, so
+//! polling with the same call is stopped too; a tool should wait by itself instead.
 //!
 //! | guard | stops before |
 //! |---|---|
@@ -17,35 +16,35 @@ use sha2::{Digest, Sha256};
 
 use crate::schema::parse_object;
 
-/// So many equal batches in a row are one too many.
+/// This many equal batches in a row stop the run.
 const REPEATS: usize = 3;
 
-/// The longest cycle that is looked for. Longer ones end with the bound on iterations.
+/// The longest cycle that is detected. The iteration limit ends longer ones.
 const LONGEST_CYCLE: usize = 4;
 
-/// Whoever reads the reason wants to know which tools, not all forty of them.
+/// Tools named in the reason.
 const NAMED_TOOLS: usize = 3;
 
-/// What a call was given.
+/// The arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CalledWith<'a> {
-    /// Arguments that were read.
+    /// Parsed arguments.
     Arguments(&'a Value),
-    /// Text as the model wrote it. It is read if it can be, and otherwise compared as it is.
+    /// Text as the model wrote it. Compared as text if it is not JSON.
     Text(&'a str),
 }
 
-/// Why a run does not go on calling tools.
+/// Why the guard stops a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repetition {
     /// `repeat` or `alternation`, as the run's event names it.
     pub guard: &'static str,
-    /// What was seen.
+    /// What was repeated.
     pub reason: String,
 }
 
-/// The batches of one run, as far back as a cycle can reach. For a run that goes on after it was broken off, the batches
-/// of its thread are judged again, and what is said of them is left alone.
+/// The newest batches of one run, as many as the longest cycle needs. A resumed run replays the batches of its thread and
+/// ignores the verdicts on them.
 #[derive(Debug, Clone, Default)]
 pub struct RepeatGuard {
     /// The newest one last.
@@ -53,7 +52,7 @@ pub struct RepeatGuard {
 }
 
 impl RepeatGuard {
-    /// Looks at the calls of one answer, each a tool and what it is given, before any of them runs.
+    /// Judges the calls of one answer before any of them runs.
     pub fn judge(&mut self, batch: &[(&str, CalledWith<'_>)]) -> Option<Repetition> {
         if batch.is_empty() {
             return None;
@@ -104,8 +103,8 @@ fn signature(batch: &[(&str, CalledWith<'_>)]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// Feeds a value in a form that is the same for all ways to write it: each part with its kind and its length. With its
-/// own stack, as a value of any depth may come in.
+/// Hashes a value in a canonical form: each part with its kind and length. Uses its own stack, because a value may have any
+/// depth.
 fn hash_value(hash: &mut Sha256, value: &Value) {
     let mut waiting: Vec<(Option<&str>, &Value)> = vec![(None, value)];
     while let Some((key, value)) = waiting.pop() {
@@ -144,11 +143,11 @@ fn hash_length(hash: &mut Sha256, kind: u8, length: usize) {
     hash.update(length.to_be_bytes());
 }
 
-/// Whole numbers are whole however they are written.
+/// `2`, `2.0` and `2e0` are the same.
 fn plain_number(number: &Number) -> String {
     match number.as_f64() {
         Some(float) if number.is_f64() && float.fract() == 0.0 => {
-            // Zero has a sign here, and nobody means it.
+            // Drops the sign of `-0.0`.
             if float == 0.0 { "0".to_owned() } else { format!("{float:.0}") }
         }
         _ => number.to_string(),

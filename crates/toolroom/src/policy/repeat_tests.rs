@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_written_and_read_again_is_the_same(text in "\\PC{0,40}", eighths in any::<i32>()) {
+    fn a_value_that_is_written_and_read_again_is_the_same(text in "\\PC{0,40}", eighths in any::<i32>()) {
         let number = f64::from(eighths) / 8.0;
         let value = json!({ "text": text, "number": number, "list": [number, text] });
         let pretty = serde_json::to_string_pretty(&value).unwrap();

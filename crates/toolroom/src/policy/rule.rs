@@ -1,6 +1,6 @@
-//! A rule that has been read and has passed its examples.
+//! A parsed rule that has passed its examples.
 
-use super::facts::Case;
+use super::facts::EvaluationContext;
 use super::{
     Condition, DEFAULT_RULE, Example, ExampleError, Facts, RuleError, RuleText, Ruling, ToolPattern,
 };
@@ -9,17 +9,15 @@ use crate::ledger::Answerer;
 use crate::scope::{LOCAL_PROJECT, ProjectId, Scope, UserId};
 use crate::tool::{IdError, ToolSpec};
 
-/// Long enough for a sentence of a name, short enough for a journal row.
 const MAX_ID_CHARS: usize = 100;
 
-/// A reason is read in a prompt.
 pub(super) const MAX_REASON_CHARS: usize = 500;
 
-/// What stands before the dot in the names of the rules that are part of Toolroom.
-const OWN_FAMILIES: [&str; 8] =
+/// Prefixes reserved for built-in rules.
+const RESERVED_PREFIXES: [&str; 8] =
     [DEFAULT_RULE, "provenance", "tool", "feature", "context", "switches", "secrets", "approval"];
 
-/// Room for a dot and the number that tells two rules of one name apart.
+/// Room for a dot and the number that makes an id unique.
 const MAX_SUFFIX_CHARS: usize = 8;
 
 /// The entrance of an example that names none.
@@ -45,31 +43,31 @@ pub struct Rule {
     condition: Option<Condition>,
 }
 
-/// One example of a rule, and whether the rule does with it what it should.
+/// One example of a rule, and whether it passes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TriedExample {
     /// `match` or `not_match`.
     pub list: &'static str,
     /// Which of the list, counted from 1.
     pub number: usize,
-    /// How they disagree, if they do.
+    /// Why it fails, if it does.
     pub result: Result<(), ExampleError>,
 }
 
-/// What a rule has to do with a call.
-pub(super) enum Fit {
+/// Whether a rule applies to a call.
+pub(super) enum RuleMatch {
     OtherTool,
     ConditionFalse,
     Applies,
 }
 
 impl Rule {
-    /// Reads a rule and judges its examples.
+    /// Parses a rule and checks its examples.
     ///
     /// # Errors
-    /// When something in it cannot be used, or it does not do with an example what the example says.
+    /// When a field is invalid or an example fails.
     pub fn new(text: RuleText) -> Result<Self, RuleError> {
-        let rule = Self::read(text)?;
+        let rule = Self::parse(text)?;
         let failed = rule.examples().find_map(|TriedExample { list, number, result }| {
             let source = result.err()?;
             Some(RuleError::Example { rule: rule.text.id.clone(), list, number, source })
@@ -77,17 +75,17 @@ impl Rule {
         failed.map_or(Ok(rule), Err)
     }
 
-    /// Tries every example of a rule that could be used but for them.
+    /// Tries every example of a rule that is otherwise valid.
     ///
     /// # Errors
-    /// When something else in it cannot be used.
+    /// When a field is invalid.
     pub fn try_examples(text: RuleText) -> Result<Vec<TriedExample>, RuleError> {
-        Ok(Self::read(text)?.examples().collect())
+        Ok(Self::parse(text)?.examples().collect())
     }
 
-    fn read(text: RuleText) -> Result<Self, RuleError> {
+    fn parse(text: RuleText) -> Result<Self, RuleError> {
         let rule = || text.id.clone();
-        if let Some(why) = unfit_id(&text.id) {
+        if let Some(why) = id_problem(&text.id) {
             return Err(RuleError::Id { id: text.id.chars().take(MAX_ID_CHARS).collect(), why });
         }
         let pattern =
@@ -100,7 +98,7 @@ impl Rule {
         if text.by == Some(Answerer::Client) {
             return Err(RuleError::ByClient { rule: rule() });
         }
-        if let Some(why) = text.reason.as_deref().and_then(unfit_reason) {
+        if let Some(why) = text.reason.as_deref().and_then(reason_problem) {
             return Err(RuleError::Reason { rule: rule(), why });
         }
         Ok(Self { text, pattern, condition })
@@ -123,24 +121,24 @@ impl Rule {
     /// # Errors
     /// When its condition cannot be evaluated; a policy then denies the call.
     pub fn applies(&self, facts: &Facts<'_>) -> Result<bool, ExpressionError> {
-        Ok(matches!(self.fit(&Case::new(facts))?, Fit::Applies))
+        Ok(matches!(self.evaluate(&EvaluationContext::new(facts))?, RuleMatch::Applies))
     }
 
     /// Whether it is about the tool of this call.
-    pub(super) fn is_about(&self, case: &Case<'_>) -> bool {
+    pub(super) fn is_about(&self, context: &EvaluationContext<'_>) -> bool {
         match self.text.effect {
-            Ruling::Allow => self.pattern.fits_trustworthy(&case.names),
-            Ruling::Ask | Ruling::Deny => self.pattern.fits(&case.names),
+            Ruling::Allow => self.pattern.matches_trusted(&context.names),
+            Ruling::Ask | Ruling::Deny => self.pattern.matches_names(&context.names),
         }
     }
 
-    pub(super) fn fit(&self, case: &Case<'_>) -> Result<Fit, ExpressionError> {
-        if !self.is_about(case) {
-            return Ok(Fit::OtherTool);
+    pub(super) fn evaluate(&self, context: &EvaluationContext<'_>) -> Result<RuleMatch, ExpressionError> {
+        if !self.is_about(context) {
+            return Ok(RuleMatch::OtherTool);
         }
         match &self.condition {
-            Some(condition) if !condition.holds_in(case)? => Ok(Fit::ConditionFalse),
-            _ => Ok(Fit::Applies),
+            Some(condition) if !condition.holds_in(context)? => Ok(RuleMatch::ConditionFalse),
+            _ => Ok(RuleMatch::Applies),
         }
     }
 
@@ -148,7 +146,7 @@ impl Rule {
         self.text.by.unwrap_or(Answerer::Caller)
     }
 
-    /// Why, in the rule's words or in ours.
+    /// Its own reason, or a default.
     pub(super) fn reason(&self) -> String {
         let own = match self.text.effect {
             Ruling::Allow => "allows it",
@@ -162,7 +160,7 @@ impl Rule {
         self.condition.as_ref().is_some_and(|condition| condition.mentions(root))
     }
 
-    /// The same rule under a free name.
+    /// The rule with a unique id.
     pub(super) fn renamed(mut self, is_taken: impl Fn(&str) -> bool) -> Self {
         let stem: String = self.text.id.chars().take(MAX_ID_CHARS - MAX_SUFFIX_CHARS).collect();
         let mut number = 1_u32;
@@ -177,11 +175,12 @@ impl Rule {
         let lists = [("match", &self.text.matches), ("not_match", &self.text.not_matches)];
         lists.into_iter().flat_map(move |(list, examples)| {
             examples.iter().enumerate().map(move |(index, example)| {
-                let result = self.fit_of(example).and_then(|fit| match (list, fit) {
-                    ("match", Fit::Applies) | ("not_match", Fit::OtherTool | Fit::ConditionFalse) => Ok(()),
-                    (_, Fit::Applies) => Err(ExampleError::Applies),
-                    (_, Fit::ConditionFalse) => Err(ExampleError::ConditionFalse),
-                    (_, Fit::OtherTool) => {
+                let result = self.evaluate_example(example).and_then(|fit| match (list, fit) {
+                    ("match", RuleMatch::Applies)
+                    | ("not_match", RuleMatch::OtherTool | RuleMatch::ConditionFalse) => Ok(()),
+                    (_, RuleMatch::Applies) => Err(ExampleError::Applies),
+                    (_, RuleMatch::ConditionFalse) => Err(ExampleError::ConditionFalse),
+                    (_, RuleMatch::OtherTool) => {
                         Err(ExampleError::OtherTool { tool: example.tool.clone().unwrap_or_default() })
                     }
                 });
@@ -190,7 +189,7 @@ impl Rule {
         })
     }
 
-    fn fit_of(&self, example: &Example) -> Result<Fit, ExampleError> {
+    fn evaluate_example(&self, example: &Example) -> Result<RuleMatch, ExampleError> {
         let own = self.pattern.is_exact().then_some(self.text.tool.as_str());
         let tool = example.tool.as_deref().or(own).ok_or(ExampleError::NoTool)?;
         let mut spec = spec_named(tool)?;
@@ -212,17 +211,17 @@ impl Rule {
             destination: None,
             definition: "",
         };
-        Ok(self.fit(&Case::new(&facts))?)
+        Ok(self.evaluate(&EvaluationContext::new(&facts))?)
     }
 }
 
-/// A tool of that id, that bare name, or, if no tool can have such a name, that family.
+/// A tool of that id, bare name, or, if the name is no valid id, family.
 fn spec_named(name: &str) -> Result<ToolSpec, IdError> {
     let spec = ToolSpec::new(name, "").or_else(|_| ToolSpec::new(&format!("app:{name}"), ""));
     spec.or_else(|_| ToolSpec::new("app:example", "").map(|spec| spec.family(name, true)))
 }
 
-fn unfit_id(id: &str) -> Option<&'static str> {
+fn id_problem(id: &str) -> Option<&'static str> {
     let is_odd = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_' | '-');
     let family = id.split_once('.').map(|(family, _)| family);
     if id.is_empty() {
@@ -231,14 +230,14 @@ fn unfit_id(id: &str) -> Option<&'static str> {
         Some("it is longer than 100 characters")
     } else if id.contains(is_odd) {
         Some("it may hold the letters a to z, digits, `.`, `_` and `-`")
-    } else if id == DEFAULT_RULE || family.is_some_and(|family| OWN_FAMILIES.contains(&family)) {
-        Some("Toolroom's own rules are named like that; choose another")
+    } else if id == DEFAULT_RULE || family.is_some_and(|family| RESERVED_PREFIXES.contains(&family)) {
+        Some("that prefix is reserved for built-in rules; choose another")
     } else {
         None
     }
 }
 
-fn unfit_reason(reason: &str) -> Option<&'static str> {
+fn reason_problem(reason: &str) -> Option<&'static str> {
     if reason.chars().count() > MAX_REASON_CHARS {
         Some("is longer than 500 characters; shorten it")
     } else if reason.chars().any(char::is_control) {

@@ -1,4 +1,4 @@
-//! A rule as people write it.
+//! A rule as it is written in the configuration.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::tool::{Capabilities, Effect, Risk};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleText {
-    /// A name of its own; the journal says which rule decided.
+    /// A unique name; the journal records which rule decided.
     pub id: String,
     /// What happens to calls it is about: `allow`, `ask` or `deny`.
     pub effect: Ruling,
@@ -24,13 +24,13 @@ pub struct RuleText {
     /// Who may answer, if it asks: `caller` (the default) or `operator`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Answerer>,
-    /// Why, in words for the person who is asked or the model that is refused.
+    /// Why, for the person who is asked or the model that is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Calls it has to be about. Checked when the rule is loaded.
+    /// Calls it must match. Checked when the rule is loaded.
     #[serde(default, rename = "match", skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<Example>,
-    /// Calls it must not be about. Checked when the rule is loaded.
+    /// Calls it must not match. Checked when the rule is loaded.
     #[serde(default, rename = "not_match", skip_serializing_if = "Vec::is_empty")]
     pub not_matches: Vec<Example>,
 }
@@ -48,13 +48,13 @@ pub struct Example {
     /// Who calls: `project`, `user`, `entrance`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<ExampleCaller>,
-    /// Where the run has been.
+    /// What the run has read and sent before.
     #[serde(skip_serializing_if = "Provenance::is_none")]
     pub provenance: Provenance,
-    /// The tool's effect class; silence counts as destructive, as it does for tools.
+    /// The tool's effect class; destructive if absent, as for tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
-    /// The tool's capabilities; silence counts as all of them.
+    /// The tool's capabilities; all of them if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Capabilities>,
     /// The tool's risk.

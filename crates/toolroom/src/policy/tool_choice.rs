@@ -3,7 +3,7 @@
 use super::tool_pattern::{PatternError, ToolPattern};
 use crate::tool::{Source, ToolSpec};
 
-/// The id of the rule that refuses what an agent may not use.
+/// The id of the rule that denies tools an agent may not use.
 pub const CHOICE_RULE: &str = "agent.tools";
 
 /// A selection of tools by patterns. The default lets every tool through.
@@ -14,10 +14,10 @@ pub struct ToolChoice {
 }
 
 impl ToolChoice {
-    /// What one of `allow` fits and none of `deny`; an empty `allow` fits everything.
+    /// The tools that one of `allow` and none of `deny` matches; an empty `allow` matches everything.
     ///
     /// # Errors
-    /// When a pattern is none.
+    /// When a pattern is invalid.
     pub fn parse(allow: &[String], deny: &[String]) -> Result<Self, PatternError> {
         let patterns = |texts: &[String]| -> Result<Vec<_>, _> {
             texts.iter().map(|text| ToolPattern::parse(text)).collect()
@@ -25,17 +25,16 @@ impl ToolChoice {
         Ok(Self { allow: patterns(allow)?, deny: patterns(deny)? })
     }
 
-    /// Whether the tool is among them. What is allowed is a choice among the tools of the house: nobody who makes it can
-    /// know what a client will bring, and a client that brings a tool wants it used. So of a client's tools those are
-    /// among them that are not denied; whoever wants none denies `client:*`.
+    /// Whether the selection includes the tool. `allow` does not limit client tools, because the configuration cannot know
+    /// them and a client that declares a tool wants it used; `deny = ["client:*"]` excludes them.
     #[must_use]
     pub fn includes(&self, spec: &ToolSpec) -> bool {
-        let is_free = self.allow.is_empty() || spec.id.source() == Source::Client;
-        (is_free || self.allow.iter().any(|pattern| pattern.matches(spec)))
+        let is_unrestricted = self.allow.is_empty() || spec.id.source() == Source::Client;
+        (is_unrestricted || self.allow.iter().any(|pattern| pattern.matches(spec)))
             && !self.deny.iter().any(|pattern| pattern.matches(spec))
     }
 
-    /// Whether the tool itself is named, and not just fitted: by its own name, which is not its family's.
+    /// Whether a pattern is the tool's own id or bare name, not its family's.
     #[must_use]
     pub fn names(&self, spec: &ToolSpec) -> bool {
         let own = |text: String| text == spec.id.as_str() || text == spec.id.bare();
@@ -53,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_denied_is_out_whatever_is_allowed() {
+    fn a_denied_tool_is_excluded_even_if_allowed() {
         let spec = ToolSpec::new("builtin:fs-read", "Read").unwrap().family("read_file", false);
         assert!(choice(&[], &[]).includes(&spec));
         assert!(choice(&["builtin:*"], &[]).includes(&spec));

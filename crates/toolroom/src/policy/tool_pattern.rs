@@ -11,8 +11,8 @@ const MAX_PATTERN_BYTES: usize = 256;
 /// A tool's id, bare name or family, or a pattern of such names: `*` is any run of characters, `?` is any one.
 /// Everything else stands for itself; upper and lower case differ.
 ///
-/// A bare name fits every tool that bears it, whoever brought the tool; an id with its source fits one tool only. Where a
-/// rule allows something, foreign tools are fitted by their ids alone: their names are chosen by strangers.
+/// A bare name matches the tools of every source; an id with its source matches one tool only. A rule that allows matches
+/// foreign tools by their ids alone, because their servers choose their names.
 ///
 /// ```
 /// use toolroom::policy::ToolPattern;
@@ -27,11 +27,11 @@ const MAX_PATTERN_BYTES: usize = 256;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolPattern {
-    /// What stands before the first wildcard; most names are told apart by it.
+    /// The text before the first wildcard; most names already differ there.
     head: Box<str>,
     /// From the first wildcard to the last; empty if there is none.
     wild: Box<str>,
-    /// What stands behind the last wildcard.
+    /// The text after the last wildcard.
     tail: Box<str>,
 }
 
@@ -39,7 +39,7 @@ impl ToolPattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// When no name could fit it.
+    /// When no name could match it.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         if text.is_empty() {
             return Err(PatternError::Empty);
@@ -56,51 +56,50 @@ impl ToolPattern {
         Ok(Self { head: head.into(), wild: wild.into(), tail: tail.into() })
     }
 
-    /// Whether it names rather than describes: there is no wildcard in it.
+    /// Whether it has no wildcard.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.wild.is_empty()
     }
 
-    /// Whether it fits the tool's id, its bare name, or the name of its family.
+    /// Whether it matches the tool's id, its bare name, or the name of its family.
     #[must_use]
     pub fn matches(&self, spec: &ToolSpec) -> bool {
-        self.fits(&ToolNames::of(spec))
+        self.matches_names(&ToolNames::new(spec))
     }
 
-    /// Whether it surely fits every tool that `other` fits. A `*` of the other has to stand where this one has a `*`
-    /// too, so of patterns written in different ways not every such pair is found.
+    /// Whether it certainly matches every tool that `other` matches. `false` is no proof of the contrary: a `*` of the
+    /// other counts as covered only where this one has a `*` too.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         let mine = self.to_string();
-        // What any run of characters may stand for, only `*` may cover.
-        fits_by(mine.chars(), other.to_string().chars(), |wanted, found| match wanted {
-            '?' => found != '*',
-            _ => wanted == found,
+        matches_by(mine.chars(), other.to_string().chars(), |expected, actual| match expected {
+            '?' => actual != '*',
+            _ => expected == actual,
         })
     }
 
-    pub(super) fn fits(&self, names: &ToolNames<'_>) -> bool {
-        self.fits_name(names.id)
-            || self.fits_name(names.bare)
-            || names.family.is_some_and(|family| self.fits_name(family))
+    pub(super) fn matches_names(&self, names: &ToolNames<'_>) -> bool {
+        self.matches_name(names.id)
+            || self.matches_name(names.bare)
+            || names.family.is_some_and(|family| self.matches_name(family))
     }
 
-    /// The same where strangers would profit: a name they chose themselves does not count.
-    pub(super) fn fits_trustworthy(&self, names: &ToolNames<'_>) -> bool {
-        if names.is_foreign { self.fits_name(names.id) } else { self.fits(names) }
+    /// Ignores the bare name and family of a foreign tool, because its server chose them.
+    pub(super) fn matches_trusted(&self, names: &ToolNames<'_>) -> bool {
+        if names.is_foreign { self.matches_name(names.id) } else { self.matches_names(names) }
     }
 
-    fn fits_name(&self, name: &str) -> bool {
+    fn matches_name(&self, name: &str) -> bool {
         if self.is_exact() {
             return name == &*self.head;
         }
         let middle = name.strip_prefix(&*self.head).and_then(|rest| rest.strip_suffix(&*self.tail));
-        middle.is_some_and(|middle| &*self.wild == "*" || fits(self.wild.chars(), middle.chars()))
+        middle.is_some_and(|middle| &*self.wild == "*" || matches_text(self.wild.chars(), middle.chars()))
     }
 }
 
-/// The names under which rules know one tool.
+/// The names of a tool that patterns are matched against.
 pub(super) struct ToolNames<'a> {
     id: &'a str,
     bare: &'a str,
@@ -109,7 +108,7 @@ pub(super) struct ToolNames<'a> {
 }
 
 impl<'a> ToolNames<'a> {
-    pub(super) fn of(spec: &'a ToolSpec) -> Self {
+    pub(super) fn new(spec: &'a ToolSpec) -> Self {
         let family = spec.family.as_ref().map(|family| family.name.as_str());
         Self { id: spec.id.as_str(), bare: spec.id.bare(), family, is_foreign: spec.is_foreign() }
     }
@@ -119,13 +118,12 @@ pub(super) fn is_wildcard(c: char) -> bool {
     matches!(c, '*' | '?')
 }
 
-fn fits(pattern: Chars<'_>, name: Chars<'_>) -> bool {
-    fits_by(pattern, name, |wanted, found| wanted == '?' || wanted == found)
+fn matches_text(pattern: Chars<'_>, name: Chars<'_>) -> bool {
+    matches_by(pattern, name, |expected, actual| expected == '?' || expected == actual)
 }
 
-/// Only the last `*` is ever tried anew, because what an earlier one took need not change: so the steps are at most
-/// the product of both lengths, whatever the pattern.
-fn fits_by(mut pattern: Chars<'_>, mut name: Chars<'_>, fits_one: impl Fn(char, char) -> bool) -> bool {
+/// Backtracks to the last `*` only, so the steps are at most the product of both lengths.
+fn matches_by(mut pattern: Chars<'_>, mut name: Chars<'_>, matches_one: impl Fn(char, char) -> bool) -> bool {
     let mut last_star = None;
     loop {
         let (mut pattern_rest, mut name_rest) = (pattern.clone(), name.clone());
@@ -134,7 +132,7 @@ fn fits_by(mut pattern: Chars<'_>, mut name: Chars<'_>, fits_one: impl Fn(char, 
                 pattern = pattern_rest;
                 last_star = Some((pattern.clone(), name.clone()));
             }
-            (Some(wanted), Some(found)) if fits_one(wanted, found) => {
+            (Some(expected), Some(actual)) if matches_one(expected, actual) => {
                 (pattern, name) = (pattern_rest, name_rest);
             }
             (None, None) => return true,
@@ -155,7 +153,7 @@ impl fmt::Display for ToolPattern {
     }
 }
 
-/// A pattern that no tool could fit.
+/// A pattern that no tool could match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of each variant is its documentation")]
 pub enum PatternError {
@@ -175,7 +173,7 @@ mod tests {
     use crate::scale::cases;
 
     #[test]
-    fn a_pattern_fits_the_id_the_bare_name_or_the_family() {
+    fn a_pattern_matches_the_id_the_bare_name_or_the_family() {
         let spec = ToolSpec::new("app:append_note", "").unwrap().family("notes", true);
         let foreign = ToolSpec::new("mcp:odd:what? über *", "").unwrap();
         let check = |pattern: &str, spec: &ToolSpec, expected: bool| {
@@ -204,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_tool_could_fit_is_refused() {
+    fn a_pattern_that_matches_no_tool_is_rejected() {
         assert_eq!(ToolPattern::parse(""), Err(PatternError::Empty));
         assert_eq!(ToolPattern::parse(&"x".repeat(257)), Err(PatternError::TooLong));
         assert_eq!(ToolPattern::parse("app:\u{7}"), Err(PatternError::ControlCharacter));
@@ -229,15 +227,15 @@ mod tests {
         }
     }
 
-    /// The meaning in its plainest form; takes exponential time.
-    fn plainly(pattern: &[char], name: &[char]) -> bool {
+    /// The reference implementation; takes exponential time.
+    fn reference(pattern: &[char], name: &[char]) -> bool {
         match (pattern, name) {
             ([], []) => true,
             (['*', rest @ ..], _) => {
-                plainly(rest, name) || matches!(name, [_, shorter @ ..] if plainly(pattern, shorter))
+                reference(rest, name) || matches!(name, [_, shorter @ ..] if reference(pattern, shorter))
             }
-            ([wanted, pattern @ ..], [found, name @ ..]) => {
-                (*wanted == '?' || wanted == found) && plainly(pattern, name)
+            ([expected, pattern @ ..], [actual, name @ ..]) => {
+                (*expected == '?' || expected == actual) && reference(pattern, name)
             }
             _ => false,
         }
@@ -249,14 +247,14 @@ mod tests {
         #[test]
         fn one_star_at_a_time_is_enough(pattern in "[abü*?]{1,9}", name in "[abü]{0,9}") {
             let chars = |text: &str| text.chars().collect::<Vec<_>>();
-            let expected = plainly(&chars(&pattern), &chars(&name));
-            prop_assert_eq!(ToolPattern::parse(&pattern).unwrap().fits_name(&name), expected);
+            let expected = reference(&chars(&pattern), &chars(&name));
+            prop_assert_eq!(ToolPattern::parse(&pattern).unwrap().matches_name(&name), expected);
         }
 
         #[test]
-        fn a_pattern_fits_whatever_the_ones_it_covers_fit(wide in "[ab*?]{1,4}", narrow in "[ab*?]{1,4}", name in "[ab]{0,5}") {
+        fn a_pattern_matches_every_name_that_a_covered_pattern_matches(wide in "[ab*?]{1,4}", narrow in "[ab*?]{1,4}", name in "[ab]{0,5}") {
             let (wide, narrow) = (ToolPattern::parse(&wide).unwrap(), ToolPattern::parse(&narrow).unwrap());
-            prop_assert!(!(wide.covers(&narrow) && narrow.fits_name(&name)) || wide.fits_name(&name));
+            prop_assert!(!(wide.covers(&narrow) && narrow.matches_name(&name)) || wide.matches_name(&name));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How a verdict came about.
+//! The trace that explains a verdict.
 
 use std::fmt;
 
@@ -7,27 +7,27 @@ use serde::Serialize;
 
 use super::{DEFAULT_RULE, Ruling, Verdict};
 
-/// A verdict and everything that was looked at on the way to it.
+/// A verdict and the findings that led to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
-    /// What was decided.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Rules in their order, then what the preset and the guards say, then the standing answers about the tool.
+    /// Rules in their order, then preset, guards, and standing answers about the tool.
     pub tried: Vec<Tried>,
 }
 
-/// One rule, concern, guard or standing answer, and what came of it.
+/// One rule, concern, guard or standing answer, and its finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Tried {
     /// Its id.
     pub rule: String,
-    /// What it would have decided.
+    /// What it decides if it applies.
     pub effect: Ruling,
-    /// What came of it.
+    /// The finding.
     pub finding: Finding,
 }
 
-/// What came of looking at a rule.
+/// How a rule relates to a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RuleFinding")]
@@ -38,7 +38,7 @@ pub enum Finding {
     OtherCaller,
     /// It holds in another conversation.
     OtherConversation,
-    /// It was said of another definition of the tool.
+    /// It was given for another definition of the tool.
     OtherDefinition,
     /// Its condition does not hold.
     ConditionFalse,
@@ -52,7 +52,7 @@ pub enum Finding {
     Lifts(String),
     /// The question it answers is not asked, or is answered already.
     Unneeded,
-    /// It may not answer that question: somebody else has to, or it has to be asked in each conversation.
+    /// It may not lift that question: another person has to answer it, or it is asked in each conversation.
     MayNotLift(String),
     /// Its condition cannot be evaluated.
     Failed(String),
@@ -77,25 +77,24 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Takes down what is tried. A verdict alone needs none of it, so a finding is made only for who keeps it.
-pub(super) trait Record {
-    /// Whether rules are worth hearing that cannot change the verdict any more.
-    const EVERYTHING: bool;
+/// Receives findings. They are made lazily, because most verdicts need no trace.
+pub(super) trait TraceSink {
+    /// Whether to evaluate rules that cannot change the verdict any more.
+    const COMPLETE: bool;
 
     fn note(&mut self, rule: &str, effect: Ruling, finding: impl FnOnce() -> Finding);
 }
 
-/// Keeps nothing.
-pub(super) struct Unrecorded;
+pub(super) struct NoTrace;
 
-impl Record for Unrecorded {
-    const EVERYTHING: bool = false;
+impl TraceSink for NoTrace {
+    const COMPLETE: bool = false;
 
     fn note(&mut self, _rule: &str, _effect: Ruling, _finding: impl FnOnce() -> Finding) {}
 }
 
-impl Record for Vec<Tried> {
-    const EVERYTHING: bool = true;
+impl TraceSink for Vec<Tried> {
+    const COMPLETE: bool = true;
 
     fn note(&mut self, rule: &str, effect: Ruling, finding: impl FnOnce() -> Finding) {
         self.push(Tried { rule: rule.to_owned(), effect, finding: finding() });
@@ -103,7 +102,7 @@ impl Record for Vec<Tried> {
 }
 
 impl Trace {
-    /// Adds what is known only at the end: which questions were lifted, and which rule beat the others.
+    /// Fills in which questions were lifted and which rule beat the others.
     pub(super) fn settled(verdict: Verdict, mut tried: Vec<Tried>) -> Self {
         let lifts = tried.iter().filter_map(|tried| match &tried.finding {
             Finding::Lifts(rule) => Some((rule.clone(), tried.rule.clone())),

@@ -1,4 +1,4 @@
-//! What a guard says.
+//! Rulings and verdicts.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ledger::Answerer;
 
-/// The three answers, from lenient to strict.
+/// The three rulings, from lenient to strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ruling {
@@ -40,16 +40,16 @@ impl Ruling {
 /// The rule a tool's own judgement counts as.
 pub const JUDGE_RULE: &str = "tool.judge";
 
-/// A tool's own opinion on a call's arguments.
+/// A tool's own judgement of a call's arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judgement {
-    /// Nothing against it.
+    /// No objection.
     Allow,
     /// A person should see it first, because…
     Ask(String),
     /// The operator has to see it first, because…
     AskOperator(String),
-    /// Not like this, because…
+    /// Must not run, because…
     Deny(String),
 }
 
@@ -65,14 +65,14 @@ impl Judgement {
     }
 }
 
-/// What was decided, by which rule, and why.
+/// A ruling, the rule that fired, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// The answer.
+    /// The ruling.
     pub ruling: Ruling,
     /// The rule that fired.
     pub rule: Cow<'static, str>,
-    /// Why, for the person who asks; empty for an ordinary allow.
+    /// Why; empty for an ordinary allow.
     pub reason: String,
     /// Who may answer, if it asks.
     pub by: Answerer,
@@ -85,8 +85,8 @@ impl Verdict {
         Self { ruling: Ruling::Allow, rule: rule.into(), reason: String::new(), by: Answerer::Caller }
     }
 
-    /// The stricter of this verdict and the tool's own judgement. A tool can never loosen a verdict; where both ask, the
-    /// person is told what both have to say, and the operator's question comes before the caller's.
+    /// The stricter of this verdict and the tool's own judgement. A tool never loosens a verdict; where both ask, the question
+    /// has both reasons, and the operator's comes before the caller's.
     #[must_use]
     pub fn tightened(mut self, judgement: Judgement) -> Self {
         let by = judgement.asks().unwrap_or(self.by);
@@ -95,17 +95,17 @@ impl Verdict {
             Judgement::Ask(reason) | Judgement::AskOperator(reason) => (Ruling::Ask, reason),
             Judgement::Deny(reason) => (Ruling::Deny, reason),
         };
-        let own = |reason| Self { ruling, rule: Cow::Borrowed(JUDGE_RULE), reason, by };
+        let by_tool = |reason| Self { ruling, rule: Cow::Borrowed(JUDGE_RULE), reason, by };
         match (self.ruling, ruling) {
             (Ruling::Ask, Ruling::Ask) if !self.by.may_answer_for(by) => {
-                own(format!("{reason}; {}", self.reason))
+                by_tool(format!("{reason}; {}", self.reason))
             }
             (Ruling::Ask, Ruling::Ask) => {
                 self.reason = format!("{}; {reason}", self.reason);
                 self
             }
             (policy, tool) if tool <= policy => self,
-            _ => own(reason),
+            _ => by_tool(reason),
         }
     }
 }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_asks_the_operator_is_answered_by_the_operator() {
+    fn a_question_to_the_operator_is_answered_by_the_operator() {
         let ask = |by| Verdict { ruling: Ruling::Ask, reason: "a rule".into(), by, ..Verdict::allow("x") };
         let seen = |verdict: Verdict| (verdict.rule.into_owned(), verdict.reason, verdict.by);
         let tool = |reason: &str| Judgement::AskOperator(reason.into());

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::argument_text;
 use super::cost::{self, Counter};
 use super::error::SchemaError;
-use super::message::{self, Problem};
+use super::message::{Problem, ProblemReader};
 use super::pattern;
 use super::reference;
 use super::text;
@@ -34,8 +34,8 @@ pub struct Schema {
     /// References can make a check long, so it gets a budget.
     counted: bool,
     validator: OnceLock<Result<Validator, SchemaError>>,
-    /// The validator that tells what is wrong; its own, because telling is counted at other prices.
-    teller: OnceLock<Result<Validator, SchemaError>>,
+    /// Compiled on its own, because explaining problems has other costs than judging.
+    explainer: OnceLock<Result<Validator, SchemaError>>,
 }
 
 impl Schema {
@@ -71,8 +71,8 @@ impl Schema {
             }
         };
         let enforced = enforced.map_or(schema, Arc::new);
-        let (validator, teller) = (OnceLock::new(), OnceLock::new());
-        let schema = Self { enforced, not_enforced, draft, counted, validator, teller };
+        let (validator, explainer) = (OnceLock::new(), OnceLock::new());
+        let schema = Self { enforced, not_enforced, draft, counted, validator, explainer };
         if compile_now {
             schema.validator()?;
         }
@@ -84,7 +84,7 @@ impl Schema {
         &self.not_enforced
     }
 
-    /// Everything that is wrong with `arguments`, up to [`MAX_PROBLEMS`](super::MAX_PROBLEMS); empty when they fit.
+    /// All problems of `arguments`, up to [`MAX_PROBLEMS`](super::MAX_PROBLEMS); empty when they fit.
     ///
     /// # Errors
     /// When the schema cannot decide. The call has to be denied then.
@@ -100,22 +100,19 @@ impl Schema {
         } else {
             validator.is_valid(arguments)
         };
-        if fits { Ok(Vec::new()) } else { self.told(arguments) }
+        if fits { Ok(Vec::new()) } else { self.problems(arguments) }
     }
 
-    /// All problems of `arguments` which do not fit; of very large ones the first, or only that there are some.
-    fn told(&self, arguments: &Value) -> Result<Vec<Problem>, SchemaError> {
-        let teller = self.teller.get_or_init(|| compile(&self.enforced, self.draft, Some(cost::problems)));
-        let teller = teller.as_ref().map_err(SchemaError::clone)?;
-        let reader = message::Reader::new(&self.enforced, self.draft, arguments);
-        let told = cost::within(cost::TELLING, || reader.problems(teller))
-            .or_else(|| cost::within(cost::TELLING, || reader.first_problem(teller)))
+    /// All problems of `arguments` that do not match; of very large ones the first, or only that there are some.
+    fn problems(&self, arguments: &Value) -> Result<Vec<Problem>, SchemaError> {
+        let explainer =
+            self.explainer.get_or_init(|| compile(&self.enforced, self.draft, Some(cost::problems)));
+        let explainer = explainer.as_ref().map_err(SchemaError::clone)?;
+        let reader = ProblemReader::new(&self.enforced, self.draft, arguments);
+        let problems = cost::within(cost::EXPLANATION, || reader.problems(explainer))
+            .or_else(|| cost::within(cost::EXPLANATION, || reader.first_problem(explainer)))
             .filter(|problems| !problems.is_empty());
-        Ok(told.unwrap_or_else(|| {
-            let message =
-                "do not fit the schema, and are too large to say where: pass fewer or flatter values";
-            vec![Problem::new("", message)]
-        }))
+        Ok(problems.unwrap_or_else(|| vec![Problem::too_large()]))
     }
 
     fn validator(&self) -> Result<&Validator, SchemaError> {

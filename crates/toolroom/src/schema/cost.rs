@@ -37,8 +37,8 @@ const BASE: u64 = 50_000;
 /// Steps more for each value in the arguments: a union of dozens of types for each of them is fine.
 const PER_VALUE: u64 = 64;
 
-/// Steps of telling what is wrong. A problem takes about half a kilobyte, so this stays within 50 MB.
-pub(super) const TELLING: u64 = 100_000;
+/// Steps of explaining problems. A problem takes about half a kilobyte, so this stays within 50 MB.
+pub(super) const EXPLANATION: u64 = 100_000;
 
 /// Bytes of text that count as one more value.
 const TEXT_BYTES: usize = 256;

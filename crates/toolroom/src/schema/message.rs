@@ -1,4 +1,4 @@
-//! What the validator reports, in words for the model that has to mend its call.
+//! Validation errors as messages for the model or user who has to correct a call.
 
 use std::fmt;
 use std::slice;
@@ -7,84 +7,95 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{Draft, JsonType, ValidationError, Validator};
 use serde_json::{Map, Value, json};
 
-use super::pointer::{self, Trail};
+use super::pointer::{self, SchemaTrail};
 use super::text;
 use crate::nearest::nearest_one;
 
-/// Problems listed at once: enough to mend a call in one go, few enough to be read.
+/// Problems listed at once.
 pub const MAX_PROBLEMS: usize = 20;
 
-/// Reasons shown of the closest alternative.
+/// Problems shown of the closest alternative.
 const MAX_REASONS: usize = 3;
 
-/// Alternatives inside alternatives that are explained; each level may multiply the text by the reasons.
-const MAX_INSIDE: usize = 2;
+/// Nesting depth of explained alternatives. Each level may multiply the text by [`MAX_REASONS`].
+const MAX_NESTING: usize = 2;
 
-/// Items compared to find the repeated one; the validator has found that there is one.
+/// Items compared to find the repeated one.
 const MAX_COMPARED_ITEMS: usize = 200;
 
-/// What is wrong, where, and what would be right, written for the model that has to mend its call.
+/// One problem of the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// JSON pointer into the arguments; empty for the arguments as a whole.
     pub path: String,
-    /// Continues a sentence that begins with the path: `must be an integer, got the string "x"`.
+    /// A clause that names the argument: `` `days` must be an integer, got the string "x" ``.
     pub message: String,
 }
 
 impl Problem {
-    /// A problem at `path`. The message continues a sentence whose subject is the path.
-    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { path: path.into(), message: message.into() }
+    /// A problem of the argument at `path`, a name or a JSON pointer. The predicate follows its name: `must not be empty`.
+    pub fn new(path: impl Into<String>, predicate: impl fmt::Display) -> Self {
+        let path = path.into();
+        let message = match path.as_str() {
+            "" => format!("the arguments {predicate}"),
+            path => format!("`{}` {predicate}", text::field(path)),
+        };
+        Self { path, message }
+    }
+
+    fn of_all(message: impl Into<String>) -> Self {
+        Self { path: String::new(), message: message.into() }
+    }
+
+    pub(super) fn too_large() -> Self {
+        Self::of_all(
+            "the arguments do not match the schema and are too large to say where; pass fewer or flatter values",
+        )
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.is_empty() {
-            write!(formatter, "the arguments {}", self.message)
-        } else {
-            write!(formatter, "`{}` {}", text::shown_path(&self.path), self.message)
-        }
+        formatter.write_str(&self.message)
     }
 }
 
-/// Puts into words what is wrong with arguments that do not fit.
-pub(super) struct Reader<'a> {
+/// Describes why arguments do not match a schema.
+pub(super) struct ProblemReader<'a> {
     schema: &'a Value,
     draft: Draft,
     arguments: &'a Value,
-    /// Alternatives around the one that is being explained.
-    inside: usize,
+    /// How many alternatives enclose the one that is being explained.
+    nesting: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ProblemReader<'a> {
     pub(super) fn new(schema: &'a Value, draft: Draft, arguments: &'a Value) -> Self {
-        Self { schema, draft, arguments, inside: 0 }
+        Self { schema, draft, arguments, nesting: 0 }
     }
 
-    /// Everything that is wrong, up to [`MAX_PROBLEMS`].
+    /// All problems, up to [`MAX_PROBLEMS`].
     pub(super) fn problems(&self, validator: &Validator) -> Vec<Problem> {
         let errors: Vec<ValidationError<'_>> = validator.iter_errors(self.arguments).collect();
         let mut left = errors.iter();
-        let mut problems = self.told(&mut left, MAX_PROBLEMS);
+        let mut problems = self.describe(&mut left, MAX_PROBLEMS);
         let more = left.count();
         if more > 0 {
-            problems.push(Problem::new("", format!("have {more} more problems, told when these are mended")));
+            problems.push(Problem::of_all(format!("{more} more problems, listed once these are fixed")));
         }
         problems
     }
 
-    /// The first thing that is wrong, found without looking at the rest.
+    /// The first problem, found without checking the rest.
     pub(super) fn first_problem(&self, validator: &Validator) -> Vec<Problem> {
         let Err(error) = validator.validate(self.arguments) else { return Vec::new() };
-        let mut problems = self.told(&mut slice::from_ref(&error).iter(), 1);
-        problems.push(Problem::new("", "may have more problems, told when this one is mended"));
+        let mut problems = self.describe(&mut slice::from_ref(&error).iter(), 1);
+        problems.push(Problem::of_all("possibly more problems, listed once this one is fixed"));
         problems
     }
 
-    /// Takes errors until `limit` problems are told. Missing properties of one object become one problem.
-    fn told<'e>(&self, errors: &mut slice::Iter<'e, ValidationError<'e>>, limit: usize) -> Vec<Problem> {
+    /// Takes errors until there are `limit` problems. Missing properties of one object become one problem.
+    fn describe<'e>(&self, errors: &mut slice::Iter<'e, ValidationError<'e>>, limit: usize) -> Vec<Problem> {
         let mut groups: Vec<(&'e ValidationError<'e>, Vec<&'e str>)> = Vec::new();
         while let Some(error) = errors.as_slice().first() {
             let missing = match error.kind() {
@@ -93,7 +104,7 @@ impl<'a> Reader<'a> {
             };
             let full = groups.len() >= limit;
             match (missing, groups.last_mut()) {
-                (Some(name), Some((first, names))) if !names.is_empty() && same_place(first, error) => {
+                (Some(name), Some((first, names))) if !names.is_empty() && same_object(first, error) => {
                     names.push(name);
                 }
                 _ if full => break,
@@ -101,40 +112,41 @@ impl<'a> Reader<'a> {
             }
             errors.next();
         }
-        let told = |(error, missing): (&ValidationError<'_>, Vec<&str>)| {
-            Problem::new(error.instance_path().as_str(), self.message(error, &missing))
+        groups.into_iter().map(|(error, missing)| self.problem(error, &missing)).collect()
+    }
+
+    fn problem(&self, error: &ValidationError<'_>, missing: &[&str]) -> Problem {
+        let path = error.instance_path().as_str();
+        let trail = self.trail(error);
+        let mut problem = match error.kind() {
+            ValidationErrorKind::Required { .. } => {
+                Problem { path: path.to_owned(), message: missing_fields(error, &trail, missing) }
+            }
+            ValidationErrorKind::AdditionalProperties { unexpected }
+            | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+                Problem { path: path.to_owned(), message: unknown_fields(path, unexpected, &trail) }
+            }
+            ValidationErrorKind::FalseSchema => self.forbidden(error),
+            _ => Problem::new(path, self.predicate(error, &trail)),
         };
-        groups.into_iter().map(told).collect()
+        problem.message.push_str(addition(error, &trail));
+        problem
     }
 
-    fn message(&self, error: &ValidationError<'_>, missing: &[&str]) -> String {
-        let trail = pointer::follow(self.schema, self.draft, error.evaluation_path().as_str());
-        let mut message = self.core(error, &trail, missing);
-        if error.instance().is_null() && is_optional(&trail, error) {
-            message.push_str(" (leave it out instead)");
-        }
-        match trail.branch {
-            Some("then") => message.push_str(" (because the condition `if` holds)"),
-            Some(_) => message.push_str(" (because the condition `if` does not hold)"),
-            None => {}
-        }
-        message
+    fn trail(&self, error: &ValidationError<'_>) -> SchemaTrail<'a> {
+        pointer::follow(self.schema, self.draft, error.evaluation_path().as_str())
     }
 
-    fn core(&self, error: &ValidationError<'_>, trail: &Trail<'_>, missing: &[&str]) -> String {
+    fn predicate(&self, error: &ValidationError<'_>, trail: &SchemaTrail<'_>) -> String {
         let instance = error.instance().as_ref();
         let got = || text::given(instance);
         let preview = || text::preview(instance);
         match error.kind() {
             ValidationErrorKind::Type { kind } => format!("must be {}, got {}", types(kind), got()),
-            ValidationErrorKind::Required { .. } => lacking(error, trail, missing),
             ValidationErrorKind::Enum { options } => one_of(options, instance),
             ValidationErrorKind::Constant { expected_value } => {
                 format!("must be {}, got {}", text::preview(expected_value), preview())
             }
-            ValidationErrorKind::AdditionalProperties { unexpected }
-            | ValidationErrorKind::UnevaluatedProperties { unexpected } => unknown(unexpected, trail),
-            ValidationErrorKind::FalseSchema => self.nothing_allowed(error),
             ValidationErrorKind::Minimum { limit } => format!("must be at least {limit}, got {}", preview()),
             ValidationErrorKind::Maximum { limit } => format!("must be at most {limit}, got {}", preview()),
             ValidationErrorKind::ExclusiveMinimum { limit } => {
@@ -160,14 +172,16 @@ impl<'a> Reader<'a> {
             ValidationErrorKind::Contains => contains(error, trail),
             ValidationErrorKind::UnevaluatedItems { unexpected } => {
                 let items = text::listed(unexpected.iter().map(|item| text::shortened(item)));
-                format!("must not have the further items {items}")
+                format!("has unexpected items: {items}")
             }
             ValidationErrorKind::PropertyNames { error: inner } => {
                 let name = inner.instance().as_str().unwrap_or_default();
+                let trail = self.trail(inner);
+                let predicate = self.predicate(inner, &trail);
                 format!(
-                    "must not have the name {}: a name here {}",
+                    "has the invalid field name {}, which {predicate}{}",
                     text::name(name),
-                    self.message(inner, &[])
+                    addition(inner, &trail)
                 )
             }
             ValidationErrorKind::AnyOf { context } => self.no_alternative(error, context, "at least one"),
@@ -175,13 +189,13 @@ impl<'a> Reader<'a> {
             ValidationErrorKind::OneOfMultipleValid { context } => {
                 let fitting = context.iter().enumerate().filter(|(_, errors)| errors.is_empty());
                 let numbers = text::listed(fitting.map(|(index, _)| (index + 1).to_string()));
-                format!("must fit only one of {} alternatives, fits numbers {numbers}", context.len())
+                format!("must match only one of {} alternatives, matches numbers {numbers}", context.len())
             }
             // An empty schema stands for `false`, see `cost`.
             ValidationErrorKind::Not { schema } if schema == &json!({}) => "must be left out".to_owned(),
             ValidationErrorKind::Not { schema } => {
                 let written = trail.holder.and_then(|holder| holder.get("not")).unwrap_or(schema);
-                format!("must not fit {}", text::preview(written))
+                format!("must not match {}", text::preview(written))
             }
             ValidationErrorKind::Format { format } => format!("must have the format {}", text::name(format)),
             ValidationErrorKind::ContentEncoding { content_encoding } => {
@@ -191,6 +205,11 @@ impl<'a> Reader<'a> {
                 format!("must be of the media type {}", text::name(content_media_type))
             }
             ValidationErrorKind::FromUtf8 { .. } => "must decode to UTF-8 text".to_owned(),
+            // Described as whole problems.
+            ValidationErrorKind::Required { .. }
+            | ValidationErrorKind::AdditionalProperties { .. }
+            | ValidationErrorKind::UnevaluatedProperties { .. }
+            | ValidationErrorKind::FalseSchema => "does not match the schema".to_owned(),
             ValidationErrorKind::BacktrackLimitExceeded { .. }
             | ValidationErrorKind::RegexEngineFailure { .. }
             | ValidationErrorKind::Custom { .. }
@@ -198,19 +217,21 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `false` as schema: of a property, an item, or of all properties of an object at once.
-    fn nothing_allowed(&self, error: &ValidationError<'_>) -> String {
+    /// The schema `false`: of a property, an item, or of all properties of an object at once.
+    fn forbidden(&self, error: &ValidationError<'_>) -> Problem {
+        let path = error.instance_path().as_str();
         let keyword = error.schema_path().as_str().rsplit('/').next();
-        let value = self.arguments.pointer(error.instance_path().as_str());
-        match (keyword, value) {
+        match (keyword, self.arguments.pointer(path)) {
             (Some("additionalProperties" | "propertyNames"), Some(Value::Object(map))) => {
-                format!("must be empty, has {}", text::names(map.keys().map(String::as_str)))
+                let fields = text::listed(map.keys().map(|name| text::field_in(path, name)));
+                let message = format!("unknown {} {fields} (none are allowed)", noun(path, map.len()));
+                Problem { path: path.to_owned(), message }
             }
-            _ => "must be left out".to_owned(),
+            _ => Problem::new(path, "must be left out"),
         }
     }
 
-    /// When all that is wrong is the type, the types are named; else the closest alternative is explained.
+    /// Names the types if only the type is wrong, else explains the closest alternative.
     fn no_alternative(
         &self,
         error: &ValidationError<'_>,
@@ -224,19 +245,19 @@ impl<'a> Reader<'a> {
             kinds.dedup();
             return format!("must be {}, got {}", text::alternatives(&kinds), text::given(error.instance()));
         }
-        let head = format!("must fit {how_many} of {} alternatives", context.len());
+        let head = format!("must match {how_many} of {} alternatives", context.len());
         let closest = context.iter().enumerate().min_by_key(|(_, errors)| distance(errors, path));
-        let Some((index, errors)) = closest.filter(|_| self.inside < MAX_INSIDE) else { return head };
-        let inner = Reader { inside: self.inside + 1, ..*self };
-        let reasons = inner.told(&mut errors.iter(), MAX_REASONS);
+        let Some((index, errors)) = closest.filter(|_| self.nesting < MAX_NESTING) else { return head };
+        let inner = ProblemReader { nesting: self.nesting + 1, ..*self };
+        let reasons = inner.describe(&mut errors.iter(), MAX_REASONS);
         let reasons: Vec<String> = reasons.iter().map(ToString::to_string).collect();
-        format!("{head}, for number {}: {}", index + 1, reasons.join(" and "))
+        format!("{head}; closest is number {}: {}", index + 1, reasons.join(" and "))
     }
 }
 
 type Path = jsonschema::paths::Location;
 
-fn same_place(one: &ValidationError<'_>, other: &ValidationError<'_>) -> bool {
+fn same_object(one: &ValidationError<'_>, other: &ValidationError<'_>) -> bool {
     one.instance_path() == other.instance_path() && one.evaluation_path() == other.evaluation_path()
 }
 
@@ -250,7 +271,7 @@ fn only_type(errors: &[ValidationError<'static>], path: &Path) -> Option<Vec<&'s
     }
 }
 
-/// An alternative of another type, or whose tag says it is another one, is far however little else is wrong.
+/// Sorts alternatives of another type or another tag behind all others.
 fn distance(errors: &[ValidationError<'static>], path: &Path) -> (bool, bool, usize) {
     let other_type = errors.iter().any(|error| {
         error.instance_path() == path && matches!(error.kind(), ValidationErrorKind::Type { .. })
@@ -272,8 +293,8 @@ fn types(kind: &TypeKind) -> String {
     text::alternatives(&type_names(kind))
 }
 
-/// `null` for a property that need not be there is most often meant as "not given".
-fn is_optional(trail: &Trail<'_>, error: &ValidationError<'_>) -> bool {
+/// Models often pass `null` for an optional property they mean to leave out.
+fn is_optional(trail: &SchemaTrail<'_>, error: &ValidationError<'_>) -> bool {
     let Some(parent) = trail.parent else { return false };
     let Some(name) = pointer::steps(error.instance_path().as_str()).last() else { return false };
     !required(parent).any(|required| required == name)
@@ -283,20 +304,40 @@ fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-fn lacking(error: &ValidationError<'_>, trail: &Trail<'_>, missing: &[&str]) -> String {
-    let verb = if error.instance_path().as_str().is_empty() { "are" } else { "is" };
-    let head = format!("{verb} missing {}", text::names(missing.iter().copied()));
+/// What the reader should know besides the problem.
+fn addition(error: &ValidationError<'_>, trail: &SchemaTrail<'_>) -> &'static str {
+    match trail.branch {
+        _ if error.instance().is_null() && is_optional(trail, error) => " (leave it out instead)",
+        Some("then") => " (because the condition `if` holds)",
+        Some(_) => " (because the condition `if` does not hold)",
+        None => "",
+    }
+}
+
+fn noun(path: &str, count: usize) -> &'static str {
+    match (path.is_empty(), count) {
+        (true, 1) => "argument",
+        (true, _) => "arguments",
+        (false, 1) => "field",
+        (false, _) => "fields",
+    }
+}
+
+fn missing_fields(error: &ValidationError<'_>, trail: &SchemaTrail<'_>, missing: &[&str]) -> String {
+    let path = error.instance_path().as_str();
+    let fields = text::listed(missing.iter().map(|name| text::field_in(path, name)));
+    let head = format!("missing {} {fields}", noun(path, missing.len()));
     let Some(holder) = trail.holder else { return head };
     let keyword = error.evaluation_path().as_str();
     if keyword.ends_with("/dependentRequired") || keyword.ends_with("/dependencies") {
         let because = asking(holder, error.instance(), missing);
-        return if because.is_empty() { head } else { format!("{head}, needed with {because}") };
+        return if because.is_empty() { head } else { format!("{head} (required with {because})") };
     }
     let all: Vec<&str> = required(holder).collect();
     if all.len() > missing.len() { format!("{head} (required: {})", text::names(all)) } else { head }
 }
 
-/// The given properties whose presence asks for the missing ones.
+/// The given properties that require the missing ones.
 fn asking(holder: &Map<String, Value>, instance: &Value, missing: &[&str]) -> String {
     let dependent = ["dependentRequired", "dependencies"];
     let rules = dependent.iter().filter_map(|keyword| holder.get(*keyword)?.as_object()).flatten();
@@ -327,19 +368,21 @@ fn one_of(options: &Value, instance: &Value) -> String {
     }
 }
 
-fn unknown(unexpected: &[String], trail: &Trail<'_>) -> String {
+/// Names the known fields unless each unknown one has a suggestion.
+fn unknown_fields(path: &str, unexpected: &[String], trail: &SchemaTrail<'_>) -> String {
     let properties = trail.holder.and_then(|holder| holder.get("properties")).and_then(Value::as_object);
     let known = || properties.into_iter().flat_map(Map::keys).map(String::as_str);
-    let named = text::listed(unexpected.iter().map(|name| match nearest_one(name, known()) {
-        Some(near) => format!("{} (did you mean {}?)", text::name(name), text::name(near)),
-        None => text::name(name),
+    let mut all_suggested = true;
+    let fields = text::listed(unexpected.iter().map(|name| match nearest_one(name, known()) {
+        Some(near) => format!("{} (did you mean {}?)", text::field_in(path, name), text::name(near)),
+        None => {
+            all_suggested = false;
+            text::field_in(path, name)
+        }
     }));
+    let head = format!("unknown {} {fields}", noun(path, unexpected.len()));
     let all = text::names(known());
-    if all.is_empty() {
-        format!("must not have {named}")
-    } else {
-        format!("must not have {named}, known: {all}")
-    }
+    if all_suggested || all.is_empty() { head } else { format!("{head}, known: {all}") }
 }
 
 fn bound(which: &str, limit: u64, unit: &str, instance: &Value) -> String {
@@ -370,15 +413,15 @@ fn repeated(instance: &Value) -> String {
     }
 }
 
-fn contains(error: &ValidationError<'_>, trail: &Trail<'_>) -> String {
+fn contains(error: &ValidationError<'_>, trail: &SchemaTrail<'_>) -> String {
     let holder = |keyword: &str| trail.holder.and_then(|holder| holder.get(keyword));
     let wanted = holder("contains").map_or_else(|| "the schema".to_owned(), text::preview);
     match error.schema_path().as_str().rsplit('/').next() {
         Some(keyword @ ("minContains" | "maxContains")) => {
             let which = if keyword == "minContains" { "at least" } else { "at most" };
             let limit = holder(keyword).map_or_else(|| "some".to_owned(), text::preview);
-            format!("must have {which} {limit} items that fit {wanted}")
+            format!("must have {which} {limit} items that match {wanted}")
         }
-        _ => format!("must have at least 1 item that fits {wanted}"),
+        _ => format!("must have at least 1 item that matches {wanted}"),
     }
 }

@@ -94,7 +94,7 @@ pub(super) fn read_pointer(pointer: &str, draft: Draft) -> (Vec<Passed>, Positio
 
 /// What lies on the way to the keyword that refused a value; empty where it leaves the part of the document that can be followed.
 #[derive(Default)]
-pub(super) struct Trail<'s> {
+pub(super) struct SchemaTrail<'s> {
     /// The schema with the keyword in it.
     pub(super) holder: Option<&'s Map<String, Value>>,
     /// The object schema that the value is a property of.
@@ -104,13 +104,13 @@ pub(super) struct Trail<'s> {
 }
 
 /// Follows an evaluation path, through references into the same document.
-pub(super) fn follow<'s>(root: &'s Value, draft: Draft, path: &str) -> Trail<'s> {
-    let mut trail = Trail::default();
+pub(super) fn follow<'s>(root: &'s Value, draft: Draft, path: &str) -> SchemaTrail<'s> {
+    let mut trail = SchemaTrail::default();
     let mut schema = root;
     let mut steps = steps(path);
     while let Value::Object(keywords) = schema {
         let Some(keyword) = steps.next() else { return trail };
-        let Some(value) = keywords.get(&keyword) else { return Trail::default() };
+        let Some(value) = keywords.get(&keyword) else { return SchemaTrail::default() };
         let next = match shape(&keyword, draft) {
             Shape::Schema => Some(value),
             Shape::SchemaMap | Shape::PatternMap | Shape::Dependencies | Shape::SchemaList => {

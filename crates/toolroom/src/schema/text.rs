@@ -5,6 +5,7 @@ use std::io;
 use jsonschema::JsonType;
 use serde_json::Value;
 
+use super::pointer;
 use crate::text::is_obeyed;
 
 /// Characters of a value, a name or a pattern that are shown before it is cut.
@@ -39,6 +40,33 @@ fn cut(text: &str, chars: usize) -> String {
 /// A text cut to what is shown.
 pub(super) fn shortened(text: &str) -> String {
     cut(text, SHOWN_CHARS)
+}
+
+/// The argument a JSON pointer leads to, cut to what is shown: `/items/0/name` is `items[0].name`. A name stays as it is.
+pub(super) fn field(path: &str) -> String {
+    if !path.starts_with('/') {
+        return shown_path(path);
+    }
+    let mut field = String::new();
+    for step in pointer::steps(path) {
+        if field.is_empty() {
+            field = step;
+        } else if step.bytes().all(|byte| byte.is_ascii_digit()) && !step.is_empty() {
+            field.push_str(&format!("[{step}]"));
+        } else {
+            field.push('.');
+            field.push_str(&step);
+        }
+    }
+    shown_path(&field)
+}
+
+/// A field of the object at a JSON pointer, in backticks.
+pub(super) fn field_in(path: &str, name: &str) -> String {
+    match path {
+        "" => self::name(name),
+        path => format!("`{}.{}`", field(path), shortened(name)),
+    }
 }
 
 /// A JSON pointer cut to what is shown.

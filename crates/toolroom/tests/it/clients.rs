@@ -470,5 +470,5 @@ fn a_catalog_takes_no_tool_with_a_clients_id() {
 fn a_rule_asks_people_and_no_client() {
     let text = json!({"id": "r", "effect": "ask", "tool": "*", "by": "client"});
     let error = Rule::new(serde_json::from_value(text).unwrap()).unwrap_err();
-    assert_eq!(error.to_string(), "rule `r` asks people: its `by` is `caller` or `operator`");
+    assert_eq!(error.to_string(), "the `by` of rule `r` must be `caller` or `operator`");
 }

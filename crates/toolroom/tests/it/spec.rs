@@ -62,7 +62,7 @@ async fn a_function_can_check_judge_and_add_a_message() {
     let booked = bench.run(json!({"city": "Rome"})).await;
     assert_eq!((booked.result, booked.message.as_deref()), (Some(json!("Rome")), Some("have a nice trip")));
     let empty = bench.run(json!({"city": ""})).await;
-    assert_eq!(empty.message.as_deref(), Some("invalid arguments: `/city` must not be empty"));
+    assert_eq!(empty.message.as_deref(), Some("invalid arguments: `city` must not be empty"));
     assert_eq!(bench.run(json!({"city": "Atlantis"})).await.message.as_deref(), Some("denied: it has sunk"));
 }
 

@@ -1,17 +1,18 @@
 //! `toolroom approvals approve` and `deny`: records the operator's answer and runs nothing.
 
-use toolroom::approval::{AnswerError, AnswerRequest, EditError, EditRequest, Responder};
-use toolroom::ledger::{Answer, CallId, CallRecord, DecideError, QuestionState, StandingAnswer};
+use toolroom::approval::{EditError, Responder};
+use toolroom::ledger::{Answer, CallId, CallRecord, QuestionState, StandingAnswer};
 use toolroom::schema::parse_object;
 use toolroom::scope::Scope;
 
 use super::find_question;
 use super::standing_answer;
 use crate::app::App;
+use crate::approvals::{ApprovalService, ReplyError};
 use crate::cli::call::read_stdin;
 use crate::cli::console::exit::{Exit, Refused, Usage};
 use crate::cli::console::output::{Output, visible};
-use crate::documents::{AnswerDocument, EditDocument, ReachDocument, standing, state};
+use crate::documents::{EditDocument, standing, state};
 
 /// An answer given on the command line.
 pub(super) struct OperatorAnswer {
@@ -31,40 +32,18 @@ pub(super) async fn record(
     let question = find_question(app, scope, name).await?;
     let OperatorAnswer { answer, when } = answer;
     let call = question.record.id.clone();
-    let has_condition = when.is_some();
-    let request =
-        AnswerRequest { call: call.clone(), scope: scope.clone(), by: Responder::Operator, answer, when };
-    let planned = match app.room.standing_answer(&request).await {
-        Ok(planned) => planned,
-        Err(error) => return Err(answer_error(app, scope, &call, error).await),
-    };
-    if planned.is_none() && has_condition {
-        let text = "this call is not part of a conversation, so a condition cannot apply to later calls";
-        return Err(Usage(text.to_owned()).into());
+    let approvals = ApprovalService::new(&app.room, scope, &Responder::Operator);
+    if !output.is_json()
+        && let Some(planned) = approvals.plan(&call, answer, when.clone()).await.map_err(answer_error)?
+    {
+        standing_answer::show(app, &planned, output).await?;
     }
-    let mut reach = None;
-    match &planned {
-        Some(planned) if output.is_json() => reach = Some(app.room.reach(planned).await?),
-        Some(planned) => standing_answer::show(app, planned, output).await?,
-        None => {}
-    }
-    let stored = match app.room.answer(request).await {
-        Ok(stored) => stored,
-        Err(error) => return Err(answer_error(app, scope, &call, error).await),
-    };
+    let document = approvals.answer_with_effects(&call, answer, when).await.map_err(answer_error)?;
     if output.is_json() {
-        let still_asks = match &stored {
-            Some(stored) => standing_answer::next(app, scope, stored).await?,
-            None => None,
-        };
-        let reach = reach.as_ref().map(ReachDocument::of);
-        let document = AnswerDocument { call_id: call, answer, standing: stored, reach, still_asks };
         output.document(&document)?;
     } else {
-        print_answer(&question.record, answer, stored.as_ref(), output);
-        if let Some(stored) = &stored {
-            standing_answer::print_next(app, scope, stored, output).await?;
-        }
+        print_answer(&question.record, answer, document.standing.as_ref(), output);
+        standing_answer::print_next(document.still_asks.as_deref(), output);
     }
     Ok(Exit::Done)
 }
@@ -125,16 +104,8 @@ pub(super) async fn edit(
     }
     let record = question.record;
     let call = record.id.clone();
-    let request =
-        EditRequest { call: call.clone(), scope: scope.clone(), by: Responder::Operator, arguments };
-    let edited = match app.room.edit(request).await {
-        Ok(edited) => edited,
-        Err(EditError::Decide(error)) => return Err(answer_error(app, scope, &call, error.into()).await),
-        Err(EditError::Denied(denial)) => return Err(Refused(EditError::Denied(denial).to_string()).into()),
-        Err(error @ (EditError::Refused(_) | EditError::NotKept | EditError::Sealed(_))) => {
-            return Err(error.into());
-        }
-    };
+    let approvals = ApprovalService::new(&app.room, scope, &Responder::Operator);
+    let edited = approvals.edit(&call, arguments).await.map_err(answer_error)?;
     if output.is_json() {
         let (replaced_by, waits_for) = (edited.call, edited.waits_for);
         let document = EditDocument { call_id: call, answer: Answer::Edit, replaced_by, waits_for };
@@ -146,28 +117,16 @@ pub(super) async fn edit(
     Ok(Exit::Done)
 }
 
-/// Maps a rejected answer to a refusal, a usage error or a failure.
-async fn answer_error(app: &App, scope: &Scope, call: &CallId, error: AnswerError) -> anyhow::Error {
+fn answer_error(error: ReplyError) -> anyhow::Error {
     match error {
-        AnswerError::Decide(DecideError::NotWaiting(_)) => {
-            let question = app.room.approvals().question(scope, call).await;
-            let how = question.ok().flatten().map(|question| standing(&question, app.room.clock().now()));
-            Refused(how.unwrap_or_else(|| error.to_string())).into()
+        ReplyError::NotFound(_)
+        | ReplyError::Closed(_)
+        | ReplyError::Forbidden(_)
+        | ReplyError::OnlyClient(_)
+        | ReplyError::Edit(EditError::Denied(_)) => Refused(error.to_string()).into(),
+        ReplyError::Answer(_) | ReplyError::NoLaterCalls => {
+            Usage(format!("{:#}", anyhow::Error::from(error))).into()
         }
-        AnswerError::Decide(
-            DecideError::NotYours | DecideError::NotOwn | DecideError::TooFar(_) | DecideError::OnlyClient,
-        ) => Refused(error.to_string()).into(),
-        AnswerError::Decide(DecideError::Ledger(_)) | AnswerError::Sealed(_) | AnswerError::Unreadable(_) => {
-            error.into()
-        }
-        AnswerError::Condition(_)
-        | AnswerError::NotThisCall(_)
-        | AnswerError::NotForever { .. }
-        | AnswerError::OnlyOnce { .. }
-        | AnswerError::NeedsCondition { .. }
-        | AnswerError::Secret
-        | AnswerError::NothingStands
-        | AnswerError::NoCondition
-        | AnswerError::NoArguments => Usage(format!("{:#}", anyhow::Error::from(error))).into(),
+        ReplyError::Edit(_) | ReplyError::Failed(_) => error.into(),
     }
 }

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toolroom::approval::{AnswerError, AnswerRequest, Asked, EditRequest, Responder};
+use toolroom::approval::{AnswerError, Asked, Responder};
 use toolroom::call::CancellationToken;
-use toolroom::ledger::{Answer, CallId, DecideError};
+use toolroom::ledger::{Answer, CallId};
 use toolroom::schema::parse_object;
 use toolroom::scope::Scope;
 use toolroom_host::terminal::{Key, Terminal};
@@ -20,6 +20,7 @@ use super::question_view::{Detail, QuestionView};
 use super::resolve::{QuestionStage, question_stage};
 use super::standing_answer;
 use crate::app::App;
+use crate::approvals::{ApprovalService, ReplyError};
 use crate::cli::console::output::Output;
 use crate::cli::console::output::single_line;
 
@@ -138,23 +139,23 @@ impl<'a> Prompt<'a> {
         using(&mut self.terminal.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Gives an answer; `None` if it was not answered, which is told.
+    /// Gives an answer; `None` if it was rejected, which is printed.
     async fn give(&self, call: &CallId, answer: Answer) -> Result<Option<CallId>, PromptEnd> {
-        self.send(self.request(call, answer, None)).await
+        self.send(call, answer, None).await
     }
 
     /// Gives an answer that also applies to later calls, after showing its effect and asking for confirmation.
     async fn give_standing(&self, call: &CallId, answer: Answer) -> Result<Option<CallId>, PromptEnd> {
-        let unconditional = self.request(call, answer, None);
-        if let Err(error @ AnswerError::OnlyOnce { .. }) = self.app.room.standing_answer(&unconditional).await
+        let approvals = self.approvals();
+        if let Err(error @ ReplyError::Answer(AnswerError::OnlyOnce { .. })) =
+            approvals.plan(call, answer, None).await
         {
             return self.reject(error);
         }
         self.output.talk("Condition, such as args.path == '/tmp/x' (empty: every call):");
         let Some(line) = self.line(call).await? else { return Ok(None) };
         let when = Some(line.trim().to_owned()).filter(|when| !when.is_empty());
-        let request = self.request(call, answer, when);
-        let standing = match self.app.room.standing_answer(&request).await {
+        let standing = match approvals.plan(call, answer, when.clone()).await {
             Ok(Some(standing)) => standing,
             Ok(None) => return Ok(None),
             Err(error) => return self.reject(error),
@@ -163,7 +164,7 @@ impl<'a> Prompt<'a> {
         self.output.talk("Save this rule? [y] yes  [n] no");
         self.with_terminal(Terminal::discard_typed_ahead)?;
         match self.key(call).await? {
-            Key::Char('y') => self.send(request).await,
+            Key::Char('y') => self.send(call, answer, when).await,
             Key::Interrupt => {
                 self.stop.cancel();
                 Err(PromptEnd::LeftOpen)
@@ -172,28 +173,36 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    fn request(&self, call: &CallId, answer: Answer, when: Option<String>) -> AnswerRequest {
-        AnswerRequest { call: call.clone(), scope: self.scope.clone(), by: self.by.clone(), answer, when }
+    fn approvals(&self) -> ApprovalService<'_> {
+        ApprovalService::new(&self.app.room, self.scope, &self.by)
     }
 
-    async fn send(&self, request: AnswerRequest) -> Result<Option<CallId>, PromptEnd> {
-        let (call, answer) = (request.call.clone(), request.answer);
-        match self.app.room.answer(request).await {
-            Ok(stored) => {
+    async fn send(
+        &self,
+        call: &CallId,
+        answer: Answer,
+        when: Option<String>,
+    ) -> Result<Option<CallId>, PromptEnd> {
+        let approvals = self.approvals();
+        match approvals.answer(call, answer, when).await {
+            Ok(standing) => {
                 self.output.talk(format_args!("  {}", answered(answer)));
-                if let Some(stored) = stored {
-                    standing_answer::print_next(self.app, self.scope, &stored, self.output).await?;
+                if let Some(standing) = standing {
+                    standing_answer::print_next(
+                        approvals.next_rule(&standing).await?.as_deref(),
+                        self.output,
+                    );
                 }
-                Ok(Some(call))
+                Ok(Some(call.clone()))
             }
             Err(error) => self.reject(error),
         }
     }
 
     /// Prints why an answer was rejected. The question stays open; the next poll sees if it was answered elsewhere.
-    fn reject(&self, error: AnswerError) -> Result<Option<CallId>, PromptEnd> {
+    fn reject(&self, error: ReplyError) -> Result<Option<CallId>, PromptEnd> {
         match error {
-            AnswerError::Decide(DecideError::Ledger(_)) | AnswerError::Sealed(_) => Err(error.into()),
+            ReplyError::Failed(error) => Err(error.into()),
             error => {
                 self.output.error(&format!("{:#}", anyhow::Error::from(error)));
                 Ok(None)
@@ -221,9 +230,7 @@ impl<'a> Prompt<'a> {
                 return Ok(None);
             }
         };
-        let edit =
-            EditRequest { call: call.clone(), scope: self.scope.clone(), by: self.by.clone(), arguments };
-        match self.app.room.edit(edit).await {
+        match self.approvals().edit(call, arguments).await {
             Ok(edited) => {
                 self.output.talk(format_args!("  Edited; replaced by {}", edited.call));
                 Ok(Some(edited.call))

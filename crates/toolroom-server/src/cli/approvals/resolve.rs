@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toolroom::approval::{AnswerError, AnswerRequest, Responder};
+use toolroom::approval::Responder;
 use toolroom::call::CancellationToken;
-use toolroom::ledger::{Answer, Answerer, CallId, DecideError, QuestionState};
+use toolroom::ledger::{Answer, Answerer, CallId, QuestionState};
 use toolroom::scope::Scope;
 
 use super::prompt::{Prompt, PromptResult};
 use crate::app::App;
+use crate::approvals::{ApprovalService, Reply};
 use crate::cli::console::output::Output;
 
 /// Poll interval of a question that may be answered elsewhere.
@@ -95,20 +96,9 @@ impl ApprovalResolver<'_> {
     }
 
     async fn approve_once(&self, call: &CallId) -> anyhow::Result<Resolution> {
-        let request = AnswerRequest {
-            call: call.clone(),
-            scope: self.scope.clone(),
-            by: Responder::Approver,
-            answer: Answer::Once,
-            when: None,
-        };
-        match self.app.room.answer(request).await {
-            // Answered elsewhere meanwhile; that answer counts.
-            Ok(_) | Err(AnswerError::Decide(DecideError::NotWaiting(_))) => {
-                Ok(Resolution::Answered(call.clone()))
-            }
-            Err(error) => Err(error.into()),
-        }
+        let approvals = ApprovalService::new(&self.app.room, self.scope, &Responder::Approver);
+        approvals.reply(call, Reply::Answer(Answer::Once)).await?;
+        Ok(Resolution::Answered(call.clone()))
     }
 
     /// Asks on the terminal; `None` without one.

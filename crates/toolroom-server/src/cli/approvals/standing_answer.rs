@@ -1,7 +1,5 @@
 //! Standing answers: look-up and display.
 
-use std::borrow::Cow;
-
 use toolroom::ledger::{Answerer, StandingAnswer};
 use toolroom::policy::Ruling;
 use toolroom::scope::Scope;
@@ -50,29 +48,10 @@ pub(crate) async fn show(app: &App, answer: &StandingAnswer, output: Output) -> 
     Ok(())
 }
 
-/// Prints a note if another rule still asks about calls like this one: a standing answer lifts one rule only
-/// (decision 7).
-pub(crate) async fn print_next(
-    app: &App,
-    scope: &Scope,
-    answer: &StandingAnswer,
-    output: Output,
-) -> anyhow::Result<()> {
-    if let Some(rule) = next(app, scope, answer).await? {
+/// Prints a note if another rule still asks about calls like this one (decision 7).
+pub(crate) fn print_next(rule: Option<&str>, output: Output) {
+    if let Some(rule) = rule {
         output.talk(format_args!("Calls like this one still need approval because of the rule `{rule}`"));
-    }
-    Ok(())
-}
-
-/// The rule that still asks about calls like the approved one.
-pub(crate) async fn next(
-    app: &App,
-    scope: &Scope,
-    answer: &StandingAnswer,
-) -> anyhow::Result<Option<Cow<'static, str>>> {
-    match answer.effect {
-        Ruling::Allow => Ok(app.room.next_question(scope, &answer.call).await?),
-        Ruling::Ask | Ruling::Deny => Ok(None),
     }
 }
 

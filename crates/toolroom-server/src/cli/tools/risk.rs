@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use toolroom::catalog::{Display, Entry};
 use toolroom::ledger::Answerer;
-use toolroom::policy::{Answers, Facts, Outlook, Provenance, Ruling};
+use toolroom::policy::{Answers, Facts, Provenance, Ruling, VerdictPreview};
 use toolroom::scope::Scope;
 use toolroom::tool::{Arguments, Capability, Risk, ToolSpec};
 
@@ -45,7 +45,7 @@ pub(super) fn report<'a>(
         // The tool may have been removed meanwhile.
         let Ok(entry) = app.room.catalog().find(&scope.project, tool.id.as_str()) else { continue };
         if is_risky(entry.spec()) {
-            rows.push(RiskRow::new(&entry, tool.enabled, outlook(app, scope, answers, &entry)));
+            rows.push(RiskRow::new(&entry, tool.enabled, preview(app, scope, answers, &entry)));
         }
     }
     if output.is_json() {
@@ -68,7 +68,7 @@ fn is_silent(spec: &ToolSpec) -> bool {
     spec.effect.is_none() || spec.capabilities.is_none()
 }
 
-fn outlook(app: &App, scope: &Scope, answers: &Answers, entry: &Arc<Entry>) -> Outlook {
+fn preview(app: &App, scope: &Scope, answers: &Answers, entry: &Arc<Entry>) -> VerdictPreview {
     let facts = Facts {
         spec: entry.spec(),
         arguments: &Arguments::new(),
@@ -80,13 +80,13 @@ fn outlook(app: &App, scope: &Scope, answers: &Answers, entry: &Arc<Entry>) -> O
         destination: None,
         definition: &entry.definition_hash(),
     };
-    app.room.policy().outlook(&facts, answers)
+    app.room.policy().preview(&facts, answers)
 }
 
 impl RiskRow {
-    fn new(entry: &Entry, enabled: bool, outlook: Outlook) -> Self {
+    fn new(entry: &Entry, enabled: bool, preview: VerdictPreview) -> Self {
         let spec = entry.spec();
-        let Outlook { verdict, depends_on } = outlook;
+        let VerdictPreview { verdict, depends_on } = preview;
         Self {
             id: spec.id.to_string(),
             enabled,

@@ -80,11 +80,11 @@ fn every_invalid_rule_is_reported_with_position_and_cause() {
              it may hold the letters a to z, digits, `.`, `_` and `-`",
             "project.toml:11: the `when` of rule `when` cannot be used: \
              expected a name after `.`, found `(` at character 6",
-            "project.toml:16: rule `by` asks nobody and yet has a `by`; remove it, or let the rule `ask`",
+            "project.toml:16: rule `by` has a `by` but does not ask; remove `by` or set `effect = \"ask\"`",
             "project.toml:21: rule `shown` fails example 1 of its `match`; change the example or the rule: \
              the condition is false for it",
             "project.toml:27: `default.write` cannot be the id of a rule: \
-             Toolroom's own rules are named like that; choose another",
+             that prefix is reserved for built-in rules; choose another",
         ]
     );
 }

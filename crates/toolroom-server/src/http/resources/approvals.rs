@@ -10,13 +10,11 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use toolroom::approval::{AnswerError, AnswerRequest, Asked, EditError, EditRequest};
-use toolroom::ledger::{Answer, CallId, DecideError, Inbox, Question, SealError};
-use toolroom::policy::Ruling;
+use toolroom::approval::{Asked, EditError};
+use toolroom::ledger::{Answer, CallId, Inbox, Question, SealError};
 
-use crate::documents::{
-    AnswerDocument, EditDocument, ListedQuestion, QuestionDocument, ReachDocument, standing,
-};
+use crate::approvals::{ApprovalService, ReplyError};
+use crate::documents::{AnswerDocument, EditDocument, ListedQuestion, QuestionDocument};
 use crate::http::access::Need;
 use crate::http::extract::body::Body;
 use crate::http::extract::body::Document;
@@ -139,12 +137,13 @@ async fn answer(
     Path(id): Path<String>,
     Body(new): Body<NewAnswer>,
 ) -> Result<Response, Problem> {
-    let by = caller.responder();
-    let call = CallId::new(&id);
+    let (call, by) = (CallId::new(&id), caller.responder());
+    let approvals = ApprovalService::new(&server.app.room, &caller.scope, &by);
     let answered = match (new.answer, new.arguments, new.when) {
         (Answer::Edit, Some(arguments), None) => {
-            let request = EditRequest { call, scope: caller.scope.clone(), by, arguments };
-            Answered::Edited(edit(&server, request).await?)
+            let edited = approvals.edit(&call, arguments).await?;
+            let (replaced_by, waits_for) = (edited.call, edited.waits_for);
+            Answered::Edited(EditDocument { call_id: call, answer: Answer::Edit, replaced_by, waits_for })
         }
         (Answer::Edit, None, _) => {
             return Err(Problem::bad_request("`edit` needs the `arguments` to use instead"));
@@ -155,92 +154,24 @@ async fn answer(
             ));
         }
         (answer, None, when) => {
-            let request = AnswerRequest { call, scope: caller.scope.clone(), by, answer, when };
-            Answered::Given(Box::new(give(&server, request).await?))
+            Answered::Given(Box::new(approvals.answer_with_effects(&call, answer, when).await?))
         }
     };
     Ok(Document(answered).into_response())
 }
 
-async fn give(server: &Server, request: AnswerRequest) -> Result<AnswerDocument, Problem> {
-    let (room, answer, call_id) = (&server.app.room, request.answer, request.call.clone());
-    let scope = request.scope.clone();
-    let planned = match room.standing_answer(&request).await {
-        Ok(planned) => planned,
-        Err(error) => return Err(not_taken(server, &request, error).await),
-    };
-    if planned.is_none() && request.when.is_some() {
-        return Err(Problem::bad_request("this answer is about one call, so there are none for a condition"));
-    }
-    let reach = match &planned {
-        Some(planned) => Some(ReachDocument::of(&room.reach(planned).await?)),
-        None => None,
-    };
-    let kept = match room.answer(request.clone()).await {
-        Ok(kept) => kept,
-        Err(error) => return Err(not_taken(server, &request, error).await),
-    };
-    let still_asks = match &kept {
-        Some(kept) if kept.effect == Ruling::Allow => {
-            room.next_question(&scope, &call_id).await.map_err(|error| Problem::failure(&error))?
+impl From<ReplyError> for Problem {
+    fn from(error: ReplyError) -> Self {
+        match error {
+            ReplyError::NotFound(call) => missing(&call),
+            ReplyError::Forbidden(error) => Self::forbidden(error.to_string()),
+            ReplyError::Closed(_) | ReplyError::OnlyClient(_) | ReplyError::Edit(EditError::NotKept) => {
+                Self::conflict(error.to_string())
+            }
+            ReplyError::Answer(_) | ReplyError::NoLaterCalls | ReplyError::Edit(_) => {
+                Self::bad_request(format!("{:#}", anyhow::Error::from(error)))
+            }
+            ReplyError::Failed(error) => error.into(),
         }
-        _ => None,
-    };
-    Ok(AnswerDocument { call_id, answer, standing: kept, reach, still_asks })
-}
-
-async fn edit(server: &Server, request: EditRequest) -> Result<EditDocument, Problem> {
-    let (call_id, scope) = (request.call.clone(), request.scope.clone());
-    match server.app.room.edit(request).await {
-        Ok(edited) => Ok(EditDocument {
-            call_id,
-            answer: Answer::Edit,
-            replaced_by: edited.call,
-            waits_for: edited.waits_for,
-        }),
-        Err(EditError::Decide(error)) => Err(undecided(server, &scope, &call_id, error).await),
-        Err(error @ (EditError::Refused(_) | EditError::Denied(_))) => {
-            Err(Problem::bad_request(format!("{:#}", anyhow::Error::from(error))))
-        }
-        Err(error @ EditError::NotKept) => Err(Problem::conflict(error.to_string())),
-        Err(error @ EditError::Sealed(_)) => Err(Problem::failure(&error)),
-    }
-}
-
-/// An answer that is not taken is a refusal, or makes no sense, unless something broke.
-async fn not_taken(server: &Server, request: &AnswerRequest, error: AnswerError) -> Problem {
-    match error {
-        AnswerError::Decide(error) => undecided(server, &request.scope, &request.call, error).await,
-        AnswerError::Sealed(_) | AnswerError::Unreadable(_) => Problem::failure(&error),
-        AnswerError::Condition(_)
-        | AnswerError::NotThisCall(_)
-        | AnswerError::NotForever { .. }
-        | AnswerError::OnlyOnce { .. }
-        | AnswerError::NeedsCondition { .. }
-        | AnswerError::Secret
-        | AnswerError::NothingStands
-        | AnswerError::NoCondition
-        | AnswerError::NoArguments => Problem::bad_request(format!("{:#}", anyhow::Error::from(error))),
-    }
-}
-
-async fn undecided(
-    server: &Server,
-    scope: &toolroom::scope::Scope,
-    call: &CallId,
-    error: DecideError,
-) -> Problem {
-    let room = &server.app.room;
-    match error {
-        DecideError::NotWaiting(_) => match room.approvals().question(scope, call).await {
-            Ok(Some(question)) => Problem::conflict(standing(&question, room.clock().now())),
-            Ok(None) => missing(call),
-            Err(error) => error.into(),
-        },
-        DecideError::NotYours | DecideError::NotOwn | DecideError::TooFar(_) => {
-            Problem::forbidden(error.to_string())
-        }
-        DecideError::OnlyClient => Problem::conflict(error.to_string()),
-        DecideError::Ledger(error) => error.into(),
     }
 }

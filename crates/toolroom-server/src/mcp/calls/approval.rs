@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::{sleep, timeout};
-use toolroom::approval::{AnswerError, AnswerRequest, Asked, EditError, EditRequest};
+use toolroom::approval::Asked;
 use toolroom::call::{CallReport, Pending, ResumeError, ResumeRequest};
-use toolroom::ledger::{Answerer, CallId, DecideError, Question, QuestionState};
+use toolroom::ledger::{Answerer, CallId, Question, QuestionState};
 use toolroom::provenance::CallSource;
-use toolroom::tool::Arguments;
 
+use crate::approvals::{ApprovalService, ReplyError};
 use crate::calls::CallService;
 use crate::mcp::calls::approval_form::{self, FormReply};
 use crate::mcp::calls::content;
@@ -133,41 +133,17 @@ impl McpServer {
         call: &CallId,
         said: FormReply,
     ) -> Result<Option<Taken>, RpcError> {
-        let answer = match said {
+        let reply = match said {
             FormReply::Nothing => return Ok(None),
             FormReply::Unclear(why) => return Ok(Some(Taken::No(why.to_owned()))),
-            FormReply::Edit(arguments) => return self.take_edit(request, call, arguments).await.map(Some),
-            FormReply::Answer(answer) => answer,
+            FormReply::Reply(reply) => reply,
         };
-        let scope = request.context.caller.scope.clone();
-        let by = request.context.caller.responder.clone();
-        let answer_request = AnswerRequest { call: call.clone(), scope, by, answer, when: None };
-        match self.app.room.answer(answer_request).await {
-            // Somebody was faster: then theirs counts.
-            Ok(_) | Err(AnswerError::Decide(DecideError::NotWaiting(_))) => Ok(Some(Taken::Yes)),
-            Err(AnswerError::Decide(DecideError::Ledger(error))) => Err(RpcError::failure(&error)),
-            Err(error @ (AnswerError::Sealed(_) | AnswerError::Unreadable(_))) => {
-                Err(RpcError::failure(&error))
-            }
+        let caller = &request.context.caller;
+        let approvals = ApprovalService::new(&self.app.room, &caller.scope, &caller.responder);
+        match approvals.reply(call, reply).await {
+            Ok(()) => Ok(Some(Taken::Yes)),
+            Err(ReplyError::Failed(error)) => Err(RpcError::failure(&error)),
             Err(error) => Ok(Some(Taken::No(format!("{:#}", anyhow::Error::from(error))))),
-        }
-    }
-
-    /// Puts other arguments in the place of those that were asked about. Whoever goes on with the call is led to them.
-    async fn take_edit(
-        &self,
-        request: &ToolRequest<'_>,
-        call: &CallId,
-        arguments: Arguments,
-    ) -> Result<Taken, RpcError> {
-        let scope = request.context.caller.scope.clone();
-        let by = request.context.caller.responder.clone();
-        let edit = EditRequest { call: call.clone(), scope, by, arguments };
-        match self.app.room.edit(edit).await {
-            Ok(_) | Err(EditError::Decide(DecideError::NotWaiting(_))) => Ok(Taken::Yes),
-            Err(EditError::Decide(DecideError::Ledger(error))) => Err(RpcError::failure(&error)),
-            Err(error @ EditError::Sealed(_)) => Err(RpcError::failure(&error)),
-            Err(error) => Ok(Taken::No(format!("{:#}", anyhow::Error::from(error)))),
         }
     }
 

@@ -203,5 +203,9 @@ fn nothing_that_is_saved_takes_the_place_of_a_file_of_ours() {
     assert_eq!(whole["content"], text);
     assert!(!home.path().join("-").exists());
     let both = saved(&home, &["artifacts", "save", artifact, "-", "--json"]).ended(2);
-    assert!(both.err.contains("cannot be combined with `--json`") || both.out.contains("cannot be combined with `--json`"), "{both:?}");
+    assert!(
+        both.err.contains("cannot be combined with `--json`")
+            || both.out.contains("cannot be combined with `--json`"),
+        "{both:?}"
+    );
 }

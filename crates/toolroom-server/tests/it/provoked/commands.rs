@@ -51,13 +51,7 @@ pub(super) const TABLE: &[Provoked] = &[
     ),
     row(&["switch", "off", "memry"], 5, "`memry`", "unknown feature", "there are email, memory, scheduling"),
     row(&["approvals", "show", "last"], 5, "call", "no call is parked", "is in `toolroom log`"),
-    row(
-        &["artifacts", "save", "art_7"],
-        5,
-        "`art_7`",
-        "no artifact",
-        "see `toolroom artifacts list`",
-    ),
+    row(&["artifacts", "save", "art_7"], 5, "`art_7`", "no artifact", "see `toolroom artifacts list`"),
     row(&["log", "call_7"], 5, "`call_7`", "there is no call", "see `toolroom log`"),
     row(
         &["log", "--since", "yesterday"],
@@ -67,13 +61,7 @@ pub(super) const TABLE: &[Provoked] = &[
         "such as 2h or a date such as 2",
     ),
     row(&["log", "--status", "dne"], 2, "--status", "invalid value 'dne'", "a similar value exists: 'done'"),
-    row(
-        &["policy", "forget", "ans_7"],
-        5,
-        "`ans_7`",
-        "no standing answer",
-        "see `toolroom policy list`",
-    ),
+    row(&["policy", "forget", "ans_7"], 5, "`ans_7`", "no standing answer", "see `toolroom policy list`"),
     row(&["secrets", "set", "bad name"], 2, "`bad name`", "is none", "1 to 140 letters, digits"),
     row(
         &["secrets", "set", "A", "b"],
@@ -298,18 +286,6 @@ pub(super) const TABLE: &[Provoked] = &[
         "expected an address and port",
         "such as 127.0.0.1:7300",
     ),
-    row(
-        &["prune"],
-        2,
-        "toolroom prune",
-        "no retention period is set",
-        "set `[retention]`",
-    ),
-    row(
-        &["prune", "--journal", "often"],
-        2,
-        "--journal",
-        "unknown unit `often`",
-        "use ms, s, m, h or d",
-    ),
+    row(&["prune"], 2, "toolroom prune", "no retention period is set", "set `[retention]`"),
+    row(&["prune", "--journal", "often"], 2, "--journal", "unknown unit `often`", "use ms, s, m, h or d"),
 ];

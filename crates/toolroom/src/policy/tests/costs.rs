@@ -1,4 +1,4 @@
-//! What judging a call may cost, whatever somebody writes into a project's file.
+//! What a verdict may cost under any project file.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const BOUND: Duration = Duration::from_secs(2);
 /// A call that asks nothing, under many rules with this condition.
 fn scene(condition: &str) -> Scene {
     let spec = ToolSpec::new("app:note", "").unwrap().effect(Effect::Read).capabilities(&[]);
-    let scene = Scene::of(spec)
+    let scene = Scene::new(spec)
         .argument("short", "a".repeat(127))
         .argument("page", "a".repeat(1023))
         .argument("wide", "a".repeat(1_000_000))
@@ -58,7 +58,7 @@ fn a_file_of_costly_rules_is_judged_quickly_and_denies() {
         let why = format!("rule `{}` cannot be evaluated: the steps that all", verdict.rule);
         assert!(verdict.reason.starts_with(&why), "{verdict:?}");
         assert!(took < BOUND, "{condition} took {took:?}");
-        // Whoever asks why hears of every rule, and does not wait for it either.
+        // A trace evaluates every rule and takes no longer.
         let started = Instant::now();
         let trace = policy.trace(&scene.facts(), &Answers::default());
         let took = started.elapsed();
@@ -76,6 +76,6 @@ fn a_thousand_ordinary_rules_are_judged_to_the_end() {
         "args.short contains 'rm -rf' or args.short contains 'sudo'",
     ] {
         let scene = scene(condition);
-        assert_eq!(scene.told(), "allow default", "{condition}");
+        assert_eq!(scene.summary(), "allow default", "{condition}");
     }
 }

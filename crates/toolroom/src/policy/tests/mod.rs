@@ -1,4 +1,4 @@
-//! Tests of the room: each file one question.
+//! Tests of the policy.
 
 mod answering;
 mod costs;
@@ -17,7 +17,7 @@ use crate::ledger::{AnswerId, Answerer, CallId, StandingAnswer};
 use crate::scope::Scope;
 use crate::tool::{Arguments, Capability, Effect, ToolSpec};
 
-/// A call and everything it is judged by.
+/// A call with policy and standing answers.
 #[derive(Debug, Clone)]
 struct Scene {
     preset: Preset,
@@ -33,7 +33,7 @@ struct Scene {
 
 impl Scene {
     /// A call of a tool by user `ann` in conversation `t1` of a balanced room without rules.
-    fn of(spec: ToolSpec) -> Self {
+    fn new(spec: ToolSpec) -> Self {
         Self {
             preset: Preset::Balanced,
             rules: Vec::new(),
@@ -101,8 +101,8 @@ impl Scene {
         self.policy().trace(&self.facts(), &Answers::new(self.answers.clone()))
     }
 
-    /// Ruling and rule in short.
-    fn told(&self) -> String {
+    /// Ruling and rule.
+    fn summary(&self) -> String {
         let verdict = self.verdict();
         format!("{} {}", verdict.ruling.as_str(), verdict.rule)
     }
@@ -112,7 +112,7 @@ fn rule(text: Value) -> RuleText {
     serde_json::from_value(text).unwrap()
 }
 
-/// A yes of everybody in the project to a question about `app:note`.
+/// A yes for the whole project to a question about `app:note`.
 fn yes(lifts: &str) -> StandingAnswer {
     StandingAnswer {
         id: AnswerId::new(&format!("ans_yes_{lifts}")),

@@ -52,7 +52,7 @@ fn presets_by_kind_of_tool() {
     for (kind, spec, expected) in table {
         for (preset, expected) in Preset::ALL.into_iter().zip(expected) {
             let policy = Policy::new(preset, Vec::new()).unwrap();
-            let verdict = policy.verdict(&Scene::of(spec.clone()).facts(), &Answers::default());
+            let verdict = policy.verdict(&Scene::new(spec.clone()).facts(), &Answers::default());
             let (ruling, rule) = match expected {
                 "-" => (Ruling::Allow, "default".to_owned()),
                 concern => (Ruling::Ask, format!("default.{concern}")),
@@ -66,7 +66,7 @@ fn presets_by_kind_of_tool() {
 #[test]
 fn a_question_tells_every_concern_in_one_sentence() {
     let check = |spec: ToolSpec, expected: &str| {
-        assert_eq!(Scene::of(spec).verdict().reason, expected);
+        assert_eq!(Scene::new(spec).verdict().reason, expected);
     };
     let mail = || ToolSpec::new("mcp:mail:send_email", "").unwrap().effect(Effect::Read);
     check(
@@ -87,7 +87,7 @@ fn a_question_tells_every_concern_in_one_sentence() {
 
 #[test]
 fn a_tool_that_is_silent_about_its_effect_also_counts_as_writing() {
-    let scene = Scene { preset: Preset::Careful, ..Scene::of(silent().capabilities(&[])) };
+    let scene = Scene { preset: Preset::Careful, ..Scene::new(silent().capabilities(&[])) };
     let told = "`note` does not say what it does and so counts as destructive and changes something";
     assert_eq!(scene.verdict().reason, told);
 }
@@ -95,7 +95,7 @@ fn a_tool_that_is_silent_about_its_effect_also_counts_as_writing() {
 #[test]
 fn a_tool_that_is_silent_is_told_so_and_by_every_guard_that_minds() {
     let read_both = Provenance { private: true, untrusted: true, ..Provenance::NONE };
-    let reason = Scene::of(silent()).provenance(read_both).verdict().reason;
+    let reason = Scene::new(silent()).provenance(read_both).verdict().reason;
     assert_eq!(
         reason,
         "`note` does not say what it does and so counts as destructive and starts programs; it sends something, and \
@@ -118,7 +118,7 @@ fn the_list_of_built_in_rules_says_what_they_do() {
                     "default.egress" => tool(Effect::Read, &[Egress], risk),
                     other => panic!("what is `{other}`?"),
                 };
-                let verdict = policy.verdict(&Scene::of(spec).facts(), &Answers::default());
+                let verdict = policy.verdict(&Scene::new(spec).facts(), &Answers::default());
                 let asks = rule.from_risk.is_some_and(|least| risk >= least);
                 assert_eq!(verdict.rule == rule.id, asks, "{} at {risk:?} under {preset}", rule.id);
             }

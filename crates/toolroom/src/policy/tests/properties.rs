@@ -198,7 +198,7 @@ fn scene(roots: Roots) -> impl Strategy<Value = Scene> {
                 scope: Scope { user: user.map(UserId::new), ..Scope::default() },
                 thread,
                 provenance,
-                ..Scene::of(spec)
+                ..Scene::new(spec)
             }
         },
     )
@@ -305,7 +305,7 @@ proptest! {
     #[test]
     fn the_guard_asks_about_outward_calls_alone(spec in spec(), provenance in provenance()) {
         let sends = spec.effective_capabilities().has(Capability::Egress);
-        let trace = Scene { provenance, ..Scene::of(spec) }.trace();
+        let trace = Scene { provenance, ..Scene::new(spec) }.trace();
         let guard = trace.tried.iter().find(|tried| tried.rule == "provenance.third").unwrap();
         let asks = guard.finding != Finding::ConditionFalse;
         prop_assert_eq!(asks, sends && provenance.private && provenance.untrusted);
@@ -326,14 +326,14 @@ proptest! {
     }
 
     #[test]
-    fn the_outlook_is_the_verdict_where_nothing_depends_on_arguments(scene in scene(Roots::All)) {
+    fn the_preview_is_the_verdict_where_nothing_depends_on_arguments(scene in scene(Roots::All)) {
         let answers = Answers::new(scene.answers.clone());
         let blind = Scene { arguments: Arguments::new(), ..scene.clone() };
-        let outlook = scene.policy().outlook(&blind.facts(), &answers);
+        let preview = scene.policy().preview(&blind.facts(), &answers);
         let verdict = scene.verdict();
-        match outlook.verdict.ruling {
+        match preview.verdict.ruling {
             Ruling::Deny => prop_assert_eq!(verdict.ruling, Ruling::Deny),
-            _ if outlook.depends_on.is_empty() => prop_assert_eq!(verdict, outlook.verdict),
+            _ if preview.depends_on.is_empty() => prop_assert_eq!(verdict, preview.verdict),
             _ => {}
         }
     }

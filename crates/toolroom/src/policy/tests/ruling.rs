@@ -8,12 +8,12 @@ use crate::policy::{Finding, Policy, Preset, Provenance, Rule, Ruling};
 use crate::tool::{Capability, Effect, ToolSpec};
 
 fn check(scene: &Scene, expected: &str) {
-    assert_eq!(scene.told(), expected, "{:#?}", scene.rules);
+    assert_eq!(scene.summary(), expected, "{:#?}", scene.rules);
 }
 
 #[test]
 fn deny_is_before_ask_is_before_allow_and_order_settles_the_rest() {
-    let all = Scene::of(note())
+    let all = Scene::new(note())
         .rule(plain("allow", "allow"))
         .rule(plain("ask", "ask"))
         .rule(plain("deny", "deny"))
@@ -23,7 +23,7 @@ fn deny_is_before_ask_is_before_allow_and_order_settles_the_rest() {
     check(&Scene { rules: all.rules[..1].to_vec(), ..all.clone() }, "allow allow");
     check(&Scene { rules: Vec::new(), ..all }, "allow default");
 
-    let two = Scene::of(note()).rule(plain("first", "ask")).rule(plain("second", "ask"));
+    let two = Scene::new(note()).rule(plain("first", "ask")).rule(plain("second", "ask"));
     check(&two, "ask first");
     let strict = json!({"id": "op", "effect": "ask", "tool": "*", "by": "operator", "reason": "ask Eve"});
     let verdict = two.rule(strict).verdict();
@@ -33,7 +33,7 @@ fn deny_is_before_ask_is_before_allow_and_order_settles_the_rest() {
 
 #[test]
 fn a_foreign_tool_is_allowed_by_its_id_and_forbidden_by_any_name() {
-    let foreign = |id: &str| Scene::of(ToolSpec::new(id, "").unwrap().effect(Effect::Pure));
+    let foreign = |id: &str| Scene::new(ToolSpec::new(id, "").unwrap().effect(Effect::Pure));
     let with = |id: &str, effect: &str, tool: &str| {
         foreign(id).rule(json!({"id": "x", "effect": effect, "tool": tool})).verdict().rule.to_string()
     };
@@ -48,7 +48,7 @@ fn a_foreign_tool_is_allowed_by_its_id_and_forbidden_by_any_name() {
 
 #[test]
 fn a_rule_is_about_its_tools_and_its_condition() {
-    let scene = Scene::of(note()).argument("amount", 5);
+    let scene = Scene::new(note()).argument("amount", 5);
     check(&scene.clone().rule(json!({"id": "x", "effect": "deny", "tool": "app:other"})), "allow default");
     check(&scene.clone().rule(json!({"id": "x", "effect": "deny", "tool": "app:*"})), "deny x");
     check(&scene.clone().rule(when("x", "deny", "args.amount > 5")), "allow default");
@@ -61,10 +61,10 @@ fn a_rule_is_about_its_tools_and_its_condition() {
 }
 
 #[test]
-fn a_condition_that_cannot_be_evaluated_denies_whatever_the_rule_would_have_done() {
+fn a_condition_that_cannot_be_evaluated_denies_under_every_effect() {
     for effect in ["allow", "ask", "deny"] {
         for condition in ["args.missing > 1", "args.text", "1 / args.zero == 1"] {
-            let scene = Scene::of(note()).argument("text", "x").argument("zero", 0);
+            let scene = Scene::new(note()).argument("text", "x").argument("zero", 0);
             let scene = scene.rule(plain("yes", "allow")).rule(when("guard", effect, condition));
             check(&scene, "deny guard");
             let reason = scene.verdict().reason;
@@ -73,25 +73,25 @@ fn a_condition_that_cannot_be_evaluated_denies_whatever_the_rule_would_have_done
     }
     let long = "x".repeat(2_000_000);
     let costly = format!("len([{}]) == 0", vec!["args.text contains 'y'"; 100].join(", "));
-    let costly = Scene::of(note()).argument("text", long).rule(when("limit", "allow", &costly));
+    let costly = Scene::new(note()).argument("text", long).rule(when("limit", "allow", &costly));
     check(&costly, "deny limit");
     assert!(costly.verdict().reason.contains("share are used up"), "{}", costly.verdict().reason);
     let elsewhere = json!({"id": "x", "effect": "allow", "tool": "app:other", "when": "args.missing > 1"});
-    check(&Scene::of(note()).rule(elsewhere), "allow default");
+    check(&Scene::new(note()).rule(elsewhere), "allow default");
 }
 
 #[test]
 fn an_explicit_allow_stands_in_for_the_preset() {
-    check(&Scene::of(shell()), "ask default.exec");
-    check(&Scene::of(shell()).rule(plain("fine", "allow")), "allow fine");
-    check(&Scene::of(shell()).rule(when("fine", "allow", "args.command == 'ls'")), "ask default.exec");
-    let open = Scene { preset: Preset::Open, ..Scene::of(shell()) };
+    check(&Scene::new(shell()), "ask default.exec");
+    check(&Scene::new(shell()).rule(plain("fine", "allow")), "allow fine");
+    check(&Scene::new(shell()).rule(when("fine", "allow", "args.command == 'ls'")), "ask default.exec");
+    let open = Scene { preset: Preset::Open, ..Scene::new(shell()) };
     check(&open, "allow default");
 }
 
 #[test]
 fn a_rules_words_do_not_hide_why_the_room_would_ask() {
-    let scene = Scene::of(shell())
+    let scene = Scene::new(shell())
         .rule(json!({"id": "x", "effect": "ask", "tool": "*", "reason": "say yes to mend the build"}));
     check(&scene, "ask x");
     assert_eq!(scene.verdict().reason, "say yes to mend the build; `note` starts programs");
@@ -104,8 +104,8 @@ fn sender() -> ToolSpec {
 const READ_BOTH: Provenance = Provenance { private: true, untrusted: true, ..Provenance::NONE };
 
 #[test]
-fn an_outward_call_after_both_were_read_asks_whatever_is_allowed() {
-    let scene = Scene::of(sender());
+fn an_outward_call_after_both_were_read_asks_even_if_allowed() {
+    let scene = Scene::new(sender());
     check(&scene, "allow default");
     let scene = scene.provenance(READ_BOTH);
     check(&scene, "ask provenance.third");
@@ -114,7 +114,7 @@ fn an_outward_call_after_both_were_read_asks_whatever_is_allowed() {
     check(&scene.clone().rule(when("fine", "allow", "not provenance.private")), "ask provenance.third");
     check(&scene.clone().rule(when("no", "deny", "provenance.untrusted")), "deny no");
     check(&scene.clone().rule(plain("ask", "ask")), "ask ask");
-    let reader = Scene::of(note().effect(Effect::Read).capabilities(&[Capability::ReadsUntrusted]));
+    let reader = Scene::new(note().effect(Effect::Read).capabilities(&[Capability::ReadsUntrusted]));
     let sent = Provenance { private: true, outward: true, ..Provenance::NONE };
     check(&reader.clone().provenance(sent), "allow default");
     check(&reader.provenance(Provenance { outward: true, ..READ_BOTH }), "allow default");
@@ -122,7 +122,7 @@ fn an_outward_call_after_both_were_read_asks_whatever_is_allowed() {
 
 #[test]
 fn the_third_is_lifted_for_a_conversation_and_never_for_good() {
-    let scene = Scene::of(sender()).provenance(READ_BOTH);
+    let scene = Scene::new(sender()).provenance(READ_BOTH);
     check(&scene.clone().answer(yes_here("provenance.third")), "allow ans_yes_provenance.third");
     check(&scene.clone().answer(yes("provenance.third")), "ask provenance.third");
     let elsewhere = Scene { thread: Some("t2"), ..scene.clone() };
@@ -135,7 +135,7 @@ fn the_third_is_lifted_for_a_conversation_and_never_for_good() {
 
 #[test]
 fn who_may_only_narrow_cannot_widen_or_replace() {
-    let base = Scene::of(shell()).rule(plain("fine", "allow"));
+    let base = Scene::new(shell()).rule(plain("fine", "allow"));
     let theirs = [
         plain("fine", "allow"),
         plain("sure", "allow"),
@@ -163,7 +163,7 @@ fn who_may_only_narrow_cannot_widen_or_replace() {
 
 #[test]
 fn a_trace_tells_what_came_of_every_rule() {
-    let scene = Scene::of(shell())
+    let scene = Scene::new(shell())
         .rule(json!({"id": "elsewhere", "effect": "deny", "tool": "other"}))
         .rule(when("large", "deny", "args.amount > 5"))
         .rule(plain("answered", "ask"))
@@ -196,13 +196,14 @@ fn a_trace_tells_what_came_of_every_rule() {
 
     let mut theirs = never();
     theirs.scope.user = Some(crate::scope::UserId::new("bob"));
-    let scene = Scene::of(note()).provenance(READ_BOTH).answer(theirs).rule(when("e", "allow", "args.x > 1"));
+    let scene =
+        Scene::new(note()).provenance(READ_BOTH).answer(theirs).rule(when("e", "allow", "args.x > 1"));
     let (rule, tried) = told(&scene);
     assert_eq!(rule, "e");
     assert!(tried.contains("e: failed: `>` needs"), "{tried}");
     assert!(tried.contains("ans_never: not this caller"), "{tried}");
 
-    let trace = Scene::of(note()).trace();
+    let trace = Scene::new(note()).trace();
     let last = trace.tried.last().unwrap();
     assert_eq!((last.rule.as_str(), last.effect, &last.finding), ("default", Ruling::Allow, &Finding::Fired));
 }

@@ -108,16 +108,16 @@ fn of_many_problems_the_first_is_told() {
     let letters: Vec<String> = (0..500).map(|n| format!("p{n}")).collect();
     let text = json!({ "type": "string" });
     let cases = [
-        (json!({ "items": text }), &most, "`/value/0` must be a string, got the number 1"),
+        (json!({ "items": text }), &most, "`value[0]` must be a string, got the number 1"),
         (
             json!({ "items": { "$ref": "#/properties/text" } }),
             &many,
-            "`/value/0` must be a string, got the number 1",
+            "`value[0]` must be a string, got the number 1",
         ),
-        (json!({ "items": false }), &many, "`/value/0` must be left out"),
-        (json!({ "items": { "anyOf": [text, false] } }), &many, "`/value/0` must fit"),
-        (json!({ "patternProperties": { "^n": false } }), &json!(names), "`/value/n0` must be left out"),
-        (json!({ "items": { "required": letters } }), &empty, "`/value/0` is missing `p0`"),
+        (json!({ "items": false }), &many, "`value[0]` must be left out"),
+        (json!({ "items": { "anyOf": [text, false] } }), &many, "`value[0]` must match"),
+        (json!({ "patternProperties": { "^n": false } }), &json!(names), "`value.n0` must be left out"),
+        (json!({ "items": { "required": letters } }), &empty, "`value[0]` is missing `p0`"),
     ];
     for (schema, value, expected) in cases {
         let mut schema = wrapped(&schema);
@@ -125,7 +125,7 @@ fn of_many_problems_the_first_is_told() {
         let told = told(&schema, &json!({ "value": value }));
         let [first, rest] = told.as_slice() else { panic!("{schema}: {told:?}") };
         assert!(first.starts_with(expected), "{schema}: {first}");
-        assert_eq!(rest, "the arguments may have more problems, told when this one is mended");
+        assert_eq!(rest, "possibly more problems, listed once this one is fixed");
     }
 }
 
@@ -134,7 +134,7 @@ fn alternatives_for_a_large_value_are_not_all_explained() {
     let alternatives: Vec<Value> = (0..2_000).map(|n| json!({ "type": "array", "maxItems": n })).collect();
     for keyword in ["anyOf", "oneOf"] {
         let told = told(&wrapped(&json!({ keyword: alternatives })), &json!({ "value": vec![1; 60_000] }));
-        let expected = "the arguments do not fit the schema, and are too large to say where: pass fewer or flatter values";
+        let expected = "the arguments do not match the schema and are too large to say where; pass fewer or flatter values";
         assert_eq!(told, [expected]);
     }
 }

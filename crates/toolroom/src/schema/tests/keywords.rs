@@ -231,7 +231,7 @@ fn references() {
     );
     assert_eq!(
         told(&list, &json!({ "list": { "next": { "next": { "name": 1 } } } })),
-        ["`/list/next/next/name` must be a string, got the number 1"]
+        ["`list.next.next.name` must be a string, got the number 1"]
     );
     let named = json!({
         "type": "object",
@@ -275,7 +275,7 @@ fn older_drafts_are_known_by_their_name() {
     let exclusive =
         json!({ "type": "object", "properties": { "a": { "minimum": 1, "exclusiveMinimum": true } } });
     let schema = named("http://json-schema.org/draft-04/schema#", exclusive);
-    assert_eq!(told(&schema, &json!({ "a": 1 })), ["`/a` must be greater than 1, got 1"]);
+    assert_eq!(told(&schema, &json!({ "a": 1 })), ["`a` must be greater than 1, got 1"]);
     let anchored = json!({
         "type": "object",
         "properties": { "a": { "$ref": "#text", "maxLength": 0 } },

@@ -1,41 +1,41 @@
-//! What is said for and against one call, and what follows from it.
+//! Combines rules, preset, guards and standing answers into the verdict on one call.
 
 use std::borrow::Cow;
 
-use super::answers::ReadAnswer;
-use super::facts::Case;
-use super::guard::{GUARDS, Guard};
+use super::answers::ParsedAnswer;
+use super::built_in::{GUARDS, Guard};
+use super::facts::EvaluationContext;
 use super::preset::{CONCERNS, Concern};
-use super::rule::{Fit, Rule};
-use super::trace::Record;
+use super::rule::{Rule, RuleMatch};
+use super::trace::TraceSink;
 use super::{DEFAULT_RULE, Finding, Preset, Ruling, Verdict};
 use crate::ledger::{AnswerId, Answerer, StandingAnswer};
 
-/// Hears rules, preset, guards and standing answers, in this order, and then concludes.
-pub(super) struct Tally<'a, R> {
-    case: &'a Case<'a>,
+/// Takes rules, preset, guards and standing answers in this order.
+pub(super) struct VerdictBuilder<'a, R> {
+    context: &'a EvaluationContext<'a>,
     record: &'a mut R,
-    /// The first that denies, and why.
+    /// The first rule that denies, and why.
     denied: Option<(&'a str, String)>,
-    questions: Vec<Question<'a>>,
+    questions: Vec<OpenQuestion<'a>>,
     allows: Vec<&'a Rule>,
 }
 
-/// Something a person has to answer, unless they have already.
-struct Question<'a> {
-    asker: Asker<'a>,
+/// A question about the call. A person has to answer it unless a standing answer lifts it.
+struct OpenQuestion<'a> {
+    source: QuestionSource<'a>,
     lifted_by: Option<&'a AnswerId>,
 }
 
-enum Asker<'a> {
+enum QuestionSource<'a> {
     Rule(&'a Rule),
     Preset(Preset, &'static Concern),
     Guard(&'static Guard, String),
 }
 
-impl<'a, R: Record> Tally<'a, R> {
-    pub(super) fn new(case: &'a Case<'a>, record: &'a mut R) -> Self {
-        Self { case, record, denied: None, questions: Vec::new(), allows: Vec::new() }
+impl<'a, R: TraceSink> VerdictBuilder<'a, R> {
+    pub(super) fn new(context: &'a EvaluationContext<'a>, record: &'a mut R) -> Self {
+        Self { context, record, denied: None, questions: Vec::new(), allows: Vec::new() }
     }
 
     pub(super) fn is_denied(&self) -> bool {
@@ -43,49 +43,49 @@ impl<'a, R: Record> Tally<'a, R> {
     }
 
     /// A rule that cannot be evaluated denies, whatever its effect: a guard that errors denies.
-    pub(super) fn hear_rule(&mut self, rule: &'a Rule) {
+    pub(super) fn apply_rule(&mut self, rule: &'a Rule) {
         let effect = rule.text().effect;
         let mut note = |finding: fn() -> Finding| self.record.note(rule.id(), effect, finding);
-        match rule.fit(self.case) {
-            Ok(Fit::OtherTool) => note(|| Finding::OtherTool),
-            Ok(Fit::ConditionFalse) => note(|| Finding::ConditionFalse),
-            Ok(Fit::Applies) => {
+        match rule.evaluate(self.context) {
+            Ok(RuleMatch::OtherTool) => note(|| Finding::OtherTool),
+            Ok(RuleMatch::ConditionFalse) => note(|| Finding::ConditionFalse),
+            Ok(RuleMatch::Applies) => {
                 note(|| Finding::Fired);
                 match effect {
                     Ruling::Allow => self.allows.push(rule),
-                    Ruling::Ask => self.ask(Asker::Rule(rule)),
+                    Ruling::Ask => self.ask(QuestionSource::Rule(rule)),
                     Ruling::Deny => self.deny(rule.id(), || rule.reason()),
                 }
             }
             Err(error) => {
                 self.record.note(rule.id(), effect, || Finding::Failed(error.to_string()));
                 self.deny(rule.id(), || {
-                    format!("rule `{}` cannot be evaluated: {error}; mend its `when`", rule.id())
+                    format!("rule `{}` cannot be evaluated: {error}; fix its `when`", rule.id())
                 });
             }
         }
     }
 
-    /// The preset is silent where a rule allows.
-    pub(super) fn hear_preset(&mut self, preset: Preset) {
+    /// The preset asks nothing where a rule allows.
+    pub(super) fn apply_preset(&mut self, preset: Preset) {
         let mut decided_by = self.allows.first().map(|rule| rule.id());
         for concern in &CONCERNS {
-            if concern.tell(preset, self.case.facts.spec).is_none() {
+            if concern.reason(preset, self.context.facts.spec).is_none() {
                 self.record.note(concern.rule, Ruling::Ask, || Finding::ConditionFalse);
             } else if let Some(other) = decided_by {
                 self.record.note(concern.rule, Ruling::Ask, || Finding::BeatenBy(other.to_owned()));
             } else {
                 decided_by = Some(concern.rule);
                 self.record.note(concern.rule, Ruling::Ask, || Finding::Fired);
-                self.ask(Asker::Preset(preset, concern));
+                self.ask(QuestionSource::Preset(preset, concern));
             }
         }
     }
 
-    /// A guard is silent where a rule allows that was written with it in mind.
-    pub(super) fn hear_guards(&mut self) {
+    /// A guard asks nothing where a rule allows that mentions its root name.
+    pub(super) fn apply_guards(&mut self) {
         for guard in &GUARDS {
-            let Some(reason) = (guard.asks)(self.case.facts) else {
+            let Some(reason) = (guard.asks)(self.context.facts) else {
                 self.record.note(guard.rule, Ruling::Ask, || Finding::ConditionFalse);
                 continue;
             };
@@ -95,54 +95,54 @@ impl<'a, R: Record> Tally<'a, R> {
                 }
                 None => {
                     self.record.note(guard.rule, Ruling::Ask, || Finding::Fired);
-                    self.ask(Asker::Guard(guard, reason));
+                    self.ask(QuestionSource::Guard(guard, reason));
                 }
             }
         }
     }
 
-    /// A *never* denies, and so does a *never* whose condition cannot be judged and an answer that says neither yes
-    /// nor no. A *yes* lifts one question; one that cannot be judged lifts none.
-    pub(super) fn hear_answer(&mut self, read: &'a ReadAnswer) {
-        let answer = &read.answer;
-        let held = match (read.elsewhere(self.case.facts), answer.effect) {
-            (Some(elsewhere), _) => return self.note_answer(answer, || elsewhere),
-            (None, Ruling::Allow) => return self.lift(read),
+    /// A *never* denies, also if its condition cannot be evaluated, and so does an answer that is neither yes nor no. A
+    /// *yes* lifts one question; if its condition cannot be evaluated, none.
+    pub(super) fn apply_answer(&mut self, parsed: &'a ParsedAnswer) {
+        let answer = &parsed.answer;
+        let applies = match (parsed.mismatch(self.context.facts), answer.effect) {
+            (Some(mismatch), _) => return self.note_answer(answer, || mismatch),
+            (None, Ruling::Allow) => return self.lift(parsed),
             (None, Ruling::Ask) => Err("it neither allows nor denies".to_owned()),
-            (None, Ruling::Deny) => read.holds_in(self.case),
+            (None, Ruling::Deny) => parsed.holds_in(self.context),
         };
-        match held {
+        match applies {
             Ok(false) => self.note_answer(answer, || Finding::ConditionFalse),
             Ok(true) => {
                 self.note_answer(answer, || Finding::Fired);
-                let tool = self.case.facts.spec.id.bare();
-                self.deny(answer.id.as_str(), || format!("somebody said never to `{tool}`"));
+                let tool = self.context.facts.spec.id.bare();
+                self.deny(answer.id.as_str(), || format!("a standing answer (never) denies `{tool}`"));
             }
             Err(why) => {
-                let told = || format!("standing answer `{}` cannot be read: {why}", answer.id);
-                self.deny(answer.id.as_str(), told);
+                let reason = || format!("standing answer `{}` cannot be read: {why}", answer.id);
+                self.deny(answer.id.as_str(), reason);
                 self.note_answer(answer, || Finding::Failed(why));
             }
         }
     }
 
-    fn lift(&mut self, read: &'a ReadAnswer) {
-        let answer = &read.answer;
-        if !read.is_about_definition(self.case.facts) {
+    fn lift(&mut self, parsed: &'a ParsedAnswer) {
+        let answer = &parsed.answer;
+        if !parsed.is_about_definition(self.context.facts) {
             return self.note_answer(answer, || Finding::OtherDefinition);
         }
         let lifts = answer.lifts.as_deref();
-        let asked = |question: &&mut Question<'_>| {
-            question.lifted_by.is_none() && lifts == Some(question.asker.rule())
+        let asked = |question: &&mut OpenQuestion<'_>| {
+            question.lifted_by.is_none() && lifts == Some(question.source.rule())
         };
         let Some(question) = self.questions.iter_mut().find(asked) else {
             return self.note_answer(answer, || Finding::Unneeded);
         };
         let rule = || lifts.unwrap_or_default().to_owned();
-        if self.case.facts.spec.single_answers || !question.asker.accepts(answer) {
+        if self.context.facts.spec.single_answers || !question.source.accepts(answer) {
             return self.note_answer(answer, || Finding::MayNotLift(rule()));
         }
-        match read.holds_in(self.case) {
+        match parsed.holds_in(self.context) {
             Ok(true) => {
                 question.lifted_by = Some(&answer.id);
                 self.note_answer(answer, || Finding::Lifts(rule()));
@@ -156,8 +156,8 @@ impl<'a, R: Record> Tally<'a, R> {
         self.record.note(answer.id.as_str(), answer.effect, finding);
     }
 
-    fn ask(&mut self, asker: Asker<'a>) {
-        self.questions.push(Question { asker, lifted_by: None });
+    fn ask(&mut self, source: QuestionSource<'a>) {
+        self.questions.push(OpenQuestion { source, lifted_by: None });
     }
 
     fn deny(&mut self, rule: &'a str, reason: impl FnOnce() -> String) {
@@ -168,25 +168,25 @@ impl<'a, R: Record> Tally<'a, R> {
 
     /// Deny before ask before allow. Of several questions the operator's comes first; a question that is lifted counts
     /// as not asked, so that a yes to one rule never answers for another.
-    pub(super) fn conclude(self) -> Verdict {
+    pub(super) fn build(self) -> Verdict {
         if let Some((rule, reason)) = self.denied {
             return Verdict { ruling: Ruling::Deny, rule: owned(rule), reason, by: Answerer::Caller };
         }
         let open = || self.questions.iter().filter(|question| question.lifted_by.is_none());
-        let operators = open().find(|question| question.asker.by() == Answerer::Operator);
+        let operators = open().find(|question| question.source.by() == Answerer::Operator);
         if let Some(first) = operators.or_else(|| open().next()) {
-            // The words of a rule must not hide from the person why they would have been asked anyway.
-            let others = open().filter(|other| !std::ptr::eq(*other, first) && other.asker.is_built_in());
-            let mut reason = first.asker.reason(self.case);
+            // A rule's own reason must not hide those of preset and guards.
+            let others = open().filter(|other| !std::ptr::eq(*other, first) && other.source.is_built_in());
+            let mut reason = first.source.reason(self.context);
             for other in others {
                 reason.push_str("; ");
-                reason.push_str(&other.asker.reason(self.case));
+                reason.push_str(&other.source.reason(self.context));
             }
             return Verdict {
                 ruling: Ruling::Ask,
-                rule: first.asker.rule_name(),
+                rule: first.source.rule_name(),
                 reason,
-                by: first.asker.by(),
+                by: first.source.by(),
             };
         }
         let answer = || self.questions.iter().find_map(|question| question.lifted_by);
@@ -198,7 +198,7 @@ impl<'a, R: Record> Tally<'a, R> {
     }
 }
 
-impl Asker<'_> {
+impl QuestionSource<'_> {
     fn rule(&self) -> &str {
         match self {
             Self::Rule(rule) => rule.id(),
@@ -222,10 +222,10 @@ impl Asker<'_> {
         }
     }
 
-    fn reason(&self, case: &Case<'_>) -> String {
+    fn reason(&self, context: &EvaluationContext<'_>) -> String {
         match self {
             Self::Rule(rule) => rule.reason(),
-            Self::Preset(preset, _) => preset.reason(case.facts.spec),
+            Self::Preset(preset, _) => preset.reason(context.facts.spec),
             Self::Guard(_, reason) => reason.clone(),
         }
     }
@@ -237,13 +237,13 @@ impl Asker<'_> {
         }
     }
 
-    /// Whether this yes, which names the question, is enough for it: it was said by somebody who may answer, and a
-    /// guard is answered anew in each conversation.
+    /// Whether this yes, which names the question, may lift it: its author may answer, and a guard is answered anew in
+    /// each conversation.
     fn accepts(&self, answer: &StandingAnswer) -> bool {
         let lasts_too_long = matches!(self, Self::Guard(..)) && answer.thread.is_none();
-        // What a yes says about a destination says nothing about other questions.
-        let is_beside = answer.destination.is_some() && !matches!(self, Self::Guard(..));
-        !is_beside && answer.by.may_answer_for(self.by()) && !lasts_too_long
+        // A yes to a destination lifts only the question of a guard.
+        let is_for_destination_only = answer.destination.is_some() && !matches!(self, Self::Guard(..));
+        !is_for_destination_only && answer.by.may_answer_for(self.by()) && !lasts_too_long
     }
 }
 
