@@ -59,7 +59,7 @@ pub(super) async fn run(app: &App, _owner: Scope, args: ImportArgs, output: &Out
     match (changes, is_done) {
         (0, _) => output.talk("Nothing to change"),
         (_, true) => {
-            output.talk(format_args!("Applied {changes} change{}", if changes == 1 { "" } else { "s" }))
+            output.talk(format_args!("Applied {changes} change{}", if changes == 1 { "" } else { "s" }));
         }
         (_, false) => output.talk("No changes made"),
     }
